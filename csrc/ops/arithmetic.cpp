@@ -1,0 +1,116 @@
+// Arithmetic and rounding, elementwise. Integers wrap.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+
+OP(negative)
+    .doc("-x.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(abs)
+    .doc("Absolute value of x.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(sign)
+    .doc("-1, 0 or 1 by the sign of x; NaN stays NaN.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(floor)
+    .doc("The greatest integer not above x.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(ceil)
+    .doc("The least integer not below x.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(trunc)
+    .doc("The integer nearest to x towards zero.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(round)
+    .doc("The integer nearest to x, ties to even.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype);
+
+OP(add)
+    .doc("x1 + x2.")
+    .elementwise()
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(broadcast_promoted);
+
+OP(subtract)
+    .doc("x1 - x2.")
+    .elementwise()
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(broadcast_promoted);
+
+OP(multiply)
+    .doc("x1 * x2.")
+    .elementwise()
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(broadcast_promoted);
+
+OP(divide)
+    .doc("x1 / x2, floating-point.")
+    .elementwise()
+    .promoted("x1", floating)
+    .promoted("x2", floating)
+    .result(broadcast_promoted);
+
+OP(floor_divide)
+    .doc("floor(x1 / x2); an integer divided by zero gives 0.")
+    .elementwise()
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(broadcast_promoted);
+
+OP(remainder)
+    .doc("x1 - floor_divide(x1, x2) * x2, with the sign of x2; integers modulo zero give 0.")
+    .elementwise()
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(broadcast_promoted);
+
+OP(maximum)
+    .doc("The greater of x1 and x2; NaN if either is NaN.")
+    .elementwise()
+    .promoted("x1", any)
+    .promoted("x2", any)
+    .result(broadcast_promoted);
+
+OP(minimum)
+    .doc("The lesser of x1 and x2; NaN if either is NaN.")
+    .elementwise()
+    .promoted("x1", any)
+    .promoted("x2", any)
+    .result(broadcast_promoted);
+
+OP(square)
+    .doc("x * x.")
+    .input("x", numeric)
+    .result(same_shape_and_dtype)
+    .decompose([](Builder& b, Value x) { return b.multiply(x, x); });
+
+OP(reciprocal)
+    .doc("1 / x.")
+    .input("x", floating)
+    .result(same_shape_and_dtype)
+    .decompose([](Builder& b, Value x) { return b.divide(b.scalar_like(1, x), x); });
+
+}  // namespace ferrule::ops

@@ -1,0 +1,155 @@
+#include "ops/attributes.h"
+
+#include "ops/row.h"
+
+#include <cstring>
+
+namespace ferrule::ops {
+namespace {
+
+struct FieldLayout {
+  std::size_t size, alignment;
+};
+
+FieldLayout layout_of(AttributeType type) {
+  switch (type) {
+    case AttributeType::integer: return {sizeof(int64_t), alignof(int64_t)};
+    case AttributeType::real: return {sizeof(double), alignof(double)};
+    case AttributeType::boolean: return {sizeof(int32_t), alignof(int32_t)};
+    case AttributeType::string: return {sizeof(const char*), alignof(const char*)};
+    case AttributeType::integers: return {sizeof(fe_int64_list), alignof(fe_int64_list)};
+    case AttributeType::dtype: return {sizeof(fe_dtype), alignof(fe_dtype)};
+  }
+  return {0, 1};
+}
+
+std::size_t aligned(std::size_t offset, std::size_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+
+Attribute default_of(const AttributeRow& row) {
+  switch (row.type) {
+    case AttributeType::integer: return row.integer_default;
+    case AttributeType::real: return row.real_default;
+    case AttributeType::boolean: return row.integer_default != 0;
+    case AttributeType::string: return std::string(row.string_default);
+    case AttributeType::integers: return std::vector<int64_t>();
+    case AttributeType::dtype: return DType::none;
+  }
+  return int64_t{0};
+}
+
+std::string known_attributes(const Row& row) {
+  std::string names;
+  for (std::size_t i = 0; i < row.attribute_count; ++i) names += (i ? ", " : "") + std::string(row.attributes[i].name);
+  return names.empty() ? "none" : names;
+}
+
+template <class T>
+void write(std::byte* at, const T& value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+}  // namespace
+
+const char* name_of(AttributeType type) {
+  switch (type) {
+    case AttributeType::integer: return "int";
+    case AttributeType::real: return "float";
+    case AttributeType::boolean: return "bool";
+    case AttributeType::string: return "str";
+    case AttributeType::integers: return "list of int";
+    case AttributeType::dtype: return "dtype";
+  }
+  return "?";
+}
+
+std::string to_string(const Attribute& value) {
+  switch (static_cast<AttributeType>(value.index())) {
+    case AttributeType::integer: return fmt::format("{}", std::get<int64_t>(value));
+    case AttributeType::real: return fmt::format("{}", std::get<double>(value));
+    case AttributeType::boolean: return std::get<bool>(value) ? "true" : "false";
+    case AttributeType::string: return fmt::format("'{}'", std::get<std::string>(value));
+    case AttributeType::integers: {
+      std::string text = "[";
+      for (int64_t item : std::get<std::vector<int64_t>>(value)) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", item);
+      return text + "]";
+    }
+    case AttributeType::dtype: {
+      const DType dtype = std::get<DType>(value);
+      return dtype == DType::none ? "none" : ferrule::name_of(dtype);
+    }
+  }
+  return "?";
+}
+
+const Attribute& AttributeReader::at(std::string_view name) const {
+  for (std::size_t i = 0; i < row_.attribute_count && i < values_.size(); ++i)
+    if (name == row_.attributes[i].name) return values_[i];
+  fail(FE_INTERNAL, "{}: its row has no attribute '{}'", row_.name, name);
+}
+
+Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given) {
+  Attributes values(row.attribute_count);
+  std::vector<bool> set(row.attribute_count, false);
+  for (const NamedAttribute& attribute : given) {
+    std::size_t i = 0;
+    while (i < row.attribute_count && attribute.name != row.attributes[i].name) ++i;
+    if (i == row.attribute_count)
+      fail_argument("{}: there is no attribute '{}'; it has: {}", row.name, attribute.name, known_attributes(row));
+    if (set[i]) fail_argument("{}: attribute '{}' is given twice", row.name, attribute.name);
+    const AttributeType type = row.attributes[i].type;
+    if (type == AttributeType::real && std::holds_alternative<int64_t>(attribute.value))
+      values[i] = static_cast<double>(std::get<int64_t>(attribute.value));
+    else if (attribute.value.index() != static_cast<std::size_t>(type))
+      fail_argument("{}: attribute '{}' is a {}, not {} ({})", row.name, attribute.name, name_of(type),
+                    to_string(attribute.value), name_of(static_cast<AttributeType>(attribute.value.index())));
+    else
+      values[i] = attribute.value;
+    set[i] = true;
+  }
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    if (set[i]) continue;
+    if (row.attributes[i].required) fail_argument("{}: attribute '{}' is missing", row.name, row.attributes[i].name);
+    values[i] = default_of(row.attributes[i]);
+  }
+  return values;
+}
+
+std::vector<std::size_t> packed_layout(const Row& row) {
+  std::vector<std::size_t> offsets;
+  std::size_t offset = sizeof(std::size_t), alignment = alignof(std::size_t);
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    const FieldLayout field = layout_of(row.attributes[i].type);
+    offset = aligned(offset, field.alignment);
+    alignment = std::max(alignment, field.alignment);
+    offsets.push_back(offset);
+    offset += field.size;
+  }
+  offsets.push_back(aligned(offset, alignment));
+  return offsets;
+}
+
+PackedAttributes::PackedAttributes(const Row& row, Attributes values) {
+  if (row.attribute_count == 0) return;
+  values_ = std::make_unique<Attributes>(std::move(values));
+  const std::vector<std::size_t> offsets = packed_layout(row);
+  bytes_ = std::make_unique<std::byte[]>(offsets.back());
+  write(bytes_.get(), offsets.back());
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    std::byte* at = bytes_.get() + offsets[i];
+    const Attribute& value = (*values_)[i];
+    switch (row.attributes[i].type) {
+      case AttributeType::integer: write(at, std::get<int64_t>(value)); break;
+      case AttributeType::real: write(at, std::get<double>(value)); break;
+      case AttributeType::boolean: write(at, static_cast<int32_t>(std::get<bool>(value))); break;
+      case AttributeType::string: write(at, std::get<std::string>(value).c_str()); break;
+      case AttributeType::integers: {
+        const auto& list = std::get<std::vector<int64_t>>(value);
+        write(at, fe_int64_list{list.data(), list.size()});
+        break;
+      }
+      case AttributeType::dtype: write(at, static_cast<fe_dtype>(std::get<DType>(value))); break;
+    }
+  }
+}
+
+}  // namespace ferrule::ops

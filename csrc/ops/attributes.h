@@ -1,0 +1,71 @@
+// Attributes of a call: values in the order of the op's row, and their packed form as a struct of sdk/ferrule/ops.h.
+#pragma once
+
+#include "ops/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace ferrule::ops {
+
+struct Row;
+
+// Order equals that of Attribute's alternatives.
+enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype };
+
+using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType>;
+using Attributes = std::vector<Attribute>;
+
+const char* name_of(AttributeType type);
+std::string to_string(const Attribute& value);
+
+// Reads by name; asking for what the row does not have is a programming error (internal).
+class AttributeReader {
+ public:
+  AttributeReader(const Row& row, const Attributes& values) : row_(row), values_(values) {}
+  int64_t integer(std::string_view name) const { return std::get<int64_t>(at(name)); }
+  double real(std::string_view name) const { return std::get<double>(at(name)); }
+  bool boolean(std::string_view name) const { return std::get<bool>(at(name)); }
+  const std::string& string(std::string_view name) const { return std::get<std::string>(at(name)); }
+  const std::vector<int64_t>& integers(std::string_view name) const { return std::get<std::vector<int64_t>>(at(name)); }
+  DType dtype(std::string_view name) const { return std::get<DType>(at(name)); }
+
+ private:
+  const Attribute& at(std::string_view name) const;
+  const Row& row_;
+  const Attributes& values_;
+};
+
+// A named value, as a caller gives it.
+struct NamedAttribute {
+  std::string name;
+  Attribute value;
+};
+
+// The row's attributes in order: those given, else the defaults. Integers serve for reals. Throws invalid_argument for an
+// unknown name (listing the known ones), a wrong type or a missing value.
+Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given);
+
+// The attributes as the C struct of ops.h, whose layout is: size_t struct_size, then the fields in order with natural
+// alignment (int64_t, double, int32_t for bool, const char*, fe_int64_list, fe_dtype). Movable, not copyable.
+class PackedAttributes {
+ public:
+  PackedAttributes() = default;
+  PackedAttributes(const Row& row, Attributes values);
+  // NULL when the op has no attributes.
+  const void* data() const { return bytes_.get(); }
+
+ private:
+  std::unique_ptr<Attributes> values_;  // owns the strings and lists
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+// Offset of each attribute in the packed struct, and the struct's size as the last element.
+std::vector<std::size_t> packed_layout(const Row& row);
+
+}  // namespace ferrule::ops

@@ -1,0 +1,97 @@
+// Matrix products and attention.
+#include "ops/rules.h"
+
+#include <cmath>
+
+namespace ferrule::ops {
+namespace {
+
+Shape leading(const Shape& shape) { return Shape(std::span<const int64_t>(shape).first(shape.size() - 2)); }
+
+void matrix_product(Inference& i) {
+  const Shape &a = i.input(0).shape, &b = i.input(1).shape;
+  if (a.rank() < 2 || b.rank() < 2) i.fail("needs at least 2 dimensions: {} @ {}", to_string(a), to_string(b));
+  const int64_t inner_a = a[a.rank() - 1], inner_b = b[b.rank() - 2];
+  if (inner_a != inner_b)
+    i.fail("inner sizes differ: {} @ {}, {} != {}", to_string(a), to_string(b), inner_a, inner_b);
+  Shape out = broadcast("matmul", leading(a), leading(b));
+  out.push_back(a[a.rank() - 2]);
+  out.push_back(b[b.rank() - 1]);
+  i.output({i.input(0).dtype, out});
+}
+
+void attention(Inference& i) {
+  const Shape &q = i.input(0).shape, &k = i.input(1).shape, &v = i.input(2).shape;
+  const int rank = q.rank();
+  if (rank < 2 || k.rank() != rank || v.rank() != rank)
+    i.fail("query, key and value need equally many dimensions, at least 2: {}", i.call());
+  for (int axis = 0; axis < rank - 2; ++axis)
+    if (q[axis] != k[axis] || q[axis] != v[axis]) i.fail("axis {} differs: {}", axis, i.call());
+  if (q[rank - 1] != k[rank - 1]) i.fail("query and key differ in their last axis: {}", i.call());
+  if (k[rank - 2] != v[rank - 2]) i.fail("key and value differ in their length: {}", i.call());
+  Shape scores = leading(q);
+  scores.push_back(q[rank - 2]);
+  scores.push_back(k[rank - 2]);
+  if (i.input_count() == 4) {
+    const TensorType& mask = i.input(3);
+    if (mask.dtype != DType::boolean && mask.dtype != i.input(0).dtype)
+      i.fail("the mask is {}, but must be bool or {}", to_string(mask), ferrule::name_of(i.input(0).dtype));
+    if (mask.shape.rank() > rank || broadcast("scaled_dot_product_attention", mask.shape, scores) != scores)
+      i.fail("the mask of shape {} does not broadcast to the scores' {}", to_string(mask.shape), to_string(scores));
+  }
+  if (!(i.attribute().real("scale") >= 0)) i.fail("scale is not a number >= 0");
+  Shape out = leading(q);
+  out.push_back(q[rank - 2]);
+  out.push_back(v[rank - 1]);
+  i.output({i.input(0).dtype, out});
+}
+
+}  // namespace
+
+OP(matmul)
+    .doc("Matrix product over the last two axes; the leading axes broadcast.")
+    .promoted("x1", numeric)
+    .promoted("x2", numeric)
+    .result(matrix_product);
+
+OP(scaled_dot_product_attention)
+    .doc("softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. "
+         "2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means "
+         "1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length).")
+    .promoted("query", floating)
+    .promoted("key", floating)
+    .promoted("value", floating)
+    .optional("mask", any)
+    .real_attribute("scale", 0)
+    .boolean_attribute("causal", false)
+    .result(attention)
+    .decompose([](Builder& b, const Call& c) {
+      const Shape q = b.type(c.input(0)).shape, k = b.type(c.input(1)).shape;
+      const int rank = q.rank();
+      const double given = c.attribute().real("scale");
+      const double scale = given > 0 ? given : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q[rank - 1], 1)));
+      std::vector<int64_t> swapped;
+      for (int axis = 0; axis < rank; ++axis) swapped.push_back(axis);
+      std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
+      Value scores = b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));
+      const Value lowest = b.scalar_like(-INFINITY, scores), zero = b.scalar_like(0, scores);
+      if (c.has_input(3)) {
+        const bool keeps = b.type(c.input(3)).dtype == DType::boolean;
+        scores = keeps ? b.where(c.input(3), scores, lowest) : b.add(scores, c.input(3));
+      }
+      if (c.attribute().boolean("causal")) {
+        const Value rows = b.apply("iota", {}, {{"size", q[rank - 2]}, {"dtype", DType::int64}});
+        const Value columns = b.apply("iota", {}, {{"size", k[rank - 2]}, {"dtype", DType::int64}});
+        const Value last = b.add(b.reshape(rows, {q[rank - 2], 1}),
+                                 b.scalar(static_cast<double>(k[rank - 2] - q[rank - 2]), DType::int64));
+        scores = b.where(b.apply("less_equal", {columns, last}), scores, lowest);
+      }
+      if (k[rank - 2] == 0) return b.matmul(scores, c.input(2));
+      const Value greatest = b.reduce_keeping("max", scores, {-1});
+      const Value empty = b.apply("equal", {greatest, lowest});
+      const Value e = b.exp(b.subtract(scores, b.where(empty, zero, greatest)));
+      const Value sum = b.reduce_keeping("sum", e, {-1});
+      return b.matmul(b.divide(e, b.where(empty, b.scalar_like(1, sum), sum)), c.input(2));
+    });
+
+}  // namespace ferrule::ops

@@ -1,0 +1,60 @@
+// Logic on bool and on the bits of integers, elementwise.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+
+OP(logical_not)
+    .doc("not x.")
+    .elementwise()
+    .input("x", boolean)
+    .result(same_shape_and_dtype);
+
+OP(logical_and)
+    .doc("x1 and x2.")
+    .elementwise()
+    .promoted("x1", boolean)
+    .promoted("x2", boolean)
+    .result(broadcast_promoted);
+
+OP(logical_or)
+    .doc("x1 or x2.")
+    .elementwise()
+    .promoted("x1", boolean)
+    .promoted("x2", boolean)
+    .result(broadcast_promoted);
+
+OP(logical_xor)
+    .doc("Whether exactly one of x1 and x2 holds.")
+    .elementwise()
+    .promoted("x1", boolean)
+    .promoted("x2", boolean)
+    .result(broadcast_promoted);
+
+OP(bitwise_invert)
+    .doc("~x; logical not for bool.")
+    .elementwise()
+    .input("x", boolean_or_integer)
+    .result(same_shape_and_dtype);
+
+OP(bitwise_and)
+    .doc("x1 & x2.")
+    .elementwise()
+    .promoted("x1", boolean_or_integer)
+    .promoted("x2", boolean_or_integer)
+    .result(broadcast_promoted);
+
+OP(bitwise_or)
+    .doc("x1 | x2.")
+    .elementwise()
+    .promoted("x1", boolean_or_integer)
+    .promoted("x2", boolean_or_integer)
+    .result(broadcast_promoted);
+
+OP(bitwise_xor)
+    .doc("x1 ^ x2.")
+    .elementwise()
+    .promoted("x1", boolean_or_integer)
+    .promoted("x2", boolean_or_integer)
+    .result(broadcast_promoted);
+
+}  // namespace ferrule::ops

@@ -1,0 +1,79 @@
+// Moving elements: indexing, joining, padding.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+
+OP(copy)
+    .doc("The same elements, C-contiguous.")
+    .input("x", any)
+    .result(same_shape_and_dtype);
+
+OP(iota)
+    .doc("0, 1, 2, ... of the given size.")
+    .attribute("size", AttributeType::integer)
+    .attribute("dtype", AttributeType::dtype)
+    .result([](Inference& i) {
+      const DType dtype = i.attribute().dtype("dtype");
+      const int64_t size = i.attribute().integer("size");
+      if (dtype == DType::none || dtype == DType::boolean) i.fail("needs a numeric dtype");
+      if (size < 0) i.fail("size {} is negative", size);
+      i.output({dtype, Shape{size}});
+    });
+
+OP(take)
+    .doc("Elements of x at indices along an axis; a negative index counts from the end, one out of bounds is an error.")
+    .input("x", any)
+    .input("indices", index)
+    .integer_attribute("axis", 0)
+    .result([](Inference& i) {
+      const Shape &x = i.input(0).shape, &indices = i.input(1).shape;
+      const int axis = i.axis("axis", x.rank());
+      Shape out;
+      for (int k = 0; k < axis; ++k) out.push_back(x[k]);
+      for (int64_t size : indices) out.push_back(size);
+      for (int k = axis + 1; k < x.rank(); ++k) out.push_back(x[k]);
+      i.output({i.input(0).dtype, out});
+    });
+
+OP(concat)
+    .doc("Arrays joined along an axis.")
+    .variadic("arrays", any)
+    .integer_attribute("axis", 0)
+    .result([](Inference& i) {
+      Shape out = i.input(0).shape;
+      const int axis = i.axis("axis", out.rank());
+      for (std::size_t k = 1; k < i.input_count(); ++k) {
+        const Shape& shape = i.input(k).shape;
+        bool same = shape.rank() == out.rank();
+        for (int d = 0; same && d < out.rank(); ++d) same = d == axis || shape[d] == out[d];
+        if (!same)
+          i.fail("array {} has shape {}, which does not join {} along axis {}", k, to_string(shape),
+                 to_string(i.input(0).shape), axis);
+        if (shape[axis] > INT64_MAX - out[axis]) i.fail("axis {} of the result is larger than memory can be", axis);
+        out[axis] += shape[axis];
+      }
+      i.output({i.input(0).dtype, out});
+    });
+
+OP(pad)
+    .doc("x with `before[k]` and `after[k]` elements of the scalar `value` (zero unless given) added around axis k.")
+    .promoted("x", any)
+    .optional("value", any, true)
+    .attribute("before", AttributeType::integers)
+    .attribute("after", AttributeType::integers)
+    .result([](Inference& i) {
+      Shape out = i.input(0).shape;
+      const auto &before = i.attribute().integers("before"), &after = i.attribute().integers("after");
+      if (before.size() != out.size() || after.size() != out.size())
+        i.fail("needs {} sizes before and after, not {} and {}: {}", out.rank(), before.size(), after.size(), i.call());
+      if (i.input_count() == 2 && i.input(1).shape.rank() != 0) i.fail("value is not a scalar: {}", i.call());
+      for (int k = 0; k < out.rank(); ++k) {
+        const int64_t b = before[static_cast<std::size_t>(k)], a = after[static_cast<std::size_t>(k)];
+        if (b < 0 || a < 0) i.fail("a size to add is negative in axis {}: {}, {}", k, b, a);
+        if (b > INT64_MAX / 4 || a > INT64_MAX / 4 || out[k] > INT64_MAX / 4) i.fail("axis {} would be too large", k);
+        out[k] += a + b;
+      }
+      i.output({i.input(0).dtype, out});
+    });
+
+}  // namespace ferrule::ops

@@ -1,0 +1,68 @@
+// Softmax and layer normalization.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+namespace {
+
+void along_axis(Inference& i) {
+  i.axis("axis", i.input(0).shape.rank());
+  i.output(i.input(0));
+}
+
+void normalized_rows(Inference& i) {
+  const Shape& shape = i.input(0).shape;
+  if (shape.rank() == 0) i.fail("{} has no axis to normalize", i.call());
+  for (std::size_t k = 1; k < i.input_count(); ++k)
+    if (i.input(k).shape != Shape{shape[shape.rank() - 1]})
+      i.fail("{} has shape {}, but the last axis of {} has {} elements", i.row().inputs[k].name,
+             to_string(i.input(k).shape), to_string(i.input(0)), shape[shape.rank() - 1]);
+  i.output(i.input(0));
+}
+
+}  // namespace
+
+OP(softmax)
+    .doc("exp(x) / sum(exp(x)) along an axis.")
+    .input("x", floating)
+    .integer_attribute("axis", -1)
+    .result(along_axis)
+    .decompose([](Builder& b, const Call& c) {
+      const Value x = c.input(0);
+      const int64_t axis = c.attribute().integer("axis");
+      const Value e = b.exp(b.subtract(x, b.reduce_keeping("max", x, {axis})));
+      return b.divide(e, b.reduce_keeping("sum", e, {axis}));
+    });
+
+OP(log_softmax)
+    .doc("log(softmax(x)) along an axis.")
+    .input("x", floating)
+    .integer_attribute("axis", -1)
+    .result(along_axis)
+    .decompose([](Builder& b, const Call& c) {
+      const Value x = c.input(0);
+      const int64_t axis = c.attribute().integer("axis");
+      const Value shifted = b.subtract(x, b.reduce_keeping("max", x, {axis}));
+      return b.subtract(shifted, b.log(b.reduce_keeping("sum", b.exp(shifted), {axis})));
+    });
+
+OP(layer_norm)
+    .doc("(x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis (Ba, Kiros & Hinton 2016).")
+    .promoted("x", floating)
+    .optional("weight", floating, true)
+    .optional("bias", floating, true)
+    .real_attribute("epsilon", 1e-5)
+    .result(normalized_rows)
+    .decompose([](Builder& b, const Call& c) {
+      const Value x = c.input(0);
+      const Value mean = b.apply("mean", {x}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
+      const Value distance = b.subtract(x, mean);
+      const Value variance = b.apply("mean", {b.multiply(distance, distance)},
+                                     {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
+      const Value epsilon = b.scalar_like(c.attribute().real("epsilon"), x);
+      Value y = b.divide(distance, b.sqrt(b.add(variance, epsilon)));
+      if (c.has_input(1)) y = b.multiply(y, c.input(1));
+      if (c.has_input(2)) y = b.add(y, c.input(2));
+      return y;
+    });
+
+}  // namespace ferrule::ops

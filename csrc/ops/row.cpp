@@ -1,0 +1,136 @@
+#include "ops/row.h"
+
+#include <algorithm>
+
+namespace ferrule::ops {
+namespace {
+
+int kind_rank(DType dtype) {
+  const fe_dtype_class kind = class_of(dtype);
+  return kind == FE_CLASS_BOOL ? 0 : kind == FE_CLASS_FLOAT ? 2 : 1;
+}
+
+void check_inputs(const Row& row, std::span<const TensorType> inputs) {
+  const std::size_t least = row.required_inputs();
+  if (inputs.size() < least || (!row.variadic() && inputs.size() > row.input_count)) {
+    const std::string wanted = row.variadic()                ? fmt::format("at least {}", least)
+                               : least == row.input_count ? fmt::format("{}", least)
+                                                          : fmt::format("{} to {}", least, row.input_count);
+    fail_argument("{}: takes {} inputs, not {}", row.name, wanted, inputs.size());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
+    if (!accepts(input.accepts, inputs[i].dtype))
+      fail_argument("{}: {} is {}, but needs a {} dtype", row.name, input.name, to_string(inputs[i]),
+                    name_of(input.accepts));
+    element_count(inputs[i].shape);
+  }
+}
+
+}  // namespace
+
+bool accepts(Accepts what, DType dtype) {
+  switch (what) {
+    case Accepts::any: return true;
+    case Accepts::numeric: return dtype != DType::boolean;
+    case Accepts::floating: return is_floating(dtype);
+    case Accepts::integer: return is_integer(dtype);
+    case Accepts::boolean: return dtype == DType::boolean;
+    case Accepts::boolean_or_integer: return dtype == DType::boolean || is_integer(dtype);
+    case Accepts::index: return dtype == DType::int32 || dtype == DType::int64;
+  }
+  return false;
+}
+
+const char* name_of(Accepts what) {
+  switch (what) {
+    case Accepts::any: return "any";
+    case Accepts::numeric: return "numeric";
+    case Accepts::floating: return "floating-point";
+    case Accepts::integer: return "integer";
+    case Accepts::boolean: return "bool";
+    case Accepts::boolean_or_integer: return "bool or integer";
+    case Accepts::index: return "int32 or int64";
+  }
+  return "?";
+}
+
+AttributeReader Inference::attribute() const { return {row_, attributes_}; }
+AttributeReader Call::attribute() const { return {row, attributes}; }
+std::string Inference::name() const { return row_.name; }
+
+std::string Inference::call() const {
+  std::string text = name() + "(";
+  for (std::size_t i = 0; i < inputs_.size(); ++i) text += (i ? ", " : "") + to_string(inputs_[i]);
+  return text + ")";
+}
+
+int Inference::axis(const char* name, int rank) {
+  for (std::size_t i = 0; i < row_.attribute_count; ++i) {
+    if (std::string_view(name) != row_.attributes[i].name) continue;
+    int64_t& value = std::get<int64_t>(attributes_[i]);
+    if (value < -rank || value >= rank) fail("axis {} is out of range for {} dimensions of {}", value, rank, call());
+    if (value < 0) value += rank;
+    return static_cast<int>(value);
+  }
+  fail("its row has no attribute '{}'", name);
+}
+
+std::vector<int64_t> Inference::axes(const char* name, int rank) {
+  for (std::size_t i = 0; i < row_.attribute_count; ++i) {
+    if (std::string_view(name) != row_.attributes[i].name) continue;
+    auto& values = std::get<std::vector<int64_t>>(attributes_[i]);
+    for (int64_t& value : values) {
+      if (value < -rank || value >= rank) fail("axis {} is out of range for {} dimensions of {}", value, rank, call());
+      if (value < 0) value += rank;
+    }
+    std::sort(values.begin(), values.end());
+    if (std::adjacent_find(values.begin(), values.end()) != values.end()) fail("an axis is named twice in {}", call());
+    return values;
+  }
+  fail("its row has no attribute '{}'", name);
+}
+
+std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes) {
+  check_inputs(row, inputs);
+  if (attributes.size() != row.attribute_count) fail(FE_INTERNAL, "{}: attributes are not those of its row", row.name);
+  Inference inference(row, inputs, attributes);
+  if (!row.rule) fail_argument("{}: is made by the compiler only", row.name);
+  row.rule(inference);
+  for (const TensorType& type : inference.outputs()) byte_count(type);
+  return inference.outputs();
+}
+
+std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, std::span<const bool> weak) {
+  std::vector<DType> dtypes;
+  DType common = DType::none;
+  const auto row_of_input = [&](std::size_t i) -> const InputRow& {
+    return row.inputs[std::min(i, std::max<std::size_t>(row.input_count, 1) - 1)];
+  };
+  const auto is_weak = [&](std::size_t i) { return i < weak.size() && weak[i]; };
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!row_of_input(i).promoted || is_weak(i) != (pass == 1)) continue;
+      const DType dtype = inputs[i].dtype;
+      if (common == DType::none) {
+        common = dtype;
+      } else if (pass == 1 && kind_rank(dtype) <= kind_rank(common)) {
+        continue;
+      } else if (const DType both = promote(common, dtype); both != DType::none) {
+        common = both;
+      } else {
+        fail_argument("{}: {} and {} have no common dtype; cast one with astype", row.name, ferrule::name_of(common),
+                      ferrule::name_of(dtype));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    DType dtype = row_of_input(i).promoted ? common : inputs[i].dtype;
+    if (row_of_input(i).widened && class_of(dtype) == FE_CLASS_UNSIGNED) dtype = DType::uint64;
+    if (row_of_input(i).widened && (class_of(dtype) == FE_CLASS_SIGNED || dtype == DType::boolean)) dtype = DType::int64;
+    dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+}  // namespace ferrule::ops

@@ -1,0 +1,220 @@
+// The op set's vocabulary. An op is one row, built by a constexpr chain that reads aloud:
+//
+//   OP(silu)
+//       .doc("x * sigmoid(x), elementwise.")
+//       .input("x", floating)
+//       .result(same_shape_and_dtype)
+//       .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });
+//
+// OP defines a constant and runs no code; the table that names all rows is generated from the files (table.h).
+#pragma once
+
+#include "ops/attributes.h"
+#include "ops/builder.h"
+#include "ops/tensor_type.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace ferrule::ops {
+
+struct Row;
+
+// How the compiler treats an op.
+enum class Kind : uint8_t {
+  elementwise,  // each output element from the elements at its index: may stand in a fused body
+  view,         // the same bytes under other strides: never reaches a device
+  primitive,    // a kernel of its own
+  composite,    // decomposed wherever the device has no kernel
+  internal,     // made by the compiler only
+};
+
+// What dtypes an input takes.
+enum class Accepts : uint8_t { any, numeric, floating, integer, boolean, boolean_or_integer, index };
+inline constexpr Accepts any = Accepts::any, numeric = Accepts::numeric, floating = Accepts::floating,
+                         integer = Accepts::integer, boolean = Accepts::boolean,
+                         boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index;
+
+bool accepts(Accepts what, DType dtype);
+const char* name_of(Accepts what);
+
+struct InputRow {
+  const char* name = nullptr;
+  Accepts accepts = Accepts::any;
+  bool promoted = false;  // cast to the common dtype of all promoted inputs
+  bool widened = false;   // integers are cast to 64 bits first, as the standard's sum and prod want
+  bool optional = false;  // trailing inputs only
+  bool variadic = false;  // the last input, once or more often
+};
+
+struct AttributeRow {
+  const char* name = nullptr;
+  AttributeType type = AttributeType::integer;
+  bool required = true;
+  int64_t integer_default = 0;
+  double real_default = 0;
+  const char* string_default = "";
+  uint32_t since = 1;  // revision that appended it
+};
+
+// What shape and dtype rules see. They may rewrite attributes into canonical form (axes >= 0).
+class Inference {
+ public:
+  Inference(const Row& row, std::span<const TensorType> inputs, Attributes& attributes)
+      : row_(row), inputs_(inputs), attributes_(attributes) {}
+
+  std::size_t input_count() const { return inputs_.size(); }
+  const TensorType& input(std::size_t i) const { return inputs_[i]; }
+  Attributes& attributes() { return attributes_; }
+  AttributeReader attribute() const;
+  // The attribute `name`, an axis of an array of `rank` dimensions, made non-negative in place; throws.
+  int axis(const char* name, int rank);
+  // The attribute `name`, distinct axes, made non-negative and sorted in place; an empty list stays empty.
+  std::vector<int64_t> axes(const char* name, int rank);
+  void output(TensorType type) { outputs_.push_back(type); }
+  const std::vector<TensorType>& outputs() const { return outputs_; }
+  // "softmax(float32(2, 3))": the call, for messages.
+  std::string call() const;
+  const Row& row() const { return row_; }
+
+  template <class... Arguments>
+  [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
+    throw Error(FE_INVALID_ARGUMENT, name() + ": " + fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+
+ private:
+  std::string name() const;
+  const Row& row_;
+  std::span<const TensorType> inputs_;
+  Attributes& attributes_;
+  std::vector<TensorType> outputs_;
+};
+
+// A call being decomposed: its operands and canonical attributes.
+struct Call {
+  const Row& row;
+  std::span<const Value> inputs;
+  const Attributes& attributes;
+  Value input(std::size_t i) const { return inputs[i]; }
+  bool has_input(std::size_t i) const { return i < inputs.size(); }
+  AttributeReader attribute() const;
+};
+
+using ResultRule = void (*)(Inference&);
+using Decomposition = Value (*)(Builder&, const Call&);
+
+inline constexpr std::size_t max_inputs = 4;
+inline constexpr std::size_t max_attributes = 6;
+
+struct Row {
+  const char* name = nullptr;
+  const char* text = "";
+  Kind kind = Kind::primitive;
+  uint32_t revision = 1;
+  std::array<InputRow, max_inputs> inputs{};
+  std::size_t input_count = 0;
+  std::array<AttributeRow, max_attributes> attributes{};
+  std::size_t attribute_count = 0;
+  ResultRule rule = nullptr;
+  Decomposition decomposition = nullptr;
+
+  constexpr explicit Row(const char* op_name) : name(op_name) {}
+
+  constexpr std::size_t required_inputs() const {
+    std::size_t count = 0;
+    while (count < input_count && !inputs[count].optional) ++count;
+    return count;
+  }
+  constexpr bool variadic() const { return input_count > 0 && inputs[input_count - 1].variadic; }
+
+  constexpr Row doc(const char* sentence) const { return with([&](Row& r) { r.text = sentence; }); }
+  constexpr Row elementwise() const { return with([](Row& r) { r.kind = Kind::elementwise; }); }
+  constexpr Row view() const { return with([](Row& r) { r.kind = Kind::view; }); }
+  constexpr Row internal() const { return with([](Row& r) { r.kind = Kind::internal; }); }
+  constexpr Row input(const char* input_name, Accepts what) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what}; });
+  }
+  constexpr Row promoted(const char* input_name, Accepts what) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true}; });
+  }
+  constexpr Row widened(const char* input_name, Accepts what) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, false, true}; });
+  }
+  constexpr Row optional(const char* input_name, Accepts what, bool is_promoted = false) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, is_promoted, false, true}; });
+  }
+  constexpr Row variadic(const char* input_name, Accepts what) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true, false, false, true}; });
+  }
+  constexpr Row attribute(const char* attribute_name, AttributeType type) const {
+    return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, type}; });
+  }
+  constexpr Row integer_attribute(const char* attribute_name, int64_t value) const {
+    return with([&](Row& r) {
+      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::integer, false, value};
+    });
+  }
+  constexpr Row boolean_attribute(const char* attribute_name, bool value) const {
+    return with([&](Row& r) {
+      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::boolean, false, value};
+    });
+  }
+  constexpr Row real_attribute(const char* attribute_name, double value) const {
+    return with([&](Row& r) {
+      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::real, false, 0, value};
+    });
+  }
+  constexpr Row string_attribute(const char* attribute_name, const char* value) const {
+    return with([&](Row& r) {
+      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::string, false, 0, 0, value};
+    });
+  }
+  // A list of axes that is empty unless given.
+  constexpr Row axes_attribute(const char* attribute_name) const {
+    return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, AttributeType::integers, false}; });
+  }
+  constexpr Row result(ResultRule result_rule) const { return with([&](Row& r) { r.rule = result_rule; }); }
+
+  // A function of (Builder&, const Call&), or of (Builder&, Value...) for as many inputs as the op has.
+  template <class Function>
+  constexpr Row decompose(Function) const {
+    return with([](Row& r) {
+      if (r.kind == Kind::primitive) r.kind = Kind::composite;
+      r.decomposition = [](Builder& b, const Call& c) -> Value {
+        if constexpr (std::is_invocable_v<Function, Builder&, const Call&>)
+          return Function{}(b, c);
+        else if constexpr (std::is_invocable_v<Function, Builder&, Value>)
+          return Function{}(b, c.input(0));
+        else if constexpr (std::is_invocable_v<Function, Builder&, Value, Value>)
+          return Function{}(b, c.input(0), c.input(1));
+        else
+          return Function{}(b, c.input(0), c.input(1), c.input(2));
+      };
+    });
+  }
+
+ private:
+  template <class Change>
+  constexpr Row with(Change change) const {
+    Row copy = *this;
+    change(copy);
+    return copy;
+  }
+};
+
+// Checks the inputs' number and dtypes and the attributes, and runs the result rule. Inputs are as recorded: already
+// promoted and widened. Throws Error(invalid_argument) with a sentence that begins with the op's name.
+std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes);
+
+// The dtypes to which a recorder casts each input before infer: promotion and widening. A weak input (a Python scalar)
+// takes part in promotion only when its kind is higher than that of all others.
+std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, std::span<const bool> weak);
+
+}  // namespace ferrule::ops
+
+#define OP(name)                                              \
+  extern const ::ferrule::ops::Row op_##name;                 \
+  constexpr ::ferrule::ops::Row op_##name = ::ferrule::ops::Row(#name)

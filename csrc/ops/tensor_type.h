@@ -1,0 +1,75 @@
+// Shape and dtype of a value.
+#pragma once
+
+#include "ops/dtype.h"
+#include "ops/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace ferrule {
+
+// Up to FE_MAX_RANK sizes (or strides, or axes), held in place.
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> values) : Dims(std::span<const int64_t>(values.begin(), values.size())) {}
+  explicit Dims(std::span<const int64_t> values) {
+    for (int64_t value : values) push_back(value);
+  }
+  int rank() const { return rank_; }
+  bool empty() const { return rank_ == 0; }
+  std::size_t size() const { return static_cast<std::size_t>(rank_); }
+  void push_back(int64_t value) {
+    if (rank_ == FE_MAX_RANK) fail_argument("an array has at most {} dimensions", FE_MAX_RANK);
+    values_[static_cast<std::size_t>(rank_++)] = value;
+  }
+  void resize(int rank, int64_t fill = 0) {
+    while (rank_ < rank) push_back(fill);
+    rank_ = rank;
+  }
+  int64_t& operator[](int axis) { return values_[static_cast<std::size_t>(axis)]; }
+  int64_t operator[](int axis) const { return values_[static_cast<std::size_t>(axis)]; }
+  const int64_t* data() const { return values_.data(); }
+  const int64_t* begin() const { return values_.data(); }
+  const int64_t* end() const { return values_.data() + rank_; }
+  int64_t* begin() { return values_.data(); }
+  int64_t* end() { return values_.data() + rank_; }
+  operator std::span<const int64_t>() const { return {values_.data(), size()}; }
+  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+ private:
+  std::array<int64_t, FE_MAX_RANK> values_{};
+  int rank_ = 0;
+};
+
+using Shape = Dims;    // sizes, each >= 0
+using Strides = Dims;  // in elements
+
+// Number of elements; throws invalid_argument when it does not fit 63 bits.
+int64_t element_count(const Shape& shape);
+// Strides of a C-contiguous array.
+Strides contiguous_strides(const Shape& shape);
+// True when strides address the elements of a C-contiguous array (axes of size one are free, as is an empty array).
+bool is_contiguous(const Shape& shape, const Strides& strides);
+// "(2, 3)", "(2,)", "()".
+std::string to_string(const Dims& dims);
+// The broadcast shape of two; throws invalid_argument naming `op`.
+Shape broadcast(const char* op, const Shape& a, const Shape& b);
+
+struct TensorType {
+  DType dtype = DType::none;
+  Shape shape;
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+// "float32(2, 3)".
+std::string to_string(const TensorType& type);
+// Bytes of a contiguous array of this type; throws when it does not fit 63 bits.
+int64_t byte_count(const TensorType& type);
+
+}  // namespace ferrule

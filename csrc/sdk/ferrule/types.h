@@ -1,0 +1,83 @@
+/* The plain types that the core, a backend and a host program share. C11, also valid C++. */
+#ifndef FERRULE_TYPES_H
+#define FERRULE_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An array has at most this many dimensions. */
+#define FE_MAX_RANK 8
+
+/* Why a call failed. Values are part of the binary interface and are only appended. */
+typedef enum fe_code {
+  FE_OK = 0,
+  FE_INVALID_ARGUMENT = 1, /* the caller's value, shape, dtype or attribute is wrong */
+  FE_UNSUPPORTED = 2,      /* right, but not offered by this device, module or build */
+  FE_OUT_OF_MEMORY = 3,
+  FE_DEVICE_LOST = 4,
+  FE_ABI_MISMATCH = 5,
+  FE_NOT_FOUND = 6,
+  FE_IO = 7,
+  FE_TIMEOUT = 8,
+  FE_CANCELLED = 9,
+  FE_INTERNAL = 10,
+  FE_CODE_COUNT
+} fe_code;
+
+/* An error: a code and one sentence. Functions return NULL for success, else an error that the caller releases. */
+typedef struct fe_error fe_error;
+
+/* Ids are given by the core for names and hold for the life of the process; 0 is never a valid id. */
+typedef uint32_t fe_op;
+typedef uint32_t fe_dtype;
+
+/* Severity of a log line. */
+typedef enum fe_log_level { FE_LOG_DEBUG = 0, FE_LOG_INFO = 1, FE_LOG_WARNING = 2, FE_LOG_ERROR = 3 } fe_log_level;
+
+/* What an array's bytes may be used for. */
+typedef enum fe_access { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3 } fe_access;
+
+/* Kinds of device, in the order in which `devices()` lists them and `best` considers them. */
+typedef enum fe_device_kind {
+  FE_DEVICE_GPU = 0,
+  FE_DEVICE_INTEGRATED_GPU = 1,
+  FE_DEVICE_ACCELERATOR = 2,
+  FE_DEVICE_REMOTE = 3,
+  FE_DEVICE_CPU = 4,
+  FE_DEVICE_SOFTWARE = 5,
+  FE_DEVICE_TEST = 6,
+  FE_DEVICE_KIND_COUNT
+} fe_device_kind;
+
+/* The class of a dtype, which rules about promotion and attributes ask for. */
+typedef enum fe_dtype_class {
+  FE_CLASS_BOOL = 0,
+  FE_CLASS_SIGNED = 1,
+  FE_CLASS_UNSIGNED = 2,
+  FE_CLASS_FLOAT = 3,
+  FE_CLASS_COMPLEX = 4
+} fe_dtype_class;
+
+/* Attribute of the type "list of integers" as it stands in an attribute struct of ops.h. */
+typedef struct fe_int64_list {
+  const int64_t *data;
+  size_t count;
+} fe_int64_list;
+
+/* A scalar in the dtype of its value; the bytes past the dtype's size are zero. */
+typedef union fe_scalar {
+  uint8_t bytes[16];
+  double f64;
+  float f32;
+  int64_t i64;
+  uint64_t u64;
+} fe_scalar;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
