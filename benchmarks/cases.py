@@ -1,0 +1,133 @@
+"""What is timed: inputs, work done, the right answer, and the mark to reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from model_files import find_model_files
+from numpy.typing import NDArray
+from reference import Reference
+
+from benchmarks.marks import Mark
+
+Inputs = tuple[NDArray[Any], ...]
+
+MINILM_WIDTH, MINILM_INNER, MINILM_LAYERS = 384, 1536, 6
+ROWS, COLUMNS = 16384, 1024  # 64 MB of float32, far above the caches
+
+BEST_PEER = Mark("share of best", at_least=0.8)
+FUSED_PEER = Mark("times onnxruntime", at_most=1.3)
+CALL = Mark("microseconds", at_most=5.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op or model at one size. `bytes` is what must be read and written once, caches or not.
+
+    `absolute` and `relative` bound |got - expected| before anything is timed.
+    """
+
+    name: str
+    op: str
+    shapes: tuple[tuple[int, ...], ...]
+    flops: int
+    bytes: int
+    mark: Mark
+    absolute: float
+    relative: float = 0.0
+
+
+def matmul(size: int) -> Case:
+    # Inputs lie in [-1, 1): rounding grows like sqrt(size) * 2^-24, a lost term is 0.25 on average.
+    bytes_moved = 3 * 4 * size**2
+    return Case(f"matmul {size}", "matmul", ((size, size),) * 2, 2 * size**3, bytes_moved, BEST_PEER, size * 2.0**-24)
+
+
+def memory_bound(op: str, arrays: int, flops: int, absolute: float, relative: float = 0.0) -> Case:
+    """`arrays`: how many of 64 MB are read or written; `flops`: operations an element, for comparison only."""
+    shapes = ((ROWS, COLUMNS),) * (arrays - 1)
+    count = ROWS * COLUMNS
+    return Case(f"{op} 64 MB", op, shapes, flops * count, arrays * 4 * count, BEST_PEER, absolute, relative)
+
+
+def minilm(batch: int, length: int) -> Case:
+    tokens = batch * length
+    dense = 2 * tokens * MINILM_WIDTH * (4 * MINILM_WIDTH + 2 * MINILM_INNER)
+    attention = 2 * 2 * batch * length**2 * MINILM_WIDTH
+    weights = 4 * MINILM_LAYERS * MINILM_WIDTH * (4 * MINILM_WIDTH + 2 * MINILM_INNER)
+    flops = MINILM_LAYERS * (dense + attention)
+    return Case(f"MiniLM {batch}x{length}", "minilm", ((batch, length),), flops, weights, FUSED_PEER, absolute=1e-5)
+
+
+CASES = [
+    matmul(512),
+    matmul(1024),
+    matmul(2048),
+    memory_bound("add", arrays=3, flops=1, absolute=0.0, relative=2.0**-24),
+    memory_bound("exp", arrays=2, flops=1, absolute=0.0, relative=4 * 2.0**-24),
+    memory_bound("softmax", arrays=2, flops=4, absolute=1e-9, relative=1e-5),
+    memory_bound("layer_norm", arrays=2, flops=8, absolute=1e-5),
+    minilm(1, 16),
+    minilm(32, 128),
+    Case("small graph call", "add", ((4, 4),) * 2, 16, 3 * 64, CALL, 0.0, 2.0**-24),
+]
+
+
+def make_inputs(case: Case) -> Inputs:
+    """The same for every contender. MiniLM gets token ids and a mask (int32, all tokens real), the rest float32."""
+    generator = np.random.default_rng(20240607)
+    if case.op == "minilm":
+        token_ids = generator.integers(1000, 30000, case.shapes[0]).astype(np.int32)
+        return token_ids, np.ones(case.shapes[0], dtype=np.int32)
+    spread = 1.0 if case.op == "matmul" else 4.0
+    return tuple(spread * (2.0 * generator.random(shape, dtype=np.float32) - 1.0) for shape in case.shapes)
+
+
+def layer_norm_parameters() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scale and shift, which every contender holds as constants."""
+    generator = np.random.default_rng(7)
+    return generator.random(COLUMNS, dtype=np.float32) + 0.5, generator.random(COLUMNS, dtype=np.float32) - 0.5
+
+
+def greatest_error(case: Case, inputs: Inputs, got: NDArray[Any]) -> tuple[float, bool]:
+    """Largest |got - expected| against float64, and whether all of it lies within the bounds of the case."""
+    rows, expected = _expected(case, inputs)
+    if got.dtype != np.float32 or got[rows].shape != expected.shape:
+        raise ValueError(f"{case.name}: {got.dtype} {got.shape} is not what was asked for")
+    error = np.abs(got[rows] - expected)
+    within = bool(np.all(error <= case.absolute + case.relative * np.abs(expected)))  # so written, nan is outside
+    return float(np.max(error)), within
+
+
+def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArray[np.float64]]:
+    if case.op == "minilm":
+        return _expected_embeddings(inputs)
+    x = inputs[0].astype(np.float64)
+    if case.op == "matmul":
+        x = x @ inputs[1].astype(np.float64)
+    elif case.op == "add":
+        x += inputs[1]
+    elif case.op == "exp":
+        np.exp(x, out=x)
+    elif case.op == "softmax":
+        np.exp(x, out=x)  # float64 has room for exp(4) without subtracting the maximum
+        x /= x.sum(axis=1, keepdims=True)
+    elif case.op == "layer_norm":
+        scale, shift = layer_norm_parameters()
+        x -= x.mean(axis=1, keepdims=True)
+        x *= scale / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 1e-12)
+        x += shift
+    else:
+        raise ValueError(f"no oracle for {case.op}")
+    return slice(None), x
+
+
+def _expected_embeddings(inputs: Inputs) -> tuple[list[int], NDArray[np.float64]]:
+    """Four sentences of the batch, first and last among them: a sentence of 128 tokens takes float64 a while."""
+    batch = len(inputs[0])
+    rows = sorted({math.floor(share * (batch - 1)) for share in (0.0, 0.3, 0.7, 1.0)})
+    return rows, Reference(find_model_files().weights).embed(inputs[0][rows].tolist())

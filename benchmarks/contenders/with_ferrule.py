@@ -1,0 +1,55 @@
+"""ferrule as an application uses it: arrays over NumPy's memory, one compiled graph, called again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ferrule as fe
+import numpy as np
+from minilm import MiniLM
+from model_files import find_model_files
+
+from benchmarks.cases import Case, Inputs, layer_norm_parameters
+from benchmarks.contenders import Prepared
+
+
+class Contender:
+    """The CPU device, because the peers have only that."""
+
+    def __init__(self, threads: int) -> None:
+        fe.load_all()
+        fe.set_thread_count(threads)
+        self.device = fe.device("cpu")
+
+    def describe(self) -> dict[str, str]:
+        backend = self.device.backend
+        return {"version": fe.__version__, "backend": f"{backend.name} {backend.variant}"}
+
+    def prepare(self, case: Case, inputs: Inputs) -> Prepared:
+        if case.op == "minilm":
+            inputs = (inputs[0], inputs[1].astype(np.bool_))
+        function = self._function(case)
+        arrays = [fe.asarray(x, device=self.device) for x in inputs]
+        return Prepared(lambda: fe.eval(function(*arrays)), lambda: np.asarray(function(*arrays)))
+
+    def _function(self, case: Case) -> Callable[..., fe.Array]:
+        if case.op == "minilm":
+            encode: Callable[..., fe.Array] = MiniLM(find_model_files().weights, self.device).encode
+            return encode
+        function = layer_norm(self.device) if case.op == "layer_norm" else FUNCTIONS[case.op]
+        compiled: Callable[..., fe.Array] = fe.graph(function)
+        return compiled
+
+
+def layer_norm(device: fe.Device) -> Callable[..., fe.Array]:
+    """Scale and shift are arrays that exist before the trace, and so are constants of the graph."""
+    scale, shift = (fe.asarray(x, device=device) for x in layer_norm_parameters())
+    return lambda x: fe.layer_norm(x, scale, shift, epsilon=1e-12)
+
+
+FUNCTIONS: dict[str, Callable[..., fe.Array]] = {
+    "matmul": fe.matmul,
+    "add": lambda x, y: x + y,
+    "exp": fe.exp,
+    "softmax": lambda x: fe.softmax(x, axis=-1),
+}

@@ -1,0 +1,50 @@
+"""The machine's own limits, measured in the same run: copy bandwidth here, flops from the peers' matmuls.
+
+Medians, as in the cases: the best of many copies is now and then twice the usual one, which nobody can rely on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
+
+import numpy as np
+
+from benchmarks.marks import PEERS
+from benchmarks.race import Heat
+
+COPY_BYTES = 64 * 2**20  # as the cases: of 64 MB, a large last-level cache holds as much for us as for them
+COPY_ROUNDS = 25
+
+
+def copy_bandwidth(threads: int) -> float:
+    """Bytes a second, read and written, of the median of 25 copies of 64 MB, cut into one piece a thread.
+
+    NumPy copies with memcpy and releases the GIL, so that Python threads are enough.
+    """
+    source = np.ones(COPY_BYTES // 8)
+    target = np.zeros_like(source)
+    pieces = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
+    seconds = []
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(COPY_ROUNDS):
+            start = time.perf_counter()
+            list(pool.map(lambda piece: np.copyto(*piece), pieces))
+            seconds.append(time.perf_counter() - start)
+    return 2 * COPY_BYTES / median(seconds)
+
+
+def peak_flops(heats: Iterable[Heat], threads: int) -> float | None:
+    """The fastest float32 matmul of any peer with this many threads; None when none was run."""
+    return max(
+        (
+            heat.case.flops / timing.median
+            for heat in heats
+            if heat.case.op == "matmul" and heat.threads == threads
+            for name, timing in heat.timings.items()
+            if name in PEERS
+        ),
+        default=None,
+    )

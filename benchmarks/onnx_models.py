@@ -1,0 +1,116 @@
+"""The models that ONNX Runtime is timed with: single ops, and MiniLM written in its own fused ops.
+
+MiniLM comes from the same safetensors file. ONNX Runtime's transformer optimiser rewrites an exported BERT into
+EmbedLayerNormalization, Attention, SkipLayerNormalization and BiasGelu; we write that result directly, because it is
+then certain that the fusions took place, and no framework is needed to export anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+MICROSOFT = "com.microsoft"
+EPSILON = 1e-12
+LAYERS, HEADS = 6, 12
+
+
+def single_op_model(op: str, shapes: list[tuple[int, ...]], attributes: Mapping[str, Any]) -> bytes:
+    """One node, float32 in and out; the result has the shape of the first input, or is (M, N) for MatMul."""
+    names = [f"input{index}" for index in range(len(shapes))]
+    result = (shapes[0][0], shapes[1][1]) if op == "MatMul" else shapes[0]
+    node = helper.make_node(op, names, ["output"], **attributes)
+    inputs = [_float_info(name, shape) for name, shape in zip(names, shapes, strict=True)]
+    return _serialise(helper.make_graph([node], op, inputs, [_float_info("output", result)]))
+
+
+def minilm_model(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    """`token_ids` and `mask` (B, L), both int32, to `embeddings` (B, 384) of norm 1."""
+    builder = _Builder(tensors)
+    x = builder.embedding()
+    for index in range(LAYERS):
+        x = builder.layer(x, f"encoder.layer.{index}")
+    builder.pooling(x)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT32, ["B", "L"]) for name in ("token_ids", "mask")]
+    outputs = [_float_info("embeddings", ("B", 384))]
+    return _serialise(helper.make_graph(builder.nodes, "MiniLM", inputs, outputs, builder.initializers))
+
+
+class _Builder:
+    """Nodes and initializers in the making; every method returns the name of the value it adds."""
+
+    def __init__(self, tensors: Mapping[str, NDArray[Any]]) -> None:
+        self.tensors = tensors
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+
+    def node(self, op: str, inputs: list[str], domain: str = "", outputs: int = 1, **attributes: Any) -> str:
+        names = [f"{op}_{len(self.nodes)}_{index}" for index in range(outputs)]
+        self.nodes.append(helper.make_node(op, inputs, names, domain=domain, **attributes))
+        return names[0]
+
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def weight(self, name: str) -> str:
+        return self.constant(name, self.tensors[name])
+
+    def transposed(self, name: str) -> str:
+        """The file keeps weights as (out, in); MatMul wants (in, out), which ONNX Runtime packs when it loads."""
+        return self.constant(f"{name}.transposed", self.tensors[name].T)
+
+    def embedding(self) -> str:
+        """Only texts of kind 0 occur: its row goes into the positions, and the fused op is spared a lookup a token."""
+        names = [f"embeddings.{name}" for name in ("word_embeddings.weight", "LayerNorm.weight", "LayerNorm.bias")]
+        word, scale, shift = (self.weight(name) for name in names)
+        kind = self.tensors["embeddings.token_type_embeddings.weight"][0]
+        position = self.constant("positions", self.tensors["embeddings.position_embeddings.weight"] + kind)
+        inputs = ["token_ids", "", word, position, "", scale, shift]
+        return self.node("EmbedLayerNormalization", inputs, MICROSOFT, outputs=2, epsilon=EPSILON)
+
+    def layer(self, x: str, name: str) -> str:
+        parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+        weights = np.concatenate([self.tensors[f"{part}.weight"].T for part in parts], axis=1)
+        biases = np.concatenate([self.tensors[f"{part}.bias"] for part in parts])
+        inputs = [x, self.constant(f"{name}.qkv", weights), self.constant(f"{name}.qkv.bias", biases), "mask"]
+        attended = self.node("Attention", inputs, MICROSOFT, num_heads=HEADS)
+        mixed = self.node("MatMul", [attended, self.transposed(f"{name}.attention.output.dense.weight")])
+        x = self.add_and_normalise(mixed, x, f"{name}.attention.output")
+        wide = self.node("MatMul", [x, self.transposed(f"{name}.intermediate.dense.weight")])
+        wide = self.node("BiasGelu", [wide, self.weight(f"{name}.intermediate.dense.bias")], MICROSOFT)
+        narrow = self.node("MatMul", [wide, self.transposed(f"{name}.output.dense.weight")])
+        return self.add_and_normalise(narrow, x, f"{name}.output")
+
+    def add_and_normalise(self, x: str, skipped: str, name: str) -> str:
+        """layer_norm(x + bias + skipped) in one op."""
+        parameters = [self.weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")]
+        return self.node("SkipLayerNormalization", [x, skipped, *parameters], MICROSOFT, epsilon=EPSILON)
+
+    def pooling(self, x: str) -> str:
+        """Mean over the real tokens, then a norm of 1."""
+        tokens = self.constant("axis_of_tokens", np.array([1], dtype=np.int64))
+        last = self.constant("last_axis", np.array([-1], dtype=np.int64))
+        real = self.node("Cast", ["mask"], to=TensorProto.FLOAT)
+        weighted = self.node("Mul", [x, self.node("Unsqueeze", [real, last])])
+        total = self.node("ReduceSum", [weighted, tokens], keepdims=0)
+        mean = self.node("Div", [total, self.node("ReduceSum", [real, tokens], keepdims=1)])
+        norm = self.node("ReduceL2", [mean, last], keepdims=1)
+        self.nodes.append(helper.make_node("Div", [mean, norm], ["embeddings"]))
+        return "embeddings"
+
+
+def _float_info(name: str, shape: tuple[int | str, ...]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape))
+
+
+def _serialise(graph: onnx.GraphProto) -> bytes:
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    data: bytes = model.SerializeToString()
+    return data
