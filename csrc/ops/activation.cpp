@@ -3,11 +3,7 @@
 
 namespace ferrule::ops {
 
-OP(sigmoid)
-    .doc("1 / (1 + exp(-x)).")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(sigmoid).doc("1 / (1 + exp(-x)).").elementwise().input("x", floating).result(same_shape_and_dtype);
 
 OP(silu)
     .doc("x * sigmoid(x), elementwise.")
@@ -22,22 +18,26 @@ OP(relu)
     .decompose([](Builder& b, Value x) { return b.maximum(x, b.scalar_like(0, x)); });
 
 OP(gelu)
-    .doc("x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or 'tanh'.")
+    .doc(
+        "x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or "
+        "'tanh'.")
     .elementwise()
     .input("x", floating)
     .string_attribute("approximate", "none")
     .result([](Inference& i) {
       const std::string& approximate = i.attribute().string("approximate");
-      if (approximate != "none" && approximate != "tanh") i.fail("approximate is 'none' or 'tanh', not '{}'", approximate);
+      if (approximate != "none" && approximate != "tanh")
+        i.fail("approximate is 'none' or 'tanh', not '{}'", approximate);
       i.output(i.input(0));
     })
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0), half = b.scalar_like(0.5, x), one = b.scalar_like(1, x);
       if (c.attribute().string("approximate") == "none")
-        return b.multiply(b.multiply(half, x), b.add(one, b.erf(b.multiply(x, b.scalar_like(0.70710678118654752440, x)))));
+        return b.multiply(b.multiply(half, x),
+                          b.add(one, b.erf(b.multiply(x, b.scalar_like(0.70710678118654752440, x)))));
       const Value cube = b.multiply(x, b.multiply(x, x));
-      const Value inner = b.multiply(b.scalar_like(0.79788456080286535588, x),
-                                     b.add(x, b.multiply(b.scalar_like(0.044715, x), cube)));
+      const Value inner =
+          b.multiply(b.scalar_like(0.79788456080286535588, x), b.add(x, b.multiply(b.scalar_like(0.044715, x), cube)));
       return b.multiply(b.multiply(half, x), b.add(one, b.tanh(inner)));
     });
 

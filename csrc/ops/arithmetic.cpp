@@ -3,17 +3,9 @@
 
 namespace ferrule::ops {
 
-OP(negative)
-    .doc("-x.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(negative).doc("-x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(abs)
-    .doc("Absolute value of x.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(abs).doc("Absolute value of x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
 OP(sign)
     .doc("-1, 0 or 1 by the sign of x; NaN stays NaN.")
@@ -21,50 +13,19 @@ OP(sign)
     .input("x", numeric)
     .result(same_shape_and_dtype);
 
-OP(floor)
-    .doc("The greatest integer not above x.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(floor).doc("The greatest integer not above x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(ceil)
-    .doc("The least integer not below x.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(ceil).doc("The least integer not below x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(trunc)
-    .doc("The integer nearest to x towards zero.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(trunc).doc("The integer nearest to x towards zero.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(round)
-    .doc("The integer nearest to x, ties to even.")
-    .elementwise()
-    .input("x", numeric)
-    .result(same_shape_and_dtype);
+OP(round).doc("The integer nearest to x, ties to even.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
-OP(add)
-    .doc("x1 + x2.")
-    .elementwise()
-    .promoted("x1", numeric)
-    .promoted("x2", numeric)
-    .result(broadcast_promoted);
+OP(add).doc("x1 + x2.").elementwise().promoted("x1", numeric).promoted("x2", numeric).result(broadcast_promoted);
 
-OP(subtract)
-    .doc("x1 - x2.")
-    .elementwise()
-    .promoted("x1", numeric)
-    .promoted("x2", numeric)
-    .result(broadcast_promoted);
+OP(subtract).doc("x1 - x2.").elementwise().promoted("x1", numeric).promoted("x2", numeric).result(broadcast_promoted);
 
-OP(multiply)
-    .doc("x1 * x2.")
-    .elementwise()
-    .promoted("x1", numeric)
-    .promoted("x2", numeric)
-    .result(broadcast_promoted);
+OP(multiply).doc("x1 * x2.").elementwise().promoted("x1", numeric).promoted("x2", numeric).result(broadcast_promoted);
 
 OP(divide)
     .doc("x1 / x2, floating-point.")
@@ -101,16 +62,12 @@ OP(minimum)
     .promoted("x2", any)
     .result(broadcast_promoted);
 
-OP(square)
-    .doc("x * x.")
-    .input("x", numeric)
-    .result(same_shape_and_dtype)
-    .decompose([](Builder& b, Value x) { return b.multiply(x, x); });
+OP(square).doc("x * x.").input("x", numeric).result(same_shape_and_dtype).decompose([](Builder& b, Value x) {
+  return b.multiply(x, x);
+});
 
-OP(reciprocal)
-    .doc("1 / x.")
-    .input("x", floating)
-    .result(same_shape_and_dtype)
-    .decompose([](Builder& b, Value x) { return b.divide(b.scalar_like(1, x), x); });
+OP(reciprocal).doc("1 / x.").input("x", floating).result(same_shape_and_dtype).decompose([](Builder& b, Value x) {
+  return b.divide(b.scalar_like(1, x), x);
+});
 
 }  // namespace ferrule::ops

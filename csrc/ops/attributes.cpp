@@ -13,26 +13,40 @@ struct FieldLayout {
 
 FieldLayout layout_of(AttributeType type) {
   switch (type) {
-    case AttributeType::integer: return {sizeof(int64_t), alignof(int64_t)};
-    case AttributeType::real: return {sizeof(double), alignof(double)};
-    case AttributeType::boolean: return {sizeof(int32_t), alignof(int32_t)};
-    case AttributeType::string: return {sizeof(const char*), alignof(const char*)};
-    case AttributeType::integers: return {sizeof(fe_int64_list), alignof(fe_int64_list)};
-    case AttributeType::dtype: return {sizeof(fe_dtype), alignof(fe_dtype)};
+    case AttributeType::integer:
+      return {sizeof(int64_t), alignof(int64_t)};
+    case AttributeType::real:
+      return {sizeof(double), alignof(double)};
+    case AttributeType::boolean:
+      return {sizeof(int32_t), alignof(int32_t)};
+    case AttributeType::string:
+      return {sizeof(const char*), alignof(const char*)};
+    case AttributeType::integers:
+      return {sizeof(fe_int64_list), alignof(fe_int64_list)};
+    case AttributeType::dtype:
+      return {sizeof(fe_dtype), alignof(fe_dtype)};
   }
   return {0, 1};
 }
 
-std::size_t aligned(std::size_t offset, std::size_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+std::size_t aligned(std::size_t offset, std::size_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
 
 Attribute default_of(const AttributeRow& row) {
   switch (row.type) {
-    case AttributeType::integer: return row.integer_default;
-    case AttributeType::real: return row.real_default;
-    case AttributeType::boolean: return row.integer_default != 0;
-    case AttributeType::string: return std::string(row.string_default);
-    case AttributeType::integers: return std::vector<int64_t>();
-    case AttributeType::dtype: return DType::none;
+    case AttributeType::integer:
+      return row.integer_default;
+    case AttributeType::real:
+      return row.real_default;
+    case AttributeType::boolean:
+      return row.integer_default != 0;
+    case AttributeType::string:
+      return std::string(row.string_default);
+    case AttributeType::integers:
+      return std::vector<int64_t>();
+    case AttributeType::dtype:
+      return DType::none;
   }
   return int64_t{0};
 }
@@ -52,25 +66,36 @@ void write(std::byte* at, const T& value) {
 
 const char* name_of(AttributeType type) {
   switch (type) {
-    case AttributeType::integer: return "int";
-    case AttributeType::real: return "float";
-    case AttributeType::boolean: return "bool";
-    case AttributeType::string: return "str";
-    case AttributeType::integers: return "list of int";
-    case AttributeType::dtype: return "dtype";
+    case AttributeType::integer:
+      return "int";
+    case AttributeType::real:
+      return "float";
+    case AttributeType::boolean:
+      return "bool";
+    case AttributeType::string:
+      return "str";
+    case AttributeType::integers:
+      return "list of int";
+    case AttributeType::dtype:
+      return "dtype";
   }
   return "?";
 }
 
 std::string to_string(const Attribute& value) {
   switch (static_cast<AttributeType>(value.index())) {
-    case AttributeType::integer: return fmt::format("{}", std::get<int64_t>(value));
-    case AttributeType::real: return fmt::format("{}", std::get<double>(value));
-    case AttributeType::boolean: return std::get<bool>(value) ? "true" : "false";
-    case AttributeType::string: return fmt::format("'{}'", std::get<std::string>(value));
+    case AttributeType::integer:
+      return fmt::format("{}", std::get<int64_t>(value));
+    case AttributeType::real:
+      return fmt::format("{}", std::get<double>(value));
+    case AttributeType::boolean:
+      return std::get<bool>(value) ? "true" : "false";
+    case AttributeType::string:
+      return fmt::format("'{}'", std::get<std::string>(value));
     case AttributeType::integers: {
       std::string text = "[";
-      for (int64_t item : std::get<std::vector<int64_t>>(value)) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", item);
+      for (int64_t item : std::get<std::vector<int64_t>>(value))
+        text += fmt::format("{}{}", text.size() > 1 ? ", " : "", item);
       return text + "]";
     }
     case AttributeType::dtype: {
@@ -138,16 +163,26 @@ PackedAttributes::PackedAttributes(const Row& row, Attributes values) {
     std::byte* at = bytes_.get() + offsets[i];
     const Attribute& value = (*values_)[i];
     switch (row.attributes[i].type) {
-      case AttributeType::integer: write(at, std::get<int64_t>(value)); break;
-      case AttributeType::real: write(at, std::get<double>(value)); break;
-      case AttributeType::boolean: write(at, static_cast<int32_t>(std::get<bool>(value))); break;
-      case AttributeType::string: write(at, std::get<std::string>(value).c_str()); break;
+      case AttributeType::integer:
+        write(at, std::get<int64_t>(value));
+        break;
+      case AttributeType::real:
+        write(at, std::get<double>(value));
+        break;
+      case AttributeType::boolean:
+        write(at, static_cast<int32_t>(std::get<bool>(value)));
+        break;
+      case AttributeType::string:
+        write(at, std::get<std::string>(value).c_str());
+        break;
       case AttributeType::integers: {
         const auto& list = std::get<std::vector<int64_t>>(value);
         write(at, fe_int64_list{list.data(), list.size()});
         break;
       }
-      case AttributeType::dtype: write(at, static_cast<fe_dtype>(std::get<DType>(value))); break;
+      case AttributeType::dtype:
+        write(at, static_cast<fe_dtype>(std::get<DType>(value)));
+        break;
     }
   }
 }

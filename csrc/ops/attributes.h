@@ -47,8 +47,8 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// The row's attributes in order: those given, else the defaults. Integers serve for reals. Throws invalid_argument for an
-// unknown name (listing the known ones), a wrong type or a missing value.
+// The row's attributes in order: those given, else the defaults. Integers serve for reals. Throws invalid_argument for
+// an unknown name (listing the known ones), a wrong type or a missing value.
 Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given);
 
 // The attributes as the C struct of ops.h, whose layout is: size_t struct_size, then the fields in order with natural

@@ -50,7 +50,9 @@ class Builder {
   Value reshape(Value x, const Shape& shape) {
     return apply("reshape", {x}, {{"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
   }
-  Value permute_dims(Value x, std::vector<int64_t> axes) { return apply("permute_dims", {x}, {{"axes", std::move(axes)}}); }
+  Value permute_dims(Value x, std::vector<int64_t> axes) {
+    return apply("permute_dims", {x}, {{"axes", std::move(axes)}});
+  }
   // A reduction (sum, max, ...) over `axes`, which stay as axes of size one.
   Value reduce_keeping(std::string_view op, Value x, std::vector<int64_t> axes) {
     return apply(op, {x}, {{"axis", std::move(axes)}, {"keepdims", true}});

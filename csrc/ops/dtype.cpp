@@ -7,10 +7,13 @@ namespace {
 
 int rank_of_kind(DType dtype) {
   switch (class_of(dtype)) {
-    case FE_CLASS_BOOL: return 0;
+    case FE_CLASS_BOOL:
+      return 0;
     case FE_CLASS_SIGNED:
-    case FE_CLASS_UNSIGNED: return 1;
-    default: return 2;
+    case FE_CLASS_UNSIGNED:
+      return 1;
+    default:
+      return 2;
   }
 }
 

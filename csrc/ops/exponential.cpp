@@ -3,41 +3,17 @@
 
 namespace ferrule::ops {
 
-OP(exp)
-    .doc("e to the power x.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(exp).doc("e to the power x.").elementwise().input("x", floating).result(same_shape_and_dtype);
 
-OP(expm1)
-    .doc("exp(x) - 1, exact near zero.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(expm1).doc("exp(x) - 1, exact near zero.").elementwise().input("x", floating).result(same_shape_and_dtype);
 
-OP(log)
-    .doc("Natural logarithm of x.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(log).doc("Natural logarithm of x.").elementwise().input("x", floating).result(same_shape_and_dtype);
 
-OP(log1p)
-    .doc("log(1 + x), exact near zero.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(log1p).doc("log(1 + x), exact near zero.").elementwise().input("x", floating).result(same_shape_and_dtype);
 
-OP(sqrt)
-    .doc("Square root of x, correctly rounded.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(sqrt).doc("Square root of x, correctly rounded.").elementwise().input("x", floating).result(same_shape_and_dtype);
 
-OP(rsqrt)
-    .doc("1 / sqrt(x).")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
+OP(rsqrt).doc("1 / sqrt(x).").elementwise().input("x", floating).result(same_shape_and_dtype);
 
 OP(pow)
     .doc("x1 to the power x2; integers wrap.")

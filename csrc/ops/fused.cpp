@@ -3,8 +3,6 @@
 
 namespace ferrule::ops {
 
-OP(fused)
-    .doc("A straight line of elementwise ops computed in one pass: see fe_body in graph_view.h.")
-    .internal();
+OP(fused).doc("A straight line of elementwise ops computed in one pass: see fe_body in graph_view.h.").internal();
 
 }  // namespace ferrule::ops

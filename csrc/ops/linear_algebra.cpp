@@ -12,8 +12,7 @@ void matrix_product(Inference& i) {
   const Shape &a = i.input(0).shape, &b = i.input(1).shape;
   if (a.rank() < 2 || b.rank() < 2) i.fail("needs at least 2 dimensions: {} @ {}", to_string(a), to_string(b));
   const int64_t inner_a = a[a.rank() - 1], inner_b = b[b.rank() - 2];
-  if (inner_a != inner_b)
-    i.fail("inner sizes differ: {} @ {}, {} != {}", to_string(a), to_string(b), inner_a, inner_b);
+  if (inner_a != inner_b) i.fail("inner sizes differ: {} @ {}, {} != {}", to_string(a), to_string(b), inner_a, inner_b);
   Shape out = broadcast("matmul", leading(a), leading(b));
   out.push_back(a[a.rank() - 2]);
   out.push_back(b[b.rank() - 1]);
@@ -55,9 +54,10 @@ OP(matmul)
     .result(matrix_product);
 
 OP(scaled_dot_product_attention)
-    .doc("softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. "
-         "2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means "
-         "1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length).")
+    .doc(
+        "softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. "
+        "2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means "
+        "1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length).")
     .promoted("query", floating)
     .promoted("key", floating)
     .promoted("value", floating)
@@ -73,7 +73,8 @@ OP(scaled_dot_product_attention)
       std::vector<int64_t> swapped;
       for (int axis = 0; axis < rank; ++axis) swapped.push_back(axis);
       std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-      Value scores = b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));
+      Value scores =
+          b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));
       const Value lowest = b.scalar_like(-INFINITY, scores), zero = b.scalar_like(0, scores);
       if (c.has_input(3)) {
         const bool keeps = b.type(c.input(3)).dtype == DType::boolean;

@@ -3,11 +3,7 @@
 
 namespace ferrule::ops {
 
-OP(logical_not)
-    .doc("not x.")
-    .elementwise()
-    .input("x", boolean)
-    .result(same_shape_and_dtype);
+OP(logical_not).doc("not x.").elementwise().input("x", boolean).result(same_shape_and_dtype);
 
 OP(logical_and)
     .doc("x1 and x2.")

@@ -3,10 +3,7 @@
 
 namespace ferrule::ops {
 
-OP(copy)
-    .doc("The same elements, C-contiguous.")
-    .input("x", any)
-    .result(same_shape_and_dtype);
+OP(copy).doc("The same elements, C-contiguous.").input("x", any).result(same_shape_and_dtype);
 
 OP(iota)
     .doc("0, 1, 2, ... of the given size.")

@@ -56,8 +56,8 @@ OP(layer_norm)
       const Value x = c.input(0);
       const Value mean = b.apply("mean", {x}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
       const Value distance = b.subtract(x, mean);
-      const Value variance = b.apply("mean", {b.multiply(distance, distance)},
-                                     {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
+      const Value variance =
+          b.apply("mean", {b.multiply(distance, distance)}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
       const Value epsilon = b.scalar_like(c.attribute().real("epsilon"), x);
       Value y = b.divide(distance, b.sqrt(b.add(variance, epsilon)));
       if (c.has_input(1)) y = b.multiply(y, c.input(1));

@@ -96,8 +96,8 @@ OP(mean)
     .boolean_attribute("keepdims", false)
     .result(reduced)
     .decompose([](Builder& b, const Call& c) {
-      const Value sum = b.apply("sum", c.inputs, {{"axis", c.attribute().integers("axis")},
-                                                  {"keepdims", c.attribute().boolean("keepdims")}});
+      const Value sum = b.apply(
+          "sum", c.inputs, {{"axis", c.attribute().integers("axis")}, {"keepdims", c.attribute().boolean("keepdims")}});
       return b.divide(sum, b.scalar_like(static_cast<double>(reduced_count(b, c)), sum));
     });
 

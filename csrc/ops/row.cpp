@@ -13,7 +13,7 @@ int kind_rank(DType dtype) {
 void check_inputs(const Row& row, std::span<const TensorType> inputs) {
   const std::size_t least = row.required_inputs();
   if (inputs.size() < least || (!row.variadic() && inputs.size() > row.input_count)) {
-    const std::string wanted = row.variadic()                ? fmt::format("at least {}", least)
+    const std::string wanted = row.variadic()             ? fmt::format("at least {}", least)
                                : least == row.input_count ? fmt::format("{}", least)
                                                           : fmt::format("{} to {}", least, row.input_count);
     fail_argument("{}: takes {} inputs, not {}", row.name, wanted, inputs.size());
@@ -31,26 +31,40 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
 
 bool accepts(Accepts what, DType dtype) {
   switch (what) {
-    case Accepts::any: return true;
-    case Accepts::numeric: return dtype != DType::boolean;
-    case Accepts::floating: return is_floating(dtype);
-    case Accepts::integer: return is_integer(dtype);
-    case Accepts::boolean: return dtype == DType::boolean;
-    case Accepts::boolean_or_integer: return dtype == DType::boolean || is_integer(dtype);
-    case Accepts::index: return dtype == DType::int32 || dtype == DType::int64;
+    case Accepts::any:
+      return true;
+    case Accepts::numeric:
+      return dtype != DType::boolean;
+    case Accepts::floating:
+      return is_floating(dtype);
+    case Accepts::integer:
+      return is_integer(dtype);
+    case Accepts::boolean:
+      return dtype == DType::boolean;
+    case Accepts::boolean_or_integer:
+      return dtype == DType::boolean || is_integer(dtype);
+    case Accepts::index:
+      return dtype == DType::int32 || dtype == DType::int64;
   }
   return false;
 }
 
 const char* name_of(Accepts what) {
   switch (what) {
-    case Accepts::any: return "any";
-    case Accepts::numeric: return "numeric";
-    case Accepts::floating: return "floating-point";
-    case Accepts::integer: return "integer";
-    case Accepts::boolean: return "bool";
-    case Accepts::boolean_or_integer: return "bool or integer";
-    case Accepts::index: return "int32 or int64";
+    case Accepts::any:
+      return "any";
+    case Accepts::numeric:
+      return "numeric";
+    case Accepts::floating:
+      return "floating-point";
+    case Accepts::integer:
+      return "integer";
+    case Accepts::boolean:
+      return "bool";
+    case Accepts::boolean_or_integer:
+      return "bool or integer";
+    case Accepts::index:
+      return "int32 or int64";
   }
   return "?";
 }
@@ -127,7 +141,8 @@ std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inpu
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     DType dtype = row_of_input(i).promoted ? common : inputs[i].dtype;
     if (row_of_input(i).widened && class_of(dtype) == FE_CLASS_UNSIGNED) dtype = DType::uint64;
-    if (row_of_input(i).widened && (class_of(dtype) == FE_CLASS_SIGNED || dtype == DType::boolean)) dtype = DType::int64;
+    if (row_of_input(i).widened && (class_of(dtype) == FE_CLASS_SIGNED || dtype == DType::boolean))
+      dtype = DType::int64;
     dtypes.push_back(dtype);
   }
   return dtypes;

@@ -130,10 +130,18 @@ struct Row {
   }
   constexpr bool variadic() const { return input_count > 0 && inputs[input_count - 1].variadic; }
 
-  constexpr Row doc(const char* sentence) const { return with([&](Row& r) { r.text = sentence; }); }
-  constexpr Row elementwise() const { return with([](Row& r) { r.kind = Kind::elementwise; }); }
-  constexpr Row view() const { return with([](Row& r) { r.kind = Kind::view; }); }
-  constexpr Row internal() const { return with([](Row& r) { r.kind = Kind::internal; }); }
+  constexpr Row doc(const char* sentence) const {
+    return with([&](Row& r) { r.text = sentence; });
+  }
+  constexpr Row elementwise() const {
+    return with([](Row& r) { r.kind = Kind::elementwise; });
+  }
+  constexpr Row view() const {
+    return with([](Row& r) { r.kind = Kind::view; });
+  }
+  constexpr Row internal() const {
+    return with([](Row& r) { r.kind = Kind::internal; });
+  }
   constexpr Row input(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what}; });
   }
@@ -176,7 +184,9 @@ struct Row {
   constexpr Row axes_attribute(const char* attribute_name) const {
     return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, AttributeType::integers, false}; });
   }
-  constexpr Row result(ResultRule result_rule) const { return with([&](Row& r) { r.rule = result_rule; }); }
+  constexpr Row result(ResultRule result_rule) const {
+    return with([&](Row& r) { r.rule = result_rule; });
+  }
 
   // A function of (Builder&, const Call&), or of (Builder&, Value...) for as many inputs as the op has.
   template <class Function>
@@ -215,6 +225,6 @@ std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inpu
 
 }  // namespace ferrule::ops
 
-#define OP(name)                                              \
-  extern const ::ferrule::ops::Row op_##name;                 \
+#define OP(name)                              \
+  extern const ::ferrule::ops::Row op_##name; \
   constexpr ::ferrule::ops::Row op_##name = ::ferrule::ops::Row(#name)

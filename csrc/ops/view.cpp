@@ -43,7 +43,8 @@ OP(permute_dims)
       for (int64_t& axis : axes) {
         if (axis < -shape.rank() || axis >= shape.rank()) i.fail("axis {} is out of range for {}", axis, i.call());
         if (axis < 0) axis += shape.rank();
-        if (std::find(seen.begin(), seen.end(), axis) != seen.end()) i.fail("axis {} is named twice for {}", axis, i.call());
+        if (std::find(seen.begin(), seen.end(), axis) != seen.end())
+          i.fail("axis {} is named twice for {}", axis, i.call());
         seen.push_back(axis);
         out.push_back(shape[static_cast<int>(axis)]);
       }
