@@ -1,0 +1,238 @@
+#include "body.h"
+
+#include "table.h"
+
+namespace ferrule::cpu {
+namespace {
+
+constexpr int64_t buffer_bytes = 64 << 10;  // of all slots, on the stack
+constexpr int64_t cache_bytes = 24 << 10;   // what blocks are cut for
+constexpr int64_t max_block = 1024;
+constexpr int64_t grain = 16384;  // elements that are worth a thread
+
+std::string name_of(DType dtype) {
+  const char* name = dtype == DType::count ? nullptr : sdk::host->dtype_name(id_of(dtype));
+  return name ? name : "an unknown dtype";
+}
+
+}  // namespace
+
+const Block* find_block(std::string_view op, std::span<const DType> in, DType out) {
+  const Kernel* kernel = find_elementwise(op);
+  if (kernel == nullptr) return nullptr;
+  for (uint32_t i = 0; i < kernel->block_count; ++i) {
+    const Block& block = kernel->blocks[i];
+    if (block.out == out && block.in_count == in.size() && std::equal(in.begin(), in.end(), block.in)) return &block;
+  }
+  return nullptr;
+}
+
+uint32_t Body::input(DType dtype) {
+  dtypes_.push_back(dtype);
+  inputs_.emplace_back();
+  return static_cast<uint32_t>(dtypes_.size() - 1);
+}
+
+uint32_t Body::cast(uint32_t value, DType dtype) {
+  if (dtypes_[value] == dtype) return value;
+  return apply("astype", std::span(&value, 1), dtype, nullptr);
+}
+
+uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes) {
+  std::array<DType, 3> given{};
+  if (in.size() > given.size()) throw sdk::Error(FE_UNSUPPORTED, std::string(op) + ": more than three inputs");
+  for (size_t i = 0; i < in.size(); ++i) given[i] = dtypes_[in[i]];
+  const std::span<const DType> signature(given.data(), in.size());
+  if (op == "astype" && given[0] == dtype) return in[0];
+  const Block* block = find_block(op, signature, dtype);
+  if (block == nullptr) {
+    // Halves are computed in float32 and rounded to what was declared.
+    std::array<DType, 3> wide = given;
+    bool any = false;
+    for (DType& d : wide)
+      if (is_half(d)) {
+        d = DType::f32;
+        any = true;
+      }
+    const DType result = is_half(dtype) ? DType::f32 : dtype;
+    if (any || is_half(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result);
+    if (block == nullptr) {
+      std::string message = "no kernel for " + std::string(op) + "(";
+      for (size_t i = 0; i < in.size(); ++i) message += (i ? ", " : "") + name_of(given[i]);
+      throw sdk::Error(FE_UNSUPPORTED, message + ") -> " + name_of(dtype));
+    }
+    std::array<uint32_t, 3> widened{};
+    for (size_t i = 0; i < in.size(); ++i) widened[i] = cast(in[i], wide[i]);
+    return cast(apply(op, std::span<const uint32_t>(widened.data(), in.size()), result, attributes), dtype);
+  }
+  Step step{block->run, attributes, {}, static_cast<uint32_t>(in.size()), static_cast<uint32_t>(dtypes_.size())};
+  std::copy(in.begin(), in.end(), step.in);
+  steps_.push_back(step);
+  dtypes_.push_back(dtype);
+  return step.out;
+}
+
+void Body::finish(std::span<const int64_t> shape, std::span<const Operand> inputs, bool own) {
+  count_ = 1;
+  for (const int64_t size : shape) count_ *= size;
+  const auto rank = static_cast<int32_t>(shape.size());
+
+  // How each input is read. Dimensions merge where its strides allow.
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    Input& input = inputs_[i];
+    if (own && i == 0) continue;
+    const Operand& operand = inputs[i];
+    for (int32_t axis = 0; axis < rank; ++axis) {
+      const int64_t size = shape[static_cast<size_t>(axis)];
+      const int32_t at = axis - (rank - operand.rank);
+      const int64_t stride = at < 0 || operand.shape[at] == 1 ? 0 : operand.strides[at];
+      if (size == 1) continue;
+      if (input.rank > 0 && input.strides[input.rank - 1] == stride * size) {
+        input.shape[input.rank - 1] *= size;
+        input.strides[input.rank - 1] = stride;
+      } else {
+        input.shape[input.rank] = size;
+        input.strides[input.rank++] = stride;
+      }
+    }
+    if (input.rank == 0 || (input.rank == 1 && input.strides[0] == 0))
+      input.access = Access::repeated;
+    else if (input.rank == 1 && input.strides[0] == 1)
+      input.access = Access::flat;
+    else
+      input.access = Access::strided;
+    if (count_ == 1) input.access = Access::flat;
+  }
+
+  size_t item = 1;
+  for (const DType dtype : dtypes_) item = std::max(item, size_of(dtype));
+
+  // The last step may write its output where it belongs: nothing reads an input after it, even one in the same memory.
+  direct_.assign(dtypes_.size(), -1);
+  if (!steps_.empty())
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      if (outputs_[i] == steps_.back().out) {
+        direct_[outputs_[i]] = static_cast<int32_t>(i);
+        break;
+      }
+
+  // Buffers, given back after the last step that reads them; outputs are kept to the end.
+  std::vector<size_t> last_use(dtypes_.size(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i)
+    for (uint32_t k = 0; k < steps_[i].in_count; ++k) last_use[steps_[i].in[k]] = i;
+  for (const uint32_t value : outputs_) last_use[value] = steps_.size();
+  slots_.assign(dtypes_.size(), 0);
+  std::vector<uint32_t> free_slots;
+  for (Input& input : inputs_)
+    if (input.access != Access::flat) input.slot = slot_count_++;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (direct_[step.out] < 0) {
+      if (free_slots.empty()) free_slots.push_back(slot_count_++);
+      slots_[step.out] = free_slots.back();
+      free_slots.pop_back();
+    }
+    for (uint32_t k = 0; k < step.in_count; ++k) {
+      const uint32_t value = step.in[k];
+      const bool again = std::find(step.in, step.in + k, value) != step.in + k;
+      if (value >= inputs_.size() && last_use[value] == i && !again && direct_[value] < 0)
+        free_slots.push_back(slots_[value]);
+    }
+  }
+  const auto slots = static_cast<int64_t>(std::max(slot_count_, 1u));
+  block_ = std::clamp(cache_bytes / (slots * static_cast<int64_t>(item)), int64_t{64}, max_block) / 64 * 64;
+  block_ = std::min(block_, buffer_bytes / (slots * static_cast<int64_t>(item)) / 8 * 8);
+  slot_bytes_ = (block_ * static_cast<int64_t>(item) + 63) / 64 * 64;
+  while (block_ > 8 && slot_bytes_ * slots > buffer_bytes) {
+    block_ -= 8;
+    slot_bytes_ = (block_ * static_cast<int64_t>(item) + 63) / 64 * 64;
+  }
+  if (slot_bytes_ * slots > buffer_bytes) throw sdk::Error(FE_UNSUPPORTED, "a fused body with too many live values");
+}
+
+// Points at the block of an input, or gathers it into `buffer`.
+void Body::load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
+                const void** pointer) const {
+  const auto item = static_cast<int64_t>(item_size);
+  const int32_t last = input.rank - 1;
+  const int64_t stride = input.strides[last], length = input.shape[last];
+  *pointer = buffer;
+  while (count > 0) {
+    const int64_t inner = first % length, run = std::min(count, length - inner);
+    int64_t at = inner * stride, rest = first / length;
+    for (int32_t i = last; i-- > 0;) {
+      at += rest % input.shape[i] * input.strides[i];
+      rest /= input.shape[i];
+    }
+    if (stride == 1 && run == count && buffer == *pointer) {  // the whole block lies in one row
+      *pointer = from + at * item;
+      return;
+    }
+    if (stride == 1)
+      std::memcpy(buffer, from + at * item, static_cast<size_t>(run * item));
+    else
+      table().gather(buffer, from + at * item, stride, static_cast<size_t>(run), item_size);
+    buffer += run * item;
+    first += run;
+    count -= run;
+  }
+}
+
+void Body::run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own) const {
+  alignas(64) char buffers[buffer_bytes];
+  constexpr size_t local_values = 256;
+  const void* local[local_values];
+  std::vector<const void*> many;
+  const void** pointers = local;
+  if (dtypes_.size() > local_values) {
+    many.resize(dtypes_.size());
+    pointers = many.data();
+  }
+  const auto slot = [&](uint32_t index) { return buffers + index * slot_bytes_; };
+
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].access == Access::repeated && !(own && i == 0)) {
+      table().gather(slot(inputs_[i].slot), in[i], 0, static_cast<size_t>(std::min(block_, count)),
+                     size_of(dtypes_[i]));
+      pointers[i] = slot(inputs_[i].slot);
+    }
+
+  for (int64_t done = 0; done < count; done += block_) {
+    const int64_t n = std::min(block_, count - done), at = first + done;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Input& input = inputs_[i];
+      const size_t item = size_of(dtypes_[i]);
+      if (own && i == 0)
+        pointers[0] = static_cast<const char*>(own) + done * static_cast<int64_t>(item);
+      else if (input.access == Access::flat)
+        pointers[i] = in[i] + at * static_cast<int64_t>(item);
+      else if (input.access == Access::strided)
+        load(input, item, in[i], at, n, slot(input.slot), &pointers[i]);
+    }
+    for (const Step& step : steps_) {
+      const void* arguments[3];
+      for (uint32_t k = 0; k < step.in_count; ++k) arguments[k] = pointers[step.in[k]];
+      const int32_t direct = direct_[step.out];
+      const auto item = static_cast<int64_t>(size_of(dtypes_[step.out]));
+      char* to = direct >= 0 ? out[direct] + at * item : slot(slots_[step.out]);
+      step.run(arguments, to, static_cast<size_t>(n), step.attributes);
+      pointers[step.out] = to;
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const uint32_t value = outputs_[i];
+      const size_t item = size_of(dtypes_[value]);
+      char* to = out[i] + at * static_cast<int64_t>(item);
+      if (pointers[value] == to) continue;
+      std::memcpy(to, pointers[value], static_cast<size_t>(n) * item);
+    }
+  }
+}
+
+void Body::run(const char* const* in, char* const* out, uint32_t thread_limit) const {
+  if (count_ == 0) return;
+  if (count_ <= grain) return run_range(in, out, 0, count_, nullptr);
+  sdk::parallel_for(count_, grain, thread_limit,
+                    [&](int64_t begin, int64_t end, uint32_t) { run_range(in, out, begin, end - begin, nullptr); });
+}
+
+}  // namespace ferrule::cpu

@@ -1,0 +1,389 @@
+#include "compile.h"
+
+#include "attributes.h"
+#include "table.h"
+
+namespace ferrule::cpu {
+namespace {
+
+constexpr uint64_t scratch_alignment = 64;
+uint64_t aligned(uint64_t bytes) { return (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment; }
+
+// ---- elementwise nodes, fused or single
+// --------------------------------------------------------------------------------
+
+class BodyStep : public Step {
+ public:
+  Body body;
+  Attributes attributes;
+  std::vector<Address> inputs, outputs;
+
+  void run(const Memory& memory, char*) const override {
+    std::array<char*, 80> in_local, out_local;
+    std::vector<char*> in_many, out_many;
+    char* const* in = resolve(memory, inputs, in_local, in_many);
+    char* const* out = resolve(memory, outputs, out_local, out_many);
+    body.run(in, out, memory.execution().thread_limit);
+  }
+
+  static char* const* resolve(const Memory& memory, const std::vector<Address>& addresses, std::array<char*, 80>& local,
+                              std::vector<char*>& many) {
+    char** pointers = local.data();
+    if (addresses.size() > local.size()) {
+      many.resize(addresses.size());
+      pointers = many.data();
+    }
+    for (size_t i = 0; i < addresses.size(); ++i) pointers[i] = memory(addresses[i]);
+    return pointers;
+  }
+};
+
+const void* keep_block_attributes(Attributes& attributes, std::string_view op, const void* from) {
+  const Kernel* kernel = find_elementwise(op);
+  return kernel == nullptr ? nullptr : attributes.keep(*kernel, from);
+}
+
+// Translates the instructions of a body behind its inputs.
+void translate(const fe_body& from, Attributes& attributes, Body& to) {
+  std::vector<uint32_t> values;
+  for (uint32_t i = 0; i < from.input_count; ++i) values.push_back(to.input(dtype_from(from.input_dtypes[i])));
+  for (uint32_t i = 0; i < from.instruction_count; ++i) {
+    const fe_instruction& instruction = *from.instructions[i];
+    std::vector<uint32_t> in;
+    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values.at(instruction.inputs[k]));
+    const std::string_view op = sdk::host->op_name(instruction.op);
+    values.push_back(
+        to.apply(op, in, dtype_from(instruction.dtype), keep_block_attributes(attributes, op, instruction.attributes)));
+  }
+  for (uint32_t i = 0; i < from.output_count; ++i) to.output(values.at(from.outputs[i]));
+}
+
+std::span<const int64_t> shape_of(const Operand& operand) { return {operand.shape, static_cast<size_t>(operand.rank)}; }
+
+// An elementwise node: the op `fused` with its body, or one op.
+Choice choose_body(const fe_graph_view& view, const fe_node& node) {
+  auto step = std::make_unique<BodyStep>();
+  std::vector<Operand> inputs;
+  for (uint32_t i = 0; i < node.input_count; ++i) {
+    inputs.push_back(operand_of(view, node.inputs[i]));
+    step->inputs.push_back(address_of(view, node.inputs[i]));
+  }
+  for (uint32_t i = 0; i < node.output_count; ++i) step->outputs.push_back(address_of(view, node.outputs[i]));
+  const Operand output = operand_of(view, node.outputs[0]);
+  if (node.body != nullptr) {
+    translate(*node.body, step->attributes, step->body);
+  } else {
+    std::vector<uint32_t> in;
+    for (const Operand& operand : inputs) in.push_back(step->body.input(operand.dtype));
+    const std::string_view op = sdk::host->op_name(node.op);
+    step->body.output(
+        step->body.apply(op, in, output.dtype, keep_block_attributes(step->attributes, op, node.attributes)));
+  }
+  step->body.finish(shape_of(output), inputs, false);
+  Choice choice;
+  choice.support.kernel = std::string(node.body ? "fused" : sdk::host->op_name(node.op)) + " (blocks)";
+  choice.step = std::move(step);
+  return choice;
+}
+
+// ---- kernels for whole nodes
+// -------------------------------------------------------------------------------------------
+
+// A copy between an operand in a half dtype and its float32 form in scratch memory.
+struct Conversion {
+  Body body;
+  Address from, to;
+};
+
+class KernelStep : public Step {
+ public:
+  const Kernel* kernel = nullptr;
+  Attributes attributes;
+  const void* own_attributes = nullptr;
+  std::vector<Operand> inputs, outputs;
+  std::vector<Address> input_addresses, output_addresses;
+  std::vector<Conversion> before, after;
+  uint64_t kernel_scratch = 0, conversion_scratch = 0;
+  // Of an epilogue: the body, whose input 0 is the kernel's result, and where its other inputs are.
+  std::optional<Body> epilogue;
+  std::vector<Address> epilogue_inputs;
+  DType own_dtype = DType::count;
+
+  uint64_t scratch_size() const override { return aligned(kernel_scratch) + conversion_scratch; }
+
+  Call call() const {
+    Call call{};
+    call.host = sdk::host;
+    call.in = inputs.data();
+    call.out = outputs.data();
+    call.in_count = static_cast<uint32_t>(inputs.size());
+    call.out_count = static_cast<uint32_t>(outputs.size());
+    call.attributes = own_attributes;
+    return call;
+  }
+
+  bool own_in_place() const { return outputs[0].dtype == own_dtype; }
+
+  // The kernel's side of an epilogue.
+  struct BoundEpilogue : Epilogue {
+    const Body* body;
+    char* const* in;
+    char* const* out;
+  };
+  static void apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own) {
+    const auto* bound = static_cast<const BoundEpilogue*>(self);
+    bound->body->run_range(bound->in, bound->out, first, count, own);
+  }
+
+  void run(const Memory& memory, char* scratch) const override {
+    const auto resolve = [&](const Address& address) {
+      return address.kind == Address::in_scratch ? scratch + address.bytes : memory(address);
+    };
+    const auto convert = [&](const Conversion& conversion) {
+      char *const in = resolve(conversion.from), *const out = resolve(conversion.to);
+      conversion.body.run(&in, &out, memory.execution().thread_limit);
+    };
+    for (const Conversion& conversion : before) convert(conversion);
+
+    std::vector<Operand> many;
+    std::array<Operand, 6> few;
+    const size_t total = inputs.size() + outputs.size();
+    Operand* operands = few.data();
+    if (total > few.size()) {
+      many.resize(total);
+      operands = many.data();
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      operands[i] = inputs[i];
+      operands[i].data = resolve(input_addresses[i]);
+    }
+    Operand* out = operands + inputs.size();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      out[i] = outputs[i];
+      out[i].data = resolve(output_addresses[i]);
+    }
+
+    Call bound = call();
+    bound.in = operands;
+    bound.out = out;
+    bound.scratch = scratch;
+    bound.thread_limit = memory.execution().thread_limit;
+    BoundEpilogue with_epilogue{};
+    std::vector<char*> epilogue_in, epilogue_out;
+    if (epilogue) {
+      epilogue_in.push_back(nullptr);
+      for (const Address& address : epilogue_inputs) epilogue_in.push_back(resolve(address));
+      for (size_t i = 0; i < outputs.size(); ++i) epilogue_out.push_back(out[i].data);
+      with_epilogue.apply = apply_epilogue;
+      with_epilogue.own_dtype = own_dtype;
+      with_epilogue.own_in_place = own_in_place();
+      with_epilogue.body = &*epilogue;
+      with_epilogue.in = epilogue_in.data();
+      with_epilogue.out = epilogue_out.data();
+      bound.epilogue = &with_epilogue;
+    }
+    sdk::check(kernel->run(bound));
+    for (const Conversion& conversion : after) convert(conversion);
+  }
+};
+
+bool fits(const Kernel& kernel, std::string_view op, uint32_t revision, const KernelStep& step, bool has_body) {
+  if (kernel.run == nullptr || op != (kernel.op != nullptr ? kernel.op : kernel.name)) return false;
+  if (revision > kernel.revision || (has_body && !kernel.takes_epilogue)) return false;
+  if (!step.inputs.empty()) {
+    if (step.inputs[0].dtype == DType::count) return false;
+    if ((kernel.dtypes >> static_cast<unsigned>(step.inputs[0].dtype) & 1) == 0) return false;
+  }
+  if (kernel.accepts == nullptr) return true;
+  Call call = step.call();
+  Epilogue epilogue{};
+  if (has_body) {
+    epilogue.own_dtype = step.own_dtype;
+    epilogue.own_in_place = step.own_in_place();
+    call.epilogue = &epilogue;
+  }
+  return kernel.accepts(call);
+}
+
+const Kernel* find_kernel(std::string_view op, uint32_t revision, const KernelStep& step, bool has_body) {
+  const KernelTable& kernels = table();
+  for (uint32_t i = 0; i < kernels.count; ++i)
+    if (fits(*kernels.kernels[i], op, revision, step, has_body)) return kernels.kernels[i];
+  return nullptr;
+}
+
+Operand contiguous_float32(const Operand& half) {
+  Operand wide = half;
+  wide.dtype = DType::f32;
+  wide.item_size = 4;
+  int64_t stride = 1;
+  for (int32_t i = wide.rank; i-- > 0;) {
+    wide.strides[i] = stride;
+    stride *= wide.shape[i];
+  }
+  return wide;
+}
+
+Conversion conversion(const Operand& from, Address from_address, DType to, Address to_address) {
+  Conversion c;
+  const uint32_t in = c.body.input(from.dtype);
+  c.body.output(c.body.apply("astype", std::span(&in, 1), to, nullptr));
+  c.body.finish(shape_of(from), std::span(&from, 1), false);
+  c.from = from_address;
+  c.to = to_address;
+  return c;
+}
+
+// Replaces half operands by float32 ones in scratch memory. False if there are none, or if one is prepared.
+bool widen(KernelStep& step) {
+  bool any = false;
+  uint64_t bytes = 0;
+  const auto replace = [&](Operand& operand, Address& address) {
+    const Operand wide = contiguous_float32(operand);
+    Address at;
+    at.kind = Address::in_scratch;
+    at.item_size = 4;
+    at.bytes = static_cast<int64_t>(bytes);  // from the end of the kernel's own scratch: shifted when that is known
+    bytes += aligned(static_cast<uint64_t>(element_count(operand)) * 4);
+    any = true;
+    const std::pair was(operand, address);
+    operand = wide;
+    address = at;
+    return was;
+  };
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!is_half(step.inputs[i].dtype)) continue;
+    if (step.inputs[i].prepared) return false;
+    const auto [operand, address] = replace(step.inputs[i], step.input_addresses[i]);
+    step.before.push_back(conversion(operand, address, DType::f32, step.input_addresses[i]));
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    if (!is_half(step.outputs[i].dtype)) continue;
+    const auto [operand, address] = replace(step.outputs[i], step.output_addresses[i]);
+    step.after.push_back(conversion(step.outputs[i], step.output_addresses[i], operand.dtype, address));
+  }
+  step.conversion_scratch = bytes;
+  return any;
+}
+
+void shift_scratch(KernelStep& step) {
+  const auto base = static_cast<int64_t>(aligned(step.kernel_scratch));
+  const auto shift = [base](Address& address) {
+    if (address.kind == Address::in_scratch) address.bytes += base;
+  };
+  for (Address& address : step.input_addresses) shift(address);
+  for (Address& address : step.output_addresses) shift(address);
+  for (Conversion& c : step.before) shift(c.from), shift(c.to);
+  for (Conversion& c : step.after) shift(c.from), shift(c.to);
+}
+
+// The node's own operands, without those of its body.
+std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& node) {
+  auto step = std::make_unique<KernelStep>();
+  const uint32_t body_inputs = node.body ? node.body->input_count - 1 : 0;
+  const uint32_t own = node.input_count - body_inputs;
+  for (uint32_t i = 0; i < own; ++i) {
+    step->inputs.push_back(operand_of(view, node.inputs[i]));
+    step->input_addresses.push_back(address_of(view, node.inputs[i]));
+  }
+  for (uint32_t i = 0; i < node.output_count; ++i) {
+    step->outputs.push_back(operand_of(view, node.outputs[i]));
+    step->output_addresses.push_back(address_of(view, node.outputs[i]));
+  }
+  step->own_attributes = node.attributes;  // of the view, until the kernel is known
+  if (node.body != nullptr) {
+    step->own_dtype = dtype_from(node.body->input_dtypes[0]);
+    step->epilogue.emplace();
+    translate(*node.body, step->attributes, *step->epilogue);
+    std::vector<Operand> operands(1);
+    for (uint32_t i = own; i < node.input_count; ++i) {
+      operands.push_back(operand_of(view, node.inputs[i]));
+      step->epilogue_inputs.push_back(address_of(view, node.inputs[i]));
+    }
+    step->epilogue->finish(shape_of(step->outputs[0]), operands, true);
+  }
+  return step;
+}
+
+std::string describe(const KernelStep& step, std::string_view op) {
+  std::string text = "no kernel for " + std::string(op) + "(";
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const DType dtype = step.inputs[i].dtype;
+    const char* name = dtype == DType::count ? "an unknown dtype" : sdk::host->dtype_name(id_of(dtype));
+    text += (i ? ", " : "") + std::string(name ? name : "?") + "[";
+    for (int32_t k = 0; k < step.inputs[i].rank; ++k) text += (k ? ", " : "") + std::to_string(step.inputs[i].shape[k]);
+    text += "]";
+  }
+  return text + ")";
+}
+
+Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string_view op) {
+  Choice choice;
+  auto step = step_of(view, node);
+  const bool has_body = node.body != nullptr;
+  const Kernel* kernel = find_kernel(op, node.revision, *step, has_body);
+  if (kernel == nullptr && !has_body && widen(*step)) kernel = find_kernel(op, node.revision, *step, false);
+  if (kernel == nullptr) {
+    choice.support.supported = false;
+    choice.support.reason = describe(*step, op) + (has_body ? " with an epilogue" : "");
+    return choice;
+  }
+  step->kernel = kernel;
+  step->own_attributes = step->attributes.keep(*kernel, node.attributes);
+  Call call = step->call();
+  Epilogue epilogue{};
+  if (has_body) {
+    epilogue.own_in_place = step->own_in_place();
+    call.epilogue = &epilogue;
+  }
+  if (kernel->scratch_size != nullptr) step->kernel_scratch = kernel->scratch_size(call);
+  shift_scratch(*step);
+  choice.support.kernel = kernel->name;
+  choice.support.contiguous_inputs = kernel->contiguous_inputs;
+  choice.support.innermost_inputs = kernel->innermost_inputs;
+  choice.step = std::move(step);
+  return choice;
+}
+
+}  // namespace
+
+Choice choose(const fe_graph_view& view, uint32_t index) {
+  const fe_node& node = *view.nodes[index];
+  const char* name = sdk::host->op_name(node.op);
+  const std::string_view op = name ? name : "";
+  Choice refused;
+  refused.support.supported = false;
+  try {
+    if (op == "fused" || (node.body == nullptr && node.output_count == 1 && find_elementwise(op) != nullptr))
+      return choose_body(view, node);
+    return choose_kernel(view, node, op);
+  } catch (const sdk::Error& error) {
+    if (error.code() != FE_UNSUPPORTED) throw;
+    refused.support.reason = error.what();
+  }
+  return refused;
+}
+
+sdk::PreparedForm prepared_form(const fe_graph_view& view, uint32_t index, uint32_t input) {
+  const fe_node& node = *view.nodes[index];
+  const auto step = step_of(view, node);
+  if (input >= step->inputs.size() || step->inputs[input].dtype == DType::count) return {};
+  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step, node.body != nullptr);
+  if (kernel == nullptr || kernel->prepare_size == nullptr) return {};
+  char key[128] = "";
+  const uint64_t size = kernel->prepare_size(step->call(), input, key, sizeof key);
+  if (size == 0) return {};
+  return {size, "cpu-" + std::string(table().variant) + "/" + key};
+}
+
+void prepare(const fe_graph_view& view, uint32_t index, uint32_t input, const fe_binding& from, const fe_binding& to) {
+  const fe_node& node = *view.nodes[index];
+  const auto step = step_of(view, node);
+  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step, node.body != nullptr);
+  if (kernel == nullptr || kernel->prepare == nullptr)
+    throw sdk::Error(FE_INTERNAL, "prepare: this node has no prepared form");
+  step->inputs.at(input).data = pointer_of(from) + address_of(view, node.inputs[input]).bytes;
+  kernel->prepare(step->call(), input, pointer_of(to));
+}
+
+}  // namespace ferrule::cpu

@@ -1,0 +1,40 @@
+#include "compile.h"
+
+namespace ferrule::cpu {
+namespace {
+
+class Executable : public sdk::Executable {
+ public:
+  std::vector<std::unique_ptr<Step>> steps;
+  uint64_t scratch = 0;
+
+  uint64_t scratch_size() override { return scratch; }
+
+  void execute(sdk::Queue*, const fe_execution& execution) override {
+    const Memory memory(execution);
+    Address scratch_address;
+    scratch_address.kind = Address::in_scratch;
+    char* const scratch_memory = memory(scratch_address);
+    for (const auto& step : steps) {
+      if (execution.poll != nullptr) sdk::check(execution.poll(execution.poll_argument));
+      step->run(memory, scratch_memory);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) {
+  auto executable = std::make_unique<Executable>();
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    Choice choice = choose(view, i);
+    if (!choice.support.supported)
+      throw sdk::Error(FE_UNSUPPORTED,
+                       std::string(sdk::host->op_name(view.nodes[i]->op)) + ": " + choice.support.reason);
+    executable->scratch = std::max(executable->scratch, choice.step->scratch_size());
+    executable->steps.push_back(std::move(choice.step));
+  }
+  return executable;
+}
+
+}  // namespace ferrule::cpu

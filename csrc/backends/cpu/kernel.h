@@ -1,0 +1,117 @@
+// What a CPU kernel is: the one interface between the kernels, which are compiled once per variant, and the rest of the
+// module, which is compiled for the base architecture. Plain data and plain functions only: whatever is declared here
+// is seen by code with different instruction sets, so nothing here may have a body that the linker could merge.
+#pragma once
+
+#include <ferrule/backend.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ferrule::cpu {
+
+enum class DType : uint8_t {
+  boolean,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  f16,
+  bf16,
+  f8e4m3,
+  f8e5m2,
+  f32,
+  f64,
+  c64,
+  c128,
+  count
+};
+
+// A set of dtypes, as bits; `one_of(f32) | one_of(f64)`.
+using DTypes = uint32_t;
+
+// One argument of a kernel: strides are in elements. `data` is null while a kernel is only being chosen.
+struct Operand {
+  char* data;
+  int64_t shape[FE_MAX_RANK];
+  int64_t strides[FE_MAX_RANK];
+  int32_t rank;
+  DType dtype;
+  uint8_t item_size;
+  bool
+      prepared;  // data is in the layout that the kernel's `prepare` wrote; shape and strides are those of the original
+};
+
+// The elementwise body that a kernel applies to its own result while that is still in cache.
+struct Epilogue {
+  // Computes `count` elements of the node's outputs from flat index `first`; `own` holds the kernel's result for them
+  // and may be the memory of output 0.
+  void (*apply)(const Epilogue* self, int64_t first, int64_t count, const void* own);
+  DType own_dtype;    // of the kernel's result, before the body
+  bool own_in_place;  // output 0 has that dtype, so the kernel may write there first
+};
+
+// A call of a kernel. With an epilogue, `out` are the body's outputs and `extra_inputs` are its own affair.
+struct Call {
+  const fe_host* host;
+  const Operand* in;
+  const Operand* out;
+  const void* attributes;
+  const Epilogue* epilogue;
+  char* scratch;  // as many bytes as `scratch_size` said, aligned to 64
+  uint32_t in_count;
+  uint32_t out_count;
+  uint32_t thread_limit;
+};
+
+// Computes `count` elements; inputs and output are contiguous and equal or disjoint.
+using BlockFunction = void (*)(const void* const* in, void* out, size_t count, const void* attributes);
+
+// An elementwise op for one combination of dtypes.
+struct Block {
+  BlockFunction run;
+  DType in[3];
+  uint8_t in_count;
+  DType out;
+};
+
+struct Kernel {
+  const char* name;
+  const char* op = nullptr;  // the op that it computes; null: its name is the op's
+  uint32_t revision = 1;     // of the op
+  // What it takes. `dtypes` is about input 0, `accepts` about everything else.
+  DTypes dtypes = ~DTypes{0};
+  uint32_t contiguous_inputs = 0;  // bit i: input i must be C-contiguous
+  uint32_t innermost_inputs = 0;   // bit i: input i must have innermost stride 1
+  bool takes_epilogue = false;
+  bool (*accepts)(const Call& call) = nullptr;
+  uint64_t (*scratch_size)(const Call& call) = nullptr;
+  // The packed form of constant input `input`: its bytes (0: none) and a name of its layout; and the packing.
+  uint64_t (*prepare_size)(const Call& call, uint32_t input, char* key, size_t key_capacity) = nullptr;
+  void (*prepare)(const Call& call, uint32_t input, void* to) = nullptr;
+  // Where lists and strings stand in the op's attribute struct (offsetof): they are copied with it. 0: none.
+  uint16_t list_attributes[2] = {};
+  uint16_t string_attributes[2] = {};
+  // A kernel has either `run`, for a whole node, or `blocks`, for an elementwise op.
+  fe_error* (*run)(const Call& call) = nullptr;
+  const Block* blocks = nullptr;
+  uint32_t block_count = 0;
+};
+
+// Writes `count` items of `item_size` bytes to `to`, read from every `stride`-th item; a stride of 0 repeats one. What
+// the interpreter of fused bodies needs of a variant beside its kernels.
+using GatherFunction = void (*)(void* to, const void* from, int64_t stride, size_t count, size_t item_size);
+
+// The generated table of one variant, and its name.
+struct KernelTable {
+  const char* variant;
+  const Kernel* const* kernels;
+  uint32_t count;
+  GatherFunction gather;
+};
+
+}  // namespace ferrule::cpu

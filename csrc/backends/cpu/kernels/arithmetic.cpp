@@ -1,0 +1,183 @@
+// Elementwise arithmetic. Integers wrap; division follows Python: floor_divide and remainder round towards minus
+// infinity, and an integer divided by zero is zero, as in NumPy.
+#include "blocks.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
+};
+struct Subtract {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a - b);
+  }
+};
+struct Multiply {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (sizeof(T) == 2)
+      return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+    else
+      return static_cast<T>(a * b);
+  }
+};
+struct Divide {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+struct Negative {
+  template <class T>
+  T operator()(T a) const {
+    return static_cast<T>(-a);
+  }
+};
+struct Positive {
+  template <class T>
+  T operator()(T a) const {
+    return a;
+  }
+};
+struct Square {
+  template <class T>
+  T operator()(T a) const {
+    return Multiply{}(a, a);
+  }
+};
+struct Reciprocal {
+  template <class T>
+  T operator()(T a) const {
+    return T(1) / a;
+  }
+};
+struct Abs {
+  float operator()(float a) const { return __builtin_fabsf(a); }
+  double operator()(double a) const { return __builtin_fabs(a); }
+  template <class T>
+  T operator()(T a) const {
+    return static_cast<T>(a < 0 ? -a : a);
+  }
+};
+struct Sign {
+  template <class T>
+  T operator()(T a) const {
+    if constexpr (static_cast<T>(0.5) != T(0)) {
+      return a > T(0) ? T(1) : a < T(0) ? T(-1) : a == T(0) ? T(0) : a;
+    } else {
+      return static_cast<T>((a > T(0)) - (a < T(0)));
+    }
+  }
+};
+template <class T>
+constexpr bool is_signed_integer = T(-1) < T(0);
+
+struct FloorDivide {
+  float operator()(float a, float b) const { return run(a, b, ::fmodf, ::floorf); }
+  double operator()(double a, double b) const { return run(a, b, ::fmod, ::floor); }
+  template <class T>
+  T operator()(T a, T b) const {
+    if (b == T(0)) return T(0);
+    if constexpr (is_signed_integer<T>) {
+      if (b == T(-1)) return static_cast<T>(-a);
+      const T q = static_cast<T>(a / b);
+      return static_cast<T>(q - ((a % b != 0) & ((a < 0) != (b < 0))));
+    } else {
+      return static_cast<T>(a / b);
+    }
+  }
+  // As NumPy: from the exact remainder, so that a quotient that rounds up to an integer is not taken for it.
+  template <class T>
+  static T run(T a, T b, T (*mod)(T, T), T (*floor)(T)) {
+    if (b == T(0)) return a / b;
+    T rest = mod(a, b);
+    if (rest != rest) return rest;
+    T q = (a - rest) / b;
+    if (rest != T(0) && ((b < T(0)) != (rest < T(0)))) q -= T(1);
+    if (q != T(0)) {
+      const T whole = floor(q);
+      return q - whole > T(0.5) ? whole + T(1) : whole;
+    }
+    const T ratio = a / b;
+    return ratio < T(0) || (ratio == T(0) && 1 / ratio < 0) ? -T(0) : T(0);
+  }
+};
+struct Remainder {
+  float operator()(float a, float b) const { return run(a, b, ::fmodf); }
+  double operator()(double a, double b) const { return run(a, b, ::fmod); }
+  template <class T>
+  T operator()(T a, T b) const {
+    if (b == T(0)) return T(0);
+    if constexpr (is_signed_integer<T>) {
+      if (b == T(-1)) return T(0);
+      const T r = static_cast<T>(a % b);
+      return static_cast<T>(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);
+    } else {
+      return static_cast<T>(a % b);
+    }
+  }
+  template <class T>
+  static T run(T a, T b, T (*mod)(T, T)) {
+    const T r = mod(a, b);
+    if (r == T(0)) return b < T(0) ? -T(0) : r == r && b > T(0) ? T(0) : r;
+    return (r < T(0)) != (b < T(0)) && b == b ? r + b : r;
+  }
+};
+// C semantics of the sign, as math.fmod.
+struct Fmod {
+  float operator()(float a, float b) const { return ::fmodf(a, b); }
+  double operator()(double a, double b) const { return ::fmod(a, b); }
+};
+// NaN in either argument gives NaN.
+struct Maximum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return (a > b) | (a != a) ? a : b;
+  }
+};
+struct Minimum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return (a < b) | (a != a) ? a : b;
+  }
+};
+struct Copysign {
+  float operator()(float a, float b) const { return __builtin_copysignf(a, b); }
+  double operator()(double a, double b) const { return __builtin_copysign(a, b); }
+};
+struct Nextafter {
+  float operator()(float a, float b) const { return ::nextafterf(a, b); }
+  double operator()(double a, double b) const { return ::nextafter(a, b); }
+};
+struct Hypot {
+  float operator()(float a, float b) const { return ::hypotf(a, b); }
+  double operator()(double a, double b) const { return ::hypot(a, b); }
+};
+
+}  // namespace
+
+ELEMENTWISE(add, (binary<Add, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(subtract, (binary<Subtract, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(multiply, (binary<Multiply, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(divide, (binary<Divide, FERRULE_FLOATS>()))
+ELEMENTWISE(floor_divide, (binary<FloorDivide, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(remainder, (binary<Remainder, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))
+ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
+ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
+ELEMENTWISE(copysign, (binary<Copysign, FERRULE_FLOATS>()))
+ELEMENTWISE(nextafter, (binary<Nextafter, FERRULE_FLOATS>()))
+ELEMENTWISE(hypot, (binary<Hypot, FERRULE_FLOATS>()))
+ELEMENTWISE(negative, (unary<Negative, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(positive, (unary<Positive, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
+ELEMENTWISE(square, (unary<Square, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(reciprocal, (unary<Reciprocal, FERRULE_FLOATS>()))
+ELEMENTWISE(abs, (unary<Abs, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(sign, (unary<Sign, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,82 @@
+// Scaled dot-product attention. See attention.h.
+#include "attention.h"
+#include "op_attributes.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+bool accepts(const Call& call) {
+  const Operand &q = call.in[0], &v = call.in[2];
+  if (call.in_count < 3 || q.rank < 2) return false;
+  for (uint32_t i = 1; i < call.in_count; ++i)
+    if (call.in[i].dtype != q.dtype && !(i == 3 && call.in[i].dtype == DType::boolean)) return false;
+  return q.shape[q.rank - 1] <= max_head && v.shape[v.rank - 1] <= max_head;
+}
+
+// Offset of a batch in an operand; the mask's leading axes broadcast.
+int64_t batch_offset(const Operand& x, const Operand& shape, int64_t batch) {
+  int64_t at = 0;
+  for (int32_t axis = shape.rank - 2; axis-- > 0;) {
+    const int32_t own = axis - (shape.rank - x.rank);
+    const int64_t index = batch % shape.shape[axis];
+    batch /= shape.shape[axis];
+    if (own >= 0 && x.shape[own] != 1) at += index * x.strides[own];
+  }
+  return at;
+}
+int64_t stride_of(const Operand& x, int32_t from_end) {
+  return x.rank < from_end || x.shape[x.rank - from_end] == 1 ? 0 : x.strides[x.rank - from_end];
+}
+
+template <class T>
+fe_error* run(const Call& call) {
+  const Operand &q = call.in[0], &k = call.in[1], &v = call.in[2], &out = call.out[0];
+  const auto& attributes = attributes_of<fe_scaled_dot_product_attention_attributes>(call);
+  Head<T> head = {};
+  head.queries = q.shape[q.rank - 2];
+  head.keys = k.shape[k.rank - 2];
+  head.head = q.shape[q.rank - 1];
+  head.value_head = v.shape[v.rank - 1];
+  head.q_row = q.strides[q.rank - 2];
+  head.k_row = k.strides[k.rank - 2];
+  head.v_row = v.strides[v.rank - 2];
+  head.out_row = out.strides[out.rank - 2];
+  head.scale = static_cast<T>(attributes.scale > 0 ? attributes.scale
+                                                   : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head))));
+  head.causal = attributes.causal != 0;
+  head.causal_offset = head.keys - head.queries;
+  int64_t batches = 1;
+  for (int32_t i = 0; i < q.rank - 2; ++i) batches *= q.shape[i];
+  const int64_t blocks = ceil_div(head.queries, query_block<T>);
+  if (head.value_head == 0) return nullptr;
+  return parallel(call, batches * blocks, 1, [&](int64_t begin, int64_t end) {
+    QueryBlock<T> work;
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t batch = task / blocks;
+      Head<T> h = head;
+      h.q = reinterpret_cast<const T*>(q.data) + batch_offset(q, q, batch);
+      h.k = reinterpret_cast<const T*>(k.data) + batch_offset(k, q, batch);
+      h.v = reinterpret_cast<const T*>(v.data) + batch_offset(v, q, batch);
+      h.out = reinterpret_cast<T*>(out.data) + batch * head.queries * head.value_head;
+      if (call.in_count > 3) {
+        const Operand& mask = call.in[3];
+        const int64_t at = batch_offset(mask, q, batch);
+        h.mask_row = stride_of(mask, 2);
+        h.mask_column = stride_of(mask, 1);
+        if (mask.dtype == DType::boolean)
+          h.allowed = reinterpret_cast<const uint8_t*>(mask.data) + at;
+        else
+          h.mask = reinterpret_cast<const T*>(mask.data) + at;
+      }
+      attend(h, work, task % blocks * query_block<T>);
+    }
+  });
+}
+
+}  // namespace
+
+KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .innermost_inputs = 7, .accepts = accepts) {
+  return call.in[0].dtype == DType::f32 ? run<float>(call) : run<double>(call);
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,134 @@
+// Scaled dot-product attention of one head and one block of queries: softmax(q k^T * scale + mask) v, over blocks of
+// keys with a running maximum and sum (Milakov & Gimelshein 2018; Dao 2022), so that no whole row of scores is ever
+// held.
+//
+// Keys are cut into blocks of 128 whatever else happens, so a query's bits depend on itself and its keys alone.
+#pragma once
+
+#include "gemm.h"
+#include "rows.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+constexpr int64_t max_head = 256;  // elements of a query, key or value
+constexpr int64_t key_block = 128;
+constexpr int64_t query_tiles = 8;
+
+template <class T>
+constexpr int64_t query_block = query_tiles* Tile<T>::rows;
+
+template <class T>
+struct Head {
+  const T *q, *k, *v;
+  T* out;
+  int64_t q_row, k_row, v_row, out_row;  // strides of sequence positions; elements of a position are contiguous
+  int64_t queries, keys, head, value_head;
+  T scale;
+  const T* mask;           // added to the scores; null: none
+  const uint8_t* allowed;  // scores count where not 0; null: all
+  int64_t mask_row, mask_column;
+  bool causal;  // query i sees keys up to i + causal_offset
+  int64_t causal_offset;
+};
+
+template <class T>
+struct QueryBlock {
+  alignas(64) T q[query_tiles][Tile<T>::rows * max_head];
+  alignas(64) T panel[Tile<T>::columns * max_head];
+  alignas(64) T scores[query_block<T> * key_block];
+  alignas(64) T packed[Tile<T>::rows * key_block];
+  alignas(64) T sums[query_block<T> * max_head];
+  T maximum[query_block<T>], total[query_block<T>];
+};
+
+template <class T>
+HWY_NOINLINE void scores_of_block(const Head<T>& h, QueryBlock<T>& w, int64_t rows, int64_t first_key, int64_t keys) {
+  constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
+  for (int64_t j = 0; j < keys; j += columns) {
+    const int64_t width = smaller(columns, keys - j);
+    pack(h.k + (first_key + j) * h.k_row, h.k_row, int64_t{1}, width, h.head, w.panel, columns);
+    for (int64_t row = 0, t = 0; row < rows; row += tile_rows, ++t)
+      tile_for<T, false>(smaller(tile_rows, rows - row))(w.q[t], w.panel, columns, h.head,
+                                                         w.scores + row * key_block + j, key_block, width);
+  }
+}
+
+// Scales and masks the scores of one row.
+template <class T>
+HWY_NOINLINE void mask_row(const Head<T>& h, T* scores, int64_t query, int64_t first_key, int64_t keys) {
+  for (int64_t j = 0; j < keys; ++j) scores[j] *= h.scale;
+  if (h.mask != nullptr) {
+    const T* mask = h.mask + query * h.mask_row + first_key * h.mask_column;
+    for (int64_t j = 0; j < keys; ++j) scores[j] += mask[j * h.mask_column];
+  }
+  if (h.allowed != nullptr) {
+    const uint8_t* allowed = h.allowed + query * h.mask_row + first_key * h.mask_column;
+    for (int64_t j = 0; j < keys; ++j)
+      scores[j] = allowed[j * h.mask_column] != 0 ? scores[j] : static_cast<T>(-HUGE_VAL);
+  }
+  if (h.causal)
+    for (int64_t j = larger(0, query + h.causal_offset + 1 - first_key); j < keys; ++j)
+      scores[j] = static_cast<T>(-HUGE_VAL);
+}
+
+template <class T>
+HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query) {
+  constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
+  const T lowest_score = static_cast<T>(-HUGE_VAL);
+  const int64_t rows = smaller(query_block<T>, h.queries - first_query);
+  for (int64_t row = 0, t = 0; row < rows; row += tile_rows, ++t)
+    pack(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tile_rows, rows - row), h.head, w.q[t],
+         tile_rows);
+  for (int64_t row = 0; row < rows; ++row) {
+    w.maximum[row] = lowest_score;
+    w.total[row] = T(0);
+    for (int64_t c = 0; c < h.value_head; ++c) w.sums[row * max_head + c] = T(0);
+  }
+  const int64_t last_key = h.causal ? smaller(h.keys, larger(0, first_query + rows + h.causal_offset)) : h.keys;
+  for (int64_t first_key = 0; first_key < last_key; first_key += key_block) {
+    const int64_t keys = smaller(key_block, h.keys - first_key);
+    scores_of_block(h, w, rows, first_key, keys);
+    for (int64_t row = 0; row < rows; ++row) {
+      T* scores = w.scores + row * key_block;
+      mask_row(h, scores, first_query + row, first_key, keys);
+      const T maximum = Max::combine(w.maximum[row], reduce_block<Max, T>(scores, keys));
+      // Nothing allowed so far: all scores are -inf, and so would be their difference to the maximum, as NaN.
+      const T shift = maximum == lowest_score ? T(0) : maximum;
+      const T sum = exp_and_sum(scores, keys, shift, scores);
+      const T before = w.maximum[row];
+      w.maximum[row] = maximum;
+      if (before == maximum) {
+        w.total[row] += sum;
+        continue;
+      }
+      const T factor = before == lowest_score ? T(0) : static_cast<T>(::exp(static_cast<double>(before - maximum)));
+      w.total[row] = w.total[row] * factor + sum;
+      T* sums = w.sums + row * max_head;
+      for (int64_t c = 0; c < h.value_head; ++c) sums[c] *= factor;
+    }
+    for (int64_t row = 0; row < rows; row += tile_rows) {
+      const int64_t n = smaller(tile_rows, rows - row);
+      pack(w.scores + row * key_block, key_block, int64_t{1}, n, keys, w.packed, tile_rows);
+      const auto tile = tile_for<T, true>(n);
+      for (int64_t c = 0; c < h.value_head; c += columns) {
+        const int64_t width = smaller(columns, h.value_head - c);
+        const T* v = h.v + first_key * h.v_row + c;
+        int64_t ldb = h.v_row;
+        if (width < columns) {
+          pack(v, int64_t{1}, h.v_row, width, keys, w.panel, columns);
+          v = w.panel;
+          ldb = columns;
+        }
+        tile(w.packed, v, ldb, keys, w.sums + row * max_head + c, max_head, width);
+      }
+    }
+  }
+  // A query that sees nothing gives zeros.
+  for (int64_t row = 0; row < rows; ++row)
+    scale_row(w.sums + row * max_head, h.value_head, w.maximum[row] == lowest_score ? T(0) : T(1) / w.total[row],
+              h.out + (first_query + row) * h.out_row);
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

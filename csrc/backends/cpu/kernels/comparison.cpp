@@ -1,0 +1,107 @@
+// Elementwise tests with a bool result.
+#include "blocks.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+struct Equal {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct NotEqual {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != b;
+  }
+};
+struct Less {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct LessEqual {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Greater {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct GreaterEqual {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct LogicalAnd {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return (a != T(0)) & (b != T(0));
+  }
+};
+struct LogicalOr {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return (a != T(0)) | (b != T(0));
+  }
+};
+struct LogicalXor {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return (a != T(0)) != (b != T(0));
+  }
+};
+struct LogicalNot {
+  template <class T>
+  bool operator()(T a) const {
+    return a == T(0);
+  }
+};
+struct IsNaN {
+  template <class T>
+  bool operator()(T a) const {
+    return a != a;
+  }
+};
+struct IsInf {
+  template <class T>
+  bool operator()(T a) const {
+    return (a - a != T(0)) & (a == a);
+  }
+};
+struct IsFinite {
+  template <class T>
+  bool operator()(T a) const {
+    return a - a == T(0);
+  }
+};
+struct SignBit {
+  bool operator()(float a) const { return __builtin_signbit(a) != 0; }
+  bool operator()(double a) const { return __builtin_signbit(a) != 0; }
+};
+
+}  // namespace
+
+ELEMENTWISE(equal, (compare<Equal, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(not_equal, (compare<NotEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(less, (compare<Less, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(less_equal, (compare<LessEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(greater, (compare<Greater, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(greater_equal, (compare<GreaterEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(logical_and, (compare<LogicalAnd, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(logical_or, (compare<LogicalOr, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(logical_xor, (compare<LogicalXor, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(logical_not, (test<LogicalNot, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(isnan, (test<IsNaN, FERRULE_FLOATS>()))
+ELEMENTWISE(isinf, (test<IsInf, FERRULE_FLOATS>()))
+ELEMENTWISE(isfinite, (test<IsFinite, FERRULE_FLOATS>()))
+ELEMENTWISE(signbit, (test<SignBit, FERRULE_FLOATS>()))
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,111 @@
+// Exponentials, logarithms, powers.
+#include "blocks.h"
+#include "vector_math.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+struct Exp {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return math::exp(d, x);
+  }
+};
+struct Log {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return math::log(d, x);
+  }
+};
+struct Exp2 {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    return math::wide(d, x, [](auto dd, auto v) { return math::exp_wide(dd, hn::Mul(v, hn::Set(dd, M_LN2))); });
+  }
+};
+struct Log2 {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    return math::wide(d, x, [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, M_LOG2E)); });
+  }
+};
+struct Log10 {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    return math::wide(d, x, [](auto dd, auto v) { return hn::Mul(math::log(dd, v), hn::Set(dd, M_LOG10E)); });
+  }
+};
+struct Expm1 {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    const V y = math::wide(d, x, [](auto dd, auto v) { return math::expm1_wide(dd, v); });
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-40f)), x, y);
+  }
+};
+struct Log1p {
+  template <class V>
+  V operator()(Full<float> d, V x) const {
+    const V y = math::wide(d, x, [](auto dd, auto v) { return math::log1p_wide(dd, v); });
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-40f)), x, y);
+  }
+};
+struct Pow {
+  template <class V>
+  V operator()(Full<float> d, V x, V y) const {
+    return math::pow(d, x, y);
+  }
+};
+
+struct DoubleExp2 {
+  double operator()(double x) const { return ::exp2(x); }
+};
+struct DoubleLog2 {
+  double operator()(double x) const { return ::log2(x); }
+};
+struct DoubleLog10 {
+  double operator()(double x) const { return ::log10(x); }
+};
+struct DoubleExpm1 {
+  double operator()(double x) const { return ::expm1(x); }
+};
+struct DoubleLog1p {
+  double operator()(double x) const { return ::log1p(x); }
+};
+
+// By squaring, modulo 2^width. A negative exponent of an integer is an error in NumPy; here it is 1 / base, towards
+// zero.
+struct ScalarPow {
+  double operator()(double a, double b) const { return ::pow(a, b); }
+  template <class T>
+  T operator()(T a, T b) const {
+    if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? static_cast<T>((b & 1) ? T(-1) : T(1)) : T(0);
+    uint64_t base = static_cast<uint64_t>(a), result = 1;
+    for (uint64_t n = static_cast<uint64_t>(b); n != 0; n >>= 1, base *= base)
+      if (n & 1) result *= base;
+    return static_cast<T>(result);
+  }
+};
+struct Logaddexp {
+  float operator()(float a, float b) const { return static_cast<float>((*this)(double{a}, double{b})); }
+  double operator()(double a, double b) const {
+    if (a == b) return a + M_LN2;
+    const double difference = a - b;
+    return difference > 0    ? a + ::log1p(::exp(-difference))
+           : difference <= 0 ? b + ::log1p(::exp(difference))
+                             : difference;
+  }
+};
+
+}  // namespace
+
+ELEMENTWISE(exp, (vector_unary<Exp, FERRULE_FLOATS>()))
+ELEMENTWISE(log, (vector_unary<Log, FERRULE_FLOATS>()))
+ELEMENTWISE(exp2, (vector_unary<Exp2, float>() + unary<DoubleExp2, double>()))
+ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>()))
+ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>()))
+ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>()))
+ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>()))
+ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, FERRULE_INTEGERS>()))
+ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,77 @@
+// float16 and bfloat16: conversions from and to float32, rounding to nearest even.
+#pragma once
+
+#include "simd.h"
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+struct Float16 {
+  uint16_t bits;
+};
+struct BFloat16 {
+  uint16_t bits;
+};
+template <>
+constexpr DType dtype_of<Float16> = DType::f16;
+template <>
+constexpr DType dtype_of<BFloat16> = DType::bf16;
+
+HWY_INLINE float from_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+HWY_INLINE uint32_t to_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
+
+HWY_INLINE float widen(BFloat16 x) { return from_bits(static_cast<uint32_t>(x.bits) << 16); }
+HWY_INLINE BFloat16 narrow_bf16(float x) {
+  const uint32_t bits = to_bits(x);
+  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+  return {static_cast<uint16_t>(x != x ? (bits >> 16 | 0x40u) : rounded)};
+}
+
+HWY_INLINE float widen(Float16 x) {
+#if defined(__F16C__)
+  return _cvtsh_ss(x.bits);
+#else
+  // Exponents are rebased by a multiplication, which also normalises denormals (F. Giesen).
+  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16, rest = static_cast<uint32_t>(x.bits & 0x7fffu)
+                                                                              << 13;
+  const float scaled = from_bits(rest) * 0x1p112f;
+  const uint32_t special =
+      rest >= 0x0f800000u ? (to_bits(scaled) | 0x7f800000u) | (rest > 0x0f800000u ? 0x400000u : 0u) : to_bits(scaled);
+  return from_bits(special | sign);
+#endif
+}
+HWY_INLINE Float16 narrow_f16(float x) {
+#if defined(__F16C__)
+  return {static_cast<uint16_t>(_cvtss_sh(x, 0))};
+#else
+  const uint32_t bits = to_bits(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+  uint32_t half;
+  if (magnitude > 0x7f800000u)
+    half = 0x7e00u | (magnitude >> 13 & 0x3ffu);
+  else if (magnitude >= 0x477ff000u)
+    half = 0x7c00u;  // rounds to infinity
+  else if (magnitude < 0x38800000u)
+    half = to_bits(from_bits(magnitude) + 0.5f) - to_bits(0.5f);  // denormal
+  else
+    half = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
+  return {static_cast<uint16_t>(sign | half)};
+#endif
+}
+
+// To float32 with the last bit set if anything was lost, so that a second rounding is as good as one.
+HWY_INLINE float round_to_odd(double x) {
+  float f = static_cast<float>(x);
+  if (static_cast<double>(f) != x && x == x && __builtin_fabs(x) < 3.4e38) {
+    uint32_t bits = to_bits(f);
+    if (__builtin_fabs(static_cast<double>(f)) > __builtin_fabs(x)) --bits;
+    f = from_bits(bits | 1u);
+  }
+  return f;
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,293 @@
+// Reductions in an order that depends on the reduced shape alone.
+//
+// The elements that make one output are numbered in C order and cut into chunks of 65536, chunks into blocks of 4096.
+// A block is reduced with four vectors of accumulators and a fixed fold; blocks, and then chunks, pairwise in order.
+// Where the kept dimension is the contiguous one, whole vectors of outputs are reduced side by side instead, in blocks
+// of 64 and chunks of 4096. Threads take chunks or outputs; neither changes a bit.
+#pragma once
+
+#include "nest.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+constexpr int64_t block_elements = 4096, chunk_elements = 65536;
+constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
+
+template <class T>
+constexpr bool is_float = static_cast<T>(0.5) != T(0);
+
+// Operators: identity, scalar and vector combination.
+struct Sum {
+  template <class A>
+  static constexpr A identity() {
+    return A(0);
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return static_cast<A>(a + b);
+  }
+  template <class D, class V>
+  static HWY_INLINE V combine(D, V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+struct Product {
+  template <class A>
+  static constexpr A identity() {
+    return A(1);
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return static_cast<A>(a * b);
+  }
+  template <class D, class V>
+  static HWY_INLINE V combine(D, V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+template <class A>
+constexpr A lowest() {
+  if constexpr (is_float<A>)
+    return static_cast<A>(-HUGE_VAL);
+  else if constexpr (A(-1) < A(0))
+    return static_cast<A>(A(1) << (sizeof(A) * 8 - 1));
+  else
+    return A(0);
+}
+template <class A>
+constexpr A highest() {
+  if constexpr (is_float<A>)
+    return static_cast<A>(HUGE_VAL);
+  else
+    return static_cast<A>(~lowest<A>());
+}
+struct Max {  // NaN wins
+  template <class A>
+  static constexpr A identity() {
+    return lowest<A>();
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return (a > b) | (a != a) ? a : b;
+  }
+  template <class D, class V>
+  static HWY_INLINE V combine(D, V a, V b) {
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+  }
+};
+struct Min {
+  template <class A>
+  static constexpr A identity() {
+    return highest<A>();
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return (a < b) | (a != a) ? a : b;
+  }
+  template <class D, class V>
+  static HWY_INLINE V combine(D, V a, V b) {
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
+  }
+};
+struct Any {
+  template <class A>
+  static constexpr A identity() {
+    return A(0);
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return static_cast<A>(a | b);
+  }
+};
+struct All {
+  template <class A>
+  static constexpr A identity() {
+    return A(1);
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return static_cast<A>(a & b);
+  }
+};
+
+// Folds values as they come as a balanced tree would: level i holds the result of 2^i of them.
+template <class Op, class A>
+struct Tree {
+  A level[48];
+  uint64_t count = 0;
+  void add(A value) {
+    int i = 0;
+    for (uint64_t n = count; n & 1; n >>= 1, ++i) value = Op::combine(level[i], value);
+    level[i] = value;
+    ++count;
+  }
+  A total() const {
+    A sum = Op::template identity<A>();
+    bool first = true;
+    int i = 0;
+    for (uint64_t n = count; n != 0; n >>= 1, ++i)
+      if (n & 1) {
+        sum = first ? level[i] : Op::combine(level[i], sum);
+        first = false;
+      }
+    return sum;
+  }
+};
+
+// Up to block_elements contiguous elements. bool counts as 0 or 1.
+template <class Op, class A, class T>
+HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
+  if constexpr (is_float<T>) {
+    const Full<T> d;
+    constexpr int64_t n = lanes_of<T>;
+    const auto none = hn::Set(d, Op::template identity<T>());
+    auto s0 = none, s1 = none, s2 = none, s3 = none;
+    int64_t i = 0;
+    for (; i + 4 * n <= count; i += 4 * n) {
+      s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+      s1 = Op::combine(d, s1, hn::LoadU(d, x + i + n));
+      s2 = Op::combine(d, s2, hn::LoadU(d, x + i + 2 * n));
+      s3 = Op::combine(d, s3, hn::LoadU(d, x + i + 3 * n));
+    }
+    for (; i + n <= count; i += n) s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+    if (i < count)
+      s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
+    alignas(64) T lanes[lanes_of<T>];
+    hn::Store(Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)), d, lanes);
+    for (int64_t width = n / 2; width > 0; width /= 2)
+      for (int64_t j = 0; j < width; ++j) lanes[j] = Op::combine(lanes[j], lanes[j + width]);
+    return lanes[0];
+  } else {
+    A sum = Op::template identity<A>();
+    for (int64_t i = 0; i < count; ++i) sum = Op::combine(sum, static_cast<A>(x[i]));
+    return sum;
+  }
+}
+
+template <class Op, class A, class T>
+A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count) {
+  alignas(64) T fetched[block_elements];
+  Tree<Op, A> tree;
+  for (int64_t i = 0; i < count; i += block_elements) {
+    const int64_t n = smaller(block_elements, count - i);
+    const T* block = x + first + i;
+    if (!reduced.contiguous()) {
+      fetch(reduced, x, first + i, n, fetched);
+      block = fetched;
+    }
+    tree.add(reduce_block<Op, A>(block, n));
+  }
+  return tree.total();
+}
+
+// Rows [first, first + count) of up to column_strip adjacent outputs, into `sums`. Row after row, as memory lies.
+constexpr int64_t column_strip = 1024;
+template <class Op, class A, class T>
+void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t count, int64_t columns, A* sums) {
+  alignas(64) A block[column_strip];
+  const int64_t inner = reduced.shape[reduced.rank - 1], stride = reduced.strides[reduced.rank - 1];
+  for (int64_t j = 0; j < columns; ++j) sums[j] = Op::template identity<A>();
+  for (int64_t i = first; i < first + count;) {
+    const int64_t stop = smaller(first + count, i + column_block_rows);
+    for (int64_t j = 0; j < columns; ++j) block[j] = Op::template identity<A>();
+    while (i < stop) {
+      const int64_t run = smaller(stop - i, inner - i % inner);
+      const T* row = x + reduced.offset(i);
+      int64_t r = 0;
+      for (; r + 4 <= run; r += 4, row += 4 * stride) {  // four rows at once: fewer passes over the sums
+        const T *r0 = row, *r1 = row + stride, *r2 = row + 2 * stride, *r3 = row + 3 * stride;
+        int64_t j = 0;
+        if constexpr (is_float<T>) {
+          const Full<T> d;
+          constexpr int64_t n = lanes_of<T>;
+          for (; j + n <= columns; j += n) {
+            auto sum = Op::combine(d, hn::Load(d, block + j), hn::LoadU(d, r0 + j));
+            sum = Op::combine(d, sum, hn::LoadU(d, r1 + j));
+            sum = Op::combine(d, sum, hn::LoadU(d, r2 + j));
+            hn::Store(Op::combine(d, sum, hn::LoadU(d, r3 + j)), d, block + j);
+          }
+        }
+        for (; j < columns; ++j) {
+          A sum = Op::combine(block[j], static_cast<A>(r0[j]));
+          sum = Op::combine(sum, static_cast<A>(r1[j]));
+          sum = Op::combine(sum, static_cast<A>(r2[j]));
+          block[j] = Op::combine(sum, static_cast<A>(r3[j]));
+        }
+      }
+      for (; r < run; ++r, row += stride)
+        for (int64_t j = 0; j < columns; ++j) block[j] = Op::combine(block[j], static_cast<A>(row[j]));
+      i += run;
+    }
+    for (int64_t j = 0; j < columns; ++j) sums[j] = Op::combine(sums[j], block[j]);
+  }
+}
+
+struct Plan {
+  Split dims;
+  int64_t outputs, length;
+  bool columns;          // reduce vectors of outputs side by side
+  int64_t column_count;  // outputs that are adjacent in memory
+  int64_t chunk, chunks;
+};
+[[maybe_unused]] static Plan plan_reduction(const Operand& x, uint32_t axes) {
+  Plan p = {split(x, axes), 1, 1, false, 1, 0, 0};
+  p.outputs = p.dims.kept.count();
+  p.length = p.dims.reduced.count();
+  const Nest &kept = p.dims.kept, &reduced = p.dims.reduced;
+  p.columns =
+      kept.rank > 0 && kept.strides[kept.rank - 1] == 1 && reduced.rank > 0 && reduced.strides[reduced.rank - 1] != 1;
+  if (p.columns) p.column_count = kept.shape[kept.rank - 1];
+  p.chunk = p.columns ? column_chunk_rows : chunk_elements;
+  p.chunks = larger(1, ceil_div(p.length, p.chunk));
+  return p;
+}
+// Bytes for the partial results of chunks.
+template <class A>
+uint64_t reduction_scratch(const Plan& p) {
+  return p.chunks > 1 ? static_cast<uint64_t>(p.outputs * p.chunks) * sizeof(A) : 0;
+}
+
+// out[i] = finish(reduction of the elements of output i)
+template <class Op, class A, class T, class Out, class Finish>
+fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
+  const T* x = reinterpret_cast<const T*>(call.in[0].data);
+  Out* out = reinterpret_cast<Out*>(call.out[0].data);
+  A* partial = reinterpret_cast<A*>(call.scratch);
+  if (p.outputs == 0) return nullptr;
+  // One task: the outputs of one row of columns (or one output) and one chunk.
+  const int64_t strip = p.columns ? smaller(p.column_count, column_strip) : 1;
+  const int64_t strips = ceil_div(p.column_count, strip), rows = p.outputs / p.column_count;
+  const int64_t task_elements = smaller(p.chunk, larger(1, p.length)) * strip;
+  const int64_t tasks = rows * strips * p.chunks;
+  fe_error* error = parallel(call, tasks, larger(1, 32768 / task_elements), [&](int64_t begin, int64_t end) {
+    A sums[column_strip];
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t chunk = task % p.chunks, s = task / p.chunks % strips, row = task / p.chunks / strips;
+      const int64_t output = row * p.column_count + s * strip, n = smaller(strip, p.column_count - s * strip);
+      const int64_t first = chunk * p.chunk, count = smaller(p.chunk, p.length - first);
+      const T* from = x + p.dims.kept.offset(output);
+      if (p.columns)
+        reduce_columns<Op, A>(p.dims.reduced, from, first, count, n, sums);
+      else
+        sums[0] = reduce_chunk<Op, A>(p.dims.reduced, from, first, count);
+      for (int64_t j = 0; j < n; ++j) {
+        if (p.chunks > 1)
+          partial[(output + j) * p.chunks + chunk] = sums[j];
+        else
+          out[output + j] = finish(sums[j]);
+      }
+    }
+  });
+  if (error != nullptr || p.chunks == 1) return error;
+  return parallel(call, p.outputs, larger(1, 8192 / p.chunks), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Tree<Op, A> tree;
+      for (int64_t chunk = 0; chunk < p.chunks; ++chunk) tree.add(partial[i * p.chunks + chunk]);
+      out[i] = finish(tree.total());
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

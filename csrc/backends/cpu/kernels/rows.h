@@ -1,0 +1,168 @@
+// Operations on contiguous rows that fit in cache: softmax and layer normalisation. Every sum over a row is done
+// in a pattern that depends on the row's length alone.
+#pragma once
+
+#include "reduce.h"
+#include "vector_math.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// Applies f(vector, index) to each vector of the row; the last one is padded with `fill`.
+template <class T, class F>
+HWY_INLINE void for_vectors(const T* x, int64_t count, T fill, F f) {
+  const Full<T> d;
+  constexpr int64_t n = lanes_of<T>;
+  int64_t i = 0;
+  for (; i + n <= count; i += n) f(hn::LoadU(d, x + i), i, n);
+  if (i < count) f(load_first<T>(d, x + i, static_cast<size_t>(count - i), fill), i, count - i);
+}
+template <class T, class V>
+HWY_INLINE void store(V v, T* to, int64_t count) {
+  const Full<T> d;
+  if (HWY_LIKELY(count == static_cast<int64_t>(lanes_of<T>)))
+    hn::StoreU(v, d, to);
+  else
+    store_first<T>(d, v, to, static_cast<size_t>(count));
+}
+
+// Sum (or maximum) of f(x) over a row of any length: blocks and a tree, as in reduce.h.
+template <class Op, class T>
+T reduce_row(const T* x, int64_t count) {
+  if (count <= block_elements) return reduce_block<Op, T>(x, count);
+  Tree<Op, T> tree;
+  for (int64_t i = 0; i < count; i += block_elements)
+    tree.add(reduce_block<Op, T>(x + i, smaller(block_elements, count - i)));
+  return tree.total();
+}
+
+// y = exp(x - shift); returns the sum of y over at most block_elements.
+template <class T>
+HWY_NOINLINE T exp_and_sum(const T* x, int64_t count, T shift, T* y) {
+  const Full<T> d;
+  constexpr int64_t n = lanes_of<T>;
+  const auto s = hn::Set(d, shift);
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 2 * n <= count; i += 2 * n) {
+    const auto e0 = math::exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, x + i), s));
+    const auto e1 = math::exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, x + i + n), s));
+    hn::StoreU(e0, d, y + i);
+    hn::StoreU(e1, d, y + i + n);
+    sum0 = hn::Add(sum0, e0);
+    sum1 = hn::Add(sum1, e1);
+  }
+  for (; i < count; i += n) {
+    const int64_t width = smaller(n, count - i);
+    const auto in = width == n ? hn::LoadU(d, x + i)
+                               : load_first<T>(d, x + i, static_cast<size_t>(width), static_cast<T>(-HUGE_VAL));
+    const auto e = math::exp_of_nonpositive(d, hn::Sub(in, s));
+    store<T>(e, y + i, width);
+    sum0 = hn::Add(sum0, e);
+  }
+  alignas(64) T lanes[lanes_of<T>];
+  hn::Store(hn::Add(sum0, sum1), d, lanes);
+  for (int64_t width = n / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
+  return lanes[0];
+}
+
+template <class T>
+HWY_NOINLINE void scale_row(const T* x, int64_t count, T factor, T* y) {
+  const Full<T> d;
+  const auto f = hn::Set(d, factor);
+  for_vectors<T>(x, count, T(0), [&](auto v, int64_t i, int64_t width) { store<T>(hn::Mul(v, f), y + i, width); });
+}
+
+template <class T>
+void softmax_row(const T* x, int64_t count, T* y) {
+  const T maximum = reduce_row<Max, T>(x, count);
+  T sum;
+  if (count <= block_elements) {
+    sum = exp_and_sum(x, count, maximum, y);
+  } else {
+    Tree<Sum, T> tree;
+    for (int64_t i = 0; i < count; i += block_elements)
+      tree.add(exp_and_sum(x + i, smaller(block_elements, count - i), maximum, y + i));
+    sum = tree.total();
+  }
+  scale_row(y, count, T(1) / sum, y);
+}
+
+// log_softmax = (x - max) - log(sum)
+template <class T>
+void log_softmax_row(const T* x, int64_t count, T* y) {
+  const Full<T> d;
+  const T maximum = reduce_row<Max, T>(x, count);
+  Tree<Sum, T> tree;
+  for (int64_t i = 0; i < count; i += block_elements)
+    tree.add(exp_and_sum(x + i, smaller(block_elements, count - i), maximum, y + i));
+  const T log_sum = static_cast<T>(::log(static_cast<double>(tree.total())));
+  const auto shift = hn::Set(d, maximum), norm = hn::Set(d, log_sum);
+  for_vectors<T>(x, count, T(0),
+                 [&](auto v, int64_t i, int64_t n) { store<T>(hn::Sub(hn::Sub(v, shift), norm), y + i, n); });
+}
+
+// Sum of (x - center)^2 over at most block_elements.
+template <class T>
+HWY_NOINLINE T squares_block(const T* x, int64_t count, T center) {
+  const Full<T> d;
+  const auto c = hn::Set(d, center);
+  constexpr int64_t n = lanes_of<T>;
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    const auto v0 = hn::Sub(hn::LoadU(d, x + i), c), v1 = hn::Sub(hn::LoadU(d, x + i + n), c);
+    const auto v2 = hn::Sub(hn::LoadU(d, x + i + 2 * n), c), v3 = hn::Sub(hn::LoadU(d, x + i + 3 * n), c);
+    sum0 = hn::MulAdd(v0, v0, sum0);
+    sum1 = hn::MulAdd(v1, v1, sum1);
+    sum2 = hn::MulAdd(v2, v2, sum2);
+    sum3 = hn::MulAdd(v3, v3, sum3);
+  }
+  for (; i < count; i += n) {
+    const int64_t width = smaller(n, count - i);
+    const auto in = width == n ? hn::LoadU(d, x + i) : load_first<T>(d, x + i, static_cast<size_t>(width), center);
+    const auto v = hn::Sub(in, c);
+    sum0 = hn::MulAdd(v, v, sum0);
+  }
+  alignas(64) T lanes[lanes_of<T>];
+  hn::Store(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), d, lanes);
+  for (int64_t width = n / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
+  return lanes[0];
+}
+template <class T>
+T squares_row(const T* x, int64_t count, T center) {
+  Tree<Sum, T> tree;
+  for (int64_t i = 0; i < count; i += block_elements)
+    tree.add(squares_block(x + i, smaller(block_elements, count - i), center));
+  return tree.total();
+}
+
+// y = (x - center) * factor * weight + bias; weight and bias may be null.
+template <class T>
+HWY_NOINLINE void normalise_row(const T* x, int64_t count, T center, T factor, const T* weight, const T* bias, T* y) {
+  const Full<T> d;
+  constexpr int64_t n = lanes_of<T>;
+  const auto c = hn::Set(d, center), f = hn::Set(d, factor);
+  for (int64_t i = 0; i < count; i += n) {
+    const int64_t width = smaller(n, count - i);
+    const auto load = [&](const T* from) HWY_ATTR {
+      return width == n ? hn::LoadU(d, from + i) : load_first<T>(d, from + i, static_cast<size_t>(width));
+    };
+    auto v = hn::Mul(hn::Sub(load(x), c), f);
+    if (weight != nullptr) v = hn::Mul(v, load(weight));
+    if (bias != nullptr) v = hn::Add(v, load(bias));
+    store<T>(v, y + i, width);
+  }
+}
+
+template <class T>
+void layer_norm_row(const T* x, int64_t count, T epsilon, const T* weight, const T* bias, T* y) {
+  const T mean = reduce_row<Sum, T>(x, count) / static_cast<T>(count);
+  const T variance = squares_row(x, count, mean) / static_cast<T>(count);
+  const T factor = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + epsilon)));
+  normalise_row(x, count, mean, factor, weight, bias, y);
+}
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

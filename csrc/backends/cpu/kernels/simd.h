@@ -1,0 +1,105 @@
+// What every kernel file includes: Highway for the one target of this variant, and the macros that define kernels.
+#pragma once
+
+#include <hwy/highway.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../kernel.h"
+
+static_assert(HWY_STATIC_TARGET == FERRULE_CPU_TARGET, "Highway chose another target than this variant is meant for");
+
+// A kernel for whole nodes: KERNEL(name, .dtypes = ..., ...) { ... return nullptr; }
+#define KERNEL(x, ...)                                                                        \
+  static fe_error* run_##x(const Call& call);                                                 \
+  extern const Kernel kernel_##x;                                                             \
+  constinit const Kernel kernel_##x = {.name = #x, __VA_ARGS__ __VA_OPT__(, ).run = run_##x}; \
+  static fe_error* run_##x([[maybe_unused]] const Call& call)
+
+// An elementwise op: ELEMENTWISE(name, table of Block, .string_attributes = ... and the like)
+#define ELEMENTWISE(x, table, ...)          \
+  static constexpr auto blocks_##x = table; \
+  extern const Kernel kernel_##x;           \
+  constinit const Kernel kernel_##x = {     \
+      .name = #x __VA_OPT__(, ) __VA_ARGS__, .blocks = blocks_##x.data, .block_count = blocks_##x.count};
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Full = hn::ScalableTag<T>;
+template <class T>
+constexpr size_t lanes_of = HWY_MAX_BYTES / sizeof(T);
+
+constexpr DTypes one_of(DType dtype) { return DTypes{1} << static_cast<unsigned>(dtype); }
+constexpr DTypes f32 = one_of(DType::f32);
+constexpr DTypes f64 = one_of(DType::f64);
+
+template <class T>
+constexpr DType dtype_of = DType::count;
+template <>
+constexpr DType dtype_of<bool> = DType::boolean;
+template <>
+constexpr DType dtype_of<int8_t> = DType::i8;
+template <>
+constexpr DType dtype_of<int16_t> = DType::i16;
+template <>
+constexpr DType dtype_of<int32_t> = DType::i32;
+template <>
+constexpr DType dtype_of<int64_t> = DType::i64;
+template <>
+constexpr DType dtype_of<uint8_t> = DType::u8;
+template <>
+constexpr DType dtype_of<uint16_t> = DType::u16;
+template <>
+constexpr DType dtype_of<uint32_t> = DType::u32;
+template <>
+constexpr DType dtype_of<uint64_t> = DType::u64;
+template <>
+constexpr DType dtype_of<float> = DType::f32;
+template <>
+constexpr DType dtype_of<double> = DType::f64;
+
+constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+// Runs `body(begin, end)` over [0, n) on the core's threads, in ranges whose bounds are multiples of `grain`.
+template <class Body>
+fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
+  if (n <= 0) return nullptr;
+  if (n <= grain) {
+    body(int64_t{0}, n);
+    return nullptr;
+  }
+  return call.host->parallel_for(
+      n, grain, call.thread_limit,
+      [](void* argument, int64_t begin, int64_t end, uint32_t) -> fe_error* {
+        (*static_cast<Body*>(argument))(begin, end);
+        return nullptr;
+      },
+      &body);
+}
+
+// Loads or stores the first `count` lanes, 0 < count < lanes; lanes past them are `fill`. The arithmetic in between is
+// that of whole vectors, so a result never depends on where in an array its element stands.
+template <class T>
+HWY_INLINE auto load_first(Full<T> d, const T* from, size_t count, T fill = T(0)) {
+  alignas(64) T lanes[lanes_of<T>];
+  for (size_t i = 0; i < lanes_of<T>; ++i) lanes[i] = fill;
+  __builtin_memcpy(lanes, from, count * sizeof(T));
+  return hn::Load(d, lanes);
+}
+template <class T, class V>
+HWY_INLINE void store_first(Full<T> d, V v, T* to, size_t count) {
+  alignas(64) T lanes[lanes_of<T>];
+  hn::Store(v, d, lanes);
+  __builtin_memcpy(to, lanes, count * sizeof(T));
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

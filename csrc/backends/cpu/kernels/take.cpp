@@ -1,0 +1,51 @@
+// Elements at indices along an axis. A negative index counts from the end; one out of bounds is an error, found before
+// anything is written.
+#include "movement.h"
+#include "op_attributes.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+template <class I>
+fe_error* take(const Call& call) {
+  const Operand &x = call.in[0], &indices = call.in[1];
+  const int64_t axis = attributes_of<fe_take_attributes>(call).axis, size = x.shape[axis];
+  const I* index = reinterpret_cast<const I*>(indices.data);
+  const int64_t count = count_of(indices);
+  for (int64_t i = 0; i < count; ++i)
+    if (index[i] < -size || index[i] >= size) {
+      char message[160];
+      snprintf(message, sizeof message, "take: index %lld is out of bounds for axis %lld with size %lld",
+               static_cast<long long>(index[i]), static_cast<long long>(axis), static_cast<long long>(size));
+      return call.host->error_create(FE_INVALID_ARGUMENT, message);
+    }
+  // x as [outer][axis][inner], where a row of inner elements is what is moved.
+  int64_t outer = 1, inner = 1;
+  for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
+  for (int32_t i = static_cast<int32_t>(axis) + 1; i < x.rank; ++i) inner *= x.shape[i];
+  const int64_t item = x.item_size, row = inner * item;
+  if (outer == 0 || inner == 0) return nullptr;
+  return parallel(call, outer * count, larger(1, 32768 / row), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const I at = index[i % count];
+      const char* from = x.data + (i / count * size + (at < 0 ? at + size : at)) * row;
+      char* to = call.out[0].data + i * row;
+      if (inner == 1)
+        with_item(static_cast<size_t>(item), [&](auto zero) { __builtin_memcpy(to, from, sizeof zero); });
+      else
+        memcpy(to, from, static_cast<size_t>(row));
+    }
+  });
+}
+
+bool accepts(const Call& call) {
+  return call.in[0].dtype == call.out[0].dtype && (call.in[1].dtype == DType::i32 || call.in[1].dtype == DType::i64);
+}
+
+}  // namespace
+
+KERNEL(take, .contiguous_inputs = 3, .accepts = accepts) {
+  return call.in[1].dtype == DType::i32 ? take<int32_t>(call) : take<int64_t>(call);
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,320 @@
+// Elementary functions on vectors, right on the whole domain: infinities, NaN, denormals, signed zeros.
+//
+// float32: at most 2 ULP. Some are computed in float64 lanes (`wide`), where a plain formula is already exact enough.
+// float64: exp and log at most 2 ULP; the others are left to the C library, element by element.
+// Sources: Cephes (exp, log, tanh in float32), FreeBSD msun (log, sin, cos in float64), N. Juffa's erf.
+#pragma once
+
+#include "simd.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+namespace math {
+
+template <class D, class V>
+HWY_INLINE V polynomial(D, V, V sum) {
+  return sum;
+}
+// Horner: ((sum * x + c0) * x + c1) ...
+template <class D, class V, class... C>
+HWY_INLINE V polynomial(D d, V x, V sum, hn::TFromD<D> c0, C... rest) {
+  return polynomial(d, x, hn::MulAdd(sum, x, hn::Set(d, c0)), rest...);
+}
+
+// 2^n for integers n of the normal range, held as floating point.
+template <class D, class V>
+HWY_INLINE V power_of_two(D d, V n) {
+  const hn::RebindToUnsigned<D> du;
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, hn::Add(n, hn::Set(d, 0x1.8p23f + 127.0f)))));
+  } else {
+    return hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(du, hn::Add(n, hn::Set(d, 0x1.8p52 + 1023.0)))));
+  }
+}
+
+// v * 2^n in two steps, so that results in the denormal range are rounded once and overflow gives infinity.
+template <class D, class V>
+HWY_INLINE V scale(D d, V v, V n) {
+  const V half = hn::Round(hn::Mul(n, hn::Set(d, hn::TFromD<D>(0.5))));
+  return hn::Mul(hn::Mul(v, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
+}
+
+// e^r for |r| <= ln(2) / 2
+template <class D, class V>
+HWY_INLINE V exp_reduced(D d, V r) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    const V p = polynomial(d, r, hn::Set(d, 1.9875691500e-4f), 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                           1.6666665459e-1f, 5.0000001201e-1f);
+    return hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+  } else {
+    const V p =
+        polynomial(d, r, hn::Set(d, 1.0 / 6227020800.0), 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0,
+                   1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5);
+    return hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0));
+  }
+}
+
+// The operand order of Min and Max matters: x86 returns the second one when one is NaN.
+template <class D, class V>
+HWY_INLINE V clamp_keeping_nan(D d, V x, hn::TFromD<D> low, hn::TFromD<D> high) {
+  return hn::Min(hn::Set(d, high), hn::Max(hn::Set(d, low), x));
+}
+
+template <class D, class V>
+HWY_INLINE V exp(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    x = clamp_keeping_nan(d, x, -104.5f, 89.0f);
+    const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896341f)));
+    V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+    r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+    return scale(d, exp_reduced(d, r), n);
+  } else {
+    x = clamp_keeping_nan(d, x, -746.0, 710.0);
+    const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896338700)));
+    V r = hn::NegMulAdd(n, hn::Set(d, 6.93147180369123816490e-01), x);
+    r = hn::NegMulAdd(n, hn::Set(d, 1.90821492927058770002e-10), r);
+    return scale(d, exp_reduced(d, r), n);
+  }
+}
+
+// e^x for x that is known to lie in [-87, 88].
+template <class V>
+HWY_INLINE V exp_in_range(Full<float> d, V x) {
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896341f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  return hn::Mul(exp_reduced(d, r), power_of_two(d, n));
+}
+
+// e^x for x <= 0 where a result below 2^-126 may become zero: one multiplication cheaper. For softmax and attention.
+template <class D, class V>
+HWY_INLINE V exp_of_nonpositive(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    const auto tiny = hn::Lt(x, hn::Set(d, -87.0f));
+    return hn::IfThenZeroElse(tiny, exp_in_range(d, hn::Max(hn::Set(d, -87.0f), x)));
+  } else {
+    return exp(d, x);
+  }
+}
+
+template <class D, class V>
+HWY_INLINE V log(D d, V x) {
+  using T = hn::TFromD<D>;
+  const hn::RebindToSigned<D> di;
+  using I = hn::TFromD<decltype(di)>;
+  constexpr bool single = sizeof(T) == 4;
+  constexpr int mantissa = single ? 23 : 52;
+  const V smallest = hn::Set(d, single ? T(0x1p-126f) : T(0x1p-1022));
+  const auto denormal = hn::Lt(x, smallest);
+  const V normal = hn::IfThenElse(denormal, hn::Mul(x, hn::Set(d, single ? T(0x1p25f) : T(0x1p54))), x);
+  const auto bits = hn::BitCast(di, normal);
+  const auto above = hn::Sub(bits, hn::Set(di, single ? I(0x3f3504f3) : I(0x3fe6a09e667f3bcd)));  // of sqrt(1/2)
+  const auto exponent = hn::ShiftRight<mantissa>(above);
+  V e = hn::ConvertTo(d, exponent);
+  e = hn::Sub(e, hn::IfThenElseZero(denormal, hn::Set(d, single ? T(25) : T(54))));
+  const V f = hn::Sub(hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<mantissa>(exponent))), hn::Set(d, T(1)));
+  V y;
+  if constexpr (single) {
+    const V z = hn::Mul(f, f);
+    y = polynomial(d, f, hn::Set(d, 7.0376836292e-2f), -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
+                   1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+    y = hn::Mul(y, hn::Mul(f, z));
+    y = hn::MulAdd(e, hn::Set(d, -2.12194440e-4f), y);
+    y = hn::NegMulAdd(hn::Set(d, 0.5f), z, y);
+    y = hn::MulAdd(e, hn::Set(d, 0.693359375f), hn::Add(f, y));
+  } else {
+    const V s = hn::Div(f, hn::Add(hn::Set(d, 2.0), f));
+    const V z = hn::Mul(s, s);
+    const V r = hn::Mul(z, polynomial(d, z, hn::Set(d, 1.479819860511658591e-01), 1.531383769920937332e-01,
+                                      1.818357216161805012e-01, 2.222219843214978396e-01, 2.857142874366239149e-01,
+                                      3.999999999940941908e-01, 6.666666666666735130e-01));
+    const V half = hn::Mul(hn::Mul(hn::Set(d, 0.5), f), f);
+    const V low = hn::MulAdd(s, hn::Add(half, r), hn::Mul(e, hn::Set(d, 1.90821492927058770002e-10)));
+    y = hn::Sub(hn::Mul(e, hn::Set(d, 6.93147180369123816490e-01)), hn::Sub(hn::Sub(half, low), f));
+  }
+  const V infinity = hn::Set(d, T(HUGE_VAL));
+  const V zero = hn::Zero(d);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Ge(x, zero), y, hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, T(NAN)), x));
+}
+
+// Computes a float32 function in float64 lanes.
+template <class F, class V>
+HWY_INLINE V wide(Full<float> d, V x, F f) {
+  const Full<double> dd;
+  const hn::Rebind<float, Full<double>> half;
+  const auto low = hn::DemoteTo(half, f(dd, hn::PromoteTo(dd, hn::LowerHalf(half, x))));
+  const auto high = hn::DemoteTo(half, f(dd, hn::PromoteTo(dd, hn::UpperHalf(half, x))));
+  return hn::Combine(d, high, low);
+}
+template <class F, class V>
+HWY_INLINE V wide(Full<float> d, V x, V y, F f) {
+  const Full<double> dd;
+  const hn::Rebind<float, Full<double>> half;
+  const auto low =
+      hn::DemoteTo(half, f(dd, hn::PromoteTo(dd, hn::LowerHalf(half, x)), hn::PromoteTo(dd, hn::LowerHalf(half, y))));
+  const auto high =
+      hn::DemoteTo(half, f(dd, hn::PromoteTo(dd, hn::UpperHalf(half, x)), hn::PromoteTo(dd, hn::UpperHalf(half, y))));
+  return hn::Combine(d, high, low);
+}
+
+// e^x in float64 lanes to about 40 bits, for results that will be rounded to float32.
+template <class D, class V>
+HWY_INLINE V exp_wide(D d, V x) {
+  x = clamp_keeping_nan(d, x, -700.0, 700.0);
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896338700)));
+  const V r = hn::NegMulAdd(n, hn::Set(d, 6.93147180559945286227e-01), x);
+  const V p = polynomial(d, r, hn::Set(d, 1.0 / 3628800.0), 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0,
+                         1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0);
+  return hn::Mul(p, power_of_two(d, n));
+}
+
+// Replaces the lanes where `lanes` is set by f(x) of the C library: for what is too rare to be worth vector code.
+template <class D, class V, class M, class F>
+HWY_INLINE V repair(D d, M lanes, V y, V x, F f) {
+  using T = hn::TFromD<D>;
+  if (HWY_LIKELY(hn::AllFalse(d, lanes))) return y;
+  alignas(64) T in[lanes_of<T>], out[lanes_of<T>], chosen[lanes_of<T>];
+  hn::Store(x, d, in);
+  hn::Store(y, d, out);
+  hn::Store(hn::IfThenElseZero(lanes, hn::Set(d, T(1))), d, chosen);
+  for (size_t i = 0; i < lanes_of<T>; ++i)
+    if (chosen[i] != T(0)) out[i] = f(in[i]);
+  return hn::Load(d, out);
+}
+
+// float64 lanes for float32 arguments: exact far beyond float32, not to the last bit of float64.
+template <class D, class V>
+HWY_INLINE V expm1_wide(D d, V x) {
+  const V series = hn::MulAdd(hn::Mul(x, x), polynomial(d, x, hn::Set(d, 1.0 / 120.0), 1.0 / 24.0, 1.0 / 6.0, 0.5), x);
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-7)), series, hn::Sub(exp_wide(d, x), hn::Set(d, 1.0)));
+}
+template <class D, class V>
+HWY_INLINE V log1p_wide(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  const V u = hn::Add(one, x);
+  const V y = hn::Add(log(d, u), hn::Div(hn::Sub(x, hn::Sub(u, one)), u));
+  const V small = hn::NegMulAdd(hn::Mul(hn::Set(d, 0.5), x), x, x);
+  const auto plain = hn::And(hn::Gt(x, hn::Set(d, -1.0)), hn::Lt(x, hn::Set(d, 1e300)));
+  const V right = hn::IfThenElse(plain, y, log(d, u));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-20)), small, right);
+}
+
+// Sine and cosine of |x| < 2^20 at once, after reduction by multiples of pi/2 in three parts of 33 bits.
+template <bool cosine, class D, class V>
+HWY_INLINE V sine_wide(D d, V x) {
+  const hn::RebindToUnsigned<D> du;
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 6.36619772367581382433e-01)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 1.57079632673412561417e+00), x);
+  r = hn::NegMulAdd(n, hn::Set(d, 6.07710050630396597660e-11), r);
+  r = hn::NegMulAdd(n, hn::Set(d, 2.02226624879595063154e-21), r);
+  const V z = hn::Mul(r, r);
+  const V s = hn::MulAdd(
+      hn::Mul(r, z),
+      polynomial(d, z, hn::Set(d, 1.58969099521155010221e-10), -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                 -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01),
+      r);
+  const V c = hn::Add(hn::MulAdd(hn::Mul(z, z),
+                                 polynomial(d, z, hn::Set(d, -1.13596475577881948265e-11), 2.08757232129817482790e-09,
+                                            -2.75573143513906633035e-07, 2.48015872894767294178e-05,
+                                            -1.38888888888741095749e-03, 4.16666666666666019037e-02),
+                                 hn::Mul(hn::Set(d, -0.5), z)),
+                      hn::Set(d, 1.0));
+  // The quadrant's number stands in the low bits of n + 2^52 + 2^51.
+  auto q = hn::BitCast(du, hn::Add(n, hn::Set(d, 0x1.8p52)));
+  if constexpr (cosine) q = hn::Add(q, hn::Set(du, uint64_t{1}));
+  const auto swap = hn::MaskFromVec(hn::BitCast(d, hn::Sub(hn::Zero(du), hn::And(q, hn::Set(du, uint64_t{1})))));
+  const auto sign = hn::BitCast(d, hn::ShiftLeft<63>(hn::ShiftRight<1>(q)));
+  return hn::Xor(hn::IfThenElse(swap, c, s), sign);
+}
+
+template <class V>
+HWY_INLINE V sin(Full<float> d, V x) {
+  const V y = wide(d, x, [](auto dd, auto v) { return sine_wide<false>(dd, v); });
+  const V signed_zero = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);
+  return repair(d, hn::Not(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p20f))), signed_zero, x,
+                [](float v) { return static_cast<float>(::sin(static_cast<double>(v))); });
+}
+template <class V>
+HWY_INLINE V cos(Full<float> d, V x) {
+  const V y = wide(d, x, [](auto dd, auto v) { return sine_wide<true>(dd, v); });
+  return repair(d, hn::Not(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p20f))), y, x,
+                [](float v) { return static_cast<float>(::cos(static_cast<double>(v))); });
+}
+
+template <class V>
+HWY_INLINE V tanh(Full<float> d, V x) {
+  const V one = hn::Set(d, 1.0f), magnitude = hn::Abs(x);
+  const V z = hn::Mul(x, x);
+  const V p = polynomial(d, z, hn::Set(d, -5.70498872745e-3f), 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                         -3.33332819422e-1f);
+  const V small = hn::MulAdd(hn::Mul(x, z), p, x);
+  const V limited = hn::Min(hn::Set(d, 10.0f), magnitude);
+  const V e = exp_in_range(d, hn::Add(limited, limited));
+  const V large = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(e, one)));
+  return hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), small,
+                        hn::IfThenElse(hn::Eq(x, x), hn::CopySign(large, x), x));
+}
+
+template <class V>
+HWY_INLINE V erf(Full<float> d, V x) {
+  const V t = hn::Min(hn::Set(d, 4.0f), hn::Abs(x));
+  const V s = hn::Mul(x, x);
+  const V tt = hn::Mul(t, t);
+  V r = hn::MulAdd(hn::Set(d, -1.72853470e-5f), t, hn::Set(d, 3.83197126e-4f));
+  const V u = hn::MulAdd(hn::Set(d, -3.88396438e-3f), t, hn::Set(d, 2.42546219e-2f));
+  r = hn::MulAdd(r, tt, u);
+  r = polynomial(d, t, r, -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f);
+  r = hn::MulAdd(r, t, hn::Neg(t));
+  const V large = hn::CopySign(hn::Sub(hn::Set(d, 1.0f), exp_in_range(d, r)), x);
+  V p = polynomial(d, s, hn::Set(d, -5.96761703e-4f), 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f,
+                   1.28379166e-1f);
+  p = hn::MulAdd(p, x, x);
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 0.927734375f)), large, p);
+}
+
+// Both branches of 1 / (1 + e^-x) from e = e^-|x|, so that small results keep their digits. What 1 + e loses is given
+// back after the division, by its derivative.
+template <class D, class V>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, hn::TFromD<D>(1));
+  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  const V sum = hn::Add(one, e);
+  const V lost = hn::Sub(e, hn::Sub(sum, one));
+  const V y = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), sum);
+  return hn::NegMulAdd(hn::Mul(y, lost), hn::Max(y, hn::Sub(one, y)), y);
+}
+
+// x * sigmoid(x) = x / (1 + e^-x)
+template <class V>
+HWY_INLINE V silu(Full<float> d, V x) {
+  const V y =
+      wide(d, x, [](auto dd, auto v) { return hn::Div(v, hn::Add(hn::Set(dd, 1.0), exp_wide(dd, hn::Neg(v)))); });
+  const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
+  return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, static_cast<float>(NAN)), y);
+}
+template <class V>
+HWY_INLINE V silu(Full<double> d, V x) {
+  return hn::Mul(x, sigmoid(d, x));
+}
+
+template <class V>
+HWY_INLINE V pow(Full<float> d, V x, V y) {
+  V r = wide(d, x, y, [](auto dd, auto a, auto b) { return exp_wide(dd, hn::Mul(b, log(dd, a))); });
+  const V largest = hn::Set(d, 3.402823466e38f);
+  const auto plain = hn::And(hn::And(hn::Gt(x, hn::Zero(d)), hn::Le(x, largest)), hn::Le(hn::Abs(y), largest));
+  if (HWY_LIKELY(hn::AllTrue(d, plain))) return r;
+  alignas(64) float a[lanes_of<float>], b[lanes_of<float>], out[lanes_of<float>], chosen[lanes_of<float>];
+  hn::Store(x, d, a);
+  hn::Store(y, d, b);
+  hn::Store(r, d, out);
+  hn::Store(hn::IfThenElseZero(plain, hn::Set(d, 1.0f)), d, chosen);
+  for (size_t i = 0; i < lanes_of<float>; ++i)
+    if (chosen[i] == 0.0f) out[i] = static_cast<float>(::pow(static_cast<double>(a[i]), static_cast<double>(b[i])));
+  return hn::Load(d, out);
+}
+
+}  // namespace math
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,35 @@
+// Choosing between elements.
+#include "blocks.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// By size alone: the values are moved, not looked at.
+template <class T>
+void run_where(const void* const* in, void* out, size_t count, const void*) {
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  const T* a = static_cast<const T*>(in[1]);
+  const T* b = static_cast<const T*>(in[2]);
+  T* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const T take_a = static_cast<T>(-static_cast<T>(condition[i] != 0));
+    y[i] = static_cast<T>((a[i] & take_a) | (b[i] & static_cast<T>(~take_a)));
+  }
+}
+template <class T>
+constexpr Block where_block(DType dtype) {
+  return Block{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
+}
+
+}  // namespace
+
+ELEMENTWISE(where, (blocks(where_block<uint8_t>(DType::boolean), where_block<uint8_t>(DType::u8),
+                           where_block<uint8_t>(DType::i8), where_block<uint16_t>(DType::u16),
+                           where_block<uint16_t>(DType::i16), where_block<uint16_t>(DType::f16),
+                           where_block<uint16_t>(DType::bf16), where_block<uint32_t>(DType::u32),
+                           where_block<uint32_t>(DType::i32), where_block<uint32_t>(DType::f32),
+                           where_block<uint64_t>(DType::u64), where_block<uint64_t>(DType::i64),
+                           where_block<uint64_t>(DType::f64))))
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

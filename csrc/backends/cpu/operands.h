@@ -1,0 +1,52 @@
+// From the values of a graph view to what kernels are given: dtypes as our enum, and addresses found at execution.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include "kernel.h"
+
+namespace ferrule::cpu {
+
+// DType::count for a dtype that this module does not know.
+DType dtype_from(fe_dtype id);
+fe_dtype id_of(DType dtype);
+size_t size_of(DType dtype);
+inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+// Where an operand's first element will be.
+struct Address {
+  uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch
+  uint32_t binding = 0;
+  int32_t offset_slot = -1;
+  uint8_t item_size = 0;
+  int64_t bytes = 0;  // from the storage's first
+
+  static constexpr uint32_t in_scratch = 100;
+};
+
+// The memory that one execution is bound to.
+class Memory {
+ public:
+  explicit Memory(const fe_execution& execution);
+  char* operator()(const Address& address) const;
+  const fe_execution& execution() const { return *execution_; }
+
+ private:
+  const fe_execution* execution_;
+  char* workspace_ = nullptr;
+  char* scratch_ = nullptr;
+};
+
+char* pointer_of(const fe_binding& binding);
+
+// A value of a view: its operand without an address, and the address.
+Operand operand_of(const fe_graph_view& view, uint32_t value);
+Address address_of(const fe_graph_view& view, uint32_t value);
+
+inline int64_t element_count(const Operand& operand) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < operand.rank; ++i) n *= operand.shape[i];
+  return n;
+}
+
+}  // namespace ferrule::cpu
