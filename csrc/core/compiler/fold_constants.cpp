@@ -1,0 +1,55 @@
+#include "core/compiler/passes.h"
+#include "core/compiler/rewrite.h"
+
+namespace ferrule {
+namespace {
+
+// A folded result may take this many bytes: more is better computed each time than kept.
+constexpr int64_t most_bytes = int64_t{64} << 20;
+
+}  // namespace
+
+Graph fold_constants(const Graph& graph, const CompileOptions& options) {
+  if (!options.evaluate || graph.constants.empty()) return remove_dead(graph);
+  std::vector<bool> constant(graph.values.size(), false), computed(graph.values.size(), false);
+  for (ValueId id : graph.constants) constant[id] = true;
+  for (const Node& node : graph.nodes) {
+    bool all = !node.inputs.empty() && (node.device == nullptr || node.device == options.device);
+    for (ValueId input : node.inputs) all = all && constant[input];
+    for (ValueId output : node.outputs) all = all && byte_count(graph.type(output)) <= most_bytes;
+    if (!all) continue;
+    for (ValueId output : node.outputs) {
+      constant[output] = true;
+      // A view of a constant is strides; a view of something computed is computed with it.
+      computed[output] = node.op->kind != ops::Kind::view || computed[node.inputs[0]];
+    }
+  }
+  // What the rest of the graph takes of it.
+  std::vector<bool> wanted(graph.values.size(), false);
+  for (const Node& node : graph.nodes)
+    for (ValueId input : node.inputs)
+      if (computed[input] && !constant[node.outputs[0]]) wanted[input] = true;
+  for (ValueId output : graph.outputs)
+    if (computed[output]) wanted[output] = true;
+
+  Graph constants = graph;
+  constants.outputs.clear();
+  for (ValueId id = 0; id < graph.values.size(); ++id)
+    if (wanted[id]) constants.outputs.push_back(id);
+  if (constants.outputs.empty()) return remove_dead(graph);
+  const std::vector<ValueId> folded = constants.outputs;
+  // Only what leads to them: no input is among it.
+  constants = remove_dead(constants);
+  constants.inputs.clear();
+  constants.input_info.clear();
+  const std::vector<GraphConstant> results = options.evaluate(constants);
+
+  Rewrite rewrite(graph);
+  for (std::size_t i = 0; i < folded.size(); ++i)
+    rewrite.map(folded[i], rewrite.graph().add_constant("folded", graph.type(folded[i]), results[i].view));
+  for (const Node& node : graph.nodes)
+    if (!wanted[node.outputs[0]]) rewrite.copy(node);
+  return remove_dead(rewrite.finish());
+}
+
+}  // namespace ferrule

@@ -1,0 +1,188 @@
+#include "core/compiler/lowered.h"
+#include "ops/table.h"
+
+#include <string_view>
+
+namespace ferrule {
+namespace {
+
+// Strides for the new shape over the same elements, or nothing when only a copy has them. Axes of both shapes are
+// matched in groups of equal element count; within a group the old axes must step as one.
+bool reshape_strides(const Operand& from, const Shape& shape, Strides& strides) {
+  Shape old_shape;
+  Strides old_strides;
+  for (int axis = 0; axis < from.type.shape.rank(); ++axis)
+    if (from.type.shape[axis] != 1) {
+      old_shape.push_back(from.type.shape[axis]);
+      old_strides.push_back(from.strides[axis]);
+    }
+  strides.resize(shape.rank());
+  if (element_count(shape) == 0) {
+    strides = contiguous_strides(shape);
+    return true;
+  }
+  int old_axis = 0, new_axis = 0;
+  while (new_axis < shape.rank()) {
+    if (shape[new_axis] == 1) {
+      strides[new_axis++] = 0;
+      continue;
+    }
+    int old_end = old_axis + 1, new_end = new_axis + 1;
+    int64_t old_count = old_shape[old_axis], new_count = shape[new_axis];
+    while (old_count != new_count) {
+      if (old_count < new_count)
+        old_count *= old_shape[old_end++];
+      else
+        new_count *= shape[new_end++];
+    }
+    for (int axis = old_axis; axis + 1 < old_end; ++axis)
+      if (old_strides[axis] != old_strides[axis + 1] * old_shape[axis + 1]) return false;
+    int64_t stride = old_strides[old_end - 1];
+    for (int axis = new_end - 1; axis >= new_axis; --axis) {
+      strides[axis] = stride;
+      stride *= shape[axis];
+    }
+    old_axis = old_end;
+    new_axis = new_end;
+  }
+  return true;
+}
+
+Operand permuted(const Operand& operand, const std::vector<int64_t>& axes) {
+  Operand out = operand;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto to = static_cast<int>(i), from = static_cast<int>(axes[i]);
+    out.type.shape[to] = operand.type.shape[from];
+    out.strides[to] = operand.strides[from];
+  }
+  return out;
+}
+
+Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes,
+               const std::vector<int64_t>& steps) {
+  Operand out = operand;
+  bool empty = false;
+  for (int64_t size : sizes) empty = empty || size == 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto axis = static_cast<int>(i);
+    out.type.shape[axis] = sizes[i];
+    out.strides[axis] = sizes[i] > 1 ? operand.strides[axis] * steps[i] : operand.strides[axis];
+    if (!empty) out.offset += starts[i] * operand.strides[axis];
+  }
+  return out;
+}
+
+}  // namespace
+
+ValueId Lowered::add_value(TensorType type) {
+  graph.values.push_back({type, ValueKind::result, 0});
+  return static_cast<ValueId>(graph.values.size() - 1);
+}
+
+Operand Lowered::add_copy(const Operand& operand, Device* device, std::string reason) {
+  const ValueId value = add_value(operand.type);
+  nodes.push_back({&ops::op_named("copy"),
+                   std::make_shared<const ops::Attributes>(),
+                   nullptr,
+                   device,
+                   {operand},
+                   {value},
+                   {},
+                   std::move(reason)});
+  return whole(graph, value);
+}
+
+Operand whole(const Graph& graph, ValueId value) {
+  const ValueInfo& info = graph.values[value];
+  return {value, info.type, 0,
+          info.kind == ValueKind::input      ? graph.input_info[info.index].strides
+          : info.kind == ValueKind::constant ? graph.constant_info[info.index].view.strides
+                                             : contiguous_strides(info.type.shape)};
+}
+
+Operand broadcast_operand(const Operand& operand, const Shape& shape) {
+  Operand out = operand;
+  out.type.shape = shape;
+  out.strides.resize(0);
+  out.strides.resize(shape.rank());
+  const int added = shape.rank() - operand.type.shape.rank();
+  for (int axis = added; axis < shape.rank(); ++axis)
+    out.strides[axis] = operand.type.shape[axis - added] == 1 && shape[axis] != 1 ? 0 : operand.strides[axis - added];
+  return out;
+}
+
+void broadcast_inputs(LoweredNode& node, const Graph& graph) {
+  if (node.outputs.empty()) return;
+  const Shape& result = graph.type(node.outputs[0]).shape;
+  const std::string_view op = node.op->name;
+  std::size_t own = node.inputs.size();
+  if (node.body && op != "fused") own -= node.body->inputs.size() - 1;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    Operand& input = node.inputs[i];
+    if (node.op->kind == ops::Kind::elementwise || op == "fused" || i >= own) {
+      input = broadcast_operand(input, result);
+    } else if (op == "matmul") {
+      Shape shape(std::span<const int64_t>(result).first(result.size() - 2));
+      shape.push_back(input.type.shape[input.type.shape.rank() - 2]);
+      shape.push_back(input.type.shape[input.type.shape.rank() - 1]);
+      input = broadcast_operand(input, shape);
+    } else if (op == "scaled_dot_product_attention" && i == 3) {
+      Shape shape(std::span<const int64_t>(result).first(result.size() - 1));
+      shape.push_back(node.inputs[1].type.shape[node.inputs[1].type.shape.rank() - 2]);
+      input = broadcast_operand(input, shape);
+    }
+  }
+}
+
+Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons) {
+  Lowered lowered;
+  std::vector<Operand> operands(graph.values.size());
+  for (ValueId id = 0; id < graph.values.size(); ++id)
+    if (graph.values[id].kind != ValueKind::result) operands[id] = whole(graph, id);
+  std::vector<Node> nodes = std::move(graph.nodes);
+  graph.nodes.clear();
+  const std::vector<ValueId> outputs = graph.outputs;
+  lowered.graph = std::move(graph);
+  lowered.nodes.reserve(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Node& node = nodes[i];
+    Device* const device = node.device ? node.device : home;
+    const auto operand_of = [&](ValueId input) { return operands[input]; };
+    const ValueId result = node.outputs[0];
+    if (node.op->kind == ops::Kind::view) {
+      const Operand from = operand_of(node.inputs[0]);
+      const ops::AttributeReader attribute(*node.op, *node.attributes);
+      const std::string_view op = node.op->name;
+      Operand& to = operands[result];
+      if (op == "permute_dims") {
+        to = permuted(from, attribute.integers("axes"));
+      } else if (op == "slice") {
+        to = sliced(from, attribute.integers("starts"), attribute.integers("sizes"), attribute.integers("steps"));
+      } else if (op == "broadcast_to") {
+        to = broadcast_operand(from, lowered.graph.type(result).shape);
+      } else if (op == "reshape") {
+        const Shape shape = lowered.graph.type(result).shape;
+        to = from;
+        if (!reshape_strides(from, shape, to.strides)) {
+          to = lowered.add_copy(from, device, "reshape of a strided array");
+          to.strides = contiguous_strides(shape);
+        }
+        to.type.shape = shape;
+      } else {
+        fail(FE_INTERNAL, "{}: a view that the compiler does not know", op);
+      }
+      continue;
+    }
+    for (ValueId output : node.outputs) operands[output] = whole(lowered.graph, output);
+    // Nothing to compute where there are no elements.
+    if (element_count(lowered.graph.type(result).shape) == 0) continue;
+    LoweredNode to{node.op, node.attributes, node.body, device, {}, node.outputs, {}, std::move(reasons[i])};
+    for (ValueId input : node.inputs) to.inputs.push_back(operand_of(input));
+    broadcast_inputs(to, lowered.graph);
+    lowered.nodes.push_back(std::move(to));
+  }
+  for (ValueId output : outputs) lowered.outputs.push_back(operands[output]);
+  return lowered;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,47 @@
+// A graph whose views have become strides: what devices are shown.
+#pragma once
+
+#include "core/graph/graph.h"
+
+namespace ferrule {
+
+// Strided elements of the value `root`, whose own bytes are contiguous (results) or as bound (inputs, constants).
+struct Operand {
+  ValueId root = 0;
+  TensorType type;
+  int64_t offset = 0;  // elements from the root's first
+  Strides strides;     // elements
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+struct LoweredNode {
+  const ops::Row* op = nullptr;
+  std::shared_ptr<const ops::Attributes> attributes;
+  std::shared_ptr<const Body> body;
+  Device* device = nullptr;
+  std::vector<Operand> inputs;
+  std::vector<ValueId> outputs;
+  std::string kernel, reason;
+};
+
+struct Lowered {
+  Graph graph;  // its values; nodes are superseded by `nodes`
+  std::vector<LoweredNode> nodes;
+  std::vector<Operand> outputs;
+
+  ValueId add_value(TensorType type);
+  // A node `copy` that makes the operand contiguous, appended to nodes; the operand that reads its result.
+  Operand add_copy(const Operand& operand, Device* device, std::string reason);
+};
+
+// The operand for all of a value.
+Operand whole(const Graph& graph, ValueId value);
+// Repeats along new or size-one axes, by strides of zero.
+Operand broadcast_operand(const Operand& operand, const Shape& shape);
+// Operands as the node's kernels want them: elementwise ones broadcast to the result, matmul's to its leading axes.
+void broadcast_inputs(LoweredNode& node, const Graph& graph);
+
+// `reasons` is of the graph's nodes.
+Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons);
+
+}  // namespace ferrule

@@ -1,0 +1,132 @@
+#include "core/compiler/passes.h"
+
+#include "core/compiler/rewrite.h"
+#include "core/graph/builder.h"
+#include "core/graph/node_text.h"
+#include "core/log.h"
+#include "core/registry/device.h"
+
+#include <mutex>
+#include <set>
+
+namespace ferrule {
+namespace {
+
+std::string typed_call(const Graph& graph, const Node& node) {
+  std::vector<std::string> operands;
+  for (ValueId input : node.inputs) operands.push_back(to_string(graph.type(input)));
+  return call_text(node, operands);
+}
+
+// Decompositions of decompositions end soon; a row that decomposes into itself is a mistake in the op set.
+constexpr int deepest = 16;
+
+class Placer {
+ public:
+  Placer(const Graph& graph, const CompileOptions& options, Support& support, std::vector<std::string>& reasons)
+      : rewrite_(graph), graph_(graph), options_(options), support_(support), reasons_(reasons) {}
+
+  Graph run() {
+    for (const Node& node : graph_.nodes) {
+      Node mapped = node;
+      for (ValueId& input : mapped.inputs) input = rewrite_[input];
+      std::vector<TensorType> types;
+      for (ValueId output : node.outputs) types.push_back(graph_.type(output));
+      const std::vector<ValueId> outputs = put(std::move(mapped), types, 0);
+      for (std::size_t i = 0; i < outputs.size(); ++i) rewrite_.map(node.outputs[i], outputs[i]);
+    }
+    return rewrite_.finish();
+  }
+
+ private:
+  // Adds the node to the new graph on a device that takes it.
+  std::vector<ValueId> put(Node node, std::span<const TensorType> types, int depth) {
+    Graph& to = rewrite_.graph();
+    Device* const asked = node.device ? node.device : options_.device;
+    if (node.op->kind == ops::Kind::view || element_count(types[0].shape) == 0)
+      return keep(std::move(node), types, asked);
+    std::string refusal;
+    if (takes(node, types, *asked, refusal)) return keep(std::move(node), types, asked);
+    if (node.op->decomposition && depth < deepest) return decompose(node, asked, depth);
+    for (Device* device : options_.fallback) {
+      std::string other;
+      if (device == asked || !takes(node, types, *device, other)) continue;
+      const std::string sentence =
+          fmt::format("{} runs on {} instead of {}: {}", typed_call(to, node), device->name(), asked->name(), refusal);
+      if (options_.on_fallback == Fallback::error) fail(FE_UNSUPPORTED, "{}", sentence);
+      if (options_.on_fallback == Fallback::warn) log_once(node, *asked, sentence);
+      return keep(std::move(node), types, device, refusal);
+    }
+    fail(FE_UNSUPPORTED, "{} is not supported by {}: {}", typed_call(to, node), asked->name(),
+         refusal.empty() ? "it has no kernel for it" : refusal);
+  }
+
+  std::vector<ValueId> keep(Node node, std::span<const TensorType> types, Device* device, std::string reason = {}) {
+    node.device = device;
+    reasons_.push_back(std::move(reason));
+    return rewrite_.graph().add_checked(std::move(node), types);
+  }
+
+  bool takes(const Node& node, std::span<const TensorType> types, Device& device, std::string& refusal) {
+    // Operands as they are in the new graph; the result's type stands in a scratch value.
+    Graph& to = rewrite_.graph();
+    Node probe = node;
+    probe.outputs.clear();
+    const std::size_t values = to.values.size();
+    for (const TensorType& type : types) {
+      probe.outputs.push_back(static_cast<ValueId>(to.values.size()));
+      to.values.push_back({type, ValueKind::result, 0});
+    }
+    const SupportAnswer& answer = support_.ask(contiguous_node(probe, to), to, device);
+    to.values.resize(values);
+    if (!answer.supported) refusal = answer.reason;
+    return answer.supported;
+  }
+
+  std::vector<ValueId> decompose(const Node& node, Device* asked, int depth) {
+    // Written into a graph of its own, whose nodes are then put like any other.
+    Graph& to = rewrite_.graph();
+    Graph parts;
+    std::vector<ValueId> map;
+    std::vector<ops::Value> operands;
+    for (ValueId input : node.inputs) {
+      operands.push_back({parts.add_input("", to.type(input))});
+      map.push_back(input);
+    }
+    GraphBuilder builder(parts, asked);
+    const ops::Value result = node.op->decomposition(builder, {*node.op, operands, *node.attributes});
+    map.resize(parts.values.size());
+    for (std::size_t i = 0; i < parts.scalars.size(); ++i)
+      map[parts.scalars[i]] = to.add_scalar(parts.type(parts.scalars[i]).dtype, parts.scalar_defaults[i]);
+    for (Node& part : parts.nodes) {
+      std::vector<TensorType> types;
+      for (ValueId output : part.outputs) types.push_back(parts.type(output));
+      const std::vector<ValueId> was = part.outputs;
+      for (ValueId& input : part.inputs) input = map[input];
+      const std::vector<ValueId> outputs = put(std::move(part), types, depth + 1);
+      for (std::size_t i = 0; i < outputs.size(); ++i) map[was[i]] = outputs[i];
+    }
+    return {map[result.id]};
+  }
+
+  static void log_once(const Node& node, const Device& asked, const std::string& sentence) {
+    static std::mutex mutex;
+    static std::set<std::pair<std::string, std::string>> warned;
+    const std::scoped_lock lock(mutex);
+    if (warned.emplace(asked.name(), node.op->name).second) log_warning("{}", sentence);
+  }
+
+  Rewrite rewrite_;
+  const Graph& graph_;
+  const CompileOptions& options_;
+  Support& support_;
+  std::vector<std::string>& reasons_;
+};
+
+}  // namespace
+
+Graph place(const Graph& graph, const CompileOptions& options, Support& support, std::vector<std::string>& reasons) {
+  return Placer(graph, options, support, reasons).run();
+}
+
+}  // namespace ferrule

@@ -1,0 +1,27 @@
+// Offsets of temporaries in one workspace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace ferrule {
+
+// Hands out places in a growing block: the smallest free range that fits, else the end. Ranges given back join their
+// neighbours. Called in execution order, so the block's size is what the execution needs.
+class WorkspacePlanner {
+ public:
+  static constexpr uint64_t alignment = 64;
+  uint64_t take(uint64_t bytes);
+  void give_back(uint64_t offset, uint64_t bytes);
+  uint64_t size() const { return size_; }
+
+ private:
+  static uint64_t rounded(uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+  void insert(uint64_t offset, uint64_t bytes);
+  std::map<uint64_t, uint64_t> by_offset_;     // offset -> bytes
+  std::multimap<uint64_t, uint64_t> by_size_;  // bytes -> offset
+  uint64_t size_ = 0;
+};
+
+}  // namespace ferrule

@@ -1,0 +1,290 @@
+#include "core/compiler/segments.h"
+
+#include "core/compiler/layout.h"
+#include "core/compiler/plan_memory.h"
+#include "core/compiler/view.h"
+#include "core/graph/node_text.h"
+#include "core/memory/storage.h"
+#include "core/registry/device.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace ferrule {
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+
+struct Range {
+  std::size_t begin, end;
+};
+
+class Splitter {
+ public:
+  Splitter(const Lowered& lowered, Device* home)
+      : lowered_(lowered), graph_(lowered.graph), home_(home), values_(lowered.graph.values.size()) {}
+
+  Plan run() {
+    for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
+      const Operand& output = lowered_.outputs[i];
+      if (graph_.values[output.root].kind == ValueKind::result) values_[output.root].output = i;
+    }
+    const std::vector<Range> ranges = runs_of_one_device();
+    for (uint32_t i = 0; i < ranges.size(); ++i) note_uses(ranges[i], i);
+    for (uint32_t i = 0; i < ranges.size(); ++i) make_segment(ranges[i], i);
+    finish_outputs();
+    for (ValueId input : graph_.inputs) plan_.inputs.push_back(graph_.type(input));
+    for (const GraphInput& info : graph_.input_info) plan_.input_strides.push_back(info.strides);
+    plan_.input_devices.assign(graph_.inputs.size(), home_);
+    plan_.constants = graph_.constant_info;
+    return std::move(plan_);
+  }
+
+ private:
+  struct Facts {
+    uint32_t segment = none;   // that computes it
+    uint32_t output = none;    // output number
+    bool leaves = false;       // read by a later segment
+    std::size_t last_use = 0;  // node, within the segment that computes it
+    std::map<Device*, uint32_t> slots;
+  };
+
+  std::vector<Range> runs_of_one_device() const {
+    std::vector<Range> ranges;
+    for (std::size_t i = 0; i < lowered_.nodes.size(); ++i) {
+      if (ranges.empty() || lowered_.nodes[i].device != lowered_.nodes[i - 1].device) ranges.push_back({i, i});
+      ranges.back().end = i + 1;
+    }
+    return ranges;
+  }
+
+  void note_uses(Range range, uint32_t segment) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      for (const Operand& input : lowered_.nodes[i].inputs) {
+        Facts& facts = values_[input.root];
+        if (facts.segment == segment)
+          facts.last_use = i;
+        else
+          facts.leaves = true;
+      }
+      for (ValueId output : lowered_.nodes[i].outputs) {
+        values_[output].segment = segment;
+        values_[output].last_use = i;
+      }
+    }
+  }
+
+  uint32_t add_slot(Slot slot) {
+    plan_.slots.push_back(std::move(slot));
+    return static_cast<uint32_t>(plan_.slots.size() - 1);
+  }
+
+  // The slot that holds the value on this device, carried there if need be.
+  uint32_t slot_on(ValueId value, Device* device) {
+    Facts& facts = values_[value];
+    if (const auto found = facts.slots.find(device); found != facts.slots.end()) return found->second;
+    const ValueInfo& info = graph_.values[value];
+    if (info.kind != ValueKind::result && home_of(graph_, value, home_) == device) {
+      const auto kind = info.kind == ValueKind::input ? Slot::Kind::input : Slot::Kind::constant;
+      return facts.slots[device] = add_slot({kind, info.index, device, info.type, nullptr});
+    }
+    Device* const from_device =
+        info.kind == ValueKind::result ? facts.slots.begin()->first : home_of(graph_, value, home_);
+    const uint32_t from = slot_on(value, from_device);
+    const uint32_t to = add_slot({Slot::Kind::crossing, 0, device, info.type, nullptr});
+    plan_.steps.emplace_back(Transfer{from, to});
+    return values_[value].slots[device] = to;
+  }
+
+  // ---- one segment
+
+  struct Building {
+    Segment segment;
+    std::shared_ptr<OwnedView> view = std::make_shared<OwnedView>();
+    std::unordered_map<ValueId, uint32_t> storages;
+    std::unordered_map<uint32_t, uint32_t> prepared_storages;  // by slot
+    WorkspacePlanner workspace;
+  };
+
+  using Prepared = std::map<std::pair<uint32_t, uint32_t>, uint32_t>;  // (node, input) of the view -> slot
+
+  void make_segment(Range range, uint32_t number) {
+    Device* const device = lowered_.nodes[range.begin].device;
+    // Transfers come before the segment: find every slot first.
+    for (std::size_t i = range.begin; i < range.end; ++i)
+      for (const Operand& input : lowered_.nodes[i].inputs)
+        if (graph_.values[input.root].kind != ValueKind::scalar && values_[input.root].segment != number)
+          slot_on(input.root, device);
+    Building first = build(range, number, device, {});
+    const Prepared prepared = prepare(range, *device, first.view->view());
+    Building built = prepared.empty() ? std::move(first) : build(range, number, device, prepared);
+    built.segment.view = built.view;
+    plan_.workspace_size = std::max(plan_.workspace_size, built.workspace.size());
+    plan_.steps.emplace_back(std::move(built.segment));
+  }
+
+  Building build(Range range, uint32_t number, Device* device, const Prepared& prepared) {
+    Building b;
+    b.segment.device = device;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const LoweredNode& node = lowered_.nodes[i];
+      std::vector<uint32_t> inputs, outputs;
+      for (uint32_t k = 0; k < node.inputs.size(); ++k) {
+        const auto found = prepared.find({static_cast<uint32_t>(i - range.begin), k});
+        const uint32_t storage = found == prepared.end() ? storage_of(b, node.inputs[k], device, number)
+                                                         : prepared_storage(b, found->second);
+        inputs.push_back(b.view->add_value(node.inputs[k], storage, -1));
+      }
+      uint64_t bytes = 0;
+      for (ValueId output : node.outputs) {
+        const Operand operand = whole(graph_, output);
+        outputs.push_back(b.view->add_value(operand, storage_of(b, operand, device, number), -1));
+        bytes += static_cast<uint64_t>(byte_count(operand.type));
+      }
+      b.view->add_node(node, std::move(inputs), std::move(outputs));
+      b.segment.nodes.push_back({text_of(node), node.op->name, node.kernel, node.reason, bytes});
+      release_temporaries(b, node, i, number);
+    }
+    b.view->finish(static_cast<uint32_t>(b.segment.bindings.size()), static_cast<uint32_t>(b.segment.scalars.size()), 0,
+                   b.workspace.size());
+    return b;
+  }
+
+  bool is_temporary(ValueId value, uint32_t number) const {
+    const Facts& facts = values_[value];
+    return graph_.values[value].kind == ValueKind::result && facts.segment == number && facts.output == none &&
+           !facts.leaves;
+  }
+
+  uint32_t storage_of(Building& b, const Operand& operand, Device* device, uint32_t number) {
+    const ValueId root = operand.root;
+    if (const auto found = b.storages.find(root); found != b.storages.end()) return found->second;
+    const ValueInfo& info = graph_.values[root];
+    const uint64_t item = size_of(info.type.dtype);
+    const auto bytes = static_cast<uint64_t>(byte_count(info.type));
+    fe_storage storage{0, 0, 0, 0, bytes, item, -1, 0};
+    if (info.kind == ValueKind::scalar) {
+      storage.kind = FE_STORAGE_SCALAR;
+      storage.binding = static_cast<uint32_t>(b.segment.scalars.size());
+      b.segment.scalars.push_back(info.index);
+    } else if (is_temporary(root, number)) {
+      storage.kind = FE_STORAGE_TEMPORARY;
+      storage.offset = b.workspace.take(bytes);
+      storage.alignment = WorkspacePlanner::alignment;
+    } else {
+      const bool written = info.kind == ValueKind::result && values_[root].segment == number;
+      const uint32_t slot = written ? written_slot(root, device) : slot_on(root, device);
+      storage.kind = written                                          ? FE_STORAGE_OUTPUT
+                     : plan_.slots[slot].kind == Slot::Kind::constant ? FE_STORAGE_CONSTANT
+                                                                      : FE_STORAGE_INPUT;
+      storage.binding = bind(b, slot);
+    }
+    return b.storages[root] = b.view->add_storage(storage);
+  }
+
+  uint32_t prepared_storage(Building& b, uint32_t slot) {
+    if (const auto found = b.prepared_storages.find(slot); found != b.prepared_storages.end()) return found->second;
+    return b.prepared_storages[slot] = b.view->add_storage(
+               {0, FE_STORAGE_CONSTANT, bind(b, slot), 0, plan_.slots[slot].prepared->size(), 64, -1, 1});
+  }
+
+  static uint32_t bind(Building& b, uint32_t slot) {
+    b.segment.bindings.push_back(slot);
+    b.segment.donations.push_back(-1);
+    return static_cast<uint32_t>(b.segment.bindings.size() - 1);
+  }
+
+  // Where a result that outlives its segment is written.
+  uint32_t written_slot(ValueId value, Device* device) {
+    Facts& facts = values_[value];
+    if (const auto found = facts.slots.find(device); found != facts.slots.end()) return found->second;
+    const bool is_output = facts.output != none && device == home_;
+    const TensorType type = is_output ? lowered_.outputs[facts.output].type : graph_.type(value);
+    return facts.slots[device] = add_slot({is_output ? Slot::Kind::output : Slot::Kind::crossing,
+                                           is_output ? facts.output : 0, device, type, nullptr});
+  }
+
+  void release_temporaries(Building& b, const LoweredNode& node, std::size_t index, uint32_t number) {
+    const auto release = [&](ValueId value) {
+      if (!is_temporary(value, number) || values_[value].last_use != index) return;
+      const auto found = b.storages.find(value);
+      if (found == b.storages.end()) return;
+      const fe_storage& storage = *b.view->storage(found->second);
+      b.workspace.give_back(storage.offset, storage.size);
+      b.storages.erase(found);
+    };
+    for (const Operand& input : node.inputs) release(input.root);
+    for (ValueId output : node.outputs) release(output);
+  }
+
+  Prepared prepare(Range range, Device& device, const fe_graph_view& view) {
+    Prepared prepared;
+    for (std::size_t i = range.begin; i < range.end; ++i)
+      for (uint32_t k = 0; k < lowered_.nodes[i].inputs.size(); ++k) {
+        const ValueInfo& info = graph_.values[lowered_.nodes[i].inputs[k].root];
+        if (info.kind != ValueKind::constant) continue;
+        const View& constant = graph_.constant_info[info.index].view;
+        if (!constant.storage || constant.storage->device().get() != &device) continue;
+        const auto node = static_cast<uint32_t>(i - range.begin);
+        const auto offset = static_cast<uint64_t>(constant.offset) * size_of(info.type.dtype);
+        std::shared_ptr<Storage> packed = prepared_constant(device, view, node, k, constant.storage, offset);
+        if (!packed) continue;
+        auto [found, fresh] = prepared_slots_.emplace(packed.get(), 0);
+        if (fresh) found->second = add_slot({Slot::Kind::constant, info.index, &device, info.type, packed});
+        prepared[{node, k}] = found->second;
+      }
+    return prepared;
+  }
+
+  std::string text_of(const LoweredNode& node) const {
+    std::vector<std::string> operands;
+    for (const Operand& input : node.inputs) operands.push_back(fmt::format("%{}", input.root));
+    Node plain;
+    plain.op = node.op;
+    plain.attributes = node.attributes;
+    plain.body = node.body;
+    return fmt::format("%{} = {} : {}", node.outputs[0], call_text(plain, operands),
+                       to_string(graph_.type(node.outputs[0])));
+  }
+
+  void finish_outputs() {
+    for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
+      const Operand& output = lowered_.outputs[i];
+      const ValueInfo& info = graph_.values[output.root];
+      Plan::Output to{Plan::Output::Kind::slot, info.index, output.type, output.offset, output.strides};
+      if (info.kind == ValueKind::input) to.kind = Plan::Output::Kind::input;
+      if (info.kind == ValueKind::constant) to.kind = Plan::Output::Kind::constant;
+      if (info.kind == ValueKind::scalar) to.kind = Plan::Output::Kind::scalar;
+      if (to.kind == Plan::Output::Kind::slot) {
+        to.offset = 0;
+        to.strides = contiguous_strides(output.type.shape);
+        to.index = output_slot(output, i);
+      }
+      plan_.outputs.push_back(to);
+    }
+  }
+
+  uint32_t output_slot(const Operand& output, uint32_t number) {
+    Facts& facts = values_[output.root];
+    if (element_count(output.type.shape) > 0) {
+      if (const auto found = facts.slots.find(home_); found != facts.slots.end()) return found->second;
+      const uint32_t to = add_slot({Slot::Kind::output, number, home_, output.type, nullptr});
+      plan_.steps.emplace_back(Transfer{facts.slots.begin()->second, to});
+      return facts.slots[home_] = to;
+    }
+    return add_slot({Slot::Kind::output, number, home_, output.type, nullptr});
+  }
+
+  const Lowered& lowered_;
+  const Graph& graph_;
+  Device* home_;
+  std::vector<Facts> values_;
+  std::unordered_map<const Storage*, uint32_t> prepared_slots_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan split_into_segments(const Lowered& lowered, Device* home) { return Splitter(lowered, home).run(); }
+
+}  // namespace ferrule

@@ -1,0 +1,11 @@
+// Lowered nodes as segments, transfers and slots.
+#pragma once
+
+#include "core/compiler/lowered.h"
+#include "core/compiler/plan.h"
+
+namespace ferrule {
+
+Plan split_into_segments(const Lowered& lowered, Device* home);
+
+}  // namespace ferrule

@@ -1,0 +1,96 @@
+#include "core/compiler/support.h"
+
+#include "core/compiler/view.h"
+#include "core/registry/device.h"
+
+#include <cstring>
+
+namespace ferrule {
+namespace {
+
+template <class T>
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void append(std::string& key, const Dims& dims) {
+  append(key, dims.rank());
+  for (int64_t size : dims) append(key, size);
+}
+
+// Everything that an answer may depend on.
+std::string key_of(const LoweredNode& node, const Graph& graph, const Device& device) {
+  std::string key;
+  append(key, &device);
+  append(key, node.op);
+  for (const ops::Attribute& attribute : *node.attributes) key += ops::to_string(attribute) + ";";
+  for (const Operand& input : node.inputs) {
+    append(key, input.type.dtype);
+    append(key, input.type.shape);
+    append(key, input.strides);
+    append(key, graph.values[input.root].kind);
+  }
+  for (ValueId output : node.outputs) {
+    append(key, graph.type(output).dtype);
+    append(key, graph.type(output).shape);
+  }
+  if (node.body)
+    for (const Body::Instruction& instruction : node.body->instructions) {
+      append(key, instruction.op);
+      append(key, instruction.dtype);
+      for (uint32_t input : instruction.inputs) append(key, input);
+      for (const ops::Attribute& attribute : instruction.attributes) key += ops::to_string(attribute) + ";";
+    }
+  return key;
+}
+
+// A view of this node alone, every operand bound.
+void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
+  uint32_t bindings = 0, scalars = 0;
+  std::vector<uint32_t> inputs, outputs;
+  const auto add = [&](const Operand& operand, fe_storage_kind kind) {
+    const uint64_t item = size_of(operand.type.dtype);
+    const bool scalar = kind == FE_STORAGE_SCALAR;
+    const uint32_t storage = view.add_storage(
+        {0, static_cast<uint32_t>(kind), scalar ? scalars++ : bindings++, 0, reach_of(operand), item, -1, 0});
+    return view.add_value(operand, storage, -1);
+  };
+  for (const Operand& input : node.inputs) {
+    const ValueKind kind = graph.values[input.root].kind;
+    inputs.push_back(add(input, kind == ValueKind::scalar     ? FE_STORAGE_SCALAR
+                                : kind == ValueKind::constant ? FE_STORAGE_CONSTANT
+                                                              : FE_STORAGE_INPUT));
+  }
+  for (ValueId output : node.outputs) outputs.push_back(add(whole(graph, output), FE_STORAGE_OUTPUT));
+  view.add_node(node, std::move(inputs), std::move(outputs));
+  view.finish(bindings, scalars, 0, 0);
+}
+
+}  // namespace
+
+const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, Device& device) {
+  std::string key = key_of(node, graph, device);
+  const auto found = answers_.find(key);
+  if (found != answers_.end()) return found->second;
+  OwnedView view;
+  fill(view, node, graph);
+  fe_requirements requirements{};
+  requirements.struct_size = sizeof requirements;
+  SupportAnswer answer;
+  answer.supported = device.table().supports(device.open(), &view.view(), 0, &requirements) != 0;
+  answer.contiguous_inputs = requirements.contiguous_inputs;
+  answer.innermost_inputs = requirements.innermost_inputs;
+  answer.alignment = requirements.alignment;
+  if (requirements.kernel) answer.kernel = requirements.kernel;
+  if (requirements.reason) answer.reason = requirements.reason;
+  return answers_.emplace(std::move(key), std::move(answer)).first->second;
+}
+
+LoweredNode contiguous_node(const Node& node, const Graph& graph) {
+  LoweredNode lowered{node.op, node.attributes, node.body, node.device, {}, node.outputs, {}, {}};
+  for (ValueId input : node.inputs) lowered.inputs.push_back(whole(graph, input));
+  broadcast_inputs(lowered, graph);
+  return lowered;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,136 @@
+#include "core/graph/graph.h"
+
+#include "ops/table.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace ferrule {
+namespace {
+
+template <class T>
+fe_scalar bytes_of(T value) {
+  fe_scalar scalar{};
+  std::memcpy(scalar.bytes, &value, sizeof value);
+  return scalar;
+}
+
+// Wraps as an integer cast does, without the undefined cases of casting a double.
+template <class T>
+T integer_from(double value) {
+  if (std::isnan(value)) return 0;
+  if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(value);
+}
+
+template <class From>
+fe_scalar scalar_from(From value, DType dtype) {
+  const auto integer = [&]<class T>(T) {
+    if constexpr (std::is_same_v<From, double>)
+      return bytes_of(integer_from<T>(value));
+    else
+      return bytes_of(static_cast<T>(value));
+  };
+  switch (dtype) {
+    case DType::boolean:
+      return bytes_of(static_cast<uint8_t>(value != 0));
+    case DType::int8:
+      return integer(int8_t{});
+    case DType::int16:
+      return integer(int16_t{});
+    case DType::int32:
+      return integer(int32_t{});
+    case DType::int64:
+      return integer(int64_t{});
+    case DType::uint8:
+      return integer(uint8_t{});
+    case DType::uint16:
+      return integer(uint16_t{});
+    case DType::uint32:
+      return integer(uint32_t{});
+    case DType::uint64:
+      return integer(uint64_t{});
+    case DType::float32:
+      return bytes_of(static_cast<float>(value));
+    case DType::float64:
+      return bytes_of(static_cast<double>(value));
+    case DType::none:
+      break;
+  }
+  fail(FE_INTERNAL, "a scalar needs a dtype");
+}
+
+}  // namespace
+
+fe_scalar scalar_of(double value, DType dtype) { return scalar_from(value, dtype); }
+fe_scalar scalar_of(int64_t value, DType dtype) { return scalar_from(value, dtype); }
+
+ValueId Graph::add_input(std::string name, TensorType type) {
+  return add_input(std::move(name), type, contiguous_strides(type.shape));
+}
+
+ValueId Graph::add_input(std::string name, TensorType type, Strides strides) {
+  byte_count(type);
+  if (strides.rank() != type.shape.rank())
+    fail_argument("input '{}': {} strides for {} dimensions", name, strides.rank(), type.shape.rank());
+  const auto id = static_cast<ValueId>(values.size());
+  values.push_back({type, ValueKind::input, static_cast<uint32_t>(inputs.size())});
+  inputs.push_back(id);
+  input_info.push_back({std::move(name), strides, true});
+  return id;
+}
+
+ValueId Graph::add_constant(std::string name, TensorType type, View view) {
+  byte_count(type);
+  const auto id = static_cast<ValueId>(values.size());
+  values.push_back({type, ValueKind::constant, static_cast<uint32_t>(constants.size())});
+  constants.push_back(id);
+  constant_info.push_back({std::move(name), std::move(view)});
+  return id;
+}
+
+ValueId Graph::add_scalar(DType dtype, fe_scalar value) {
+  const auto id = static_cast<ValueId>(values.size());
+  values.push_back({{dtype, {}}, ValueKind::scalar, static_cast<uint32_t>(scalars.size())});
+  scalars.push_back(id);
+  scalar_defaults.push_back(value);
+  return id;
+}
+
+ValueId Graph::add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
+                   Device* device, std::span<const bool> weak) {
+  std::vector<TensorType> types;
+  for (ValueId operand : operands) {
+    if (operand >= values.size()) fail_argument("{}: this graph has no value %{}", op.name, operand);
+    types.push_back(type(operand));
+  }
+  Node node;
+  node.op = &op;
+  node.inputs.assign(operands.begin(), operands.end());
+  node.device = device;
+  const std::vector<DType> dtypes = ops::input_dtypes(op, types, weak);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (dtypes[i] == types[i].dtype) continue;
+    const ValueId operand[] = {operands[i]};
+    node.inputs[i] = add(ops::op_named("astype"), operand, {{"dtype", dtypes[i]}}, device);
+    types[i].dtype = dtypes[i];
+  }
+  ops::Attributes attributes = ops::complete_attributes(op, given);
+  const std::vector<TensorType> results = ops::infer(op, types, attributes);
+  node.attributes = std::make_shared<const ops::Attributes>(std::move(attributes));
+  return add_checked(std::move(node), results).front();
+}
+
+std::vector<ValueId> Graph::add_checked(Node node, std::span<const TensorType> results) {
+  const auto number = static_cast<uint32_t>(nodes.size());
+  node.outputs.clear();
+  for (const TensorType& result : results) {
+    node.outputs.push_back(static_cast<ValueId>(values.size()));
+    values.push_back({result, ValueKind::result, number});
+  }
+  nodes.push_back(std::move(node));
+  return nodes.back().outputs;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,108 @@
+// The graph that is built, traced, compiled and looked at: single assignment, nodes in execution order.
+#pragma once
+
+#include "ops/attributes.h"
+#include "ops/row.h"
+#include "ops/tensor_type.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ferrule {
+
+class Device;   // core/registry/device.h
+class Storage;  // core/memory/storage.h: a buffer on a device, shared by views
+
+using ValueId = uint32_t;
+using NodeId = uint32_t;
+
+// Bytes that a graph holds or is given: a strided view of a storage.
+struct View {
+  std::shared_ptr<Storage> storage;  // null when the array has no elements
+  int64_t offset = 0;                // elements from the storage's first byte
+  Strides strides;                   // elements
+};
+
+enum class ValueKind : uint8_t {
+  input,     // given at compute
+  constant,  // held by the graph: the same bytes always; kernels may pack it
+  scalar,    // one element whose value is bound at compute (Graph::scalars holds the default)
+  result,    // of a node
+};
+
+struct ValueInfo {
+  TensorType type;
+  ValueKind kind = ValueKind::result;
+  uint32_t index = 0;  // input, constant or scalar number; for results the node
+};
+
+// Straight-line code of a fused node; values are numbered inputs first, then one an instruction (sdk/graph_view.h).
+struct Body {
+  struct Instruction {
+    const ops::Row* op = nullptr;
+    DType dtype = DType::none;
+    std::vector<uint32_t> inputs;
+    ops::Attributes attributes;
+  };
+  std::vector<DType> inputs;
+  std::vector<Instruction> instructions;
+  std::vector<uint32_t> outputs;
+};
+
+struct Node {
+  const ops::Row* op = nullptr;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::shared_ptr<const ops::Attributes> attributes;  // never null
+  std::shared_ptr<const Body> body;                   // null unless fused
+  Device* device = nullptr;                           // where it was asked to run; null = the graph's device
+};
+
+struct GraphInput {
+  std::string name;
+  Strides strides;             // of the arrays that will be bound; part of the signature
+  bool dynamic_offset = true;  // the view's offset is bound at compute
+};
+
+struct GraphConstant {
+  std::string name;
+  View view;
+};
+
+class Graph {
+ public:
+  std::vector<ValueInfo> values;
+  std::vector<Node> nodes;
+  std::vector<ValueId> inputs;  // value of each input number
+  std::vector<GraphInput> input_info;
+  std::vector<ValueId> constants;
+  std::vector<GraphConstant> constant_info;
+  std::vector<ValueId> scalars;
+  std::vector<fe_scalar> scalar_defaults;
+  std::vector<ValueId> outputs;
+
+  ValueId add_input(std::string name, TensorType type);  // contiguous
+  ValueId add_input(std::string name, TensorType type, Strides strides);
+  ValueId add_constant(std::string name, TensorType type, View view);
+  ValueId add_scalar(DType dtype, fe_scalar value);
+  // Records an op: promotes (casts are inserted), widens, completes and canonicalizes attributes, infers. Throws Error.
+  // Returns the first output; all rows of today have one.
+  // `weak` marks operands that do not promote within their kind (Python scalars); empty = none.
+  ValueId add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
+              Device* device = nullptr, std::span<const bool> weak = {});
+  // Adds a node as it stands: the caller has checked it (passes).
+  std::vector<ValueId> add_checked(Node node, std::span<const TensorType> results);
+  const TensorType& type(ValueId value) const { return values[value].type; }
+};
+
+// The number in the dtype, for add_scalar.
+fe_scalar scalar_of(double value, DType dtype);
+fe_scalar scalar_of(int64_t value, DType dtype);
+
+std::string to_text(const Graph& graph);  // one line a node: "%3 = matmul(%0, %1) : float32(2, 3)"
+std::string to_dot(const Graph& graph);   // graphviz
+std::string to_json(const Graph& graph);
+
+}  // namespace ferrule
