@@ -66,7 +66,8 @@ struct Plan {
   std::vector<Strides> input_strides;    // of each input, in elements
   std::vector<Device*> input_devices;    // where each input lies
   std::vector<GraphConstant> constants;  // by constant number
-  uint64_t workspace_size = 0;           // the largest of the segments'
+  Device* home = nullptr;       // where inputs and outputs lie
+  uint64_t workspace_size = 0;  // the largest of the segments
 };
 
 enum class Fallback : uint8_t { warn, error, allow };

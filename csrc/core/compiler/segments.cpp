@@ -37,6 +37,7 @@ class Splitter {
     for (const GraphInput& info : graph_.input_info) plan_.input_strides.push_back(info.strides);
     plan_.input_devices.assign(graph_.inputs.size(), home_);
     plan_.constants = graph_.constant_info;
+    plan_.home = home_;
     return std::move(plan_);
   }
 

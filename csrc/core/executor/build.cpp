@@ -1,0 +1,39 @@
+#include "core/executor/executable.h"
+#include "core/registry/registry.h"
+
+namespace ferrule {
+
+std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback,
+                                             bool fuse) {
+  CompileOptions options;
+  options.device = device.get();
+  options.on_fallback = fallback;
+  options.fuse = fuse;
+  device->open();
+  // What a device refuses goes to the first CPU that is loaded.
+  std::vector<std::shared_ptr<Device>> others;
+  for (const std::shared_ptr<Device>& other : Registry::instance().devices())
+    if (other != device && other->kind() == FE_DEVICE_CPU) {
+      others.push_back(other);
+      break;
+    }
+  for (const std::shared_ptr<Device>& other : others) {
+    other->open();
+    options.fallback.push_back(other.get());
+  }
+  options.evaluate = [&](const Graph& constants) {
+    CompileOptions plain = options;
+    plain.evaluate = nullptr;
+    const auto executable = Executable::create(compile(constants, plain), "constants");
+    std::vector<GraphConstant> results;
+    for (TypedView& result : executable->compute({}, constants.scalar_defaults)) {
+      // What views of a constant pass through is not laid out as the fold promises: contiguous.
+      if (!is_contiguous(result.type.shape, result.view.strides)) result = copy_to(result, device);
+      results.push_back({"folded", std::move(result.view)});
+    }
+    return results;
+  };
+  return Executable::create(compile(std::move(graph), options), "compiled graph");
+}
+
+}  // namespace ferrule

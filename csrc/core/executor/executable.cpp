@@ -1,0 +1,50 @@
+#include "core/executor/executable.h"
+
+#include "core/compiler/view.h"
+#include "core/error.h"
+#include "core/executor/queues.h"
+#include "core/executor/run.h"
+#include "core/registry/device.h"
+
+namespace ferrule {
+
+ExecutionCounters& execution_counters() {
+  static ExecutionCounters counters;
+  return counters;
+}
+
+CompiledSegment::~CompiledSegment() {
+  if (executable) live.device()->table().executable_release(executable);
+}
+
+Executable::Executable(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Executable::~Executable() = default;
+const Plan& Executable::plan() const { return parts_->plan; }
+
+std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description) {
+  auto parts = std::make_unique<Parts>();
+  parts->plan = std::move(plan);
+  parts->segments.resize(parts->plan.steps.size());
+  for (std::size_t i = 0; i < parts->plan.steps.size(); ++i) {
+    const auto* segment = std::get_if<Segment>(&parts->plan.steps[i]);
+    if (!segment) continue;
+    CompiledSegment& compiled = parts->segments[i];
+    compiled.live = segment->device->live(description);
+    const fe_backend& table = segment->device->table();
+    check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
+    if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
+  }
+  parts->devices.push_back(parts->plan.home->shared_from_this());
+  for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());
+  ++execution_counters().compiles;
+  return std::shared_ptr<Executable>(new Executable(std::move(parts)));
+}
+
+std::vector<TypedView> Executable::compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
+                                           std::span<const OutputMemory> outputs, Cancel cancel) {
+  ++execution_counters().executions;
+  Run run(*parts_, inputs, scalars, outputs, cancel);
+  return run.compute();
+}
+
+}  // namespace ferrule

@@ -1,0 +1,73 @@
+// A compiled plan, ready to run: the module executables of its segments, and what they bind.
+#pragma once
+
+#include "core/compiler/plan.h"
+#include "core/memory/storage.h"
+
+#include <ferrule/ferrule.h>
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ferrule {
+
+// A typed view: what arrays hold, what inputs and outputs are.
+struct TypedView {
+  TensorType type;
+  View view;
+};
+
+// Where the caller wants an output: null = a new storage.
+struct OutputMemory {
+  void* pointer = nullptr;
+  uint64_t size = 0;
+};
+
+struct Cancel {
+  fe_cancel_function function = nullptr;
+  void* argument = nullptr;
+};
+
+class Executable {
+ public:
+  // Compiles the plan's segments. Holds the devices alive and refuses their unloading.
+  static std::shared_ptr<Executable> create(Plan plan, const std::string& description);
+  ~Executable();
+  const Plan& plan() const;
+
+  // Inputs must have the types, strides and devices of the plan's; Error(invalid_argument) names what differs.
+  // `scalars` holds the graph's scalars. Where `outputs[i].pointer` is set (outputs may be empty) the result is written
+  // there and the returned view has no storage. All work is done, and late errors are thrown, when this returns. Any
+  // thread.
+  std::vector<TypedView> compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
+                                 std::span<const OutputMemory> outputs = {}, Cancel cancel = {});
+
+ public:
+  struct Parts;
+
+ private:
+  explicit Executable(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// Graph to executable on a device, with the fallbacks that are there: compile() and create() with folding wired up.
+// Throws Error(unsupported) when no device takes a node.
+std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse);
+
+// A contiguous copy of the view on another (or the same) device.
+TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);
+// Copies the view's elements, C-contiguous, to host memory.
+void read_to_host(const TypedView& from, void* to, uint64_t size);
+
+// Forgets the errors of the device's queue.
+void reset_queue(Device& device);
+
+// Counters for fe_stats.
+struct ExecutionCounters {
+  std::atomic<uint64_t> compiles{0}, executions{0}, cache_hits{0}, transfers{0};
+};
+ExecutionCounters& execution_counters();
+
+}  // namespace ferrule

@@ -1,0 +1,36 @@
+#include "core/executor/queues.h"
+
+#include "core/error.h"
+#include "core/executor/executable.h"
+
+namespace ferrule {
+
+DeviceQueue::DeviceQueue(Device& device) : device_(device) {
+  const fe_backend& table = device.table();
+  if (table.queue_create && table.queue_destroy) check(table.queue_create(device.open(), &queue_));
+}
+
+DeviceQueue::~DeviceQueue() {
+  if (queue_) device_.table().queue_destroy(queue_);
+}
+
+void DeviceQueue::wait() {
+  const fe_backend& table = device_.table();
+  if (!queue_ || !table.event_record || !table.event_wait || !table.event_release) return;
+  fe_module_event* event = nullptr;
+  check(table.event_record(queue_, &event));
+  fe_error* const error = table.event_wait(event, -1);
+  table.event_release(event);
+  check(error);
+}
+
+void DeviceQueue::reset() {
+  const std::scoped_lock lock(mutex_);
+  if (queue_ && device_.table().queue_reset) check(device_.table().queue_reset(queue_));
+}
+
+void reset_queue(Device& device) {
+  if (device.is_open()) device.attached<DeviceQueue>().reset();
+}
+
+}  // namespace ferrule

@@ -1,0 +1,42 @@
+// The queue of a device: one, used by one thread at a time. Devices without queues compute on the calling thread.
+#pragma once
+
+#include "core/registry/device.h"
+
+#include <mutex>
+
+namespace ferrule {
+
+class DeviceQueue {
+ public:
+  explicit DeviceQueue(Device& device);
+  ~DeviceQueue();
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+  // Throws the queue's error, if any, when all that was given to it is done.
+  void wait();
+  void reset();
+  fe_module_queue* handle() const { return queue_; }
+
+ private:
+  friend class QueueUse;
+  Device& device_;
+  fe_module_queue* queue_ = nullptr;
+  std::mutex mutex_;
+};
+
+// Takes the device's queue for this thread, for as long as it exists.
+class QueueUse {
+ public:
+  explicit QueueUse(Device& device) : queue_(device.attached<DeviceQueue>()) {
+    if (queue_.handle()) lock_ = std::unique_lock(queue_.mutex_);
+  }
+  fe_module_queue* handle() const { return queue_.handle(); }
+  void wait() { queue_.wait(); }
+
+ private:
+  DeviceQueue& queue_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace ferrule

@@ -1,0 +1,110 @@
+// Copies of views: between devices, and into host memory.
+#include "core/error.h"
+#include "core/executor/executable.h"
+#include "core/executor/queues.h"
+
+#include <cstring>
+
+namespace ferrule {
+namespace {
+
+// The lowest and one past the highest element that a view of at least one element touches.
+std::pair<int64_t, int64_t> touched(const TypedView& view) {
+  int64_t low = view.view.offset, high = view.view.offset;
+  for (int axis = 0; axis < view.type.shape.rank(); ++axis) {
+    const int64_t reach = (view.type.shape[axis] - 1) * view.view.strides[axis];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high + 1};
+}
+
+// Elements of a strided array one after the other, as runs of bytes along the last axis.
+void gather(const std::byte* first, const Shape& shape, const Strides& strides, std::size_t item, std::byte* to) {
+  const int rank = shape.rank();
+  if (rank == 0) {
+    std::memcpy(to, first, item);
+    return;
+  }
+  const int64_t row = shape[rank - 1], step = strides[rank - 1];
+  Dims index;
+  index.resize(rank);
+  for (;;) {
+    int64_t at = 0;
+    for (int axis = 0; axis + 1 < rank; ++axis) at += index[axis] * strides[axis];
+    const std::byte* from = first + at * static_cast<int64_t>(item);
+    if (step == 1) {
+      std::memcpy(to, from, static_cast<std::size_t>(row) * item);
+      to += static_cast<std::size_t>(row) * item;
+    } else {
+      for (int64_t i = 0; i < row; ++i, to += item) std::memcpy(to, from + i * step * static_cast<int64_t>(item), item);
+    }
+    int axis = rank - 2;
+    while (axis >= 0 && ++index[axis] == shape[axis]) index[axis--] = 0;
+    if (axis < 0) return;
+  }
+}
+
+void read_bytes(const Storage& storage, uint64_t offset, void* to, uint64_t size) {
+  Device& device = *storage.device();
+  QueueUse queue(device);
+  check(device.table().copy_to_host(device.open(), queue.handle(), to, storage.buffer(), offset, size));
+  queue.wait();
+}
+
+}  // namespace
+
+void read_to_host(const TypedView& from, void* to, uint64_t size) {
+  const auto bytes = static_cast<uint64_t>(byte_count(from.type));
+  if (size != bytes)
+    fail_argument("{} has {} bytes, but the memory to read it into has {}", to_string(from.type), bytes, size);
+  if (bytes == 0) return;
+  const std::size_t item = size_of(from.type.dtype);
+  const Storage& storage = *from.view.storage;
+  if (is_contiguous(from.type.shape, from.view.strides)) {
+    const uint64_t offset = static_cast<uint64_t>(from.view.offset) * item;
+    if (storage.host_pointer())
+      std::memcpy(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
+    else
+      read_bytes(storage, offset, to, bytes);
+    return;
+  }
+  if (storage.host_pointer()) {
+    const auto* base = static_cast<const std::byte*>(storage.host_pointer());
+    gather(base + from.view.offset * static_cast<int64_t>(item), from.type.shape, from.view.strides, item,
+           static_cast<std::byte*>(to));
+    return;
+  }
+  const auto [low, high] = touched(from);
+  std::vector<std::byte> range(static_cast<std::size_t>(high - low) * item);
+  read_bytes(storage, static_cast<uint64_t>(low) * item, range.data(), range.size());
+  gather(range.data() + (from.view.offset - low) * static_cast<int64_t>(item), from.type.shape, from.view.strides, item,
+         static_cast<std::byte*>(to));
+}
+
+TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
+  const auto bytes = static_cast<uint64_t>(byte_count(from.type));
+  TypedView to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
+  if (bytes == 0) return to;
+  to.view.storage = Storage::allocate(device, bytes);
+  if (to.view.storage->host_pointer()) {
+    read_to_host(from, to.view.storage->host_pointer(), bytes);
+    return to;
+  }
+  const auto write = [&](const void* source) {
+    QueueUse queue(*device);
+    check(device->table().copy_from_host(device->open(), queue.handle(), to.view.storage->buffer(), 0, source, bytes));
+    queue.wait();
+  };
+  const Storage& storage = *from.view.storage;
+  if (storage.host_pointer() && is_contiguous(from.type.shape, from.view.strides)) {
+    write(static_cast<const std::byte*>(storage.host_pointer()) +
+          from.view.offset * static_cast<int64_t>(size_of(from.type.dtype)));
+  } else {
+    std::vector<std::byte> staging(bytes);
+    read_to_host(from, staging.data(), bytes);
+    write(staging.data());
+  }
+  return to;
+}
+
+}  // namespace ferrule

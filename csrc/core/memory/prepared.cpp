@@ -1,0 +1,57 @@
+// Packed constants, one copy for all executables that want the same layout of the same bytes.
+#include "core/error.h"
+#include "core/memory/storage.h"
+#include "core/registry/device.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace ferrule {
+namespace {
+
+// One for each device.
+struct PreparedCache {
+  explicit PreparedCache(Device&) {}
+  using Key = std::tuple<uint64_t, uint64_t, std::string>;  // generation of the constant, byte offset, layout
+  std::mutex mutex;
+  std::map<Key, std::weak_ptr<Storage>> copies;
+};
+
+// The layout's name says how bytes are packed; which elements of the constant they are is told by its strides.
+std::string key_of(const char* layout, const fe_value& value) {
+  std::string key = fmt::format("{}|{}|{}", layout, value.dtype, value.offset);
+  for (int32_t axis = 0; axis < value.rank; ++axis)
+    key += fmt::format("|{}x{}", value.shape[axis], value.strides[axis]);
+  return key;
+}
+
+}  // namespace
+
+std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& view, uint32_t node, uint32_t input,
+                                           const std::shared_ptr<Storage>& constant, uint64_t byte_offset) {
+  const fe_backend& table = device.table();
+  if (!table.prepare_size || !table.prepare) return nullptr;
+  uint64_t size = 0;
+  std::array<char, 256> layout{};
+  check(table.prepare_size(device.open(), &view, node, input, &size, layout.data(), layout.size()));
+  if (size == 0) return nullptr;
+  layout.back() = '\0';
+  auto& cache = device.attached<PreparedCache>();
+  const fe_value& value = *view.values[view.nodes[node]->inputs[input]];
+  const PreparedCache::Key key{constant->generation(), byte_offset, key_of(layout.data(), value)};
+  const std::scoped_lock lock(cache.mutex);
+  for (auto at = cache.copies.begin(); at != cache.copies.end();)
+    at = at->second.expired() ? cache.copies.erase(at) : std::next(at);
+  if (const auto found = cache.copies.find(key); found != cache.copies.end())
+    if (std::shared_ptr<Storage> packed = found->second.lock()) return packed;
+  std::shared_ptr<Storage> packed = Storage::allocate(device.shared_from_this(), size, Storage::Origin::prepared);
+  const fe_binding from{sizeof(fe_binding), constant->buffer(), byte_offset, constant->generation()};
+  const fe_binding to{sizeof(fe_binding), packed->buffer(), 0, packed->generation()};
+  check(table.prepare(device.open(), &view, node, input, &from, &to));
+  cache.copies[key] = packed;
+  return packed;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,68 @@
+#include "core/memory/storage.h"
+
+#include "core/error.h"
+#include "core/memory/allocator.h"
+#include "core/registry/device.h"
+
+#include <atomic>
+#include <vector>
+
+namespace ferrule {
+namespace {
+
+std::atomic<uint64_t> next_generation{1};
+
+}  // namespace
+
+struct Storage::Private {
+  Live live;
+  Allocator* allocator = nullptr;
+};
+
+Storage::Storage(Private&& parts)
+    : parts_(std::make_unique<Private>(std::move(parts))), generation_(next_generation++) {
+  device_ = parts_->live.device();
+}
+
+std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint64_t size, Origin origin) {
+  if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
+  Live live = device->live("array memory");
+  auto& allocator = device->attached<Allocator>();
+  std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
+  storage->buffer_ = allocator.take(size, origin == Origin::prepared);
+  storage->size_ = size;
+  storage->origin_ = origin;
+  const fe_backend& table = device->table();
+  if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
+                                         std::shared_ptr<void> owner) {
+  const fe_backend& table = device->table();
+  Live live = device->live("borrowed memory");
+  if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
+    fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
+  auto& allocator = device->attached<Allocator>();
+  std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
+  storage->origin_ = Origin::borrowed;
+  check(table.buffer_borrow(device->open(), pointer, size, access, &storage->buffer_));
+  storage->size_ = size;
+  storage->access_ = access;
+  storage->owner_ = std::move(owner);
+  allocator.count_borrowed(static_cast<int64_t>(size));
+  if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
+  return storage;
+}
+
+Storage::~Storage() {
+  if (!buffer_) return;
+  if (origin_ == Origin::borrowed) {
+    device_->table().buffer_free(buffer_);
+    parts_->allocator->count_borrowed(-static_cast<int64_t>(size_));
+  } else {
+    parts_->allocator->give_back(buffer_, size_, origin_ == Origin::prepared);
+  }
+}
+
+}  // namespace ferrule

@@ -1,0 +1,57 @@
+// Bytes on a device: a backend's buffer, counted, shared by views; and who lends or caches it.
+#pragma once
+
+#include "ops/tensor_type.h"
+
+#include <ferrule/backend.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ferrule {
+
+class Device;
+
+class Storage {
+ public:
+  enum class Origin : uint8_t { allocated, borrowed, prepared };
+  // From the device's caching allocator. Throws Error(out_of_memory) with the sizes. `size` > 0.
+  static std::shared_ptr<Storage> allocate(std::shared_ptr<Device> device, uint64_t size,
+                                           Origin origin = Origin::allocated);
+  // Over host memory, kept alive by `owner` until the storage and every execution that reads it are gone. Throws
+  // Error(unsupported) when the device cannot borrow it.
+  static std::shared_ptr<Storage> borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
+                                         std::shared_ptr<void> owner);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  const std::shared_ptr<Device>& device() const { return device_; }
+  fe_module_buffer* buffer() const { return buffer_; }
+  uint64_t size() const { return size_; }
+  Origin origin() const { return origin_; }
+  bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
+  uint64_t generation() const { return generation_; }   // unique in the process
+  void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
+
+ private:
+  struct Private;
+  explicit Storage(Private&& parts);
+  std::unique_ptr<Private> parts_;
+  std::shared_ptr<Device> device_;
+  fe_module_buffer* buffer_ = nullptr;
+  uint64_t size_ = 0, generation_ = 0;
+  Origin origin_ = Origin::allocated;
+  fe_access access_ = FE_ACCESS_READ_WRITE;
+  void* host_pointer_ = nullptr;
+  std::shared_ptr<void> owner_;
+};
+
+// Packs a constant operand for the kernel of `node` once; equal (storage, offset, key) share one copy, which is dropped
+// with the last executable that holds it. nullptr when the device wants none.
+std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& view, uint32_t node, uint32_t input,
+                                           const std::shared_ptr<Storage>& constant, uint64_t byte_offset);
+
+}  // namespace ferrule
