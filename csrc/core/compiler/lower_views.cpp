@@ -74,6 +74,26 @@ Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const
 
 }  // namespace
 
+bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand) {
+  const ops::AttributeReader attribute(op, attributes);
+  const std::string_view name = op.name;
+  if (name == "permute_dims") {
+    operand = permuted(operand, attribute.integers("axes"));
+  } else if (name == "slice") {
+    operand = sliced(operand, attribute.integers("starts"), attribute.integers("sizes"), attribute.integers("steps"));
+  } else if (name == "broadcast_to") {
+    operand = broadcast_operand(operand, result);
+  } else if (name == "reshape") {
+    Strides strides;
+    if (!reshape_strides(operand, result, strides)) return false;
+    operand.strides = strides;
+    operand.type.shape = result;
+  } else {
+    fail(FE_INTERNAL, "{}: a view that the compiler does not know", name);
+  }
+  return true;
+}
+
 ValueId Lowered::add_value(TensorType type) {
   graph.values.push_back({type, ValueKind::result, 0});
   return static_cast<ValueId>(graph.values.size() - 1);
@@ -150,27 +170,14 @@ Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons)
     const auto operand_of = [&](ValueId input) { return operands[input]; };
     const ValueId result = node.outputs[0];
     if (node.op->kind == ops::Kind::view) {
-      const Operand from = operand_of(node.inputs[0]);
-      const ops::AttributeReader attribute(*node.op, *node.attributes);
-      const std::string_view op = node.op->name;
-      Operand& to = operands[result];
-      if (op == "permute_dims") {
-        to = permuted(from, attribute.integers("axes"));
-      } else if (op == "slice") {
-        to = sliced(from, attribute.integers("starts"), attribute.integers("sizes"), attribute.integers("steps"));
-      } else if (op == "broadcast_to") {
-        to = broadcast_operand(from, lowered.graph.type(result).shape);
-      } else if (op == "reshape") {
-        const Shape shape = lowered.graph.type(result).shape;
-        to = from;
-        if (!reshape_strides(from, shape, to.strides)) {
-          to = lowered.add_copy(from, device, "reshape of a strided array");
-          to.strides = contiguous_strides(shape);
-        }
+      const Shape shape = lowered.graph.type(result).shape;
+      Operand to = operand_of(node.inputs[0]);
+      if (!apply_view(*node.op, *node.attributes, shape, to)) {
+        to = lowered.add_copy(to, device, "reshape of a strided array");
         to.type.shape = shape;
-      } else {
-        fail(FE_INTERNAL, "{}: a view that the compiler does not know", op);
+        to.strides = contiguous_strides(shape);
       }
+      operands[result] = to;
       continue;
     }
     for (ValueId output : node.outputs) operands[output] = whole(lowered.graph, output);

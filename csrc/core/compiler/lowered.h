@@ -36,6 +36,8 @@ struct Lowered {
 
 // The operand for all of a value.
 Operand whole(const Graph& graph, ValueId value);
+// The operand under a view op, whose result has this shape. False, and unchanged, when only a copy has it (reshape).
+bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand);
 // Repeats along new or size-one axes, by strides of zero.
 Operand broadcast_operand(const Operand& operand, const Shape& shape);
 // Operands as the node's kernels want them: elementwise ones broadcast to the result, matmul's to its leading axes.

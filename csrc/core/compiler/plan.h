@@ -66,6 +66,8 @@ struct Plan {
   std::vector<Strides> input_strides;    // of each input, in elements
   std::vector<Device*> input_devices;    // where each input lies
   std::vector<GraphConstant> constants;  // by constant number
+  // By scalar number: the graph's own first, then those that decompositions brought, which nobody else binds.
+  std::vector<fe_scalar> scalar_defaults;
   Device* home = nullptr;       // where inputs and outputs lie
   uint64_t workspace_size = 0;  // the largest of the segments
 };

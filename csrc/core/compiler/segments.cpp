@@ -38,6 +38,7 @@ class Splitter {
     plan_.input_devices.assign(graph_.inputs.size(), home_);
     plan_.constants = graph_.constant_info;
     plan_.home = home_;
+    plan_.scalar_defaults = graph_.scalar_defaults;
     return std::move(plan_);
   }
 

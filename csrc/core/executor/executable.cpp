@@ -6,6 +6,8 @@
 #include "core/executor/run.h"
 #include "core/registry/device.h"
 
+#include <algorithm>
+
 namespace ferrule {
 
 ExecutionCounters& execution_counters() {
@@ -16,6 +18,38 @@ ExecutionCounters& execution_counters() {
 CompiledSegment::~CompiledSegment() {
   if (executable) live.device()->table().executable_release(executable);
 }
+
+namespace {
+
+// Constants that a segment reads on another device go there once, not with every run.
+void carry_constants(Executable::Parts& parts) {
+  const Plan& plan = parts.plan;
+  parts.carried.resize(plan.slots.size());
+  parts.is_carried_to.assign(plan.slots.size(), false);
+  for (const auto& step : plan.steps) {
+    const auto* transfer = std::get_if<Transfer>(&step);
+    if (!transfer) continue;
+    parts.is_carried_to[transfer->to] = true;
+    const Slot& from = plan.slots[transfer->from];
+    const Slot& to = plan.slots[transfer->to];
+    if (from.kind != Slot::Kind::constant || from.prepared || to.kind != Slot::Kind::crossing) continue;
+    parts.carried[transfer->to] =
+        copy_to({from.type, plan.constants[from.index].view}, to.device->shared_from_this());
+    ++execution_counters().transfers;
+  }
+}
+
+std::size_t scalars_read(const Plan& plan) {
+  std::size_t count = 0;
+  for (const auto& step : plan.steps)
+    if (const auto* segment = std::get_if<Segment>(&step))
+      for (uint32_t scalar : segment->scalars) count = std::max<std::size_t>(count, scalar + 1);
+  for (const Plan::Output& output : plan.outputs)
+    if (output.kind == Plan::Output::Kind::scalar) count = std::max<std::size_t>(count, output.index + 1);
+  return count;
+}
+
+}  // namespace
 
 Executable::Executable(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Executable::~Executable() = default;
@@ -36,6 +70,8 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
   }
   parts->devices.push_back(parts->plan.home->shared_from_this());
   for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());
+  carry_constants(*parts);
+  parts->scalar_count = scalars_read(parts->plan);
   ++execution_counters().compiles;
   return std::shared_ptr<Executable>(new Executable(std::move(parts)));
 }

@@ -61,6 +61,9 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);
 // Copies the view's elements, C-contiguous, to host memory.
 void read_to_host(const TypedView& from, void* to, uint64_t size);
 
+// Writes host memory to the view's storage, from its offset on.
+void write_from_host(const TypedView& to, const void* from, uint64_t size);
+
 // Forgets the errors of the device's queue.
 void reset_queue(Device& device);
 

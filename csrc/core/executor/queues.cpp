@@ -14,13 +14,22 @@ DeviceQueue::~DeviceQueue() {
   if (queue_) device_.table().queue_destroy(queue_);
 }
 
-void DeviceQueue::wait() {
+fe_error* DeviceQueue::drain() noexcept {
   const fe_backend& table = device_.table();
-  if (!queue_ || !table.event_record || !table.event_wait || !table.event_release) return;
+  if (!queue_ || !table.event_record || !table.event_wait || !table.event_release) return nullptr;
   fe_module_event* event = nullptr;
-  check(table.event_record(queue_, &event));
+  if (fe_error* const error = table.event_record(queue_, &event)) return error;
   fe_error* const error = table.event_wait(event, -1);
   table.event_release(event);
+  return error;
+}
+
+void DeviceQueue::finish(fe_error* error) {
+  fe_error* const late = drain();
+  if (error)
+    release(late);
+  else
+    error = late;
   check(error);
 }
 

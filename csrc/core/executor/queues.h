@@ -13,13 +13,15 @@ class DeviceQueue {
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
-  // Throws the queue's error, if any, when all that was given to it is done.
-  void wait();
+  // Returns when all that was given to it is done, also when giving the last failed: what the work reads and writes may
+  // be freed after. Throws that error (null for none), else the queue's, if any.
+  void finish(fe_error* error);
   void reset();
   fe_module_queue* handle() const { return queue_; }
 
  private:
   friend class QueueUse;
+  fe_error* drain() noexcept;
   Device& device_;
   fe_module_queue* queue_ = nullptr;
   std::mutex mutex_;
@@ -32,7 +34,7 @@ class QueueUse {
     if (queue_.handle()) lock_ = std::unique_lock(queue_.mutex_);
   }
   fe_module_queue* handle() const { return queue_.handle(); }
-  void wait() { queue_.wait(); }
+  void finish(fe_error* error) { queue_.finish(error); }
 
  private:
   DeviceQueue& queue_;

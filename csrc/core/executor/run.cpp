@@ -5,7 +5,6 @@
 #include "core/executor/queues.h"
 
 #include <array>
-#include <cstring>
 
 namespace ferrule {
 namespace {
@@ -30,65 +29,99 @@ class Scratch {
   std::vector<T> many_;
 };
 
-TypedView contiguous(const std::shared_ptr<Device>& device, const TensorType& type) {
+}  // namespace
+
+std::unique_ptr<RunArrays> RunArraysPool::take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<RunArrays> arrays = std::move(free_.back());
+      free_.pop_back();
+      return arrays;
+    }
+  }
+  return std::make_unique<RunArrays>();
+}
+
+void RunArraysPool::give_back(std::unique_ptr<RunArrays> arrays) noexcept {
+  // Lets go of the run's storages; the arrays keep their capacity.
+  arrays->copied_inputs.clear();
+  arrays->bound_inputs.clear();
+  arrays->slots.clear();
+  const std::scoped_lock lock(mutex_);
+  try {
+    free_.push_back(std::move(arrays));
+  } catch (...) {  // no memory to keep them with
+  }
+}
+
+TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   return {type, {bytes ? Storage::allocate(device, bytes) : nullptr, 0, contiguous_strides(type.shape)}};
 }
 
-}  // namespace
+Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
+         std::span<const OutputMemory> outputs, Cancel cancel)
+    : parts_(parts),
+      plan_(parts.plan),
+      inputs_(inputs),
+      scalars_(scalars),
+      out_memory_(outputs),
+      cancel_(cancel),
+      arrays_(parts.arrays.take()) {}
 
 std::vector<TypedView> Run::compute() {
+  if (scalars_.size() < parts_.scalar_count)
+    fail_argument("the graph reads {} scalars, but {} were given", parts_.scalar_count, scalars_.size());
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    if (const auto* transfer = std::get_if<Transfer>(&plan_.steps[i])) {
-      const Slot& to = plan_.slots[transfer->to];
-      TypedView from = slots_[transfer->from];
-      from.type = to.type;
-      if (plan_.slots[transfer->from].type != to.type) from.view.strides = contiguous_strides(to.type.shape);
-      slots_[transfer->to] = copy_to(from, to.device->shared_from_this());
-      ++execution_counters().transfers;
-    } else {
-      execute(std::get<Segment>(plan_.steps[i]), segments_[i]);
-    }
+    check(poll_cancel(&cancel_));
+    if (const auto* transfer = std::get_if<Transfer>(&plan_.steps[i]))
+      carry(*transfer);
+    else
+      execute(std::get<Segment>(plan_.steps[i]), parts_.segments[i]);
   }
   return collect_outputs();
 }
 
 void Run::bind_inputs() {
   if (inputs_.size() != plan_.inputs.size())
-    fail_argument("the graph has {} inputs, not {}", plan_.inputs.size(), inputs_.size());
-  bound_inputs_.reserve(inputs_.size());
-  copied_inputs_.reserve(inputs_.size());
+    fail_argument("the graph has {} inputs, but {} were given", plan_.inputs.size(), inputs_.size());
+  auto& bound = arrays_->bound_inputs;
+  bound.reserve(inputs_.size());
+  arrays_->copied_inputs.reserve(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const TypedView& input = inputs_[i];
     if (input.type != plan_.inputs[i])
       fail_argument("input {} is {}, but the graph was compiled for {}", i, to_string(input.type),
                     to_string(plan_.inputs[i]));
-    bound_inputs_.push_back(&input);
+    bound.push_back(&input);
     if (!input.view.storage) continue;
-    Device* const device = plan_.input_devices[i];
-    const bool moves = device && input.view.storage->device().get() != device;
-    if (!moves && input.view.strides == plan_.input_strides[i]) continue;
-    const bool wants_contiguous = is_contiguous(input.type.shape, plan_.input_strides[i]);
+    Device* const device = plan_.input_devices[i] ? plan_.input_devices[i] : plan_.home;
+    const bool moves = input.view.storage->device().get() != device;
+    const Strides& wanted = plan_.input_strides[i];
+    if (!moves && input.view.strides == wanted) continue;
+    const bool wants_contiguous = is_contiguous(input.type.shape, wanted);
     if (!moves && wants_contiguous && is_contiguous(input.type.shape, input.view.strides)) continue;
     if (!wants_contiguous)
-      fail_argument("input {} has strides {}, but the graph was compiled for {}", i, to_string(input.view.strides),
-                    to_string(plan_.input_strides[i]));
-    copied_inputs_.push_back(copy_to(input, device->shared_from_this()));
-    bound_inputs_.back() = &copied_inputs_.back();
+      fail_argument("input {} is on {} with strides {}, but the graph was compiled for {} with strides {}", i,
+                    input.view.storage->device()->name(), to_string(input.view.strides), device->name(),
+                    to_string(wanted));
+    arrays_->copied_inputs.push_back(copy_to(input, device->shared_from_this()));
+    bound.back() = &arrays_->copied_inputs.back();
   }
 }
 
 void Run::bind_slots() {
-  slots_.resize(plan_.slots.size());
-  written_in_place_.assign(plan_.outputs.size(), false);
+  arrays_->slots.resize(plan_.slots.size());
+  arrays_->written_in_place.assign(plan_.outputs.size(), false);
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
-    TypedView& bound = slots_[i];
+    TypedView& bound = arrays_->slots[i];
     switch (slot.kind) {
       case Slot::Kind::input:
-        bound = *bound_inputs_[slot.index];
+        bound = *arrays_->bound_inputs[slot.index];
         break;
       case Slot::Kind::constant:
         if (slot.prepared)
@@ -97,31 +130,25 @@ void Run::bind_slots() {
           bound = {slot.type, plan_.constants[slot.index].view};
         break;
       case Slot::Kind::output:
-        bind_output(slot, bound);
+        if (!parts_.is_carried_to[i]) bind_output(slot, bound);
         break;
       case Slot::Kind::crossing:
-        break;  // made where it is written
+        bound = parts_.carried[i];  // others are made where they are written
+        break;
     }
   }
 }
 
-void Run::bind_output(const Slot& slot, TypedView& bound) {
-  const std::shared_ptr<Device> device = slot.device->shared_from_this();
-  const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
-  if (slot.index < out_memory_.size() && out_memory_[slot.index].pointer && bytes > 0) {
-    const OutputMemory& memory = out_memory_[slot.index];
-    if (memory.size != bytes)
-      fail_argument("output {} has {} bytes, but its memory has {}", slot.index, bytes, memory.size);
-    const uint64_t alignment = device->properties().borrow_alignment;
-    const auto address = reinterpret_cast<uintptr_t>(memory.pointer);
-    if (device->is_host() && alignment != 0 && address % alignment == 0 && address % size_of(slot.type.dtype) == 0) {
-      auto storage = Storage::borrow(device, memory.pointer, bytes, FE_ACCESS_READ_WRITE, nullptr);
-      bound = {slot.type, {std::move(storage), 0, contiguous_strides(slot.type.shape)}};
-      written_in_place_[slot.index] = true;
-      return;
-    }
-  }
-  bound = contiguous(device, slot.type);
+void Run::carry(const Transfer& transfer) {
+  TypedView& bound = arrays_->slots[transfer.to];
+  if (bound.view.storage) return;  // a constant that was carried when the executable was made
+  const Slot& to = plan_.slots[transfer.to];
+  TypedView from = arrays_->slots[transfer.from];
+  // What was computed is contiguous, and may have another shape as an output.
+  if (from.type != to.type) from.view.strides = contiguous_strides(to.type.shape);
+  from.type = to.type;
+  bound = copy_to(from, to.device->shared_from_this());
+  ++execution_counters().transfers;
 }
 
 void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
@@ -129,9 +156,9 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   const std::shared_ptr<Device>& owner = compiled.live.device();
   Scratch<fe_binding, 16> bindings(segment.bindings.size());
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
-    TypedView& bound = slots_[segment.bindings[i]];
+    TypedView& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
-    if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = contiguous(owner, slot.type);
+    if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = new_array(owner, slot.type);
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
     if (!bound.view.storage) continue;  // no elements
@@ -141,6 +168,8 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalars_[segment.scalars[i]];
+  // Offsets of inputs are in their bindings already.
+  Scratch<int64_t, 16> offsets(segment.offsets.size());
   std::shared_ptr<Storage> workspace, scratch;
   const uint64_t workspace_size = view_of(*segment.view).workspace_size;
   if (workspace_size > 0) workspace = Storage::allocate(owner, workspace_size);
@@ -149,67 +178,13 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.struct_size = sizeof execution;
   execution.bindings = bindings.data();
   execution.scalars = scalars.data();
+  execution.offsets = offsets.data();
   execution.workspace = workspace ? workspace->buffer() : nullptr;
   execution.scratch = scratch ? scratch->buffer() : nullptr;
   execution.poll = cancel_.function ? poll_cancel : nullptr;
   execution.poll_argument = &cancel_;
   QueueUse queue(device);
-  check(device.table().execute(compiled.executable, queue.handle(), &execution));
-  queue.wait();
-}
-
-std::vector<TypedView> Run::collect_outputs() {
-  std::vector<TypedView> results;
-  results.reserve(plan_.outputs.size());
-  for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
-    const Plan::Output& output = plan_.outputs[i];
-    TypedView result;
-    switch (output.kind) {
-      case Plan::Output::Kind::slot:
-        result = slots_[output.index];
-        result.type = output.type;
-        break;
-      case Plan::Output::Kind::input:
-        result = {output.type, bound_inputs_[output.index]->view};
-        break;
-      case Plan::Output::Kind::constant:
-        result = {output.type, plan_.constants[output.index].view};
-        break;
-      case Plan::Output::Kind::scalar: {
-        Device* const device = plan_.home;
-        result = contiguous(device->shared_from_this(), {output.type.dtype, {}});
-        const fe_backend& table = device->table();
-        QueueUse queue(*device);
-        check(table.copy_from_host(device->open(), queue.handle(), result.view.storage->buffer(), 0,
-                                   scalars_[output.index].bytes, size_of(output.type.dtype)));
-        queue.wait();
-        result.type = output.type;
-        break;
-      }
-    }
-    if (output.kind != Plan::Output::Kind::slot) {
-      result.view.offset += output.offset;
-      result.view.strides = output.strides;
-    } else {
-      result.view.strides = contiguous_strides(output.type.shape);
-    }
-    if (element_count(output.type.shape) == 0) result.view = {nullptr, 0, contiguous_strides(output.type.shape)};
-    deliver(i, result);
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-// Into the caller's memory, where the device could not write there itself.
-void Run::deliver(std::size_t output, TypedView& result) {
-  if (output >= out_memory_.size() || !out_memory_[output].pointer) return;
-  if (!written_in_place_[output]) {
-    const auto bytes = static_cast<uint64_t>(byte_count(result.type));
-    if (out_memory_[output].size != bytes)
-      fail_argument("output {} has {} bytes, but its memory has {}", output, bytes, out_memory_[output].size);
-    read_to_host(result, out_memory_[output].pointer, bytes);
-  }
-  result.view.storage = nullptr;
+  queue.finish(device.table().execute(compiled.executable, queue.handle(), &execution));
 }
 
 }  // namespace ferrule

@@ -4,6 +4,8 @@
 #include "core/executor/executable.h"
 #include "core/registry/device.h"
 
+#include <mutex>
+
 namespace ferrule {
 
 // A segment as the module compiled it; ends before its device can be closed.
@@ -20,43 +22,67 @@ struct CompiledSegment {
   ~CompiledSegment();
 };
 
+// What a run fills; kept from run to run, so that a small graph allocates its outputs and little else.
+struct RunArrays {
+  std::vector<TypedView> copied_inputs;  // those that had to be laid out anew
+  std::vector<const TypedView*> bound_inputs;
+  std::vector<TypedView> slots;
+  std::vector<bool> written_in_place;  // outputs that are in the caller's memory already
+};
+
+class RunArraysPool {
+ public:
+  std::unique_ptr<RunArrays> take();
+  void give_back(std::unique_ptr<RunArrays> arrays) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RunArrays>> free_;
+};
+
 struct Executable::Parts {
   Plan plan;
   std::vector<CompiledSegment> segments;  // of each step; empty for transfers
+  std::vector<TypedView> carried;         // of each slot: a constant that was carried to its device; else no storage
+  std::vector<bool> is_carried_to;        // of each slot: a transfer writes it
+  std::size_t scalar_count = 0;           // that a run reads
   std::vector<std::shared_ptr<Device>> devices;
+  mutable RunArraysPool arrays;
 };
 
 class Run {
  public:
   Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-      std::span<const OutputMemory> outputs, Cancel cancel)
-      : plan_(parts.plan),
-        segments_(parts.segments),
-        inputs_(inputs),
-        scalars_(scalars),
-        out_memory_(outputs),
-        cancel_(cancel) {}
+      std::span<const OutputMemory> outputs, Cancel cancel);
+  ~Run() { parts_.arrays.give_back(std::move(arrays_)); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
   std::vector<TypedView> compute();
 
  private:
   void bind_inputs();
   void bind_slots();
+  // outputs.cpp
   void bind_output(const Slot& slot, TypedView& bound);
-  void execute(const Segment& segment, const CompiledSegment& compiled);
+  bool is_read(const OutputMemory& memory) const;
   std::vector<TypedView> collect_outputs();
-  void deliver(std::size_t output, TypedView& result);
+  TypedView slot_output(std::size_t number, const Plan::Output& output) const;
+  TypedView scalar_output(const Plan::Output& output) const;
+  void deliver(std::size_t number, TypedView& result);
 
+  void execute(const Segment& segment, const CompiledSegment& compiled);
+  void carry(const Transfer& transfer);
+
+  const Executable::Parts& parts_;
   const Plan& plan_;
-  const std::vector<CompiledSegment>& segments_;
   std::span<const TypedView> inputs_;
   std::span<const fe_scalar> scalars_;
   std::span<const OutputMemory> out_memory_;
   Cancel cancel_;
-  std::vector<TypedView> copied_inputs_;  // those that had to be laid out anew
-  std::vector<const TypedView*> bound_inputs_;
-  std::vector<TypedView> slots_;
-  std::vector<bool> written_in_place_;       // outputs that are in the caller's memory already
-  std::vector<std::shared_ptr<void>> keep_;  // memory of this execution
+  std::unique_ptr<RunArrays> arrays_;
 };
+
+// A new contiguous array; one without elements has no storage.
+TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type);
 
 }  // namespace ferrule

@@ -81,6 +81,14 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
          static_cast<std::byte*>(to));
 }
 
+void write_from_host(const TypedView& to, const void* from, uint64_t size) {
+  Device& device = *to.view.storage->device();
+  const uint64_t offset = static_cast<uint64_t>(to.view.offset) * size_of(to.type.dtype);
+  QueueUse queue(device);
+  check(device.table().copy_from_host(device.open(), queue.handle(), to.view.storage->buffer(), offset, from, size));
+  queue.wait();
+}
+
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   TypedView to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
@@ -90,11 +98,7 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
     read_to_host(from, to.view.storage->host_pointer(), bytes);
     return to;
   }
-  const auto write = [&](const void* source) {
-    QueueUse queue(*device);
-    check(device->table().copy_from_host(device->open(), queue.handle(), to.view.storage->buffer(), 0, source, bytes));
-    queue.wait();
-  };
+  const auto write = [&](const void* source) { write_from_host(to, source, bytes); };
   const Storage& storage = *from.view.storage;
   if (storage.host_pointer() && is_contiguous(from.type.shape, from.view.strides)) {
     write(static_cast<const std::byte*>(storage.host_pointer()) +

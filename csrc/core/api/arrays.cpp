@@ -1,0 +1,206 @@
+// Arrays.
+#include "core/api/handles.h"
+#include "core/api/json_arguments.h"
+#include "core/lazy/deferred.h"
+#include "core/lazy/from_host.h"
+#include "ops/table.h"
+
+#include <cstring>
+
+using namespace ferrule;
+
+namespace {
+
+void give_array(const char* function, fe_array** out, ArrayPointer array) {
+  given(out, function, "out") = new fe_array(std::move(array));
+}
+
+void describe(const TensorType& type, const Strides& strides, fe_array_info& out) {
+  const std::size_t size = out.struct_size;
+  if (size != sizeof(fe_array_info))
+    fail_argument("array_info: struct_size is {}, not {}", size, sizeof(fe_array_info));
+  out = {};
+  out.struct_size = size;
+  out.dtype = static_cast<fe_dtype>(type.dtype);
+  out.rank = type.shape.rank();
+  std::copy(type.shape.begin(), type.shape.end(), out.shape);
+  std::copy(strides.begin(), strides.end(), out.strides);
+  out.nbytes = byte_count(type);
+}
+
+std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays, size_t count) {
+  if (count > 0) given(arrays, function, "arrays");
+  std::vector<ArrayPointer> list;
+  for (size_t i = 0; i < count; ++i) list.push_back(given(arrays[i], function, "an array").array);
+  return list;
+}
+
+}  // namespace
+
+extern "C" {
+
+fe_error* fe_array_from_host(fe_device* device, const fe_host_memory* memory, fe_array** out) {
+  if (!memory) return make_error(FE_INVALID_ARGUMENT, "array_from_host: memory is NULL");
+  if (memory->struct_size < sizeof(fe_host_memory))
+    return make_error(FE_INVALID_ARGUMENT, "array_from_host: memory's struct_size is too small");
+  return guarded([&] {
+    if (!device || !out) {
+      const auto lent = lender(memory->release, memory->release_argument);  // lets go of it
+      fail_argument("array_from_host: {} is NULL", device ? "out" : "device");
+    }
+    give_array("array_from_host", out, array_from_host(device->device, *memory));
+  });
+}
+
+fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t size, fe_access access,
+                                  uint64_t max_view_bytes, fe_release_function release, void* release_argument,
+                                  fe_array** out) {
+  return guarded([&] {
+    const auto owner = lender(release, release_argument);
+    given(device, "buffer_from_host_ptr", "device");
+    given(out, "buffer_from_host_ptr", "out");
+    if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE)
+      fail_argument("buffer_from_host_ptr: access {} is neither read nor read and write", static_cast<int>(access));
+    if (max_view_bytes > size)
+      fail_argument("buffer_from_host_ptr: views of {} bytes of a buffer of {}", max_view_bytes, size);
+    give_array("buffer_from_host_ptr", out, array_from_region(device->device, pointer, size, access, owner));
+  });
+}
+
+fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, int32_t rank, const int64_t* shape,
+                       fe_array** out) {
+  return guarded([&] {
+    const ArrayPointer& from = given(array, "array_cut", "array").array;
+    const TensorType type{dtype_from("array_cut", dtype), shape_from("array_cut", rank, shape)};
+    const ArrayPointer list[] = {from};
+    evaluate(list);
+    const TypedView bytes = from->view();
+    const auto item = static_cast<uint64_t>(size_of(type.dtype)), needed = static_cast<uint64_t>(byte_count(type));
+    const auto have = static_cast<uint64_t>(byte_count(bytes.type));
+    if (!is_contiguous(bytes.type.shape, bytes.view.strides))
+      fail_argument("array_cut: {} is not contiguous", to_string(bytes.type));
+    if (byte_offset > have || needed > have - byte_offset)
+      fail_argument("array_cut: {} at byte {} needs {} bytes, but there are {}", to_string(type), byte_offset, needed,
+                    have);
+    View view{nullptr, 0, contiguous_strides(type.shape)};
+    std::string placement = from->placement();
+    if (needed > 0) {
+      const uint64_t first = static_cast<uint64_t>(bytes.view.offset) * size_of(bytes.type.dtype) + byte_offset;
+      const auto base = reinterpret_cast<uintptr_t>(bytes.view.storage->host_pointer());
+      if (first % item != 0 || base % item != 0) {
+        // No kernel reads unaligned items: this one gets memory of its own.
+        std::vector<std::byte> all(have);
+        read_to_host(bytes, all.data(), have);
+        view.storage = Storage::allocate(from->device(), needed);
+        write_from_host({type, view}, all.data() + byte_offset, needed);
+        placement = fmt::format("copied: byte {} is not a multiple of the item's {}", byte_offset, item);
+      } else {
+        view.storage = bytes.view.storage;
+        view.offset = static_cast<int64_t>(first / item);
+      }
+    }
+    give_array("array_cut", out, Array::computed(type, from->device(), std::move(view), std::move(placement)));
+  });
+}
+
+fe_error* fe_array_full(fe_device* device, int32_t rank, const int64_t* shape, fe_dtype dtype, fe_scalar value,
+                        fe_array** out) {
+  return guarded([&] {
+    given(device, "array_full", "device");
+    const Shape sizes = shape_from("array_full", rank, shape);
+    ArrayPointer scalar = Array::scalar(dtype_from("array_full", dtype), device->device, value);
+    element_count(sizes);
+    if (sizes.empty()) return give_array("array_full", out, std::move(scalar));
+    give_array("array_full", out,
+               Array::record(ops::op_named("broadcast_to"), {std::move(scalar)}, {},
+                             {{"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}}));
+  });
+}
+
+void fe_array_retain(fe_array* array) {
+  if (array) ++array->references;
+}
+void fe_array_release(fe_array* array) {
+  if (array && --array->references == 0) delete array;
+}
+
+fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
+  return guarded([&] {
+    const Array& of = *given(array, "array_info", "array").array;
+    given(out, "array_info", "out");
+    const bool computed = of.state() == Array::State::computed;
+    describe(of.type(), computed ? of.view().view.strides : contiguous_strides(of.type().shape), *out);
+    out->computed = computed;
+    out->writable = computed && of.view().view.storage && of.view().view.storage->writable();
+  });
+}
+
+fe_error* fe_array_device(const fe_array* array, fe_device** out) {
+  return guarded([&] {
+    const auto& device = given(array, "array_device", "array").array->device();
+    given(out, "array_device", "out") = new fe_device{device};
+  });
+}
+
+fe_error* fe_array_placement(const fe_array* array, fe_string** out) {
+  return guarded(
+      [&] { give_text("array_placement", out, given(array, "array_placement", "array").array->placement()); });
+}
+
+fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const uint8_t* weak, size_t count,
+                         const char* attributes_json, fe_array** out) {
+  return guarded([&] {
+    const ops::Row& row = ops::op_named(&given(op, "array_apply", "op"));
+    bool flags[64] = {};
+    if (weak && count > 64) fail_argument("{}: {} inputs, some of them numbers; at most 64", row.name, count);
+    for (size_t i = 0; weak && i < count; ++i) flags[i] = weak[i] != 0;
+    give_array("array_apply", out,
+               Array::record(row, pointers(row.name, inputs, count), {flags, weak ? count : 0},
+                             parse_attributes(row, attributes_json)));
+  });
+}
+
+fe_error* fe_array_scalar(fe_device* device, fe_dtype dtype, fe_scalar value, fe_array** out) {
+  return guarded([&] {
+    given(device, "array_scalar", "device");
+    give_array("array_scalar", out, Array::scalar(dtype_from("array_scalar", dtype), device->device, value));
+  });
+}
+
+fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out) {
+  return guarded([&] {
+    given(array, "to_device", "array");
+    give_array("to_device", out, to_device(array->array, given(device, "to_device", "device").device));
+  });
+}
+
+fe_error* fe_eval(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
+  return guarded([&] { evaluate(pointers("eval", arrays, count), {cancel, argument}); });
+}
+
+fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
+  return guarded([&] {
+    const Array& of = *given(array, "host_pointer", "array").array;
+    given(out, "host_pointer", "out") = nullptr;
+    if (of.state() != Array::State::computed)
+      fail_argument("host_pointer: {} is not computed yet", to_string(of.type()));
+    const View view = of.view().view;
+    if (!view.storage) return;
+    void* const base = view.storage->host_pointer();
+    if (!base)
+      fail(FE_UNSUPPORTED, "host_pointer: {} lies on {}, which the host cannot reach", to_string(of.type()),
+           of.device()->name());
+    *out = static_cast<std::byte*>(base) + view.offset * static_cast<int64_t>(size_of(of.type().dtype));
+  });
+}
+
+fe_error* fe_array_read(fe_array* array, void* to, uint64_t size) {
+  return guarded([&] {
+    const ArrayPointer& from = given(array, "array_read", "array").array;
+    if (size > 0) given(static_cast<std::byte*>(to), "array_read", "to");
+    const ArrayPointer list[] = {from};
+    evaluate(list);
+    read_to_host(from->view(), to, size);
+  });
+}
+}

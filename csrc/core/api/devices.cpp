@@ -1,0 +1,152 @@
+// Backends and devices.
+#include "core/api/handles.h"
+#include "core/api/json_arguments.h"
+#include "core/executor/executable.h"
+#include "core/memory/allocator.h"
+
+#include <cstdlib>
+
+using namespace ferrule;
+
+namespace {
+
+// A block of `count` handles that fe_list_free frees.
+template <class Handle, class Item>
+void give_list(const std::vector<std::shared_ptr<Item>>& items, Handle*** out, std::size_t* count) {
+  auto** const block = static_cast<Handle**>(std::calloc(items.size() + 1, sizeof(Handle*)));
+  if (!block) throw std::bad_alloc();
+  for (std::size_t i = 0; i < items.size(); ++i) block[i] = new Handle{items[i]};
+  *out = block;
+  *count = items.size();
+}
+
+fe_error* give_device(const char* function, fe_device** out, auto find) {
+  return guarded([&] {
+    given(out, function, "out");
+    *out = new fe_device{find()};
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+fe_error* fe_backends(fe_backend_ref*** out, size_t* count) {
+  return guarded([&] {
+    give_list(Registry::instance().backends(), &given(out, "backends", "out"), &given(count, "backends", "count"));
+  });
+}
+
+fe_error* fe_devices(fe_device*** out, size_t* count) {
+  return guarded([&] {
+    give_list(Registry::instance().devices(), &given(out, "devices", "out"), &given(count, "devices", "count"));
+  });
+}
+
+void fe_list_free(void* list) { std::free(list); }
+void fe_backend_release(fe_backend_ref* backend) { delete backend; }
+void fe_device_release(fe_device* device) { delete device; }
+
+fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
+  return guarded([&] {
+    const Backend& backend = *given(handle, "backend_info", "backend").backend;
+    nlohmann::ordered_json info = {{"name", backend.name()},        {"variant", backend.variant()},
+                                   {"version", backend.version()},  {"path", backend.file()},
+                                   {"static", backend.is_static()}, {"closed", backend.is_closed()}};
+    if (backend.manifest()) info["rank"] = backend.manifest()->rank;
+    give_text("backend_info", json, info.dump());
+  });
+}
+
+fe_error* fe_device_by_name(const char* name, fe_device** out) {
+  return give_device("device_by_name", out,
+                     [&] { return Registry::instance().by_name(&given(name, "device_by_name", "name")); });
+}
+fe_error* fe_device_by_kind(fe_device_kind kind, fe_device** out) {
+  return give_device("device_by_kind", out, [&] {
+    if (kind < 0 || kind >= FE_DEVICE_KIND_COUNT)
+      fail_argument("device_by_kind: there is no kind {}", static_cast<int>(kind));
+    return Registry::instance().by_kind(kind);
+  });
+}
+fe_error* fe_device_best(fe_device** out) {
+  return give_device("device_best", out, [] { return Registry::instance().best(); });
+}
+
+fe_error* fe_device_open(fe_device* device, const char* options_json) {
+  return guarded([&] {
+    DeviceOptions options;
+    for (const auto& [key, value] : parse_object("device_open", options_json).items())
+      options[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    given(device, "device_open", "device").device->open(options);
+  });
+}
+
+const char* fe_device_name(const fe_device* device) { return device ? device->device->name().c_str() : ""; }
+
+fe_error* fe_device_backend(const fe_device* device, fe_backend_ref** out) {
+  return guarded([&] {
+    const auto& backend = given(device, "device_backend", "device").device->backend();
+    given(out, "device_backend", "out") = new fe_backend_ref{backend};
+  });
+}
+
+fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
+  return guarded([&] {
+    const Device& device = *given(handle, "device_info", "device").device;
+    const DeviceProperties& p = device.properties();
+    nlohmann::ordered_json options = nlohmann::ordered_json::array();
+    if (!device.backend()->is_closed())
+      for (const DeviceOptionInfo& option : device.known_options())
+        options.push_back({{"key", option.key}, {"type", option.type}, {"doc", option.doc}});
+    nlohmann::ordered_json info = {{"name", device.name()},
+                                   {"kind", name_of(device.kind())},
+                                   {"index", device.index()},
+                                   {"description", p.name},
+                                   {"detail", p.description},
+                                   {"backend", device.backend()->name()},
+                                   {"host_memory", device.is_host()},
+                                   {"total_memory", p.total_memory},
+                                   {"max_allocation", p.max_allocation},
+                                   {"borrow_alignment", p.borrow_alignment},
+                                   {"pci_address", p.pci_address},
+                                   {"open", device.is_open()},
+                                   {"options", options}};
+    give_text("device_info", json, info.dump());
+  });
+}
+
+fe_error* fe_device_memory(fe_device* device, uint64_t* free_bytes, uint64_t* total_bytes) {
+  return guarded([&] {
+    const DeviceMemory memory = given(device, "device_memory", "device").device->memory();
+    given(free_bytes, "device_memory", "free_bytes") = memory.free.value_or(UINT64_MAX);
+    given(total_bytes, "device_memory", "total_bytes") = memory.total;
+  });
+}
+
+fe_error* fe_memory_stats(fe_device* device, fe_string** json) {
+  return guarded([&] {
+    Device& of = *given(device, "memory_stats", "device").device;
+    const MemoryStatistics now = of.is_open() ? memory_statistics(of) : MemoryStatistics{};
+    const nlohmann::ordered_json info = {{"live", now.live},
+                                         {"cached", now.cached},
+                                         {"prepared", now.prepared},
+                                         {"borrowed", now.borrowed},
+                                         {"peak", now.peak}};
+    give_text("memory_stats", json, info.dump());
+  });
+}
+
+fe_error* fe_trim(fe_device* device) {
+  return guarded([&] {
+    Device& of = *given(device, "trim", "device").device;
+    if (of.is_open()) trim_memory(of);
+  });
+}
+
+fe_error* fe_queue_reset(fe_device* device) {
+  return guarded([&] { reset_queue(*given(device, "queue_reset", "device").device); });
+}
+
+int fe_device_equal(const fe_device* a, const fe_device* b) { return a && b ? a->device == b->device : a == b; }
+}

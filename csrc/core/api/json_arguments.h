@@ -1,0 +1,15 @@
+// Arguments that travel as JSON text.
+#pragma once
+
+#include "ops/row.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ferrule {
+
+// The object in `text`; empty for NULL and "". Throws invalid_argument with the parser's place.
+nlohmann::json parse_object(const char* function, const char* text);
+// The attributes of a call, typed by the op's row.
+std::vector<ops::NamedAttribute> parse_attributes(const ops::Row& op, const char* text);
+
+}  // namespace ferrule

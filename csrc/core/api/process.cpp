@@ -1,0 +1,76 @@
+// The process: the op set, threads, statistics, logging, deferred work.
+#include "core/api/handles.h"
+#include "core/lazy/deferred.h"
+#include "core/log.h"
+#include "core/threads/pool.h"
+#include "ops/describe.h"
+#include "ops/table.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace ferrule;
+
+extern "C" {
+
+fe_error* fe_ops(fe_string** json) {
+  return guarded([&] { give_text("ops", json, ops::describe_ops()); });
+}
+
+fe_dtype fe_dtype_by_name(const char* name) {
+  const DTypeRow* const row = name ? find_dtype(std::string_view(name)) : nullptr;
+  return row ? static_cast<fe_dtype>(row->dtype) : 0;
+}
+const char* fe_dtype_name(fe_dtype dtype) {
+  const DTypeRow* const row = find_dtype(dtype);
+  return row ? row->name : nullptr;
+}
+size_t fe_dtype_size(fe_dtype dtype) {
+  const DTypeRow* const row = find_dtype(dtype);
+  return row ? row->size : 0;
+}
+
+fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes, size_t count, int* out) {
+  return guarded([&] {
+    given(device, "supports", "device");
+    given(out, "supports", "out") = 0;
+    const ops::Row& row = ops::op_named(&given(op, "supports", "op"));
+    if (count > 0) given(dtypes, row.name, "dtypes");
+    if (count == 0) fail_argument("supports: {} needs the dtype of an input", row.name);
+    Graph graph;
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < count; ++i)
+      inputs.push_back(graph.add_input("", {dtype_from("supports", dtypes[i]), Shape{2, 2}}));
+    try {
+      graph.outputs.push_back(graph.add(row, inputs, {}));
+      build_executable(std::move(graph), device->device, Fallback::error, true);
+      *out = 1;
+    } catch (const Error& error) {
+      if (error.code() != FE_UNSUPPORTED && error.code() != FE_INVALID_ARGUMENT) throw;
+    }
+  });
+}
+
+fe_error* fe_set_thread_count(uint32_t count) {
+  return guarded([&] { set_thread_count(count); });
+}
+uint32_t fe_thread_count(void) { return thread_count(); }
+
+fe_error* fe_stats(fe_string** json) {
+  return guarded([&] {
+    const ExecutionCounters& counters = execution_counters();
+    const nlohmann::ordered_json stats = {{"compiles", counters.compiles.load()},
+                                          {"executions", counters.executions.load()},
+                                          {"cache_hits", counters.cache_hits.load()},
+                                          {"transfers", counters.transfers.load()},
+                                          {"threads", thread_count()}};
+    give_text("stats", json, stats.dump());
+  });
+}
+
+void fe_set_log_callback(fe_log_callback callback, void* argument) {
+  set_log_callback(callback, argument, LogDelivery::queued);
+}
+void fe_set_log_level(fe_log_level level) { set_log_level(level); }
+size_t fe_drain(void) { return drain_releases() + drain_log(); }
+void* fe_get_proc(const char*) { return nullptr; }  // no extension yet
+}

@@ -1,0 +1,61 @@
+#include "core/environment.h"
+
+#include <cstdlib>
+
+namespace ferrule {
+namespace {
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = text.find_first_of(separators);
+    if (end != 0) parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+// ASCII only: names of ours are, and the locale of the process is none of our business.
+template <char first, char last, int distance>
+std::string shifted(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= first && c <= last) c = static_cast<char>(c + distance);
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> environment_paths(const char* name) {
+#if defined(_WIN32)
+  return split(environment(name).value_or(""), ";");
+#else
+  return split(environment(name).value_or(""), ":");
+#endif
+}
+
+std::vector<std::string> environment_names(const char* name) {
+  return split(lower_case(environment(name).value_or("")), ", \t");
+}
+
+std::string lower_case(std::string_view text) { return shifted<'A', 'Z', 'a' - 'A'>(text); }
+
+std::string upper_case(std::string_view text) { return shifted<'a', 'z', 'A' - 'a'>(text); }
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,22 @@
+// Environment variables. An empty variable is unset.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferrule {
+
+std::optional<std::string> environment(const char* name);
+// The parts of a list of paths (":" between them, ";" on Windows), without empty ones.
+std::vector<std::string> environment_paths(const char* name);
+// The parts of a list of names, with commas or spaces between them, in lower case.
+std::vector<std::string> environment_names(const char* name);
+
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+// "a, b, c"
+std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
+
+}  // namespace ferrule

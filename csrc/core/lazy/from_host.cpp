@@ -1,0 +1,131 @@
+#include "core/lazy/from_host.h"
+
+#include "core/error.h"
+#include "core/lazy/deferred.h"
+#include "core/registry/device.h"
+
+#include <cstring>
+
+namespace ferrule {
+namespace {
+
+enum Copy { never = 0, always = 1, if_needed = 2 };
+
+// The bytes that a strided array touches, relative to its first element.
+struct Extent {
+  int64_t low = 0, high = 0;  // [low, high)
+};
+
+Extent extent_of(const Shape& shape, const Dims& byte_strides, int64_t item) {
+  Extent extent{0, item};
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    int64_t reach = 0;
+    if (shape[axis] == 0) return {0, 0};
+    if (__builtin_mul_overflow(shape[axis] - 1, byte_strides[axis], &reach) ||
+        __builtin_add_overflow(reach < 0 ? extent.low : extent.high, reach, reach < 0 ? &extent.low : &extent.high))
+      fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
+                    to_string(byte_strides));
+  }
+  return extent;
+}
+
+// Why the device cannot borrow the bytes; empty when it can.
+std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
+  const uint64_t alignment = device.properties().borrow_alignment;
+  if (!device.table().buffer_borrow || alignment == 0) return device.name() + " does not borrow host memory";
+  if (reinterpret_cast<uintptr_t>(low) % alignment != 0)
+    return fmt::format("pointer is not a multiple of {}", alignment);
+  if (size % alignment != 0) return fmt::format("size is not a multiple of {}", alignment);
+  return {};
+}
+
+// Elements of any strides and alignment, one after the other.
+void gather(const std::byte* first, const Shape& shape, const Dims& byte_strides, std::size_t item, std::byte* to) {
+  Dims index;
+  index.resize(shape.rank());
+  const int64_t count = element_count(shape);
+  const std::byte* from = first;
+  for (int64_t done = 0; done < count; ++done, to += item) {
+    std::memcpy(to, from, item);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      from += byte_strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      from -= shape[axis] * byte_strides[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
+                    const Dims& byte_strides, std::string placement) {
+  const auto bytes = static_cast<uint64_t>(byte_count(type));
+  View view{Storage::allocate(device, bytes), 0, contiguous_strides(type.shape)};
+  if (view.storage->host_pointer()) {
+    gather(first, type.shape, byte_strides, size_of(type.dtype), static_cast<std::byte*>(view.storage->host_pointer()));
+  } else {
+    // Through memory of the host's, as an array of the same bytes that lies there.
+    std::vector<std::byte> staging(bytes);
+    gather(first, type.shape, byte_strides, size_of(type.dtype), staging.data());
+    write_from_host({type, view}, staging.data(), bytes);
+  }
+  return Array::computed(type, device, std::move(view), std::move(placement));
+}
+
+}  // namespace
+
+ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory) {
+  const std::shared_ptr<void> owner = lender(memory.release, memory.release_argument);
+  const DTypeRow* const dtype = find_dtype(memory.dtype);
+  if (!dtype) fail_argument("a host array has no known dtype (id {})", memory.dtype);
+  if (memory.rank < 0 || memory.rank > FE_MAX_RANK)
+    fail_argument("a host array has {} dimensions; an array has at most {}", memory.rank, FE_MAX_RANK);
+  if (memory.rank > 0 && !memory.shape) fail_argument("a host array of {} dimensions has no shape", memory.rank);
+  if (memory.copy < never || memory.copy > if_needed) fail_argument("copy is 0, 1 or 2, not {}", memory.copy);
+  if (memory.access != FE_ACCESS_READ && memory.access != FE_ACCESS_READ_WRITE)
+    fail_argument("access is {} (read) or {} (read and write)", static_cast<int>(FE_ACCESS_READ),
+                  static_cast<int>(FE_ACCESS_READ_WRITE));
+  const auto rank = static_cast<std::size_t>(memory.rank);
+  const TensorType type{dtype->dtype, Shape(std::span(memory.shape, rank))};
+  const auto item = static_cast<int64_t>(dtype->size);
+  byte_count(type);
+  if (element_count(type.shape) == 0)
+    return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
+  if (!memory.pointer) fail_argument("the address of {} is null", to_string(type));
+  Dims byte_strides = contiguous_strides(type.shape);
+  for (int64_t& stride : byte_strides) stride *= item;
+  if (memory.strides) byte_strides = Dims(std::span(memory.strides, rank));
+  const Extent extent = extent_of(type.shape, byte_strides, item);
+  const auto* first = static_cast<const std::byte*>(memory.pointer);
+
+  std::string why;
+  Strides strides;
+  for (int axis = 0; axis < byte_strides.rank(); ++axis) {
+    strides.push_back(type.shape[axis] == 1 ? 0 : byte_strides[axis] / item);
+    if (type.shape[axis] != 1 && byte_strides[axis] % item != 0)
+      why = fmt::format("a stride of {} bytes is not a multiple of the item's {}", byte_strides[axis], item);
+  }
+  if (reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(item) != 0)
+    why = fmt::format("pointer is not a multiple of the item's {} bytes", item);
+  if (why.empty()) why = refusal(*device, first + extent.low, static_cast<uint64_t>(extent.high - extent.low));
+  if (memory.copy == never && !why.empty())
+    fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
+  if (memory.copy == always) why = "asked for";
+  if (!why.empty()) return copied(device, type, first, byte_strides, "copied: " + why);
+  void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
+  auto storage = Storage::borrow(device, low, static_cast<uint64_t>(extent.high - extent.low), memory.access, owner);
+  return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
+}
+
+ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
+                               std::shared_ptr<void> owner) {
+  if (!pointer && size > 0) fail_argument("the address of {} bytes is null", size);
+  if (size > INT64_MAX) fail_argument("{} bytes are more than memory can be", size);
+  const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};
+  if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
+  const std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);
+  if (!why.empty()) return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
+  auto storage = Storage::borrow(device, pointer, size, access, std::move(owner));
+  return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
+}
+
+}  // namespace ferrule

@@ -1,0 +1,38 @@
+// A file that may be a module, on its way through the steps of a load.
+#pragma once
+
+#include "core/loader/report.h"
+#include "core/registry/backend.h"
+#include "core/registry/manifest.h"
+#include "sdk/tools/image.h"
+
+#include <ferrule/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace ferrule {
+
+struct Candidate {
+  std::filesystem::path path;  // as found
+  std::filesystem::path real;  // what is opened
+  std::size_t root = 0;        // place in the report's roots
+  std::optional<Manifest> manifest;
+  tools::Image image;
+  FileIdentity identity;
+  LoadRow row;
+  bool is_refused = false;
+  fe_code code = FE_OK;  // of the refusal
+
+  const std::string& name() const { return row.name; }
+  void refuse(LoadState state, fe_code why, std::string reason) {
+    is_refused = true;
+    code = why;
+    row.state = state;
+    row.reason = std::move(reason);
+  }
+};
+
+}  // namespace ferrule

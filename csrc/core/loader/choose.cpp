@@ -1,0 +1,80 @@
+#include "core/loader/choose.h"
+
+#include "core/loader/judge.h"
+#include "core/loader/open.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+using Group = std::vector<Candidate*>;
+
+struct Opened {
+  Candidate* candidate;
+  ModuleSource source;
+};
+
+std::string outranked_by(const Candidate& loser, const Candidate& winner) {
+  const std::string file = winner.path.filename().string();
+  if (loser.root != winner.root) return fmt::format("{} in an earlier root is loaded", file);
+  if (loser.manifest && winner.manifest && loser.row.rank != winner.row.rank)
+    return fmt::format("{} has the higher rank {}", file, *winner.row.rank);
+  if (!loser.manifest && winner.manifest) return fmt::format("{} has a manifest", file);
+  if (loser.row.score && winner.row.score && *loser.row.score != *winner.row.score)
+    return fmt::format("{} has the higher score {}", file, *winner.row.score);
+  return fmt::format("{} is loaded", file);
+}
+
+// The best by rank: nobody else is opened unless it fails.
+Candidate* first_by_rank(const Group& group) {
+  for (Candidate* candidate : in_order_of_rank(group))
+    if (auto source = open_module(*candidate))
+      if (start_module(*candidate, std::move(*source))) return candidate;
+  return nullptr;
+}
+
+// All are opened and asked; the losers are closed when this returns.
+Candidate* first_by_score(const Group& group) {
+  std::vector<Opened> opened;
+  for (Candidate* candidate : in_order_of_rank(group))
+    if (auto source = open_module(*candidate)) opened.push_back({candidate, std::move(*source)});
+  std::stable_sort(opened.begin(), opened.end(), [](const Opened& a, const Opened& b) {
+    return a.source.score.value_or(1) > b.source.score.value_or(1);
+  });
+  for (Opened& best : opened)
+    if (start_module(*best.candidate, std::move(best.source))) return best.candidate;
+  return nullptr;
+}
+
+Candidate* choose_in_root(const Group& group, Select select) {
+  if (select == Select::by_score) return first_by_score(group);
+  Group with_manifest, without;
+  for (Candidate* candidate : group) (candidate->manifest ? with_manifest : without).push_back(candidate);
+  Candidate* winner = first_by_rank(with_manifest);
+  return winner != nullptr ? winner : first_by_score(without);
+}
+
+}  // namespace
+
+void choose(const std::vector<Candidate*>& candidates, Select select) {
+  Group runnable;
+  for (Candidate* candidate : candidates)
+    if (!candidate->is_refused) runnable.push_back(candidate);
+  Candidate* winner = nullptr;
+  for (auto begin = runnable.begin(); begin != runnable.end() && winner == nullptr;) {
+    const auto is_elsewhere = [&](const Candidate* candidate) { return candidate->root != (*begin)->root; };
+    const auto end = std::find_if(begin, runnable.end(), is_elsewhere);
+    winner = choose_in_root(Group(begin, end), select);
+    begin = end;
+  }
+  if (winner == nullptr) return;
+  for (Candidate* candidate : runnable)
+    if (!candidate->is_refused && candidate != winner)
+      candidate->refuse(LoadState::outranked, FE_UNSUPPORTED, outranked_by(*candidate, *winner));
+}
+
+}  // namespace ferrule

@@ -1,0 +1,52 @@
+#include "core/loader/judge.h"
+
+#include "core/environment.h"
+#include "core/loader/cpu_features.h"
+#include "core/loader/driver.h"
+#include "core/registry/abi.h"
+#include "core/registry/registry.h"
+
+#include <algorithm>
+
+namespace ferrule {
+
+void judge_name(Candidate& candidate, const LoadOptions& options) {
+  if (candidate.is_refused) return;
+  if (const std::string reason = disabled_reason(candidate.name()); !reason.empty())
+    return candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, reason);
+  const std::vector<std::string>& only = options.only;
+  if (!only.empty() && std::find(only.begin(), only.end(), candidate.name()) == only.end())
+    candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, "only= does not name it");
+}
+
+void judge(Candidate& candidate) {
+  if (candidate.is_refused) return;
+  const auto incompatible = [&](fe_code code, const std::string& reason) {
+    candidate.refuse(LoadState::incompatible, code, reason);
+  };
+  std::string complaint;
+  if (candidate.image.abi)
+    complaint = abi_complaint(*candidate.image.abi);
+  else if (candidate.manifest)
+    complaint =
+        abi_complaint(candidate.manifest->abi_major, candidate.manifest->abi_minor, candidate.manifest->layout_hash);
+  if (!complaint.empty()) return incompatible(FE_ABI_MISMATCH, complaint);
+  if (!candidate.manifest) return;
+
+  if (const auto missing = missing_cpu_features(candidate.manifest->cpu_features); !missing.empty())
+    return incompatible(FE_UNSUPPORTED, "this CPU has no " + joined(missing));
+  for (const std::string& library : candidate.manifest->driver)
+    if (!is_library_present(library))
+      return incompatible(FE_UNSUPPORTED, "its driver's library " + library + " is not on this machine");
+}
+
+std::vector<Candidate*> in_order_of_rank(const std::vector<Candidate*>& candidates) {
+  std::vector<Candidate*> ordered = candidates;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Candidate* a, const Candidate* b) {
+    const int rank_a = a->row.rank.value_or(0), rank_b = b->row.rank.value_or(0);
+    return rank_a != rank_b ? rank_a > rank_b : a->path.filename() < b->path.filename();
+  });
+  return ordered;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,19 @@
+// Step three: who may run here, and who goes first.
+#pragma once
+
+#include "core/loader/candidate.h"
+#include "core/loader/load.h"
+
+#include <vector>
+
+namespace ferrule {
+
+// Refuses what is switched off; done before its file is read.
+void judge_name(Candidate& candidate, const LoadOptions& options);
+// Refuses what this core or this machine cannot run, as far as that can be told without opening it.
+void judge(Candidate& candidate);
+
+// Those of one name and one root that are opened one after the other until one works: by rank, ties by file name.
+std::vector<Candidate*> in_order_of_rank(const std::vector<Candidate*>& candidates);
+
+}  // namespace ferrule

@@ -1,0 +1,231 @@
+#include "core/loader/load.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/loader/candidate.h"
+#include "core/loader/choose.h"
+#include "core/loader/dynamic_library.h"
+#include "core/loader/find.h"
+#include "core/loader/judge.h"
+#include "core/loader/open.h"
+#include "core/loader/read.h"
+#include "core/log.h"
+#include "core/registry/registry.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One load at a time: two would open the same module twice.
+std::mutex& load_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+Select select_of(const std::string& word) {
+  if (word == "manifest") return Select::by_manifest;
+  if (word == "score") return Select::by_score;
+  fail_argument("load_all: select is '{}', and must be 'manifest' or 'score'", word);
+}
+
+bool is_same_file(const Candidate& candidate, const Backend& backend) {
+  return !backend.is_static() && backend.source().path == candidate.real;
+}
+
+std::string already_there(const Candidate& candidate, const Backend& backend) {
+  if (backend.is_static()) return "a backend of this name is linked into the program";
+  const fs::path& loaded = backend.source().path;
+  const bool is_neighbour = loaded.parent_path() == candidate.real.parent_path();
+  return (is_neighbour ? loaded.filename() : loaded).string() + " is loaded already";
+}
+
+// A name that is there stays as it is.
+void keep_loaded(const std::vector<Candidate*>& candidates, const Backend& backend, std::set<std::string>& reported) {
+  for (Candidate* candidate : candidates) {
+    if (is_same_file(*candidate, backend) && !reported.contains(backend.name())) {
+      candidate->row.state = LoadState::loaded;
+      candidate->row.reason.clear();
+      candidate->row.score = backend.source().score;
+      reported.insert(backend.name());
+    } else if (!candidate->is_refused) {
+      candidate->refuse(LoadState::outranked, FE_INVALID_ARGUMENT, already_there(*candidate, backend));
+    }
+  }
+}
+
+LoadRow row_of(const Backend& backend) {
+  LoadRow row;
+  row.path = backend.file();
+  row.root = backend.is_static() ? "static" : "";
+  row.name = backend.name();
+  row.variant = backend.variant();
+  row.state = LoadState::loaded;
+  return row;
+}
+
+// Those that no candidate stands for: linked in, or loaded from elsewhere before.
+void add_other_rows(const std::set<std::string>& reported, LoadReport& report) {
+  for (const auto& backend : Registry::instance().backends())
+    if (!reported.contains(backend->name())) report.rows.push_back(row_of(*backend));
+  for (const StaticRefusal& refusal : Registry::instance().static_refusals()) {
+    LoadRow row;
+    row.path = row.root = "static";
+    row.name = refusal.name;
+    row.variant = refusal.variant;
+    row.state = refusal.disabled ? LoadState::disabled : LoadState::error;
+    row.reason = refusal.reason;
+    report.rows.push_back(std::move(row));
+  }
+}
+
+void add_devices(LoadReport& report) {
+  for (LoadRow& row : report.rows) {
+    if (row.state != LoadState::loaded) continue;
+    row.devices.clear();
+    if (const auto backend = Registry::instance().find_backend(row.name))
+      for (const auto& device : backend->devices()) row.devices.push_back(device->name());
+  }
+}
+
+void sort_rows(LoadReport& report) {
+  std::map<std::string, std::size_t> places;
+  for (const LoadRoot& root : report.roots) places.emplace(root.path, places.size() + 1);
+  const auto key = [&](const LoadRow& row) {
+    const auto place = places.find(row.root);
+    return std::make_tuple(place != places.end() ? place->second : 0, std::string_view(row.name),
+                           row.state != LoadState::loaded, -static_cast<int64_t>(row.rank.value_or(0)));
+  };
+  std::stable_sort(report.rows.begin(), report.rows.end(),
+                   [&](const LoadRow& a, const LoadRow& b) { return key(a) < key(b); });
+}
+
+// What the user named and did not get: one warning. What was merely found stays in the report.
+void warn_of_named(const LoadOptions& options, const LoadReport& report) {
+  std::vector<std::string> problems;
+  for (const LoadRoot& root : report.roots)
+    if (!root.problem.empty()) problems.push_back(root.path + ": " + root.problem);
+  for (const LoadRow& row : report.rows)
+    if (row.root == "FERRULE_BACKEND_PATH" && row.state > LoadState::disabled)
+      problems.push_back(row.path + ": " + row.reason);
+  std::vector<std::string> names = environment_names("FERRULE_ONLY");
+  names.insert(names.end(), options.only.begin(), options.only.end());
+  for (const std::string& name : names)
+    if (!Registry::instance().find_backend(name)) problems.push_back("no backend named " + name + " was loaded");
+  if (!problems.empty()) log_warning("load: {}", joined(problems, "; "));
+}
+
+void check_required(const LoadOptions& options, const LoadReport& report) {
+  std::vector<std::string> missing, rows;
+  for (const std::string& name : options.require) {
+    if (Registry::instance().find_backend(name)) continue;
+    missing.push_back(name);
+    for (const LoadRow& row : report.rows)
+      if (row.name == name) rows.push_back(row.path + ": " + name_of(row.state) + ", " + row.reason);
+    if (rows.empty()) rows.push_back("no file of that name in any root");
+  }
+  if (missing.empty()) return;
+  fail(FE_NOT_FOUND, "load_all: {} {} required and not loaded: {}\n{}", joined(missing),
+       missing.size() == 1 ? "is" : "are", joined(rows, "; "), to_text(report));
+}
+
+std::shared_ptr<Backend> open_one(Candidate& candidate) {
+  if (auto source = open_module(candidate))
+    if (auto backend = start_module(candidate, std::move(*source))) return backend;
+  throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
+}
+
+// Throws when the file at the path is none that can be opened.
+Candidate judged(const fs::path& path) {
+  Candidate candidate = candidate_at(path);
+  judge_name(candidate, {});
+  read_candidate(candidate);
+  judge(candidate);
+  if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
+  return candidate;
+}
+
+}  // namespace
+
+LoadReport load_all(const LoadOptions& options) {
+  const std::scoped_lock lock(load_mutex());
+  const auto begin = std::chrono::steady_clock::now();
+  const Select select = select_of(options.select);
+  Registry::instance().add_static_modules();
+  Findings found = find_candidates(options);
+
+  std::map<std::string, std::vector<Candidate*>> by_name;
+  for (Candidate& candidate : found.candidates) {
+    judge_name(candidate, options);
+    read_candidate(candidate);
+    judge(candidate);
+    by_name[candidate.name()].push_back(&candidate);
+  }
+  std::set<std::string> reported;
+  for (const auto& [name, candidates] : by_name) {
+    if (const auto backend = Registry::instance().find_backend(name)) {
+      keep_loaded(candidates, *backend, reported);
+    } else {
+      choose(candidates, select);
+      if (Registry::instance().find_backend(name)) reported.insert(name);
+    }
+  }
+
+  LoadReport report;
+  report.roots = std::move(found.roots);
+  for (Candidate& candidate : found.candidates) report.rows.push_back(std::move(candidate.row));
+  add_other_rows(reported, report);
+  add_devices(report);
+  sort_rows(report);
+  report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  for (const LoadRow& row : report.rows)
+    log_debug("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
+  warn_of_named(options, report);
+  check_required(options, report);
+  return report;
+}
+
+std::shared_ptr<Backend> load(const fs::path& path) {
+  const std::scoped_lock lock(load_mutex());
+  std::error_code problem;
+  if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
+  Candidate candidate = judged(fs::absolute(path));
+  if (auto backend = Registry::instance().find_backend(candidate.name())) {
+    if (is_same_file(candidate, *backend)) return backend;
+    fail_argument("load: {}: a backend named {} is loaded already, from {}", path.string(), backend->name(),
+                  backend->file());
+  }
+  return open_one(candidate);
+}
+
+std::shared_ptr<Backend> reload(std::string_view name) {
+  const std::scoped_lock lock(load_mutex());
+  const auto backend = Registry::instance().find_backend(name);
+  if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
+  if (backend->is_static()) fail(FE_UNSUPPORTED, "reload: backend {} is linked into the program", backend->full_name());
+  const fs::path path = backend->source().path;
+  Candidate candidate = judged(path);
+  const FileIdentity &before = backend->source().identity, &now = candidate.identity;
+  // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
+  if (now.inode == before.inode && now.device == before.device && now != before)
+    fail(FE_UNSUPPORTED,
+         "reload: {} was rewritten in place while it was loaded; a module is replaced by writing a new file and moving "
+         "it there. Start the program again",
+         path.string());
+  Registry::instance().unload(backend->name());
+  if (DynamicLibrary::is_open(path))
+    fail(FE_UNSUPPORTED,
+         "reload: {} was unloaded, but the system keeps its code mapped (another user of it, or -z nodelete, or unique "
+         "symbols), so that its new bytes cannot be loaded into this process",
+         path.string());
+  return open_one(candidate);
+}
+
+}  // namespace ferrule

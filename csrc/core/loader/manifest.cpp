@@ -1,0 +1,115 @@
+#include "core/loader/manifest.h"
+
+#include "core/error.h"
+#include "core/registry/device.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace ferrule {
+namespace {
+
+using nlohmann::json;
+
+// The value of a key, or null when it is absent and may be.
+const json* find(const json& object, const char* key, bool is_needed) {
+  const auto found = object.find(key);
+  if (found != object.end()) return &*found;
+  if (is_needed) fail_argument("'{}' is missing", key);
+  return nullptr;
+}
+
+std::string string_in(const json& object, const char* key, bool is_needed) {
+  const json* value = find(object, key, is_needed);
+  if (value == nullptr) return "";
+  if (!value->is_string()) fail_argument("'{}' is not a string", key);
+  return value->get<std::string>();
+}
+
+template <class Integer>
+Integer integer_in(const json& object, const char* key, bool is_needed) {
+  const json* value = find(object, key, is_needed);
+  if (value == nullptr) return 0;
+  if (value->is_number_unsigned()) {
+    if (const auto number = value->get<uint64_t>(); number <= uint64_t{std::numeric_limits<Integer>::max()})
+      return static_cast<Integer>(number);
+  } else if (value->is_number_integer()) {
+    const auto number = value->get<int64_t>();
+    if (std::numeric_limits<Integer>::is_signed && number >= int64_t{std::numeric_limits<int>::min()})
+      return static_cast<Integer>(number);
+  }
+  fail_argument("'{}' is {}, which is no number that fits", key, value->dump());
+}
+
+std::vector<std::string> strings_in(const json& object, const char* key) {
+  std::vector<std::string> strings;
+  const json* value = find(object, key, false);
+  if (value == nullptr) return strings;
+  if (!value->is_array()) fail_argument("'{}' is not a list of strings", key);
+  for (const json& element : *value) {
+    if (!element.is_string()) fail_argument("'{}' is not a list of strings", key);
+    strings.push_back(element.get<std::string>());
+  }
+  return strings;
+}
+
+uint64_t hash_in(const json& object, const char* key) {
+  const std::string text = string_in(object, key, true);
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  if (text.starts_with("0x")) {
+    const auto [stop, problem] = std::from_chars(text.data() + 2, end, value, 16);
+    if (problem == std::errc() && stop == end) return value;
+  }
+  fail_argument("'{}' is '{}', and not a number like 0x0123456789abcdef", key, text);
+}
+
+Manifest read(const json& object) {
+  if (!object.is_object()) fail_argument("it is not an object");
+  Manifest manifest;
+  manifest.name = string_in(object, "name", true);
+  manifest.variant = string_in(object, "variant", false);
+  manifest.device_kinds = strings_in(object, "device_kinds");
+  for (const std::string& kind : manifest.device_kinds)
+    if (!device_kind(kind)) fail_argument("'device_kinds' names '{}', which is no kind", kind);
+  const json& abi = *find(object, "abi", true);
+  if (!abi.is_object()) fail_argument("'abi' is not an object");
+  manifest.abi_major = integer_in<uint32_t>(abi, "major", true);
+  manifest.abi_minor = integer_in<uint32_t>(abi, "minor", true);
+  manifest.layout_hash = hash_in(abi, "layout_hash");
+  manifest.sha256 = string_in(object, "sha256", true);
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (manifest.sha256.size() != 64 || !std::all_of(manifest.sha256.begin(), manifest.sha256.end(), is_digit))
+    fail_argument("'sha256' is not 64 hexadecimal digits in lower case");
+  manifest.size = integer_in<uint64_t>(object, "size", true);
+  manifest.rank = integer_in<int>(object, "rank", false);
+  manifest.preference = integer_in<int>(object, "preference", false);
+  manifest.cpu_features = strings_in(object, "cpu_features");
+  manifest.driver = strings_in(object, "driver");
+  manifest.architectures = strings_in(object, "architectures");
+  manifest.ops = strings_in(object, "ops");
+  return manifest;
+}
+
+}  // namespace
+
+std::filesystem::path manifest_path(const std::filesystem::path& module) {
+  return std::filesystem::path(module).replace_extension(".json");
+}
+
+Manifest parse_manifest(const std::string& text) {
+  json object;
+  try {
+    object = json::parse(text);
+  } catch (const json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this.
+    const std::string_view message = error.what();
+    fail_argument("it is not JSON: {}", message.substr(std::min(message.find("] ") + 2, message.size())));
+  }
+  return read(object);
+}
+
+}  // namespace ferrule

@@ -1,0 +1,113 @@
+#include "core/loader/open.h"
+
+#include "core/error.h"
+#include "core/loader/dynamic_library.h"
+#include "core/loader/file_hash.h"
+#include "core/registry/abi.h"
+#include "core/registry/enter.h"
+#include "core/registry/registry.h"
+
+#include <chrono>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+// A step that failed, with the state of the row that it leaves behind.
+struct Refusal {
+  LoadState state;
+  fe_code code;
+  std::string reason;
+};
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
+  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& milliseconds_;
+  const Clock::time_point begin_ = Clock::now();
+};
+
+// Runs a step that enters a module: whatever comes out of it is a row, not the end of the load.
+template <class Step>
+bool attempt(Candidate& candidate, Step step) {
+  const Stopwatch stopwatch(candidate.row.milliseconds);
+  try {
+    step();
+    return true;
+  } catch (const Refusal& refusal) {
+    candidate.refuse(refusal.state, refusal.code, refusal.reason);
+  } catch (...) {
+    const ErrorPointer error(to_error_of_current_exception());
+    candidate.refuse(LoadState::error, code_of(error.get()), message_of(error.get()));
+  }
+  return false;
+}
+
+void check_hash(const Candidate& candidate) {
+  if (!candidate.manifest) return;
+  const auto hash = hash_of(candidate.real, candidate.identity);
+  if (!hash) throw Refusal{LoadState::error, FE_IO, "the file cannot be read"};
+  if (*hash != candidate.manifest->sha256)
+    throw Refusal{LoadState::error, FE_IO,
+                  "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+}
+
+ModuleSource open_checked(Candidate& candidate) {
+  check_hash(candidate);
+  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
+  const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
+  ModuleSource source;
+  source.init = library->function<fe_init_function>(FE_INIT_SYMBOL);
+  if (abi == nullptr || source.init == nullptr)
+    throw Refusal{LoadState::error, FE_INVALID_ARGUMENT,
+                  std::string("it is no ferrule module: it does not export ") +
+                      (abi == nullptr ? FE_ABI_SYMBOL : FE_INIT_SYMBOL)};
+  if (const std::string complaint = abi_complaint(*abi); !complaint.empty())
+    throw Refusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
+  if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
+    candidate.row.score = enter_module("score", score);
+    if (*candidate.row.score <= 0)
+      throw Refusal{LoadState::incompatible, FE_UNSUPPORTED,
+                    fmt::format("it says itself that it cannot run here (score {})", *candidate.row.score)};
+  }
+  source.name = candidate.row.name;
+  source.variant = candidate.row.variant;
+  source.path = candidate.real;
+  source.identity = candidate.identity;
+  source.code = library;
+  source.manifest = candidate.manifest;
+  source.abi = *abi;
+  source.score = candidate.row.score;
+  return source;
+}
+
+}  // namespace
+
+std::optional<ModuleSource> open_module(Candidate& candidate) {
+  std::optional<ModuleSource> source;
+  attempt(candidate, [&] { source = open_checked(candidate); });
+  return source;
+}
+
+std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source) {
+  std::shared_ptr<Backend> backend;
+  const bool is_started = attempt(candidate, [&] {
+    backend = Backend::start(std::move(source));
+    if (backend->devices().empty())
+      throw Refusal{LoadState::no_device, FE_NOT_FOUND, "it has no device on this machine"};
+    Registry::instance().add(backend);
+  });
+  if (is_started) {
+    candidate.row.state = LoadState::loaded;
+    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
+    return backend;
+  }
+  if (backend) backend->close();
+  return nullptr;
+}
+
+}  // namespace ferrule

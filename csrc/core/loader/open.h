@@ -1,0 +1,18 @@
+// Step five: open, ask, initialise. From here on a module's code runs.
+#pragma once
+
+#include "core/loader/candidate.h"
+#include "core/registry/backend.h"
+
+#include <memory>
+#include <optional>
+
+namespace ferrule {
+
+// Opens the file and asks its score. Nothing, and the candidate is refused, when that fails.
+std::optional<ModuleSource> open_module(Candidate& candidate);
+
+// Initialises an opened module and puts it into the registry. Null, and the candidate is refused, when that fails.
+std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source);
+
+}  // namespace ferrule

@@ -1,0 +1,17 @@
+// Step two: what the files tell. Nothing is executed.
+#pragma once
+
+#include "core/loader/candidate.h"
+
+#include <filesystem>
+#include <optional>
+
+namespace ferrule {
+
+// The bytes that lie at a path now; nothing when there is no regular file.
+std::optional<FileIdentity> identify(const std::filesystem::path& path);
+
+// Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good.
+void read_candidate(Candidate& candidate);
+
+}  // namespace ferrule

@@ -1,0 +1,37 @@
+#include "core/loader/report.h"
+#include "ops/error.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ferrule {
+
+LoadReport report_from_json(const nlohmann::json& json) {
+  try {
+    LoadReport report;
+    for (const auto& root : json.at("roots"))
+      report.roots.push_back({root.at("path"), root.at("origin"), root.at("candidates"), root.at("problem")});
+    for (const auto& row : json.at("candidates")) {
+      LoadRow to;
+      to.path = row.at("path");
+      to.root = row.at("root");
+      to.name = row.at("name");
+      to.variant = row.at("variant");
+      int state = 0;
+      while (state < static_cast<int>(LoadState::error) && row.at("state") != name_of(static_cast<LoadState>(state)))
+        ++state;
+      to.state = static_cast<LoadState>(state);
+      to.reason = row.at("reason");
+      if (!row.at("rank").is_null()) to.rank = row.at("rank").get<int>();
+      if (!row.at("score").is_null()) to.score = row.at("score").get<int>();
+      to.devices = row.at("devices").get<std::vector<std::string>>();
+      to.milliseconds = row.at("milliseconds");
+      report.rows.push_back(std::move(to));
+    }
+    report.milliseconds = json.at("milliseconds");
+    return report;
+  } catch (const nlohmann::json::exception& error) {
+    fail_argument("a load report is damaged: {}", error.what());
+  }
+}
+
+}  // namespace ferrule

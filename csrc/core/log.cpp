@@ -1,0 +1,150 @@
+#include "core/log.h"
+
+#include "core/environment.h"
+#include "core/threads/fork.h"
+
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace ferrule {
+namespace {
+
+constexpr std::size_t queue_capacity = 1000;
+
+struct Line {
+  fe_log_level level;
+  std::string message;
+};
+
+struct Logger {
+  std::mutex mutex;
+  LogCallback callback = nullptr;
+  void* argument = nullptr;
+  LogDelivery delivery = LogDelivery::immediate;
+  std::deque<Line> queue;
+  std::size_t lost = 0;
+};
+
+// Never destroyed: threads may log while the process ends. Made anew in the child of a fork, where a thread that is
+// gone may have held the lock; what was queued is the parent's to deliver.
+Logger& logger() {
+  static std::atomic<Logger*> current{nullptr};
+  static std::atomic<uint32_t> generation{0};
+  Logger* existing = current.load(std::memory_order_acquire);
+  if (existing != nullptr && generation.load(std::memory_order_relaxed) == fork_generation()) return *existing;
+  auto made = std::make_unique<Logger>();
+  if (existing != nullptr) {
+    made->callback = existing->callback;
+    made->argument = existing->argument;
+    made->delivery = existing->delivery;
+  }
+  if (!current.compare_exchange_strong(existing, made.get(), std::memory_order_acq_rel)) return *existing;
+  generation.store(fork_generation(), std::memory_order_relaxed);
+  return *made.release();
+}
+
+// Written in one call, so that lines of several threads do not mix.
+void print(fe_log_level level, std::string_view message) {
+  std::string line = fmt::format("ferrule: {}: {}\n", name_of(level), message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+fe_log_level level_of_environment() {
+  const auto value = environment("FERRULE_LOG");
+  if (!value) return FE_LOG_WARNING;
+  const std::string word = lower_case(*value);
+  for (const fe_log_level level : {FE_LOG_DEBUG, FE_LOG_INFO, FE_LOG_WARNING, FE_LOG_ERROR})
+    if (word == name_of(level)) return level;
+  print(FE_LOG_WARNING,
+        fmt::format("FERRULE_LOG is '{}', which is no level; the levels are debug, info, warning, error", *value));
+  return FE_LOG_WARNING;
+}
+
+std::atomic<fe_log_level>& current_level() {
+  static std::atomic<fe_log_level> level = level_of_environment();
+  return level;
+}
+
+}  // namespace
+
+const char* name_of(fe_log_level level) noexcept {
+  switch (level) {
+    case FE_LOG_DEBUG:
+      return "debug";
+    case FE_LOG_INFO:
+      return "info";
+    case FE_LOG_WARNING:
+      return "warning";
+    case FE_LOG_ERROR:
+      break;
+  }
+  return "error";
+}
+
+fe_log_level log_level() noexcept { return current_level().load(std::memory_order_relaxed); }
+
+void set_log_level(fe_log_level level) noexcept { current_level().store(level, std::memory_order_relaxed); }
+
+void set_log_callback(LogCallback callback, void* argument, LogDelivery delivery) {
+  Logger& log = logger();
+  const std::scoped_lock lock(log.mutex);
+  log.callback = callback;
+  log.argument = argument;
+  log.delivery = delivery;
+  if (callback == nullptr || delivery == LogDelivery::immediate) {
+    log.queue.clear();
+    log.lost = 0;
+  }
+}
+
+void log_line(fe_log_level level, std::string_view message) noexcept {
+  if (!is_logged(level)) return;
+  try {
+    Logger& log = logger();
+    std::unique_lock lock(log.mutex);
+    if (log.callback == nullptr) {
+      lock.unlock();
+      print(level, message);
+    } else if (log.delivery == LogDelivery::queued) {
+      if (log.queue.size() == queue_capacity) {
+        log.queue.pop_front();
+        ++log.lost;
+      }
+      log.queue.push_back({level, std::string(message)});
+    } else {
+      // Outside the lock: a callback may log, or set another callback.
+      const LogCallback callback = log.callback;
+      void* const argument = log.argument;
+      lock.unlock();
+      callback(argument, level, std::string(message).c_str());
+    }
+  } catch (...) {
+    // There is nobody left to tell.
+  }
+}
+
+std::size_t drain_log() {
+  Logger& log = logger();
+  std::deque<Line> lines;
+  LogCallback callback = nullptr;
+  void* argument = nullptr;
+  {
+    const std::scoped_lock lock(log.mutex);
+    if (log.callback == nullptr || log.queue.empty()) return 0;
+    lines.swap(log.queue);
+    callback = log.callback;
+    argument = log.argument;
+    if (log.lost > 0) {
+      lines.push_front({FE_LOG_WARNING, fmt::format("{} log lines were lost: nobody drained them", log.lost)});
+      log.lost = 0;
+    }
+  }
+  for (const Line& line : lines) callback(argument, line.level, line.message.c_str());
+  return lines.size();
+}
+
+}  // namespace ferrule

@@ -1,0 +1,83 @@
+// A backend: an initialised module and its devices.
+#pragma once
+
+#include "core/registry/device.h"
+#include "core/registry/manifest.h"
+
+#include <ferrule/backend.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ferrule {
+
+// Which bytes a path named at some moment.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified_ns = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+// A module that is ready to be initialised.
+struct ModuleSource {
+  std::string name, variant;
+  std::filesystem::path path;  // the real path; empty when it is linked into the program
+  FileIdentity identity;
+  std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
+  std::optional<Manifest> manifest;
+  fe_abi abi{};
+  std::optional<int> score;  // its own, when it has one
+  fe_init_function init = nullptr;
+};
+
+class Backend : public std::enable_shared_from_this<Backend> {
+ public:
+  // Initialises the module and enumerates its devices. Throws the module's error, or says what is wrong with its table.
+  static std::shared_ptr<Backend> start(ModuleSource source);
+  explicit Backend(ModuleSource source);
+  ~Backend();
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  const std::string& name() const noexcept { return source_.name; }
+  const std::string& variant() const noexcept { return source_.variant; }
+  const std::string& version() const noexcept { return version_; }
+  // "cpu-haswell"
+  std::string full_name() const;
+  bool is_static() const noexcept { return source_.path.empty(); }
+  // The module's file, "static" when it is linked in.
+  std::string file() const;
+  const ModuleSource& source() const noexcept { return source_; }
+  const std::optional<Manifest>& manifest() const noexcept { return source_.manifest; }
+  int preference() const noexcept { return source_.manifest ? source_.manifest->preference : 0; }
+  const fe_backend& table() const noexcept { return table_; }
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+
+  // In the module's order. Asks the module again after it announced a new device.
+  std::vector<std::shared_ptr<Device>> devices();
+  void announce_devices() noexcept { stale_.store(true, std::memory_order_release); }
+
+  // Closes its devices, the module's backend, and lets go of the code. Throws invalid_argument, naming what lives, when
+  // something of it does; not_found when it is closed already.
+  void close();
+
+ private:
+  void initialise();
+  void check_table() const;
+  void enumerate();
+
+  ModuleSource source_;
+  std::string version_;
+  fe_backend table_{};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> stale_{true};
+  std::mutex mutex_;  // of devices_ and of closing
+  std::vector<std::shared_ptr<Device>> devices_;
+};
+
+}  // namespace ferrule

@@ -1,0 +1,147 @@
+// A device: a place where buffers live and graphs run. Seen here by one backend.
+#pragma once
+
+#include "core/error.h"
+
+#include <ferrule/backend.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+namespace ferrule {
+
+class Backend;
+class Live;
+
+using DeviceOptions = std::map<std::string, std::string>;
+
+// fe_device_properties with its strings copied: they outlive the module.
+struct DeviceProperties {
+  fe_device_kind kind = FE_DEVICE_CPU;
+  uint32_t flags = 0;
+  std::string name;
+  std::string description;
+  uint64_t total_memory = 0;      // bytes; 0 = unknown
+  uint64_t max_allocation = 0;    // bytes; 0 = no limit known
+  uint64_t borrow_alignment = 0;  // 0 = host memory cannot be borrowed
+  std::optional<std::array<uint8_t, 16>> uuid;
+  std::string pci_address;
+};
+
+struct DeviceOptionInfo {
+  std::string key, type, doc;
+};
+
+struct DeviceMemory {
+  std::optional<uint64_t> free;  // bytes; unknown until the device is open
+  uint64_t total = 0;            // bytes; 0 = unknown
+};
+
+// Reads one device of a module.
+DeviceProperties read_properties(const fe_backend& table, uint32_t index);
+
+class Device : public std::enable_shared_from_this<Device> {
+ public:
+  Device(std::shared_ptr<Backend> backend, uint32_t index, DeviceProperties properties);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // "<backend>:<index>"
+  const std::string& name() const noexcept { return name_; }
+  uint32_t index() const noexcept { return index_; }
+  fe_device_kind kind() const noexcept { return properties_.kind; }
+  const DeviceProperties& properties() const noexcept { return properties_; }
+  // Its buffers are host memory.
+  bool is_host() const noexcept { return (properties_.flags & FE_DEVICE_FLAG_HOST_MEMORY) != 0; }
+  const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
+  // The module's functions. Slots that the module does not have are null. Not to be called after unloading, which
+  // holding a Live prevents.
+  const fe_backend& table() const noexcept { return table_; }
+
+  // Opens the device on first use. Options given here go before FERRULE_<NAME>_<KEY>; a key that the device does not
+  // know is invalid_argument, and so are options that differ from those it is open with. Without options: as it is.
+  // Throws not_found after its backend was unloaded, and unsupported in the child of a fork, unless it is_host().
+  fe_module_device* open(const DeviceOptions& options = {});
+  bool is_open() const noexcept { return handle_.load(std::memory_order_acquire) != nullptr; }
+  std::vector<DeviceOptionInfo> known_options() const;
+  DeviceMemory memory() const;
+
+  // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
+  // device. Throws as open does.
+  [[nodiscard]] Live live(std::string description);
+  std::size_t live_count() const;
+
+  // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
+  // core keep for each device. T holds no shared_ptr to the device.
+  template <class T>
+  T& attached() {
+    const std::scoped_lock lock(attachments_mutex_);
+    std::shared_ptr<void>& place = attachments_[std::type_index(typeid(T))];
+    if (!place) place = std::make_shared<T>(*this);
+    return *static_cast<T*>(place.get());
+  }
+
+ private:
+  friend class Backend;
+  friend class Live;
+  // Between the three, no Live can be made. Called by Backend::close.
+  void begin_closing();  // throws invalid_argument, naming what lives
+  void cancel_closing() noexcept;
+  void finish_closing() noexcept;
+  DeviceOptions effective_options(const DeviceOptions& given) const;
+  fe_module_device* checked(fe_module_device* handle) const;
+
+  const std::shared_ptr<Backend> backend_;
+  const fe_backend& table_;
+  const uint32_t index_;
+  const DeviceProperties properties_;
+  const std::string name_;
+
+  std::atomic<fe_module_device*> handle_{nullptr};
+  uint32_t opened_in_generation_ = 0;
+  mutable std::mutex mutex_;  // of what follows
+  DeviceOptions options_;
+  bool closing_ = false;
+  bool closed_ = false;
+  std::list<std::string> live_;
+
+  std::recursive_mutex attachments_mutex_;
+  std::map<std::type_index, std::shared_ptr<void>> attachments_;
+};
+
+// As long as it exists, its device's backend cannot be unloaded.
+class Live {
+ public:
+  Live() = default;
+  Live(Live&& other) noexcept;
+  Live& operator=(Live&& other) noexcept;
+  ~Live();
+  const std::shared_ptr<Device>& device() const noexcept { return device_; }
+  explicit operator bool() const noexcept { return device_ != nullptr; }
+
+ private:
+  friend class Device;
+  Live(std::shared_ptr<Device> device, std::list<std::string>::iterator place)
+      : device_(std::move(device)), place_(place) {}
+  std::shared_ptr<Device> device_;
+  std::list<std::string>::iterator place_;
+};
+
+// "integrated_gpu"; and back, nothing when it is no kind.
+const char* name_of(fe_device_kind kind) noexcept;
+std::optional<fe_device_kind> device_kind(std::string_view name) noexcept;
+
+}  // namespace ferrule

@@ -1,0 +1,24 @@
+// Calls into a module, for the steps after which its code may be unmapped.
+#pragma once
+
+#include "core/error.h"
+
+#include <utility>
+
+namespace ferrule {
+
+// Runs a function that calls into a module. A module must not let a C++ exception out; where one does, it ends here,
+// while the code that knows how to destroy it is still mapped, and becomes an Error about `what`.
+template <class Function>
+decltype(auto) enter_module(const char* what, Function&& function) {
+  try {
+    return std::forward<Function>(function)();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    const ErrorPointer error(to_error_of_current_exception());
+    fail(FE_INTERNAL, "its {} threw a C++ exception: {}", what, message_of(error.get()));
+  }
+}
+
+}  // namespace ferrule

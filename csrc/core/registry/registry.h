@@ -1,0 +1,67 @@
+// The backends and devices of this process.
+#pragma once
+
+#include "core/registry/backend.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferrule {
+
+// A module that is linked into the program and did not become a backend.
+struct StaticRefusal {
+  std::string name, variant;
+  bool disabled = false;
+  std::string reason;
+};
+
+class Registry {
+ public:
+  // The modules that are linked in are there from the first access.
+  static Registry& instance();
+
+  // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken.
+  std::shared_ptr<Backend> add(const fe_static_module* module);
+  // Throws invalid_argument when its name is taken.
+  void add(std::shared_ptr<Backend> backend);
+  // Initialises those linked-in modules that are not there; keeps why some are not.
+  void add_static_modules();
+  std::vector<StaticRefusal> static_refusals() const;
+
+  // Snapshots. Backends in the order of their first device; devices by kind, preference (the highest first), name,
+  // index.
+  std::vector<std::shared_ptr<Backend>> backends() const;
+  std::vector<std::shared_ptr<Device>> devices() const;
+
+  // Null when there is none. The case of letters does not matter.
+  std::shared_ptr<Backend> find_backend(std::string_view name) const;
+  // "<word>[:i]": the word is a backend's name, else a kind; i counts among its devices. Throws not_found, naming what
+  // there is, and invalid_argument when it is no such string.
+  std::shared_ptr<Device> by_name(std::string_view name) const;
+  // The first of a kind; throws not_found.
+  std::shared_ptr<Device> by_kind(fe_device_kind kind) const;
+  // gpu, then integrated_gpu, then cpu; throws not_found when there is none of them.
+  std::shared_ptr<Device> best() const;
+
+  // Closes a backend. Throws not_found, and invalid_argument, naming what lives, when something of it does.
+  void unload(std::string_view name);
+  // Closes all backends and ends the threads. Throws when something of one lives; the others are closed.
+  void shutdown();
+  // A module's backend has more devices than before. Any module may call it at any time, also while it is initialised.
+  static void announce_devices(const fe_module_backend* backend) noexcept;
+  // Asks every module for devices that have come.
+  void refresh();
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Backend>> backends_;
+  std::vector<StaticRefusal> refusals_;
+};
+
+// Why FERRULE_DISABLE or FERRULE_ONLY leave a backend out; "" when they do not.
+std::string disabled_reason(std::string_view name);
+
+}  // namespace ferrule

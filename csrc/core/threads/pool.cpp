@@ -1,0 +1,159 @@
+#include "core/threads/pool.h"
+
+#include "core/environment.h"
+#include "core/log.h"
+#include "core/threads/cpu_count.h"
+#include "core/threads/fork.h"
+#include "core/threads/workers.h"
+
+#include <atomic>
+#include <charconv>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace ferrule {
+namespace {
+
+constexpr uint32_t max_threads = 1024;
+
+uint32_t default_count() {
+  const uint32_t cpus = available_cpus();
+  const auto text = environment("FERRULE_THREADS");
+  if (!text) return cpus;
+  uint32_t count = 0;
+  const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (problem == std::errc() && end == text->data() + text->size() && count >= 1 && count <= max_threads) return count;
+  log_warning("FERRULE_THREADS is '{}', which is no number from 1 to {}; {} threads are used", *text, max_threads,
+              cpus);
+  return cpus;
+}
+
+// 0 = not asked for yet.
+std::atomic<uint32_t> wanted_count{0};
+
+thread_local uint32_t depth = 0;  // of ranges that this thread is in
+thread_local uint32_t current_thread = 0;
+
+struct Pool {
+  std::mutex mutex;  // held by the call that has the workers
+  std::unique_ptr<Workers> workers;
+  uint32_t size = 0;  // threads it was made for; the system may have given fewer
+  Job job;
+};
+
+std::atomic<Pool*> current{nullptr};
+std::atomic<uint32_t> made_in_generation{0};
+
+// The child of a fork has none of the threads and perhaps a held lock: it leaves the pool behind and makes its own.
+Pool& pool() {
+  Pool* existing = current.load(std::memory_order_acquire);
+  const uint32_t generation = fork_generation();
+  if (existing != nullptr && made_in_generation.load(std::memory_order_relaxed) == generation) return *existing;
+  auto made = std::make_unique<Pool>();
+  if (!current.compare_exchange_strong(existing, made.get(), std::memory_order_acq_rel)) return *existing;
+  made_in_generation.store(generation, std::memory_order_relaxed);
+  return *made.release();
+}
+
+// What the range function sees: its thread counts as one that is inside.
+struct Inside {
+  explicit Inside(uint32_t thread) : outer(current_thread) {
+    ++depth;
+    current_thread = thread;
+  }
+  ~Inside() {
+    --depth;
+    current_thread = outer;
+  }
+  uint32_t outer;
+};
+
+struct Call {
+  fe_range_function fn;
+  void* argument;
+};
+
+fe_error* run_range(void* argument, int64_t begin, int64_t end, uint32_t thread) {
+  const Call& call = *static_cast<Call*>(argument);
+  const Inside inside(thread);
+  return call.fn(call.argument, begin, end, thread);
+}
+
+// All at once. A nested call keeps the number of the thread it is on, which no other range has at the same time.
+fe_error* run_serially(int64_t n, Call& call) { return run_range(&call, 0, n, depth > 0 ? current_thread : 0); }
+
+#if !defined(_WIN32)
+// Threads must not outlive the code that they run, should libferrule be closed. A pool that is busy is left alone: at
+// the end of the process nothing waits for it.
+struct JoinAtUnload {
+  ~JoinAtUnload() {
+    Pool* existing = current.load(std::memory_order_acquire);
+    if (existing == nullptr || made_in_generation.load(std::memory_order_relaxed) != fork_generation()) return;
+    const std::unique_lock lock(existing->mutex, std::try_to_lock);
+    if (lock.owns_lock()) existing->workers.reset();
+  }
+};
+const JoinAtUnload join_at_unload;
+#endif
+
+}  // namespace
+
+fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) noexcept {
+  if (fn == nullptr) return make_error(FE_INVALID_ARGUMENT, "parallel_for: the function is null");
+  if (n <= 0) return nullptr;
+  if (grain < 1) grain = 1;
+  Call call{fn, argument};
+  const int64_t grains = n / grain + (n % grain != 0);
+  uint32_t participants = limit == 0 ? thread_count() : std::min(limit, thread_count());
+  if (grains < participants) participants = static_cast<uint32_t>(grains);
+  if (participants == 1 || depth > 0) return run_serially(n, call);
+
+  try {
+    Pool& shared = pool();
+    const std::unique_lock lock(shared.mutex, std::try_to_lock);
+    if (!lock.owns_lock()) return run_serially(n, call);
+    const uint32_t count = thread_count();
+    if (!shared.workers || shared.size != count) {
+      shared.workers = std::make_unique<Workers>(count - 1, count <= available_cpus());
+      shared.size = count;
+    }
+    shared.job.reset(n, grain, participants, run_range, &call);
+    shared.workers->run(shared.job, participants - 1);
+    return shared.job.error();
+  } catch (...) {
+    return run_serially(n, call);  // no memory for threads: nothing has run yet
+  }
+}
+
+uint32_t thread_count() noexcept {
+  uint32_t count = wanted_count.load(std::memory_order_relaxed);
+  if (count != 0) return count;
+  try {
+    static const uint32_t at_first = default_count();
+    count = at_first;
+  } catch (...) {
+    count = 1;
+  }
+  return count;
+}
+
+void set_thread_count(uint32_t count) {
+  if (count > max_threads) fail_argument("set_thread_count: {} is more than {}", count, max_threads);
+  if (depth > 0) fail_argument("set_thread_count: called from inside a parallel_for");
+  Pool& shared = pool();
+  const std::scoped_lock lock(shared.mutex);
+  wanted_count.store(count, std::memory_order_relaxed);
+  shared.workers.reset();
+}
+
+void shutdown_threads() noexcept {
+  if (depth > 0 || current.load(std::memory_order_acquire) == nullptr) return;
+  Pool& shared = pool();
+  const std::scoped_lock lock(shared.mutex);
+  shared.workers.reset();
+}
+
+bool inside_parallel_for() noexcept { return depth > 0; }
+
+}  // namespace ferrule

@@ -1,0 +1,41 @@
+// The one thread pool of the process.
+#pragma once
+
+#include "core/error.h"
+
+#include <ferrule/backend.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace ferrule {
+
+// Runs fn over [0, n) in ranges whose bounds are multiples of `grain` (the last one ends at n), on the pool and the
+// calling thread; at most `limit` threads, 0 = all. `thread` is distinct among the ranges of one call that run at the
+// same time, and below the number of threads that take part. Returns the first error; ranges that had not begun by then
+// are left out. A call from inside a range, or while another thread's call has the pool, runs serially.
+fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) noexcept;
+
+// The same for function(begin, end, thread), which may throw; throws the first error.
+template <class Function>
+void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function) {
+  using Plain = std::remove_reference_t<Function>;
+  check(parallel_for(
+      n, grain, limit,
+      [](void* argument, int64_t begin, int64_t end, uint32_t thread) -> fe_error* {
+        return guarded([&] { (*static_cast<Plain*>(argument))(begin, end, thread); });
+      },
+      const_cast<void*>(static_cast<const void*>(&function))));
+}
+
+// Threads that a parallel_for may use, the calling one included: FERRULE_THREADS, else the CPUs that this process may
+// run on.
+uint32_t thread_count() noexcept;
+// 0 brings the default back; throws invalid_argument above 1024. Waits for a running parallel_for.
+void set_thread_count(uint32_t count);
+// Ends and joins the workers; the next parallel_for starts them again.
+void shutdown_threads() noexcept;
+// True on a thread that runs a range.
+bool inside_parallel_for() noexcept;
+
+}  // namespace ferrule
