@@ -29,7 +29,8 @@ class Dims {
     values_[static_cast<std::size_t>(rank_++)] = value;
   }
   void resize(int rank, int64_t fill = 0) {
-    while (rank_ < rank) push_back(fill);
+    if (rank < 0 || rank > FE_MAX_RANK) fail_argument("an array has at most {} dimensions", FE_MAX_RANK);
+    for (int axis = rank_; axis < rank; ++axis) values_[static_cast<std::size_t>(axis)] = fill;
     rank_ = rank;
   }
   int64_t& operator[](int axis) { return values_[static_cast<std::size_t>(axis)]; }

@@ -76,7 +76,8 @@ fe_error* fe_device_best(fe_device** out) {
 fe_error* fe_device_open(fe_device* device, const char* options_json) {
   return guarded([&] {
     DeviceOptions options;
-    for (const auto& [key, value] : parse_object("device_open", options_json).items())
+    const nlohmann::json given_options = parse_object("device_open", options_json);
+    for (const auto& [key, value] : given_options.items())
       options[key] = value.is_string() ? value.get<std::string>() : value.dump();
     given(device, "device_open", "device").device->open(options);
   });

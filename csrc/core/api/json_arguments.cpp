@@ -61,7 +61,8 @@ nlohmann::json parse_object(const char* function, const char* text) {
 std::vector<ops::NamedAttribute> parse_attributes(const ops::Row& op, const char* text) {
   std::vector<ops::NamedAttribute> attributes;
   if (!text || !*text || (text[0] == '{' && text[1] == '}')) return attributes;
-  for (const auto& [name, value] : parse_object(op.name, text).items()) {
+  const json given = parse_object(op.name, text);
+  for (const auto& [name, value] : given.items()) {
     const auto* row = op.attributes.begin();
     const auto* const end = row + op.attribute_count;
     while (row != end && name != row->name) ++row;

@@ -134,7 +134,7 @@ class Fuser {
     if (info.kind != ValueKind::result || info.type.shape != graph_.type(reader.outputs[0]).shape) return false;
     const Node& producer = graph_.nodes[info.index];
     const std::string_view op = producer.op->name;
-    return !producer.body && producer.device == reader.device &&
+    return !producer.body && producer.device == reader.device && was_[info.index].empty() &&
            (op == "matmul" || op == "sum" || op == "max" || op == "min");
   }
 

@@ -115,7 +115,8 @@ class Splitter {
     // Transfers come before the segment: find every slot first.
     for (std::size_t i = range.begin; i < range.end; ++i)
       for (const Operand& input : lowered_.nodes[i].inputs)
-        if (graph_.values[input.root].kind != ValueKind::scalar && values_[input.root].segment != number)
+        if (graph_.values[input.root].kind != ValueKind::scalar && !is_dropped(input.root) &&
+            values_[input.root].segment != number)
           slot_on(input.root, device);
     Building first = build(range, number, device, {});
     const Prepared prepared = prepare(range, *device, first.view->view());
@@ -152,6 +153,11 @@ class Splitter {
     return b;
   }
 
+  // A result without elements, whose node was not worth keeping: nobody computes it, and it has no bytes.
+  bool is_dropped(ValueId value) const {
+    return graph_.values[value].kind == ValueKind::result && values_[value].segment == none;
+  }
+
   bool is_temporary(ValueId value, uint32_t number) const {
     const Facts& facts = values_[value];
     return graph_.values[value].kind == ValueKind::result && facts.segment == number && facts.output == none &&
@@ -163,9 +169,11 @@ class Splitter {
     if (const auto found = b.storages.find(root); found != b.storages.end()) return found->second;
     const ValueInfo& info = graph_.values[root];
     const uint64_t item = size_of(info.type.dtype);
-    const auto bytes = static_cast<uint64_t>(byte_count(info.type));
+    const uint64_t bytes = reach_of(whole(graph_, root));
     fe_storage storage{0, 0, 0, 0, bytes, item, -1, 0};
-    if (info.kind == ValueKind::scalar) {
+    if (is_dropped(root)) {
+      storage.kind = FE_STORAGE_TEMPORARY;
+    } else if (info.kind == ValueKind::scalar) {
       storage.kind = FE_STORAGE_SCALAR;
       storage.binding = static_cast<uint32_t>(b.segment.scalars.size());
       b.segment.scalars.push_back(info.index);

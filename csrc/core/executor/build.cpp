@@ -11,15 +11,12 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.fuse = fuse;
   device->open();
   // What a device refuses goes to the first CPU that is loaded.
-  std::vector<std::shared_ptr<Device>> others;
+  std::shared_ptr<Device> cpu;
   for (const std::shared_ptr<Device>& other : Registry::instance().devices())
-    if (other != device && other->kind() == FE_DEVICE_CPU) {
-      others.push_back(other);
-      break;
-    }
-  for (const std::shared_ptr<Device>& other : others) {
-    other->open();
-    options.fallback.push_back(other.get());
+    if (!cpu && other->kind() == FE_DEVICE_CPU) cpu = other;
+  if (cpu && cpu != device) {
+    cpu->open();
+    options.fallback.push_back(cpu.get());
   }
   options.evaluate = [&](const Graph& constants) {
     CompileOptions plain = options;

@@ -33,8 +33,7 @@ void carry_constants(Executable::Parts& parts) {
     const Slot& from = plan.slots[transfer->from];
     const Slot& to = plan.slots[transfer->to];
     if (from.kind != Slot::Kind::constant || from.prepared || to.kind != Slot::Kind::crossing) continue;
-    parts.carried[transfer->to] =
-        copy_to({from.type, plan.constants[from.index].view}, to.device->shared_from_this());
+    parts.carried[transfer->to] = copy_to({from.type, plan.constants[from.index].view}, to.device->shared_from_this());
     ++execution_counters().transfers;
   }
 }

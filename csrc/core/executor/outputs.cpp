@@ -1,6 +1,5 @@
 // Where a run's results go: new storages, the caller's memory, or the views that pass through.
 #include "core/error.h"
-#include "core/executor/queues.h"
 #include "core/executor/run.h"
 
 namespace ferrule {
@@ -25,8 +24,8 @@ void Run::bind_output(const Slot& slot, TypedView& bound) {
       fail_argument("output {} has {} bytes, but its memory has {}", slot.index, bytes, memory.size);
     const uint64_t alignment = device->properties().borrow_alignment;
     const auto address = reinterpret_cast<uintptr_t>(memory.pointer);
-    const bool is_aligned = alignment != 0 && address % alignment == 0 && bytes % alignment == 0 &&
-                            address % size_of(slot.type.dtype) == 0;
+    const bool is_aligned =
+        alignment != 0 && address % alignment == 0 && bytes % alignment == 0 && address % size_of(slot.type.dtype) == 0;
     if (device->is_host() && device->table().buffer_borrow && is_aligned && !is_read(memory)) {
       auto storage = Storage::borrow(device, memory.pointer, bytes, FE_ACCESS_READ_WRITE, nullptr);
       bound = {slot.type, {std::move(storage), 0, contiguous_strides(slot.type.shape)}};
@@ -50,10 +49,7 @@ TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const
 
 TypedView Run::scalar_output(const Plan::Output& output) const {
   TypedView result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
-  const fe_backend& table = plan_.home->table();
-  QueueUse queue(*plan_.home);
-  queue.finish(table.copy_from_host(plan_.home->open(), queue.handle(), result.view.storage->buffer(), 0,
-                                    scalars_[output.index].bytes, size_of(output.type.dtype)));
+  write_from_host(result, scalars_[output.index].bytes, size_of(output.type.dtype));
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include "core/executor/queues.h"
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace ferrule {
 namespace {
@@ -47,8 +49,7 @@ void gather(const std::byte* first, const Shape& shape, const Strides& strides, 
 void read_bytes(const Storage& storage, uint64_t offset, void* to, uint64_t size) {
   Device& device = *storage.device();
   QueueUse queue(device);
-  check(device.table().copy_to_host(device.open(), queue.handle(), to, storage.buffer(), offset, size));
-  queue.wait();
+  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage.buffer(), offset, size));
 }
 
 }  // namespace
@@ -82,11 +83,12 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
 }
 
 void write_from_host(const TypedView& to, const void* from, uint64_t size) {
+  if (size == 0) return;
   Device& device = *to.view.storage->device();
   const uint64_t offset = static_cast<uint64_t>(to.view.offset) * size_of(to.type.dtype);
   QueueUse queue(device);
-  check(device.table().copy_from_host(device.open(), queue.handle(), to.view.storage->buffer(), offset, from, size));
-  queue.wait();
+  queue.finish(
+      device.table().copy_from_host(device.open(), queue.handle(), to.view.storage->buffer(), offset, from, size));
 }
 
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
@@ -98,15 +100,19 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
     read_to_host(from, to.view.storage->host_pointer(), bytes);
     return to;
   }
-  const auto write = [&](const void* source) { write_from_host(to, source, bytes); };
   const Storage& storage = *from.view.storage;
-  if (storage.host_pointer() && is_contiguous(from.type.shape, from.view.strides)) {
-    write(static_cast<const std::byte*>(storage.host_pointer()) +
-          from.view.offset * static_cast<int64_t>(size_of(from.type.dtype)));
+  const uint64_t offset = static_cast<uint64_t>(from.view.offset) * size_of(from.type.dtype);
+  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
+  if (is_whole && storage.host_pointer()) {
+    write_from_host(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
+  } else if (is_whole && storage.device() == device) {
+    QueueUse queue(*device);
+    queue.finish(device->table().copy(device->open(), queue.handle(), to.view.storage->buffer(), 0, storage.buffer(),
+                                      offset, bytes));
   } else {
     std::vector<std::byte> staging(bytes);
     read_to_host(from, staging.data(), bytes);
-    write(staging.data());
+    write_from_host(to, staging.data(), bytes);
   }
   return to;
 }

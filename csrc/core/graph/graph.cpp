@@ -110,14 +110,15 @@ ValueId Graph::add(const ops::Row& op, std::span<const ValueId> operands, const 
   node.inputs.assign(operands.begin(), operands.end());
   node.device = device;
   const std::vector<DType> dtypes = ops::input_dtypes(op, types, weak);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (dtypes[i] == types[i].dtype) continue;
-    const ValueId operand[] = {operands[i]};
-    node.inputs[i] = add(ops::op_named("astype"), operand, {{"dtype", dtypes[i]}}, device);
-    types[i].dtype = dtypes[i];
-  }
+  for (std::size_t i = 0; i < operands.size(); ++i) types[i].dtype = dtypes[i];
   ops::Attributes attributes = ops::complete_attributes(op, given);
   const std::vector<TensorType> results = ops::infer(op, types, attributes);
+  // All is right: only now are casts recorded, so that a refused call leaves nothing behind.
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (dtypes[i] == type(operands[i]).dtype) continue;
+    const ValueId operand[] = {operands[i]};
+    node.inputs[i] = add(ops::op_named("astype"), operand, {{"dtype", dtypes[i]}}, device);
+  }
   node.attributes = std::make_shared<const ops::Attributes>(std::move(attributes));
   return add_checked(std::move(node), results).front();
 }

@@ -9,11 +9,15 @@
 namespace ferrule {
 namespace {
 
-// What is kept at most, in bytes: enough for the arrays of one step of a loop, little against what machines have.
-constexpr uint64_t most_cached = uint64_t{1} << 30;
+// What is kept at most, in bytes: enough for the arrays of one step of a loop, at most a quarter of what there is.
+uint64_t most_cached(uint64_t total_memory) {
+  constexpr uint64_t most = uint64_t{1} << 30;
+  return total_memory == 0 ? most : std::min(most, total_memory / 4);
+}
 
 }  // namespace
 
+Allocator::Allocator(Device& device) : device_(device), most_cached_(most_cached(device.properties().total_memory)) {}
 Allocator::~Allocator() { trim(); }
 
 // Multiples of 64 bytes up to 1 KiB; above, four steps from one power of two to the next.
@@ -73,7 +77,7 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
     const std::scoped_lock lock(mutex_);
     live_ -= size;
     prepared_ -= prepared ? size : 0;
-    if (cached_ + size <= most_cached) {
+    if (cached_ + size <= most_cached_) {
       try {
         cache_[size].push_back(buffer);
         cached_ += size;

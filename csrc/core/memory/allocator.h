@@ -24,7 +24,7 @@ struct MemoryStatistics {
 
 class Allocator {
  public:
-  explicit Allocator(Device& device) : device_(device) {}
+  explicit Allocator(Device& device);
   ~Allocator();
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
@@ -42,6 +42,7 @@ class Allocator {
  private:
   fe_error* allocate(uint64_t bytes, fe_module_buffer** out);
   Device& device_;
+  const uint64_t most_cached_;
   mutable std::mutex mutex_;
   std::map<uint64_t, std::vector<fe_module_buffer*>> cache_;
   uint64_t live_ = 0, cached_ = 0, prepared_ = 0, peak_ = 0;

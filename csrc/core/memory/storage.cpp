@@ -26,7 +26,7 @@ Storage::Storage(Private&& parts)
 
 std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint64_t size, Origin origin) {
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
-  Live live = device->live("array memory");
+  Live live = device->live(fmt::format("array storage of {} bytes", size));
   auto& allocator = device->attached<Allocator>();
   std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
   storage->buffer_ = allocator.take(size, origin == Origin::prepared);
@@ -40,7 +40,7 @@ std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint6
 std::shared_ptr<Storage> Storage::borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
                                          std::shared_ptr<void> owner) {
   const fe_backend& table = device->table();
-  Live live = device->live("borrowed memory");
+  Live live = device->live(fmt::format("borrowed memory of {} bytes", size));
   if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
     fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
   auto& allocator = device->attached<Allocator>();

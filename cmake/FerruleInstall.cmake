@@ -1,0 +1,26 @@
+# What `cmake --install` and the wheel contain beside the modules, which install themselves.
+if(NOT FERRULE_INSTALL)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+
+install(TARGETS ferrule ferrule_sdk EXPORT ferruleTargets
+        LIBRARY DESTINATION ${FERRULE_INSTALL_LIB_DIR} ARCHIVE DESTINATION ${FERRULE_INSTALL_LIB_DIR}
+        RUNTIME DESTINATION ${FERRULE_INSTALL_LIB_DIR})
+install(TARGETS ferrule-manifest EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
+install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+install(FILES ${FERRULE_OPS_HEADER} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
+
+install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
+configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake
+                              INSTALL_DESTINATION ${FERRULE_INSTALL_CMAKE_DIR}
+                              PATH_VARS FERRULE_INSTALL_BACKEND_DIR)
+write_basic_package_version_file(ferruleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfigVersion.cmake
+              cmake/FerruleModule.cmake cmake/module_symbols.c.in cmake/module.map
+        DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
+
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_PKGCONFIG_DIR}
+           OUTPUT_VARIABLE pkgconfig_prefix)
+configure_file(cmake/ferrule.pc.in ferrule.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferrule.pc DESTINATION ${FERRULE_INSTALL_PKGCONFIG_DIR})

@@ -1,0 +1,46 @@
+# The op set. An op is added by its row in csrc/ops/*.cpp alone: the table that names it, the C structs of its attributes
+# and the Python functions are generated from the rows.
+file(GLOB op_sources CONFIGURE_DEPENDS csrc/ops/*.cpp)
+set(op_names "")
+foreach(source IN LISTS op_sources)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  file(STRINGS ${source} rows REGEX "^OP\\([a-z0-9_]+\\)")
+  foreach(row IN LISTS rows)
+    string(REGEX REPLACE "^OP\\(([a-z0-9_]+)\\).*" "\\1" name "${row}")
+    list(APPEND op_names ${name})
+  endforeach()
+endforeach()
+list(SORT op_names)
+list(TRANSFORM op_names REPLACE "(.+)" "FERRULE_OP(\\1)\n" OUTPUT_VARIABLE op_table)
+string(JOIN "" op_table ${op_table})
+file(CONFIGURE OUTPUT ${FERRULE_GENERATED}/private/op_table.inc CONTENT "${op_table}" @ONLY)
+
+add_library(ferrule_ops OBJECT ${op_sources})
+target_link_libraries(ferrule_ops PUBLIC ferrule_internals)
+
+file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
+add_executable(ferrule-generate-ops ${generator_sources})
+target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops)
+
+# ferrule_generate(<what> <file>): the file, written by `ferrule-generate-ops <what>`; 
+function(ferrule_generate what file)
+  cmake_path(GET file PARENT_PATH folder)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(
+    OUTPUT ${file}
+    COMMAND ferrule-generate-ops ${what} > ${file}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${file}.new ${file}
+    DEPENDS ferrule-generate-ops
+    COMMENT "Generating ${what} of the ops"
+    VERBATIM)
+endfunction()
+set(FERRULE_OPS_HEADER ${FERRULE_GENERATED_INCLUDE}/ferrule/ops.h)
+ferrule_generate(header ${FERRULE_OPS_HEADER})
+ferrule_generate(json ${FERRULE_GENERATED}/ops.json)
+ferrule_generate(python ${FERRULE_GENERATED}/python/_ops.py)
+ferrule_generate(stub ${FERRULE_GENERATED}/python/_ops.pyi)
+ferrule_generate(markdown ${FERRULE_GENERATED}/ops.md)
+add_custom_target(ferrule_ops_header DEPENDS ${FERRULE_OPS_HEADER})
+add_custom_target(
+  ferrule_ops_files ALL DEPENDS ${FERRULE_GENERATED}/ops.json ${FERRULE_GENERATED}/python/_ops.py
+                                ${FERRULE_GENERATED}/python/_ops.pyi ${FERRULE_GENERATED}/ops.md)

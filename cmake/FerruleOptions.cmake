@@ -1,0 +1,48 @@
+# What can be chosen at configure time, and where things are installed.
+include(GNUInstallDirs)
+
+set(is_wheel OFF)
+if(DEFINED SKBUILD)
+  set(is_wheel ON)
+endif()
+
+option(FERRULE_STATIC "Build libferrule as an archive with FERRULE_STATIC_BACKENDS linked in" OFF)
+set(FERRULE_STATIC_BACKENDS "cpu;null" CACHE STRING "Names of the backends that a static libferrule contains")
+set(FERRULE_STATIC_CPU x64 CACHE STRING "The one CPU variant that a static libferrule contains")
+set(FERRULE_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
+option(FERRULE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(FERRULE_BUILD_PYTHON "Build the extension of the Python package" OFF)
+option(FERRULE_PACKAGE_LAYOUT "Install as a Python package, everything below ferrule/" ${is_wheel})
+option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+# A variant that no machine at hand has run has no place in a wheel: name here those that one has.
+set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+# A Python package holds everything in one folder; elsewhere things lie where GNU's conventions put them.
+if(FERRULE_PACKAGE_LAYOUT)
+  set(FERRULE_INSTALL_LIB_DIR ferrule)
+  set(FERRULE_INSTALL_BIN_DIR ferrule/bin)
+  set(FERRULE_INSTALL_BACKEND_DIR ferrule/backends)
+  set(FERRULE_INSTALL_TESTING_DIR ferrule/testing)
+  set(FERRULE_INSTALL_INCLUDE_DIR ferrule/include)
+  set(FERRULE_INSTALL_CMAKE_DIR ferrule/lib/cmake/ferrule)
+  set(FERRULE_INSTALL_PKGCONFIG_DIR ferrule/lib/pkgconfig)
+else()
+  set(FERRULE_INSTALL_LIB_DIR ${CMAKE_INSTALL_LIBDIR})
+  set(FERRULE_INSTALL_BIN_DIR ${CMAKE_INSTALL_BINDIR})
+  set(FERRULE_INSTALL_BACKEND_DIR ${CMAKE_INSTALL_LIBDIR}/ferrule/backends)
+  set(FERRULE_INSTALL_TESTING_DIR ${CMAKE_INSTALL_LIBDIR}/ferrule/testing)
+  set(FERRULE_INSTALL_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR})
+  set(FERRULE_INSTALL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ferrule)
+  set(FERRULE_INSTALL_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+# Relative to libferrule, so that an installation can be moved. `backends/` beside libferrule is searched in any case.
+cmake_path(RELATIVE_PATH FERRULE_INSTALL_BACKEND_DIR BASE_DIRECTORY ${FERRULE_INSTALL_LIB_DIR} OUTPUT_VARIABLE default_root)
+set(FERRULE_DEFAULT_BACKEND_DIR ${default_root} CACHE STRING "Folder of backends, relative to libferrule or absolute")
+
+set(FERRULE_GENERATED ${PROJECT_BINARY_DIR}/generated)
+set(FERRULE_GENERATED_INCLUDE ${FERRULE_GENERATED}/include)

@@ -1,0 +1,10 @@
+# The extension of the Python package: conversions only, over ferrule.h.
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(pybind11 CONFIG REQUIRED)
+file(GLOB_RECURSE binding_sources CONFIGURE_DEPENDS csrc/bindings/*.cpp)
+pybind11_add_module(_ferrule MODULE NO_EXTRAS ${binding_sources})
+target_link_libraries(_ferrule PRIVATE ferrule)
+target_link_options(_ferrule PRIVATE $<$<CONFIG:Release>:-s>)
+set_target_properties(_ferrule PROPERTIES INSTALL_RPATH "$ORIGIN" CXX_VISIBILITY_PRESET hidden)
+install(TARGETS _ferrule LIBRARY DESTINATION ferrule)
+install(FILES ${FERRULE_GENERATED}/python/_ops.py DESTINATION ferrule)

@@ -1,0 +1,224 @@
+// Arrays: NumPy's memory in and out, recording, evaluating.
+#include "handles.h"
+#include "interruption.h"
+#include "lending.h"
+#include "values.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "parts.h"
+
+namespace ferrule::python {
+namespace {
+
+std::unique_ptr<Array> owned(fe_array* handle) { return std::make_unique<Array>(handle); }
+
+// A flat or strided NumPy array, native and aligned, as memory of a device. copy: 0 never, 1 always, 2 if needed.
+std::unique_ptr<Array> from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
+  const std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
+  const std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
+  fe_host_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.pointer = const_cast<void*>(source.data());
+  memory.dtype = dtype_of(source.dtype());
+  memory.rank = static_cast<int32_t>(source.ndim());
+  memory.shape = shape.data();
+  memory.strides = strides.data();
+  memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
+  memory.copy = copy;
+  memory.release = end_loan;
+  memory.release_argument = lend(source);
+  fe_array* out = nullptr;
+  fe_error* error = nullptr;
+  {
+    const py::gil_scoped_release no_gil;
+    error = fe_array_from_host(device.get(), &memory, &out);
+  }
+  check(error);
+  drain();
+  return owned(out);
+}
+
+// Bytes at an address, kept alive by `owner`.
+std::unique_ptr<Array> from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
+                                    const py::object& owner) {
+  fe_array* out = nullptr;
+  check(fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
+                                writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, size, end_loan, lend(owner), &out));
+  drain();
+  return owned(out);
+}
+
+std::unique_ptr<Array> cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
+  const std::vector<int64_t> shape = shape_of(sizes);
+  fe_array* out = nullptr;
+  check(
+      fe_array_cut(array.get(), byte_offset, dtype_of(dtype), static_cast<int32_t>(shape.size()), shape.data(), &out));
+  return owned(out);
+}
+
+std::unique_ptr<Array> full(const Device& device, py::handle sizes, py::handle value, py::handle dtype) {
+  const std::vector<int64_t> shape = shape_of(sizes);
+  const fe_dtype id = dtype_of(dtype);
+  const fe_scalar scalar = scalar_of(value, id);
+  fe_array* out = nullptr;
+  fe_error* error = nullptr;
+  {
+    const py::gil_scoped_release no_gil;
+    error = fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out);
+  }
+  check(error);
+  return owned(out);
+}
+
+std::unique_ptr<Array> scalar(const Device& device, py::handle value, py::handle dtype) {
+  const fe_dtype id = dtype_of(dtype);
+  fe_array* out = nullptr;
+  check(fe_array_scalar(device.get(), id, scalar_of(value, id), &out));
+  return owned(out);
+}
+
+std::unique_ptr<Array> apply(const std::string& op, const std::vector<Array*>& inputs, const std::vector<bool>& weak,
+                             const py::dict& attributes) {
+  std::vector<fe_array*> handles;
+  handles.reserve(inputs.size());
+  for (const Array* input : inputs) handles.push_back(input->get());
+  const std::vector<uint8_t> marks(weak.begin(), weak.end());
+  const std::string json = attributes_json(attributes);
+  fe_array* out = nullptr;
+  fe_error* error = nullptr;
+  {
+    const py::gil_scoped_release no_gil;  // it computes, when it reads memory that may change or much was recorded
+    error = fe_array_apply(op.c_str(), handles.data(), marks.data(), handles.size(), json.c_str(), &out);
+  }
+  check(error);
+  return owned(out);
+}
+
+std::unique_ptr<Array> to_device(const Array& array, const Device& device) {
+  fe_array* out = nullptr;
+  fe_error* error = nullptr;
+  {
+    const py::gil_scoped_release no_gil;
+    error = fe_array_to_device(array.get(), device.get(), &out);
+  }
+  check(error);
+  return owned(out);
+}
+
+void evaluate(const std::vector<Array*>& arrays) {
+  std::vector<fe_array*> handles;
+  for (Array* array : arrays)
+    if (array->computed_info() == nullptr) handles.push_back(array->get());
+  if (!handles.empty()) {
+    Interruption interruption;
+    fe_error* error = nullptr;
+    {
+      const py::gil_scoped_release no_gil;
+      error = fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption);
+    }
+    interruption.check(error);
+  }
+  drain();
+}
+
+// A read-only view of a computed array's bytes, or None when the host cannot reach them.
+py::object host_view(const py::object& self) {
+  auto& array = self.cast<Array&>();
+  const fe_array_info* const info = array.computed_info();
+  if (info == nullptr) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  void* pointer = nullptr;
+  if (fe_error* const error = fe_array_host_pointer(array.get(), &pointer)) {
+    if (fe_error_code(error) != FE_UNSUPPORTED) check(error);
+    fe_error_release(error);
+    return py::none();
+  }
+  const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(info->dtype));
+  std::vector<py::ssize_t> shape(info->shape, info->shape + info->rank);
+  std::vector<py::ssize_t> strides(info->strides, info->strides + info->rank);
+  for (py::ssize_t& stride : strides) stride *= dtype.itemsize();
+  if (pointer == nullptr || info->nbytes == 0) return py::array(dtype, std::move(shape));
+  py::array view(dtype, std::move(shape), std::move(strides), pointer, self);
+  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+
+// Copies a computed array into C-contiguous memory of its size.
+void read_into(const Array& array, py::array& out) {
+  fe_error* error = nullptr;
+  void* const to = out.mutable_data();
+  const auto size = static_cast<uint64_t>(out.nbytes());
+  {
+    const py::gil_scoped_release no_gil;
+    error = fe_array_read(array.get(), to, size);
+  }
+  check(error);
+}
+
+}  // namespace
+
+Array::Array(fe_array* handle) : handle_(handle) {
+  info_.struct_size = sizeof info_;
+  check(fe_array_info_get(handle, &info_));
+}
+
+const fe_array_info* Array::computed_info() {
+  if (info_.computed == 0) check(fe_array_info_get(handle_.get(), &info_));
+  return info_.computed != 0 ? &info_ : nullptr;
+}
+
+int Array::device_number() {
+  if (device_number_ >= 0) return device_number_;
+  static auto* const numbers = new std::map<std::string, int, std::less<>>;
+  fe_device* handle = nullptr;
+  check(fe_array_device(handle_.get(), &handle));
+  const Device device(handle);
+  const auto place = numbers->try_emplace(fe_device_name(handle), static_cast<int>(numbers->size())).first;
+  return device_number_ = place->second;
+}
+
+void bind_arrays(py::module_& module) {
+  py::class_<Array>(module, "Array")
+      .def_property_readonly("shape", [](const Array& self) { return shape_tuple(self.info()); })
+      .def_property_readonly("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); })
+      .def_property_readonly("ndim", [](const Array& self) { return self.info().rank; })
+      .def_property_readonly("nbytes", [](const Array& self) { return self.info().nbytes; })
+      .def_property_readonly("computed", [](Array& self) { return self.computed_info() != nullptr; })
+      .def_property_readonly("address",
+                             [](Array& self) -> py::object {
+                               void* pointer = nullptr;
+                               if (fe_error* const error = fe_array_host_pointer(self.get(), &pointer)) {
+                                 fe_error_release(error);
+                                 return py::none();
+                               }
+                               return py::int_(reinterpret_cast<uintptr_t>(pointer));
+                             })
+      .def_property_readonly("device",
+                             [](const Array& self) {
+                               fe_device* handle = nullptr;
+                               check(fe_array_device(self.get(), &handle));
+                               return std::make_unique<Device>(handle);
+                             })
+      .def_property_readonly("placement",
+                             [](const Array& self) {
+                               fe_string* text = nullptr;
+                               check(fe_array_placement(self.get(), &text));
+                               return take_text(text);
+                             })
+      .def("cut", &cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"))
+      .def("to_device", &to_device, py::arg("device"))
+      .def("read_into", &read_into, py::arg("out"));
+  module.def("host_view", &host_view, py::arg("array"));
+  module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"));
+  module.def("from_address", &from_address, py::arg("device"), py::arg("address"), py::arg("size"), py::arg("writable"),
+             py::arg("owner"));
+  module.def("full", &full, py::arg("device"), py::arg("shape"), py::arg("value"), py::arg("dtype"));
+  module.def("scalar", &scalar, py::arg("device"), py::arg("value"), py::arg("dtype"));
+  module.def("apply", &apply, py::arg("op"), py::arg("inputs"), py::arg("weak"), py::arg("attributes"));
+  module.def("evaluate", &evaluate, py::arg("arrays"));
+}
+
+}  // namespace ferrule::python

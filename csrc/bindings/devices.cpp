@@ -1,0 +1,116 @@
+// Backends, devices, and what the process knows of itself.
+#include "handles.h"
+#include "lending.h"
+#include "values.h"
+
+#include "parts.h"
+
+#include <pybind11/stl.h>
+
+namespace ferrule::python {
+namespace {
+
+template <class Function, class... Arguments>
+std::string json_of(Function function, Arguments... arguments) {
+  fe_string* text = nullptr;
+  check(function(arguments..., &text));
+  return take_text(text);
+}
+
+template <class Handle, class Owner>
+std::vector<std::unique_ptr<Owner>> snapshot(fe_error* (*list)(Handle***, std::size_t*)) {
+  Handle** handles = nullptr;
+  std::size_t count = 0;
+  check(list(&handles, &count));
+  std::vector<std::unique_ptr<Owner>> owners;
+  owners.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) owners.push_back(std::make_unique<Owner>(handles[i]));
+  fe_list_free(static_cast<void*>(handles));
+  return owners;
+}
+
+py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
+
+void bind_backend(py::module_& module) {
+  py::class_<Backend>(module, "Backend").def("info", [](const Backend& self) {
+    return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get()));
+  });
+  module.def("backends", [] { return snapshot<fe_backend_ref, Backend>(fe_backends); });
+}
+
+void bind_device(py::module_& module) {
+  py::class_<Device>(module, "Device")
+      .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
+      .def("info",
+           [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })
+      .def("backend",
+           [](const Device& self) {
+             fe_backend_ref* backend = nullptr;
+             check(fe_device_backend(self.get(), &backend));
+             return std::make_unique<Backend>(backend);
+           })
+      .def(
+          "open",
+          [](const Device& self, const std::string& options) { check(fe_device_open(self.get(), options.c_str())); },
+          py::arg("options"))
+      .def("memory",
+           [](const Device& self) {
+             uint64_t free = UINT64_MAX, total = UINT64_MAX;
+             check(fe_device_memory(self.get(), &free, &total));
+             return py::make_tuple(known(free), known(total));
+           })
+      .def("memory_stats",
+           [](const Device& self) {
+             drain();
+             return json_of(fe_memory_stats, self.get());
+           })
+      .def("trim", [](const Device& self) { check(fe_trim(self.get())); })
+      .def("reset", [](const Device& self) { check(fe_queue_reset(self.get())); })
+      .def(
+          "supports",
+          [](const Device& self, const std::string& op, const py::sequence& dtypes) {
+            std::vector<fe_dtype> ids;
+            for (const py::handle dtype : dtypes) ids.push_back(dtype_of(dtype));
+            int answer = 0;
+            check(fe_supports(self.get(), op.c_str(), ids.data(), ids.size(), &answer));
+            return answer != 0;
+          },
+          py::arg("op"), py::arg("dtypes"))
+      .def(
+          "same_as",
+          [](const Device& self, const Device& other) { return fe_device_equal(self.get(), other.get()) != 0; },
+          py::arg("other"));
+  module.def("devices", [] { return snapshot<fe_device, Device>(fe_devices); });
+  module.def(
+      "device_by_name",
+      [](const std::string& name) {
+        fe_device* device = nullptr;
+        check(fe_device_by_name(name.c_str(), &device));
+        return std::make_unique<Device>(device);
+      },
+      py::arg("name"));
+  module.def("best_device", [] {
+    fe_device* device = nullptr;
+    check(fe_device_best(&device));
+    if (device == nullptr) raise(FE_NOT_FOUND, "there is no device");
+    return std::make_unique<Device>(device);
+  });
+}
+
+}  // namespace
+
+void bind_devices(py::module_& module) {
+  bind_backend(module);
+  bind_device(module);
+  module.def("ops", [] { return json_of(fe_ops); });
+  module.def("stats", [] {
+    drain();
+    return json_of(fe_stats);
+  });
+  module.def(
+      "set_thread_count", [](uint32_t count) { check(fe_set_thread_count(count)); }, py::arg("count"));
+  module.def("thread_count", &fe_thread_count);
+  module.def("version", [] { return std::string(fe_version()); });
+}
+
+}  // namespace ferrule::python

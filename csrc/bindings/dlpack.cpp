@@ -1,0 +1,186 @@
+// DLPack, both ways. What we export is read-only; who cannot be told so gets a copy.
+#include "dlpack.h"
+
+#include "handles.h"
+#include "lending.h"
+#include "values.h"
+
+#include "parts.h"
+
+#include <cstring>
+#include <vector>
+
+namespace ferrule::python {
+namespace {
+
+constexpr const char* versioned_name = "dltensor_versioned";
+constexpr const char* unversioned_name = "dltensor";
+
+dlpack::DataType type_of(fe_dtype dtype) {
+  const std::string name = fe_dtype_name(dtype);
+  const auto bits = static_cast<uint8_t>(8 * fe_dtype_size(dtype));
+  const uint8_t code = name == "bool"              ? dlpack::code_bool
+                       : name.starts_with("float") ? dlpack::code_float
+                       : name.starts_with("uint")  ? dlpack::code_uint
+                                                   : dlpack::code_int;
+  return {code, bits, 1};
+}
+
+fe_dtype dtype_of(dlpack::DataType type) {
+  const char* const kind = type.code == dlpack::code_int     ? "int"
+                           : type.code == dlpack::code_uint  ? "uint"
+                           : type.code == dlpack::code_float ? "float"
+                           : type.code == dlpack::code_bool  ? "bool"
+                                                             : "?";
+  std::string name = kind;
+  if (type.code != dlpack::code_bool) name += std::to_string(type.bits);
+  const fe_dtype dtype = type.lanes == 1 ? fe_dtype_by_name(name.c_str()) : 0;
+  if (dtype == 0 || fe_dtype_size(dtype) * 8 != type.bits)
+    raise(FE_INVALID_ARGUMENT, "from_dlpack: dtype " + name + " with " + std::to_string(type.lanes) +
+                                   " lanes and code " + std::to_string(type.code) + " is not supported");
+  return dtype;
+}
+
+// What lives as long as an exported tensor: the array, or a copy of its bytes.
+struct Export {
+  fe_array* array = nullptr;
+  std::vector<char> copy;
+  std::vector<int64_t> shape, strides;
+};
+
+void end_export(void* context) {
+  auto* const exported = static_cast<Export*>(context);
+  if (exported->array != nullptr && !is_finalizing()) fe_array_release(exported->array);
+  delete exported;
+}
+
+// May be called by any thread, without the GIL.
+template <class Managed>
+void delete_managed(Managed* managed) {
+  end_export(managed->context);
+  delete managed;
+}
+
+template <class Managed>
+void delete_unused(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;  // consumed: renamed
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  managed->deleter(managed);
+}
+
+template <class Managed>
+Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) {
+  auto* const result = new Managed{};
+  result->tensor = tensor;
+  result->context = context.release();
+  result->deleter = delete_managed<Managed>;
+  return result;
+}
+
+// The array is computed and on a host device. A copy is C-contiguous and belongs to the consumer.
+py::object to_dlpack(Array& array, bool versioned, bool copy) {
+  const fe_array_info* const info = array.computed_info();
+  if (info == nullptr) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  auto context = std::make_unique<Export>();
+  context->shape.assign(info->shape, info->shape + info->rank);
+  dlpack::Tensor tensor{nullptr, {dlpack::device_cpu, 0}, info->rank, type_of(info->dtype), nullptr, nullptr, 0};
+  if (copy) {
+    context->copy.resize(static_cast<std::size_t>(info->nbytes) + 1);
+    if (info->nbytes > 0) check(fe_array_read(array.get(), context->copy.data(), static_cast<uint64_t>(info->nbytes)));
+    tensor.data = context->copy.data();
+    context->strides.resize(context->shape.size());
+    int64_t stride = 1;
+    for (std::size_t axis = context->shape.size(); axis-- > 0; stride *= context->shape[axis])
+      context->strides[axis] = stride;
+  } else {
+    check(fe_array_host_pointer(array.get(), &tensor.data));
+    context->strides.assign(info->strides, info->strides + info->rank);
+    fe_array_retain(array.get());
+    context->array = array.get();
+  }
+  tensor.shape = context->shape.data();
+  tensor.strides = context->strides.data();
+  PyObject* capsule = nullptr;
+  if (versioned) {
+    auto* const result = managed<dlpack::ManagedTensorVersioned>(tensor, std::move(context));
+    result->version = {dlpack::major_version, dlpack::minor_version};
+    result->flags = copy ? dlpack::flag_is_copied : dlpack::flag_read_only;
+    capsule = PyCapsule_New(result, versioned_name, [](PyObject* object) {
+      delete_unused<dlpack::ManagedTensorVersioned>(object, versioned_name);
+    });
+  } else {
+    capsule = PyCapsule_New(managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
+                            [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
+  }
+  if (capsule == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(capsule);
+}
+
+template <class Managed>
+void return_to_producer(void* argument) {
+  auto* const managed = static_cast<Managed*>(argument);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+template <class Managed>
+void end_import(void* argument) {
+  with_gil_later(return_to_producer<Managed>, argument);  // a producer's deleter may want the GIL
+}
+
+template <class Managed>
+std::unique_ptr<Array> import(const Device& device, py::handle capsule, const char* name, const char* used,
+                              bool writable, int copy) {
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (managed == nullptr) throw py::error_already_set();
+  const dlpack::Tensor& tensor = managed->tensor;
+  if (tensor.device.type != dlpack::device_cpu)
+    raise(FE_UNSUPPORTED, "from_dlpack: only arrays in host memory can be taken, not those of DLPack device type " +
+                              std::to_string(tensor.device.type));
+  if (tensor.ndim < 0 || tensor.ndim > FE_MAX_RANK)
+    raise(FE_INVALID_ARGUMENT, "from_dlpack: an array has at most " + std::to_string(FE_MAX_RANK) +
+                                   " dimensions, not " + std::to_string(tensor.ndim));
+  fe_host_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.dtype = dtype_of(tensor.dtype);
+  memory.pointer = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  memory.rank = tensor.ndim;
+  memory.shape = tensor.shape;
+  std::vector<int64_t> strides;
+  if (tensor.strides != nullptr) {
+    strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+    for (int64_t& stride : strides) stride *= static_cast<int64_t>(fe_dtype_size(memory.dtype));
+    memory.strides = strides.data();
+  }
+  memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
+  memory.copy = copy;
+  memory.release = end_import<Managed>;
+  memory.release_argument = managed;
+  if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // ours from here
+  PyCapsule_SetDestructor(capsule.ptr(), nullptr);
+  fe_array* out = nullptr;
+  check(fe_array_from_host(device.get(), &memory, &out));
+  drain();
+  return std::make_unique<Array>(out);
+}
+
+std::unique_ptr<Array> from_dlpack(const Device& device, const py::object& capsule, int copy) {
+  if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
+    const auto* const managed =
+        static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
+    if (managed->version.major != dlpack::major_version)
+      raise(FE_UNSUPPORTED, "from_dlpack: DLPack " + std::to_string(managed->version.major) + " is not known here");
+    return import <dlpack::ManagedTensorVersioned>(device, capsule, versioned_name, "used_dltensor_versioned",
+                                                   (managed->flags & dlpack::flag_read_only) == 0, copy);
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), unversioned_name) != 0)
+    return import <dlpack::ManagedTensor>(device, capsule, unversioned_name, "used_dltensor", true, copy);
+  raise(FE_INVALID_ARGUMENT, "from_dlpack: __dlpack__() returned no unused DLPack capsule");
+}
+
+}  // namespace
+
+void bind_dlpack(py::module_& module) {
+  module.def("to_dlpack", &to_dlpack, py::arg("array"), py::arg("versioned"), py::arg("copy"));
+  module.def("from_dlpack", &from_dlpack, py::arg("device"), py::arg("capsule"), py::arg("copy"));
+}
+
+}  // namespace ferrule::python

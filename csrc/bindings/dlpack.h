@@ -1,0 +1,51 @@
+// The binary interface of DLPack 1.0 (https://github.com/dmlc/dlpack, include/dlpack/dlpack.h), as far as we use it.
+#pragma once
+
+#include <cstdint>
+
+namespace ferrule::python::dlpack {
+
+constexpr int32_t device_cpu = 1;
+constexpr uint8_t code_int = 0, code_uint = 1, code_float = 2, code_bool = 6;
+constexpr uint64_t flag_read_only = 1, flag_is_copied = 2;
+constexpr uint32_t major_version = 1, minor_version = 0;
+
+struct Device {
+  int32_t type;
+  int32_t id;
+};
+
+struct DataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+};
+
+struct Tensor {
+  void* data;
+  Device device;
+  int32_t ndim;
+  DataType dtype;
+  int64_t* shape;
+  int64_t* strides;  // elements; null = C-contiguous
+  uint64_t byte_offset;
+};
+
+// Before 1.0: the consumer cannot know whether it may write.
+struct ManagedTensor {
+  Tensor tensor;
+  void* context;
+  void (*deleter)(ManagedTensor*);
+};
+
+struct ManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void* context;
+  void (*deleter)(ManagedTensorVersioned*);
+  uint64_t flags;
+  Tensor tensor;
+};
+
+}  // namespace ferrule::python::dlpack

@@ -1,0 +1,237 @@
+// Graphs under construction, and compiled ones.
+#include "graphs.h"
+
+#include "interruption.h"
+#include "lending.h"
+#include "values.h"
+
+#include "parts.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+
+namespace ferrule::python {
+namespace {
+
+class Graph {
+ public:
+  explicit Graph(const Device& device) {
+    fe_graph* handle = nullptr;
+    check(fe_graph_create(device.get(), &handle));
+    handle_.reset(handle);
+  }
+
+  uint32_t input(const std::string& name, py::handle dtype, py::handle sizes, const py::object& element_strides) {
+    const std::vector<int64_t> shape = shape_of(sizes);
+    std::vector<int64_t> strides;
+    if (!element_strides.is_none()) strides = shape_of(element_strides);
+    if (!element_strides.is_none() && strides.size() != shape.size())
+      raise(FE_INVALID_ARGUMENT, "input '" + name + "' needs a stride for each dimension");
+    uint32_t value = 0;
+    check(fe_graph_input(handle_.get(), name.c_str(), dtype_of(dtype), static_cast<int32_t>(shape.size()), shape.data(),
+                         element_strides.is_none() ? nullptr : strides.data(), &value));
+    return value;
+  }
+
+  uint32_t constant(const std::string& name, Array& array) {
+    Array* const arrays[] = {&array};
+    make_computed(arrays);
+    uint32_t value = 0;
+    check(fe_graph_constant(handle_.get(), name.c_str(), array.get(), &value));
+    return value;
+  }
+
+  uint32_t scalar(py::handle dtype, py::handle number) {
+    const fe_dtype id = dtype_of(dtype);
+    const fe_scalar bytes = scalar_of(number, id);
+    uint32_t value = 0;
+    check(fe_graph_scalar(handle_.get(), id, bytes, &value));
+    scalar_dtypes_.push_back(id);
+    scalar_defaults_.push_back(bytes);
+    return value;
+  }
+
+  uint32_t apply(const std::string& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
+                 const py::dict& attributes, const Device* device) {
+    const std::vector<uint8_t> marks(weak.begin(), weak.end());
+    const std::string json = attributes_json(attributes);
+    uint32_t value = 0;
+    check(fe_graph_apply(handle_.get(), op.c_str(), inputs.data(), marks.data(), inputs.size(), json.c_str(),
+                         device == nullptr ? nullptr : device->get(), &value));
+    return value;
+  }
+
+  void output(uint32_t value) {
+    check(fe_graph_output(handle_.get(), value));
+    ++outputs_;
+  }
+
+  py::tuple type(uint32_t value) const {
+    fe_array_info info{};
+    info.struct_size = sizeof info;
+    check(fe_graph_value_type(handle_.get(), value, &info));
+    return py::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
+  }
+
+  std::string text(const std::string& format) const {
+    fe_string* string = nullptr;
+    check(fe_graph_text(handle_.get(), format.c_str(), &string));
+    return take_text(string);
+  }
+
+  std::shared_ptr<Compiled> compile(const std::string& options) const {
+    fe_compiled* handle = nullptr;
+    fe_error* error = nullptr;
+    {
+      const py::gil_scoped_release no_gil;
+      error = fe_graph_compile(handle_.get(), options.c_str(), &handle);
+    }
+    check(error);
+    auto compiled = std::make_shared<Compiled>();
+    compiled->handle.reset(handle);
+    compiled->outputs = outputs_;
+    compiled->scalar_dtypes = scalar_dtypes_;
+    compiled->scalar_defaults = scalar_defaults_;
+    drain();
+    return compiled;
+  }
+
+ private:
+  GraphHandle handle_;
+  std::size_t outputs_ = 0;
+  std::vector<fe_dtype> scalar_dtypes_;
+  std::vector<fe_scalar> scalar_defaults_;
+};
+
+bool overlap(const Destination& destination, Array& input) {
+  void* pointer = nullptr;
+  if (fe_error* const error = fe_array_host_pointer(input.get(), &pointer)) {
+    fe_error_release(error);
+    return false;
+  }
+  // The input's bytes, strides of any sign included.
+  const fe_array_info& info = input.info();
+  const auto item = static_cast<int64_t>(fe_dtype_size(info.dtype));
+  int64_t low = 0, high = item;
+  for (int32_t axis = 0; axis < info.rank; ++axis) {
+    const int64_t reach = (info.shape[axis] - 1) * info.strides[axis] * item;
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto* const first = static_cast<const char*>(pointer);
+  const auto* const out = static_cast<const char*>(destination.memory);
+  return info.nbytes > 0 && out < first + high && first + low < out + destination.bytes;
+}
+
+// compute(arrays, scalars, out): a list of new arrays, None where the result went to `out`.
+py::list call(const Compiled& compiled, const std::vector<Array*>& arrays, const std::vector<py::object>& scalars,
+              const std::optional<std::vector<py::array>>& out) {
+  make_computed(arrays);
+  std::vector<fe_array*> handles;
+  handles.reserve(arrays.size());
+  for (const Array* array : arrays) handles.push_back(array->get());
+  std::vector<Destination> destinations;
+  bool aliased = false;
+  if (out) {
+    if (out->size() != compiled.outputs)
+      raise(FE_INVALID_ARGUMENT,
+            "out: the graph has " + std::to_string(compiled.outputs) + " outputs, not " + std::to_string(out->size()));
+    for (py::array array : *out) {
+      const Destination destination{array.mutable_data(), static_cast<uint64_t>(array.nbytes())};
+      for (Array* input : arrays) aliased = aliased || overlap(destination, *input);
+      destinations.push_back(destination);
+    }
+  }
+  const std::vector<py::handle> numbers(scalars.begin(), scalars.end());
+  // Kernels want outputs apart from inputs: where they share bytes, the result is copied afterwards.
+  const std::vector<fe_array*> results =
+      compute(compiled, handles, numbers, aliased ? std::span<const Destination>() : destinations);
+  py::list list;
+  std::vector<std::unique_ptr<Array>> owners;
+  owners.reserve(results.size());
+  for (fe_array* result : results) owners.push_back(result == nullptr ? nullptr : std::make_unique<Array>(result));
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (aliased) check(fe_array_read(owners[i]->get(), destinations[i].memory, destinations[i].bytes));
+    if (out)
+      list.append(py::none());
+    else
+      list.append(py::cast(std::move(owners[i])));
+  }
+  drain();
+  return list;
+}
+
+std::string text_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled*, fe_string**)) {
+  fe_string* text = nullptr;
+  check(get(compiled.handle.get(), &text));
+  return take_text(text);
+}
+
+}  // namespace
+
+void make_computed(std::span<Array* const> arrays) {
+  std::vector<fe_array*> lazy;
+  for (Array* array : arrays)
+    if (array->computed_info() == nullptr) lazy.push_back(array->get());
+  if (lazy.empty()) return;
+  Interruption interruption;
+  fe_error* error = nullptr;
+  {
+    const py::gil_scoped_release no_gil;
+    error = fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption);
+  }
+  interruption.check(error);
+  for (Array* array : arrays) array->computed_info();
+}
+
+std::vector<fe_array*> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
+                               std::span<const py::handle> scalars, std::span<const Destination> destinations) {
+  std::vector<fe_scalar> values;
+  if (!scalars.empty()) {
+    values = compiled.scalar_defaults;
+    if (scalars.size() > values.size()) raise(FE_INVALID_ARGUMENT, "more scalars than the graph has");
+    for (std::size_t i = 0; i < scalars.size(); ++i) values[i] = scalar_of(scalars[i], compiled.scalar_dtypes[i]);
+  }
+  std::vector<void*> memory;
+  std::vector<uint64_t> bytes;
+  for (const Destination& destination : destinations) {
+    memory.push_back(destination.memory);
+    bytes.push_back(destination.bytes);
+  }
+  std::vector<fe_array*> outputs(compiled.outputs, nullptr);
+  Interruption interruption;
+  PyThreadState* const state = PyEval_SaveThread();
+  fe_error* const error = fe_compute(
+      compiled.handle.get(), inputs.data(), inputs.size(), values.empty() ? nullptr : values.data(), values.size(),
+      destinations.empty() ? nullptr : memory.data(), destinations.empty() ? nullptr : bytes.data(), outputs.data(),
+      outputs.size(), Interruption::poll, &interruption);
+  PyEval_RestoreThread(state);
+  try {
+    interruption.check(error);
+  } catch (...) {
+    for (fe_array* output : outputs) fe_array_release(output);
+    throw;
+  }
+  return outputs;
+}
+
+void bind_graphs(py::module_& module) {
+  py::class_<Graph>(module, "Graph")
+      .def(py::init<const Device&>(), py::arg("device"))
+      .def("input", &Graph::input, py::arg("name"), py::arg("dtype"), py::arg("shape"), py::arg("strides"))
+      .def("constant", &Graph::constant, py::arg("name"), py::arg("array"))
+      .def("scalar", &Graph::scalar, py::arg("dtype"), py::arg("value"))
+      .def("apply", &Graph::apply, py::arg("op"), py::arg("inputs"), py::arg("weak"), py::arg("attributes"),
+           py::arg("device"))
+      .def("output", &Graph::output, py::arg("value"))
+      .def("type", &Graph::type, py::arg("value"))
+      .def("text", &Graph::text, py::arg("format"))
+      .def("compile", &Graph::compile, py::arg("options"));
+  py::class_<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
+      .def("compute", &call, py::arg("arrays"), py::arg("scalars"), py::arg("out"))
+      .def("plan", [](const Compiled& self) { return text_of(self, fe_compiled_plan); })
+      .def("placement", [](const Compiled& self) { return text_of(self, fe_compiled_placement); });
+}
+
+}  // namespace ferrule::python

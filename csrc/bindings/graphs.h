@@ -1,0 +1,33 @@
+// Compiled graphs, as graphs.cpp makes them and calls.cpp runs them.
+#pragma once
+
+#include "handles.h"
+
+#include <span>
+#include <vector>
+
+namespace ferrule::python {
+
+struct Compiled {
+  CompiledHandle handle;
+  std::size_t outputs = 0;
+  // All scalars of the graph: their dtypes, and the values that hold unless a call says otherwise.
+  std::vector<fe_dtype> scalar_dtypes;
+  std::vector<fe_scalar> scalar_defaults;
+};
+
+// Where a result is written instead of into a new array; null memory for a new array.
+struct Destination {
+  void* memory = nullptr;
+  uint64_t bytes = 0;
+};
+
+// Computes without the GIL. Inputs are computed arrays. `scalars` replaces the first values of the graph's scalars.
+// Each result is owned by the caller; null where it was written to its destination, of which there are none or all.
+std::vector<fe_array*> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
+                               std::span<const py::handle> scalars, std::span<const Destination> destinations);
+
+// Computes those that are not; the strides of all are valid afterwards.
+void make_computed(std::span<Array* const> arrays);
+
+}  // namespace ferrule::python

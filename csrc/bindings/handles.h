@@ -1,0 +1,69 @@
+// Owners of the host API's handles. When Python is going away they let go without releasing: nothing of a driver is
+// called at exit.
+#pragma once
+
+#include "errors.h"
+
+#include <memory>
+#include <string>
+
+namespace ferrule::python {
+
+template <auto release>
+struct Release {
+  template <class Handle>
+  void operator()(Handle* handle) const noexcept {
+    if (!is_finalizing()) release(handle);
+  }
+};
+
+using ArrayHandle = std::unique_ptr<fe_array, Release<fe_array_release>>;
+using DeviceHandle = std::unique_ptr<fe_device, Release<fe_device_release>>;
+using BackendHandle = std::unique_ptr<fe_backend_ref, Release<fe_backend_release>>;
+using GraphHandle = std::unique_ptr<fe_graph, Release<fe_graph_release>>;
+using CompiledHandle = std::unique_ptr<fe_compiled, Release<fe_compiled_release>>;
+using StringHandle = std::unique_ptr<fe_string, Release<fe_string_release>>;
+
+// The text, which is released.
+inline std::string take_text(fe_string* string) {
+  const StringHandle owner(string);
+  return string == nullptr ? std::string() : std::string(fe_string_data(string));
+}
+
+class Device {
+ public:
+  explicit Device(fe_device* handle) : handle_(handle) {}
+  fe_device* get() const noexcept { return handle_.get(); }
+
+ private:
+  DeviceHandle handle_;
+};
+
+class Backend {
+ public:
+  explicit Backend(fe_backend_ref* handle) : handle_(handle) {}
+  fe_backend_ref* get() const noexcept { return handle_.get(); }
+
+ private:
+  BackendHandle handle_;
+};
+
+class Array {
+ public:
+  // Takes the reference over.
+  explicit Array(fe_array* handle);
+  fe_array* get() const noexcept { return handle_.get(); }
+  // dtype, rank and shape never change; strides are valid in what computed_info returns.
+  const fe_array_info& info() const noexcept { return info_; }
+  // Null until the array is computed.
+  const fe_array_info* computed_info();
+  // A number for the device: equal for arrays of one device.
+  int device_number();
+
+ private:
+  ArrayHandle handle_;
+  fe_array_info info_{};
+  int device_number_ = -1;
+};
+
+}  // namespace ferrule::python

@@ -1,0 +1,43 @@
+#include "interruption.h"
+
+#include "lending.h"
+
+#include <atomic>
+
+namespace ferrule::python {
+namespace {
+
+std::atomic<unsigned long> main_thread{0};
+
+}  // namespace
+
+bool Interruption::is_main_thread() {
+  return PyThread_get_thread_ident() == main_thread.load(std::memory_order_relaxed);
+}
+
+int Interruption::poll(void* self) {
+  auto& interruption = *static_cast<Interruption*>(self);
+  if (!interruption.main_thread_) return 0;
+  if (interruption.raised_) return 1;
+  const Clock::time_point now = Clock::now();
+  if (now < interruption.next_) return 0;
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) interruption.raised_.emplace();
+  interruption.next_ = Clock::now() + interval;
+  return interruption.raised_ ? 1 : 0;
+}
+
+void Interruption::check(fe_error* error) {
+  if (!raised_) return python::check(error);
+  fe_error_release(error);
+  py::error_already_set raised = std::move(*raised_);
+  raised_.reset();
+  throw raised;  // NOLINT(misc-throw-by-value-catch-by-reference)
+}
+
+void bind_interruption(py::module_& module) {
+  module.def(
+      "set_main_thread", [](unsigned long identifier) { main_thread = identifier; }, py::arg("identifier"));
+}
+
+}  // namespace ferrule::python

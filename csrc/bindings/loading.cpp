@@ -1,0 +1,69 @@
+// Loading and unloading of backends.
+#include "handles.h"
+#include "lending.h"
+
+#include "parts.h"
+
+namespace ferrule::python {
+namespace {
+
+// Runs an operation of the loader without the GIL.
+template <class Function>
+fe_error* without_gil(Function function) {
+  const py::gil_scoped_release no_gil;
+  return function();
+}
+
+// (report as JSON or None, exception or None)
+py::tuple load_all(const std::string& options) {
+  fe_string* report = nullptr;
+  fe_error* const error = without_gil([&] { return fe_load_all(options.c_str(), &report); });
+  py::object text = py::none();
+  if (report != nullptr) text = py::str(take_text(report));
+  py::object raised = py::none();
+  if (error != nullptr) raised = exception_of(error);
+  drain();
+  return py::make_tuple(text, raised);
+}
+
+std::unique_ptr<Backend> load(const std::string& path) {
+  fe_backend_ref* backend = nullptr;
+  check(without_gil([&] { return fe_load(path.c_str(), &backend); }));
+  drain();
+  return std::make_unique<Backend>(backend);
+}
+
+std::unique_ptr<Backend> reload(const std::string& name) {
+  fe_backend_ref* backend = nullptr;
+  drain();
+  check(without_gil([&] { return fe_reload(name.c_str(), &backend); }));
+  drain();
+  return std::make_unique<Backend>(backend);
+}
+
+void unload(const std::string& name) {
+  drain();
+  check(without_gil([&] { return fe_unload(name.c_str()); }));
+}
+
+std::string report_text(const std::string& report) {
+  fe_string* text = nullptr;
+  check(fe_load_report_text(report.c_str(), &text));
+  return take_text(text);
+}
+
+}  // namespace
+
+void bind_loading(py::module_& module) {
+  module.def("load_all", &load_all, py::arg("options"));
+  module.def("load", &load, py::arg("path"));
+  module.def("reload", &reload, py::arg("name"));
+  module.def("unload", &unload, py::arg("name"));
+  module.def("shutdown", [] {
+    drain();
+    check(without_gil([] { return fe_shutdown(); }));
+  });
+  module.def("report_text", &report_text, py::arg("report"));
+}
+
+}  // namespace ferrule::python

@@ -1,0 +1,20 @@
+// The extension ferrule._ferrule: the host C API for the Python package, conversions only.
+#include "interruption.h"
+#include "lending.h"
+#include "parts.h"
+#include "values.h"
+
+PYBIND11_MODULE(_ferrule, module) {
+  using namespace ferrule::python;
+  module.doc() = "The host C API of ferrule. Private: use the package.";
+  bind_errors(module);
+  bind_lending(module);
+  bind_interruption(module);
+  bind_values(module);
+  bind_devices(module);
+  bind_loading(module);
+  bind_arrays(module);
+  bind_graphs(module);
+  bind_dlpack(module);
+  bind_calls(module);
+}

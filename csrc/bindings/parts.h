@@ -1,0 +1,15 @@
+// The parts of the extension module; each is bound by the file of its name.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ferrule::python {
+
+void bind_arrays(pybind11::module_& module);
+void bind_calls(pybind11::module_& module);
+void bind_devices(pybind11::module_& module);
+void bind_dlpack(pybind11::module_& module);
+void bind_graphs(pybind11::module_& module);
+void bind_loading(pybind11::module_& module);
+
+}  // namespace ferrule::python

@@ -1,0 +1,177 @@
+#include "values.h"
+
+#include <pybind11/numpy.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace ferrule::python {
+namespace {
+
+// numpy.dtype objects by fe_dtype, kept until the process ends.
+std::array<PyObject*, 64> dtypes_by_id{};
+
+bool is_numpy_dtype(py::handle value) {
+  static PyObject* const type = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
+  return PyObject_IsInstance(value.ptr(), type) == 1;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out(1, '"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += {'\\', 'u', '0', '0', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
+    else
+      out += c;
+  }
+  out.push_back('"');
+  return out;
+}
+
+int64_t integer_of(py::handle value) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!index) throw py::error_already_set();
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) raise(FE_INVALID_ARGUMENT, py::str(value).cast<std::string>() + " does not fit into 64 bits");
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return number;
+}
+
+std::string real_json(const std::string& name, double value) {
+  if (!std::isfinite(value)) raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is not finite");
+  std::array<char, 40> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  std::string out(text.data(), end);
+  if (out.find_first_of(".e") == std::string::npos) out += ".0";
+  return out;
+}
+
+std::string attribute_json(const std::string& name, py::handle value) {
+  PyObject* const object = value.ptr();
+  if (PyBool_Check(object)) return object == Py_True ? "true" : "false";
+  if (PyLong_Check(object)) return std::to_string(integer_of(value));
+  if (PyFloat_Check(object)) return real_json(name, PyFloat_AS_DOUBLE(object));
+  if (PyUnicode_Check(object)) return quoted(value.cast<std::string>());
+  if (is_numpy_dtype(value)) return quoted(fe_dtype_name(dtype_of(value)));
+  if (PyIndex_Check(object)) return std::to_string(integer_of(value));
+  if (PySequence_Check(object)) {
+    std::string out(1, '[');
+    for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
+      if (out.size() > 1) out.push_back(',');
+      out.append(std::to_string(integer_of(item)));
+    }
+    out.push_back(']');
+    return out;
+  }
+  if (PyNumber_Check(object)) {
+    const double number = PyFloat_AsDouble(object);
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return real_json(name, number);
+  }
+  raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is a " + std::string(Py_TYPE(object)->tp_name));
+}
+
+template <class T>
+void store(fe_scalar& scalar, T value) {
+  std::memcpy(scalar.bytes, &value, sizeof value);
+}
+
+}  // namespace
+
+py::object numpy_dtype(fe_dtype dtype) {
+  if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr)
+    return py::reinterpret_borrow<py::object>(dtypes_by_id[dtype]);
+  py::object made = py::dtype::from_args(py::str(fe_dtype_name(dtype)));
+  if (dtype < dtypes_by_id.size()) dtypes_by_id[dtype] = made.inc_ref().ptr();
+  return made;
+}
+
+fe_dtype dtype_of(py::handle value) {
+  for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
+    if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
+  const py::dtype dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
+  const std::string name = py::str(dtype.attr("name"));
+  const fe_dtype id = fe_dtype_by_name(name.c_str());
+  if (id == 0) raise(FE_INVALID_ARGUMENT, "dtype " + name + " is not supported");
+  numpy_dtype(id);
+  return id;
+}
+
+py::tuple shape_tuple(const fe_array_info& info) {
+  py::tuple shape(static_cast<std::size_t>(info.rank));
+  for (int32_t axis = 0; axis < info.rank; ++axis)
+    PyTuple_SET_ITEM(shape.ptr(), axis, PyLong_FromLongLong(info.shape[axis]));
+  return shape;
+}
+
+std::vector<int64_t> shape_of(py::handle sizes) {
+  std::vector<int64_t> shape;
+  for (const py::handle size : py::reinterpret_borrow<py::object>(sizes)) shape.push_back(integer_of(size));
+  if (shape.size() > FE_MAX_RANK)
+    raise(FE_INVALID_ARGUMENT,
+          "an array has at most " + std::to_string(FE_MAX_RANK) + " dimensions, not " + std::to_string(shape.size()));
+  return shape;
+}
+
+fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
+  fe_scalar scalar{};
+  const std::string name = fe_dtype_name(dtype) == nullptr ? "" : fe_dtype_name(dtype);
+  if (name == "bool") {
+    const int truth = PyObject_IsTrue(value.ptr());
+    if (truth < 0) throw py::error_already_set();
+    store(scalar, static_cast<uint8_t>(truth));
+  } else if (name == "float32" || name == "float64") {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    name == "float32" ? store(scalar, static_cast<float>(number)) : store(scalar, number);
+  } else if (name == "uint64") {
+    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) throw py::error_already_set();
+    const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      raise(FE_INVALID_ARGUMENT, py::str(value).cast<std::string>() + " does not fit into uint64");
+    }
+    store(scalar, static_cast<uint64_t>(number));
+  } else {
+    const std::size_t size = fe_dtype_size(dtype);
+    if (size == 0 || size > 8) raise(FE_INVALID_ARGUMENT, "dtype '" + name + "' has no scalars");
+    const int64_t number = integer_of(value);
+    const bool is_unsigned = name.starts_with('u');
+    const int bits = static_cast<int>(8 * size);
+    const int64_t lowest = is_unsigned ? 0 : bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
+    const int64_t highest = is_unsigned  ? (int64_t{1} << bits) - 1
+                            : bits == 64 ? INT64_MAX
+                                         : (int64_t{1} << (bits - 1)) - 1;
+    if (number < lowest || number > highest)
+      raise(FE_INVALID_ARGUMENT, std::to_string(number) + " does not fit into " + name);
+    std::memcpy(scalar.bytes, &number, size);  // little-endian, as every machine that ferrule runs on
+  }
+  return scalar;
+}
+
+std::string attributes_json(const py::dict& attributes) {
+  std::string json(1, '{');
+  for (const auto& [key, value] : attributes) {
+    if (value.is_none()) continue;
+    const std::string name = py::cast<std::string>(key);
+    if (json.size() > 1) json.push_back(',');
+    json.append(quoted(name)).push_back(':');
+    json.append(attribute_json(name, value));
+  }
+  json.push_back('}');
+  return json;
+}
+
+void bind_values(py::module_& module) {
+  module.def(
+      "is_dtype", [](const std::string& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
+  module.def("attributes_json", &attributes_json, py::arg("attributes"));
+}
+
+}  // namespace ferrule::python

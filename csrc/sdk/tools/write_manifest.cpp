@@ -1,0 +1,149 @@
+// ferrule-manifest <module> [options]: writes <module's stem>.json beside a module. The last step that touches the
+// file: whatever changes the module afterwards makes its manifest wrong, and the module is refused.
+#include "sdk/tools/module_name.h"
+#include "sdk/tools/read_image.h"
+#include "sdk/tools/sha256.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using ferrule::tools::Image;
+using ferrule::tools::ModuleName;
+
+constexpr const char* usage =
+    "usage: ferrule-manifest <module> [options]\n"
+    "Writes <module's stem>.json beside the module. Options; a list is given as a,b or by repeating the option:\n"
+    "  --rank N             among the variants of one name the highest is opened (0 without a variant)\n"
+    "  --preference N       among the backends of one kind of device the highest comes first\n"
+    "  --device-kind KIND   gpu, integrated_gpu, accelerator, remote, cpu, software, test\n"
+    "  --cpu-feature NAME   what the CPU must have: avx2, fma, ...\n"
+    "  --driver LIBRARY     what must be on the machine: libcuda.so.1, ...\n"
+    "  --architecture NAME  of the GPU code inside\n"
+    "  --op NAME            what the module computes, for readers\n"
+    "  --output FILE        another place for the manifest\n";
+
+struct Arguments {
+  std::filesystem::path module, output;
+  int rank = 0, preference = 0;
+  std::map<std::string, std::vector<std::string>> lists = {
+      {"--device-kind", {}}, {"--cpu-feature", {}}, {"--driver", {}}, {"--architecture", {}}, {"--op", {}}};
+};
+
+int number(std::string_view option, std::string_view text) {
+  int value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size())
+    throw std::runtime_error(fmt::format("{} takes a number, not '{}'", option, text));
+  return value;
+}
+
+void append(std::vector<std::string>& list, std::string_view text) {
+  for (std::size_t end = 0; end != std::string_view::npos;
+       text.remove_prefix(end == std::string_view::npos ? 0 : end + 1)) {
+    end = text.find(',');
+    if (const std::string_view part = text.substr(0, end); !part.empty()) list.emplace_back(part);
+  }
+}
+
+Arguments parse(const std::vector<std::string>& words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with("--")) {
+      if (!arguments.module.empty()) throw std::runtime_error("more than one module is named");
+      arguments.module = word;
+      continue;
+    }
+    if (i + 1 == words.size()) throw std::runtime_error(word + " takes a value");
+    const std::string& value = words[++i];
+    if (word == "--rank")
+      arguments.rank = number(word, value);
+    else if (word == "--preference")
+      arguments.preference = number(word, value);
+    else if (word == "--output")
+      arguments.output = value;
+    else if (const auto list = arguments.lists.find(word); list != arguments.lists.end())
+      append(list->second, value);
+    else
+      throw std::runtime_error("there is no option " + word);
+  }
+  if (arguments.module.empty()) throw std::runtime_error("no module is named");
+  if (arguments.output.empty()) arguments.output = std::filesystem::path(arguments.module).replace_extension(".json");
+  return arguments;
+}
+
+// As the symbol has it, where the format is one we read; else as this program was built, which the module's build was.
+fe_abi abi_of(const Image& image) {
+  constexpr fe_abi own = FE_ABI_INITIALIZER;
+  return image.abi.value_or(own);
+}
+
+nlohmann::ordered_json manifest_of(const Arguments& arguments) {
+  const auto name = ferrule::tools::parse_module_name(arguments.module.filename().string());
+  if (!name || !name->problem.empty())
+    throw std::runtime_error(name ? name->problem
+                                  : "its name is not [lib]ferrule-<name>[-<variant>] with the ending of a module");
+  const Image image = ferrule::tools::read_image(arguments.module);
+  if (!image.problem.empty()) throw std::runtime_error(image.problem);
+  const auto sha256 = ferrule::tools::sha256_of_file(arguments.module);
+  if (!sha256) throw std::runtime_error("the file cannot be read");
+  const fe_abi abi = abi_of(image);
+  nlohmann::ordered_json manifest;
+  manifest["name"] = name->name;
+  manifest["variant"] = name->variant;
+  manifest["device_kinds"] = arguments.lists.at("--device-kind");
+  manifest["abi"] = {
+      {"major", abi.major}, {"minor", abi.minor}, {"layout_hash", fmt::format("{:#018x}", abi.layout_hash)}};
+  manifest["sha256"] = *sha256;
+  manifest["size"] = std::filesystem::file_size(arguments.module);
+  manifest["rank"] = arguments.rank;
+  manifest["preference"] = arguments.preference;
+  manifest["cpu_features"] = arguments.lists.at("--cpu-feature");
+  manifest["driver"] = arguments.lists.at("--driver");
+  manifest["architectures"] = arguments.lists.at("--architecture");
+  manifest["ops"] = arguments.lists.at("--op");
+  return manifest;
+}
+
+// Written beside its place and moved there: nobody ever reads half of it.
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::path unfinished = path;
+  unfinished += ".new";
+  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error(unfinished.string() + " cannot be written");
+  std::filesystem::rename(unfinished, path);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::vector<std::string> arguments(words + 1, words + count);
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") return std::fputs(usage, stdout), 0;
+  try {
+    const Arguments parsed = parse(arguments);
+    try {
+      write(parsed.output, manifest_of(parsed).dump(2) + "\n");
+    } catch (const std::exception& error) {
+      throw std::runtime_error(parsed.module.string() + ": " + error.what());
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ferrule-manifest: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,252 @@
+"""ferrule: a tensor runtime. A small core, and backends that plug into it as separate shared objects."""
+
+from __future__ import annotations
+
+import threading as _threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as _np
+
+from ferrule import _ferrule
+from ferrule._errors import (
+    AbiMismatchError,
+    CancelledError,
+    DeviceLostError,
+    DTypeError,
+    Error,
+    InternalError,
+    InvalidArgumentError,
+    IoError,
+    LoadError,
+    NotFoundError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    TimeoutError_,
+    TracingError,
+    UnsupportedError,
+)
+from ferrule.array import Array  # first: the modules below need it, and it needs them
+
+# isort: split
+from ferrule import _ops
+from ferrule._devices import Backend, Device, backends, best_device, device, devices
+
+# One function an op; those imported below have NumPy's ways besides.
+from ferrule._ops import *  # noqa: F403
+from ferrule.creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    host_empty,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from ferrule.linear import matmul
+from ferrule.manipulation import (
+    astype,
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    matrix_transpose,
+    moveaxis,
+    pad,
+    permute_dims,
+    reshape,
+    split,
+    squeeze,
+    stack,
+    take,
+)
+from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+
+if TYPE_CHECKING:
+    from ferrule import io
+    from ferrule._log import set_log_level
+    from ferrule.buffers import buffer_from_host_ptr
+    from ferrule.dlpack import from_dlpack
+    from ferrule.graphs import Graph
+    from ferrule.loading import LoadReport, default_roots, load, load_all, reload, shutdown, unload
+    from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
+    from ferrule.tracing import graph
+
+__version__ = _ferrule.version()
+
+# Dtypes are NumPy's.
+bool = _np.dtype("bool")
+int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(_np.dtype, ("uint8", "uint16", "uint32", "uint64"))
+float32, float64 = _np.dtype("float32"), _np.dtype("float64")
+newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
+
+# Imported when first used: an import of ferrule is to cost little.
+_LATER = {
+    "Graph": "ferrule.graphs",
+    "LoadReport": "ferrule.loading",
+    "MemoryStats": "ferrule.statistics",
+    "buffer_from_host_ptr": "ferrule.buffers",
+    "default_roots": "ferrule.loading",
+    "from_dlpack": "ferrule.dlpack",
+    "graph": "ferrule.tracing",
+    "io": "",
+    "load": "ferrule.loading",
+    "load_all": "ferrule.loading",
+    "memory_stats": "ferrule.statistics",
+    "reload": "ferrule.loading",
+    "set_log_level": "ferrule._log",
+    "set_thread_count": "ferrule.statistics",
+    "shutdown": "ferrule.loading",
+    "stats": "ferrule.statistics",
+    "thread_count": "ferrule.statistics",
+    "unload": "ferrule.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'ferrule' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(module), name) if module else import_module(f"ferrule.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+def eval(*arrays: Array) -> None:
+    """Compute arrays, all in one go."""
+    flat: list[Array] = []
+    waiting: list[Any] = list(arrays)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, tuple)):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, Array):
+            flat.append(value)
+        else:
+            raise InvalidArgumentError(f"eval: takes arrays, not {type(value).__name__}")
+    _ferrule.evaluate([array._concrete("eval()") for array in flat])
+
+
+def _deliver_log_line(level: int, message: str) -> None:
+    from ferrule._log import deliver
+
+    deliver(level, message)
+
+
+_ferrule.set_main_thread(_threading.main_thread().ident or 0)
+_ferrule.set_log_function(_deliver_log_line)
+
+__all__ = [
+    "AbiMismatchError",
+    "Array",
+    "Backend",
+    "CancelledError",
+    "DTypeError",
+    "Device",
+    "DeviceLostError",
+    "Error",
+    "Graph",
+    "InternalError",
+    "InvalidArgumentError",
+    "IoError",
+    "LoadError",
+    "LoadReport",
+    "MemoryStats",
+    "NotFoundError",
+    "OutOfMemoryError",
+    "OutOfRangeError",
+    "TimeoutError_",
+    "TracingError",
+    "UnsupportedError",
+    "__version__",
+    "all",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
+    "asarray",
+    "astype",
+    "backends",
+    "best_device",
+    "bool",
+    "broadcast_to",
+    "buffer_from_host_ptr",
+    "concat",
+    "default_roots",
+    "device",
+    "devices",
+    "e",
+    "empty",
+    "empty_like",
+    "eval",
+    "expand_dims",
+    "eye",
+    "flip",
+    "float32",
+    "float64",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "graph",
+    "host_empty",
+    "inf",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "io",
+    "linspace",
+    "load",
+    "load_all",
+    "matmul",
+    "matrix_transpose",
+    "max",
+    "mean",
+    "memory_stats",
+    "min",
+    "moveaxis",
+    "nan",
+    "newaxis",
+    "ones",
+    "ones_like",
+    "pad",
+    "permute_dims",
+    "pi",
+    "prod",
+    "reload",
+    "reshape",
+    "set_log_level",
+    "set_thread_count",
+    "shutdown",
+    "split",
+    "squeeze",
+    "stack",
+    "stats",
+    "std",
+    "sum",
+    "take",
+    "thread_count",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "unload",
+    "var",
+    "zeros",
+    "zeros_like",
+]
+__all__ += _ops.__all__

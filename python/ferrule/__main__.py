@@ -1,0 +1,38 @@
+"""`python -m ferrule`: the load report and the devices; with an option, where things are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import ferrule
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m ferrule", description="What ferrule finds on this machine.")
+    show = parser.add_mutually_exclusive_group()
+    show.add_argument("--version", action="store_true", help="ferrule's version")
+    show.add_argument("--cmake-dir", action="store_true", help="for find_package(ferrule): ferrule_DIR")
+    show.add_argument("--backend-dir", action="store_true", help="the folder of the backends that came with ferrule")
+    show.add_argument("--include-dir", action="store_true", help="the folder of the C headers")
+    options = parser.parse_args()
+    root = Path(ferrule._ferrule.__file__ or "").parent
+    if options.version:
+        print(ferrule.__version__)
+    elif options.cmake_dir:
+        print(root / "lib" / "cmake" / "ferrule")
+    elif options.backend_dir:
+        print(root / "backends")
+    elif options.include_dir:
+        print(root / "include")
+    else:
+        print(f"ferrule {ferrule.__version__}")
+        print(ferrule.load_all())
+        for device in ferrule.devices():
+            print(f"{device}: {device.kind}, {device.info.get('description', '')} ({device.backend.path})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

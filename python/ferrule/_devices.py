@@ -1,0 +1,181 @@
+"""Backends and devices."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ferrule import _ferrule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_loaded_once = False
+_default: _ferrule.Device | None = None
+
+
+class Backend:
+    """A loaded module: `name`, `variant`, `version`, `path`."""
+
+    __slots__ = ("_handle", "_info")
+
+    def __init__(self, handle: _ferrule.Backend) -> None:
+        self._handle = handle
+        self._info: dict[str, Any] = _parse(handle.info())
+
+    @property
+    def name(self) -> str:
+        return str(self._info["name"])
+
+    @property
+    def variant(self) -> str:
+        return str(self._info.get("variant") or "")
+
+    @property
+    def version(self) -> str:
+        return str(self._info.get("version") or "")
+
+    @property
+    def path(self) -> Path:
+        """The module's file; Path("static") when it is linked in."""
+        from pathlib import Path
+
+        return Path(self._info.get("path") or "static")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return dict(self._info)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Backend) and (self.name, self.path) == (other.name, other.path)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.path))
+
+    def __repr__(self) -> str:
+        return f"Backend({self.name!r}, variant={self.variant!r}, path={str(self.path)!r})"
+
+
+class Device:
+    """Where arrays lie and graphs run. `str(device)` is its name, such as "cpu:0"."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: _ferrule.Device) -> None:
+        self._handle = handle
+
+    @property
+    def name(self) -> str:
+        return self._handle.name
+
+    @property
+    def kind(self) -> str:
+        """gpu, integrated_gpu, accelerator, remote, cpu, software or test."""
+        return str(self.info["kind"])
+
+    @property
+    def info(self) -> dict[str, Any]:
+        info: dict[str, Any] = _parse(self._handle.info())
+        return info
+
+    @property
+    def backend(self) -> Backend:
+        return Backend(self._handle.backend())
+
+    @property
+    def memory(self) -> tuple[int | None, int | None]:
+        """Free and total bytes; None where that is unknown, as it is for free memory until the device is open."""
+        return self._handle.memory()
+
+    def open(self, **options: str | int | float | bool) -> Device:
+        """Open the device, which its first use does otherwise. The options are the backend's; wrong ones are listed."""
+        import json
+
+        self._handle.open(json.dumps(options))
+        return self
+
+    def supports(self, op: str, *dtypes: object) -> bool:
+        """Whether the device has a kernel of its own for an op with inputs of these dtypes."""
+        return self._handle.supports(op, dtypes)
+
+    def trim(self) -> None:
+        """Give cached memory back."""
+        self._handle.trim()
+
+    def reset(self) -> None:
+        """Forget the error of earlier work."""
+        self._handle.reset()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self._handle.same_as(other._handle)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+def _parse(text: str) -> Any:
+    import json
+
+    return json.loads(text)
+
+
+def backends() -> list[Backend]:
+    """The backends that are loaded."""
+    return [Backend(handle) for handle in _ferrule.backends()]
+
+
+def devices() -> list[Device]:
+    """All devices, in order of kind; loads what there is on first use."""
+    load_once()
+    return [Device(handle) for handle in _ferrule.devices()]
+
+
+def device(name: Device | str) -> Device:
+    """The device of a name: a backend or a kind, and a number among those: "cpu", "gpu:1". Case does not matter."""
+    if isinstance(name, Device):
+        return name
+    load_once()
+    return Device(_ferrule.device_by_name(name))
+
+
+def best_device() -> Device:
+    """The first gpu, else the first integrated_gpu, else the cpu."""
+    return Device(default_handle())
+
+
+def default_handle() -> _ferrule.Device:
+    """Where arrays go when nobody says where: the best device."""
+    global _default
+    if _default is None:
+        load_once()
+        _default = _ferrule.best_device()
+    return _default
+
+
+def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
+    return default_handle() if device_or_name is None else device(device_or_name)._handle
+
+
+def load_once() -> None:
+    """What the first use of a device does: load_all(), unless that was called, or FERRULE_AUTOLOAD=0."""
+    global _loaded_once
+    if _loaded_once:
+        return
+    _loaded_once = True
+    if os.environ.get("FERRULE_AUTOLOAD", "") != "0":
+        from ferrule.loading import load_all
+
+        load_all()
+
+
+def changed() -> None:
+    """Backends came or went."""
+    global _default, _loaded_once
+    _default = None
+    _loaded_once = True

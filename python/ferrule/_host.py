@@ -1,0 +1,61 @@
+"""NumPy's memory as a device's: what can be lent is lent, what cannot is copied first or refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule._errors import DTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_DIMENSIONS = 8
+
+
+def from_host(source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str) -> _ferrule.Array:
+    """`copy`: True always, False never (an error where it would be needed), None if needed."""
+    if isinstance(source, np.ma.MaskedArray):
+        raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
+    if source.ndim > MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {source.ndim}")
+    native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufb" else source.dtype
+    if not _ferrule.is_dtype(native.name):
+        raise DTypeError(f"{caller}: dtype {source.dtype} is not supported")
+    reason = _unlendable(source)
+    if reason is not None:
+        if copy is False:
+            raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
+        source = np.array(source, dtype=native, copy=True, order="C", subok=False)
+        source.flags.writeable = False  # nobody else has it, so it never changes
+        return _ferrule.from_numpy(device, source, False, 1 if copy else 2)
+    return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy])
+
+
+def _unlendable(source: NDArray[Any]) -> str | None:
+    if not source.dtype.isnative:
+        return "the byte order is not this machine's"
+    if not source.flags.aligned:
+        return "the memory is not aligned to the elements"
+    if any(stride % source.itemsize for stride in source.strides) and source.size > 0:
+        return "the strides are not multiples of the element's size"
+    return None
+
+
+def may_change(source: NDArray[Any]) -> bool:
+    """Whether anybody can write to the memory: a read-only view of a writable array can change, too."""
+    owner: Any = source
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return owner is not None and not isinstance(owner, bytes) and not _is_read_only(owner)
+
+
+def _is_read_only(owner: object) -> bool:
+    try:
+        return memoryview(owner).readonly  # type: ignore[arg-type]
+    except TypeError:
+        return True  # not Python's memory to judge, and NumPy was told that it is read-only

@@ -1,0 +1,376 @@
+"""`Array`: lazy, immutable, on one device. It behaves as NumPy's where both have a thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule._errors import InvalidArgumentError
+from ferrule._symbols import Symbol, refuse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ferrule._devices import Device
+
+_OPERANDS = (int, float, np.ndarray, np.generic)
+_Axis = int | tuple[int, ...] | None
+
+
+class Array:
+    """Made by `asarray`, `zeros` and their like, and by ops. Ops are recorded, and computed when a value is needed."""
+
+    __slots__ = ("__weakref__", "_handle")
+    _handle: _ferrule.Array | Symbol
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+    __array_priority__ = 1000.0  # `numpy_array + array` is ours
+
+    @classmethod
+    def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
+        array = object.__new__(cls)
+        array._handle = handle
+        return array
+
+    # ---- what it is
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._handle.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._handle.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._handle.ndim
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for length in self._handle.shape:
+            size *= length
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self._handle.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> Device:
+        from ferrule._devices import Device
+
+        device = self._handle.device
+        return device if isinstance(device, Device) else Device(device)
+
+    @property
+    def placement(self) -> str:
+        """How the array came to its bytes: "borrowed", "copied: " and why, "lazy", ..."""
+        return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
+
+    def to_device(self, device: Device | str) -> Array:
+        """The array on another device; itself when it is there."""
+        from ferrule._devices import device as find
+
+        handle = self._concrete("to_device()")
+        target = find(device)
+        return self if handle.device.same_as(target._handle) else Array._of(handle.to_device(target._handle))
+
+    # ---- its values
+    def _concrete(self, what: str) -> _ferrule.Array:
+        handle = self._handle
+        if isinstance(handle, Symbol):
+            refuse(what)
+        return handle
+
+    def _computed(self, what: str) -> _ferrule.Array:
+        handle = self._concrete(what)
+        if not handle.computed:
+            _ferrule.evaluate((handle,))
+        return handle
+
+    def _host(self, what: str) -> NDArray[Any]:
+        """The bytes as a read-only NumPy array: the same ones on a host device, else a copy."""
+        handle = self._computed(what)
+        host = _ferrule.host_view(handle)
+        if host is None:
+            host = np.empty(handle.shape, handle.dtype)
+            handle.read_into(host)
+            host.flags.writeable = False
+        return host
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        host = self._host("numpy.asarray()")
+        if dtype is not None and np.dtype(dtype) != host.dtype:
+            if copy is False:
+                raise InvalidArgumentError(f"numpy.asarray: {host.dtype} to {np.dtype(dtype)} needs a copy")
+            return host.astype(dtype)
+        return host.copy() if copy else host
+
+    def item(self) -> bool | int | float:
+        """The one element as a Python number."""
+        if self.size != 1:
+            raise InvalidArgumentError(f"item: the array has {self.size} elements, not one")
+        value: bool | int | float = self._host("item()").item()
+        return value
+
+    def tolist(self) -> Any:
+        return self._host("tolist()").tolist()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise InvalidArgumentError(f"the truth of an array of {self.size} elements is ambiguous: use any or all")
+        return bool(self._host("bool()").item())
+
+    def __int__(self) -> int:
+        return int(self._one("int()"))
+
+    def __float__(self) -> float:
+        return float(self._one("float()"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu" or self.ndim != 0:
+            raise TypeError(f"only integer arrays of 0 dimensions are an index, not {self.dtype}{self.shape}")
+        return int(self._one("index()"))
+
+    def _one(self, what: str) -> Any:
+        if self.size != 1:
+            raise InvalidArgumentError(f"{what}: the array has {self.size} elements, not one")
+        return self._host(what).item()
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of an array of 0 dimensions")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if self.ndim == 0:
+            raise TypeError("iteration over an array of 0 dimensions")
+        return (self[index] for index in range(self.shape[0]))
+
+    def __contains__(self, value: object) -> bool:
+        return bool(_reductions.any(self == value))
+
+    def __repr__(self) -> str:
+        from ferrule._text import text_of
+
+        return text_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        from ferrule.dlpack import export
+
+        return export(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from ferrule.dlpack import device_of
+
+        return device_of(self)
+
+    def __copy__(self) -> Array:
+        return Array._of(self._handle)
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return Array._of(self._handle)  # nobody can change it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ferrule.creation import asarray
+
+        return asarray, (np.array(self),)
+
+    # ---- indexing
+    def __getitem__(self, key: object) -> Array:
+        from ferrule.indexing import get
+
+        return get(self, key)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Rebinds: earlier views and exports keep the old values."""
+        from ferrule.indexing import put
+
+        self._handle = put(self, key, value)._handle
+
+    # ---- shapes
+    @property
+    def T(self) -> Array:  # noqa: N802
+        """The transpose of a matrix."""
+        if self.ndim != 2:
+            raise InvalidArgumentError(f"T: needs 2 dimensions, not {self.ndim}; use mT or permute_dims")
+        return _manipulation.permute_dims(self, (1, 0))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802
+        """The last two axes exchanged."""
+        return _manipulation.matrix_transpose(self)
+
+    def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array:
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return _manipulation.reshape(self, sizes)  # type: ignore[arg-type]
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> Array:
+        return _manipulation.astype(self, dtype, copy=copy)
+
+    def flatten(self) -> Array:
+        return _manipulation.reshape(self, (-1,))
+
+    # ---- reductions
+    def sum(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.sum(self, axis=axis, keepdims=keepdims)
+
+    def prod(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.prod(self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.mean(self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.max(self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.min(self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.all(self, axis=axis, keepdims=keepdims)
+
+    def any(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
+        return _reductions.any(self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        return _reductions.argmax(self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        return _reductions.argmin(self, axis=axis, keepdims=keepdims)
+
+    # ---- operators; whatever is no operand gets its own turn
+    def __add__(self, other: object) -> Array:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: object) -> Array:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: object) -> Array:
+        return _binary("subtract", self, other)
+
+    def __rsub__(self, other: object) -> Array:
+        return _binary("subtract", other, self)
+
+    def __mul__(self, other: object) -> Array:
+        return _binary("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Array:
+        return _binary("multiply", other, self)
+
+    def __floordiv__(self, other: object) -> Array:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: object) -> Array:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: object) -> Array:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: object) -> Array:
+        return _binary("remainder", other, self)
+
+    def __pow__(self, other: object) -> Array:
+        return _binary("pow", self, other)
+
+    def __rpow__(self, other: object) -> Array:
+        return _binary("pow", other, self)
+
+    def __and__(self, other: object) -> Array:
+        return _binary("bitwise_and", self, other)
+
+    def __rand__(self, other: object) -> Array:
+        return _binary("bitwise_and", other, self)
+
+    def __or__(self, other: object) -> Array:
+        return _binary("bitwise_or", self, other)
+
+    def __ror__(self, other: object) -> Array:
+        return _binary("bitwise_or", other, self)
+
+    def __xor__(self, other: object) -> Array:
+        return _binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other: object) -> Array:
+        return _binary("bitwise_xor", other, self)
+
+    def __truediv__(self, other: object) -> Array:
+        return _binary("divide", _as_float(self, other), other)
+
+    def __rtruediv__(self, other: object) -> Array:
+        return _binary("divide", other, _as_float(self, other))
+
+    def __matmul__(self, other: object) -> Array:
+        return _linear.matmul(self, other) if isinstance(other, (Array, np.ndarray)) else NotImplemented
+
+    def __rmatmul__(self, other: object) -> Array:
+        return _linear.matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
+
+    def __lt__(self, other: object) -> Array:
+        return _binary("less", self, other)
+
+    def __le__(self, other: object) -> Array:
+        return _binary("less_equal", self, other)
+
+    def __gt__(self, other: object) -> Array:
+        return _binary("greater", self, other)
+
+    def __ge__(self, other: object) -> Array:
+        return _binary("greater_equal", self, other)
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        return _binary("equal", self, other)
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        return _binary("not_equal", self, other)
+
+    def __neg__(self) -> Array:
+        return apply("negative", (self,), {})
+
+    def __abs__(self) -> Array:
+        return apply("abs", (self,), {})
+
+    def __invert__(self) -> Array:
+        return apply("bitwise_invert", (self,), {})
+
+    def __pos__(self) -> Array:
+        return self
+
+
+_ferrule.set_array_class(Array)
+
+
+def _binary(op: str, left: object, right: object) -> Array:
+    other = right if isinstance(left, Array) else left
+    if not isinstance(other, (Array, *_OPERANDS)):
+        return NotImplemented  # type: ignore[no-any-return]
+    return apply(op, (left, right), {})
+
+
+def _as_float(array: Array, other: object) -> Array:
+    """Integers divide as float32; beside a floating-point operand its dtype decides."""
+    kind = other.dtype.kind if isinstance(other, (Array, np.ndarray, np.generic)) else ""
+    if array.dtype.kind == "f" or kind == "f":
+        return array
+    return _manipulation.astype(array, "float32")
+
+
+# Below, because each of them needs the class above.
+from ferrule import linear as _linear  # noqa: E402
+from ferrule import manipulation as _manipulation  # noqa: E402
+from ferrule import reductions as _reductions  # noqa: E402
+from ferrule._record import apply  # noqa: E402

@@ -1,0 +1,206 @@
+"""New arrays. Without a dtype, numbers become int64, float32 or bool; without a device, they lie on the best one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule._devices import Device, handle_of
+from ferrule._errors import DTypeError, InvalidArgumentError, OutOfMemoryError
+from ferrule._host import from_host
+from ferrule._symbols import Symbol
+from ferrule.array import Array
+from ferrule.manipulation import Shape, astype, sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAGE = 4096
+
+
+def asarray(
+    obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
+) -> Array:
+    """An array of what NumPy, DLPack, a buffer, or Python's numbers and lists hold.
+
+    NumPy's memory is borrowed where the device can: `copy=False` raises where it cannot, `copy=True` always copies.
+    """
+    if isinstance(obj, Array):
+        array = obj
+        if isinstance(obj._handle, _ferrule.Array):
+            if device is not None:
+                array = obj.to_device(device)
+            if copy:
+                array = Array._of(_ferrule.apply("copy", (array._handle,), (), {}))  # type: ignore[arg-type]
+        return array if dtype is None else astype(array, dtype)
+    if isinstance(obj, (list, tuple)) and any(isinstance(item, Array) for item in obj):
+        from ferrule.manipulation import stack
+
+        if all(isinstance(item, Array) for item in obj):
+            return stack(obj) if dtype is None else astype(stack(obj), dtype)
+    host, borrowed = _as_numpy(obj, dtype)
+    if host is None:
+        from ferrule.dlpack import from_dlpack
+
+        array = from_dlpack(obj, device=device, copy=copy)
+        return array if dtype is None else astype(array, dtype)
+    if dtype is not None and host.dtype != np.dtype(dtype):
+        if copy is False:
+            raise InvalidArgumentError(
+                f"asarray: {host.dtype} to {np.dtype(dtype)} needs a copy, which copy=False forbids"
+            )
+        host, borrowed = host.astype(dtype), False
+    if not borrowed:
+        if copy is False:
+            raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
+        host.flags.writeable = False
+    return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray"))
+
+
+def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
+    """A NumPy array and whether its memory is somebody else's; None for what only DLPack can read."""
+    if isinstance(obj, np.ndarray):
+        return obj, True
+    if isinstance(obj, (bool, int, float, list, tuple)):
+        try:
+            host = np.array(obj, dtype=dtype)
+        except OverflowError as error:
+            raise InvalidArgumentError(f"asarray: {error}") from error
+        except ValueError as error:
+            raise InvalidArgumentError(f"asarray: {error}") from error
+        if dtype is None and host.dtype == np.float64 and not _holds_float64(obj):
+            host = host.astype(np.float32)
+        return host, False
+    if isinstance(obj, np.generic):
+        return np.array(obj), False
+    try:
+        return np.asarray(memoryview(obj)), True  # type: ignore[arg-type]
+    except (TypeError, BufferError):
+        pass
+    if hasattr(obj, "__array__"):
+        return np.array(obj), False
+    if hasattr(obj, "__dlpack__"):
+        return None, True
+    raise DTypeError(f"asarray: a {type(obj).__name__} is neither numbers nor memory that holds them")
+
+
+def _holds_float64(obj: object) -> bool:
+    """Whether NumPy's own float64 is among the numbers: then it is meant."""
+    if isinstance(obj, (list, tuple)):
+        return any(_holds_float64(item) for item in obj)
+    return isinstance(obj, (np.ndarray, np.float64))
+
+
+def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+    """An array of one value, which also gives the dtype unless one is named."""
+    if isinstance(fill_value, Array):
+        fill_value = fill_value.item()
+    if dtype is None:
+        dtype = np.bool_ if isinstance(fill_value, (bool, np.bool_)) else None
+    if dtype is None:
+        dtype = np.int64 if isinstance(fill_value, (int, np.integer)) else np.float32
+    wanted = sizes(shape)
+    if any(size < 0 for size in wanted):
+        raise InvalidArgumentError(f"full: shape {wanted} has a negative size")
+    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, np.dtype(dtype)))
+
+
+def zeros(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+    """An array of zeros."""
+    return full(shape, 0, dtype=dtype or np.float32, device=device)
+
+
+def ones(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+    """An array of ones."""
+    return full(shape, 1, dtype=dtype or np.float32, device=device)
+
+
+def empty(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+    """An array for its shape's sake. As arrays never change, its elements are zeros."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full_like(x: Array, /, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+    """An array of one value in x's shape, and its dtype and device unless others are named."""
+    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or _device_of(x))
+
+
+def zeros_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+    """Zeros in x's shape, and its dtype and device unless others are named."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+    """Ones in x's shape, and its dtype and device unless others are named."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+    """An array for its shape's sake, like x."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: Any = None,
+    device: Device | str | None = None,
+) -> Array:
+    """Numbers from start up to, without, stop; from 0 when one number is given."""
+    first, end = (0, start) if stop is None else (start, stop)
+    if step == 0:
+        raise InvalidArgumentError("arange: step is 0")
+    if dtype is None:
+        dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
+    return _owned(np.arange(first, end, step, dtype=dtype), device)
+
+
+def linspace(
+    start: float,
+    stop: float,
+    /,
+    num: int,
+    *,
+    dtype: Any = np.float32,
+    device: Device | str | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """num evenly spaced numbers from start to stop."""
+    return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(dtype or np.float32), device)
+
+
+def eye(
+    rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
+) -> Array:
+    """Ones on the k-th diagonal, zeros elsewhere."""
+    return _owned(np.eye(rows, columns, k=k, dtype=dtype or np.float32), device)
+
+
+def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
+    """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
+    wanted, element = sizes(shape), np.dtype(dtype)
+    if any(size < 0 for size in wanted):
+        raise InvalidArgumentError(f"host_empty: shape {wanted} has a negative size")
+    count = int(np.prod(wanted, dtype=object)) * element.itemsize
+    rounded = -(-count // PAGE) * PAGE
+    try:
+        memory = np.empty(rounded + PAGE, dtype=np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError(f"host_empty: {count} bytes for shape {wanted} of {element}") from error
+    start = -memory.ctypes.data % PAGE
+    flat: NDArray[Any] = memory[start : start + count].view(element)
+    return flat.reshape(wanted)
+
+
+def _owned(host: NDArray[Any], device: Device | str | None) -> Array:
+    host.flags.writeable = False  # nobody else has it, so that it never changes
+    return Array._of(from_host(host, handle_of(device), None, "asarray"))
+
+
+def _device_of(x: Array) -> Device | None:
+    return x._handle.graph.device if isinstance(x._handle, Symbol) else x.device

@@ -1,0 +1,333 @@
+"""`Graph`: built by hand or traced; looked at, compiled, computed, saved."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ferrule import _ferrule
+from ferrule._devices import Device, best_device
+from ferrule._devices import device as find_device
+from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
+from ferrule._record import number_dtype
+from ferrule._symbols import Symbol, users_line
+from ferrule.array import Array
+from ferrule.creation import asarray
+from ferrule.manipulation import Shape, sizes
+
+FORMAT = 1  # of saved graphs
+
+
+class Graph:
+    """A graph for one device. Ops on its inputs are recorded in it, with the functions and operators of arrays:
+
+    >>> g = Graph()
+    >>> x = g.input((2, 3))
+    >>> g.output(x * 2 + 1)
+    >>> g.compute(numpy.ones((2, 3), "float32"))
+    """
+
+    def __init__(self, device: Device | str | None = None) -> None:
+        self.device = best_device() if device is None else find_device(device)
+        self._graph = _ferrule.Graph(self.device._handle)
+        self.inputs: list[Array] = []
+        self.outputs: list[Array] = []
+        self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
+        self._constants: dict[int, tuple[Array | _ferrule.Array, Array]] = {}  # by handle: the lender is kept alive
+        self._operand_count = 0
+        self._compiled: _ferrule.Compiled | None = None
+        self._closed = False
+
+    # ---- building
+    def input(
+        self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
+    ) -> Array:
+        """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
+        self._open("input")
+        called = f"x{len(self.inputs)}" if name is None else name
+        wanted, element = sizes(shape), np.dtype(dtype)
+        value = self._graph.input(called, element, wanted, strides)
+        self._steps.append(("input", value, called, element.name, wanted, None if strides is None else list(strides)))
+        self.inputs.append(self._symbol(value))
+        return self.inputs[-1]
+
+    def constant(self, value: object, name: str | None = None) -> Array:
+        """An array that is the same in each compute; its bytes are borrowed."""
+        self._open("constant")
+        array = value if isinstance(value, Array) else asarray(value, device=self.device)
+        handle = array._concrete("Graph.constant()")
+        if id(handle) in self._constants:
+            return self._constants[id(handle)][1]
+        called = f"c{len(self._constants)}" if name is None else name
+        value_id = self._graph.constant(called, handle)
+        self._steps.append(("constant", value_id, called, len(self._constants)))
+        symbol = self._symbol(value_id)
+        self._constants[id(handle)] = (handle, symbol)
+        return symbol
+
+    def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
+        """An op by its name, which may be asked to run on another device."""
+        from ferrule._record import _attribute
+
+        self._open(op)
+        operands = [self.constant(x) if isinstance(x, np.ndarray) else x for x in inputs]
+        dtypes = [x.dtype for x in operands if isinstance(x, Array) and not self._is_weak(x)]
+        complete = {name: _attribute(op, name, value) for name, value in attributes.items()}
+        return self._record(op, operands, dtypes, complete, None if device is None else find_device(device))
+
+    def output(self, *arrays: Array) -> None:
+        """Adds results, in the order of compute's."""
+        self._open("output")
+        for array in arrays:
+            symbol = self._own(array)
+            # The bytes of a result are its own: an input, a constant or another output is copied.
+            same = [*self.inputs, *self.outputs, *(known for _, known in self._constants.values())]
+            if symbol.weak or any(other._handle is symbol for other in same):
+                symbol = self._own(self._record("copy", [array], [], {}))
+            self._graph.output(symbol.id)
+            self._steps.append(("output", symbol.id))
+            self.outputs.append(Array._of(symbol))
+        self._compiled = None
+
+    def _record(
+        self,
+        op: str,
+        operands: Sequence[object],
+        dtypes: Sequence[np.dtype[Any]],
+        attributes: Mapping[str, object],
+        device: Device | None = None,
+    ) -> Array:
+        """An op on symbols of this graph, arrays (which become constants) and Python's numbers."""
+        self._open(op)
+        ids, weak = [], []
+        for operand in operands:
+            symbol, is_weak = self._value(op, operand, dtypes)
+            ids.append(symbol.id)
+            weak.append(is_weak)
+        place = None if device is None else device._handle
+        value = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
+        self._steps.append(
+            (
+                "apply",
+                value,
+                op,
+                ids,
+                weak,
+                _ferrule.attributes_json(attributes),
+                None if device is None else device.name,
+            )
+        )
+        numbers_only = bool(operands) and not dtypes
+        return self._symbol(value, weak=numbers_only)
+
+    def _value(self, op: str, operand: object, dtypes: Sequence[np.dtype[Any]]) -> tuple[Symbol, bool]:
+        if isinstance(operand, Array):
+            if not isinstance(operand._handle, Symbol):
+                operand = self.constant(operand)
+            symbol = self._own(operand)
+            if not symbol.weak or not dtypes:
+                return symbol, False
+            sample = {"f": 0.5, "b": True}.get(symbol.dtype.kind, 0)
+            dtype, is_weak = number_dtype(op, sample, dtypes)
+            if dtype != symbol.dtype:
+                symbol = self._own(self._record("astype", [operand], [symbol.dtype], {"dtype": dtype}))
+            return symbol, is_weak
+        if not isinstance(operand, (int, float)):
+            raise InvalidArgumentError(f"{op}: an input is a {type(operand).__name__}")
+        dtype, is_weak = number_dtype(op, operand, dtypes)
+        return self._own(self._scalar(operand, dtype)), is_weak
+
+    def _scalar(self, number: float, dtype: np.dtype[Any], weak: bool = False) -> Array:
+        value = self._graph.scalar(dtype, number)
+        self._steps.append(("scalar", value, dtype.name, number, weak))
+        return self._symbol(value, weak)
+
+    def _operand(self, number: float) -> Array:
+        """A Python number that each compute gives anew."""
+        self._operand_count += 1
+        return self._scalar(number, np.dtype("int64" if isinstance(number, int) else "float64"), weak=True)
+
+    def _input_like(self, array: Array) -> Array:
+        handle = array._computed("ferrule.graphs")
+        host = _ferrule.host_view(handle)
+        strides: tuple[int, ...] | None = None
+        if host is not None and not host.flags.c_contiguous:
+            strides = tuple(stride // host.itemsize for stride in host.strides)
+        return self.input(array.shape, array.dtype, strides=strides)
+
+    def _symbol(self, value: int, weak: bool = False) -> Array:
+        return Array._of(Symbol(self, value, *self._graph.type(value), weak))
+
+    def _own(self, array: Array) -> Symbol:
+        symbol = array._handle
+        if not isinstance(symbol, Symbol) or symbol.graph is not self:
+            raise InvalidArgumentError("the array is no value of this graph")
+        return symbol
+
+    @staticmethod
+    def _is_weak(array: Array) -> bool:
+        return isinstance(array._handle, Symbol) and array._handle.weak
+
+    def _open(self, what: str) -> None:
+        if self._closed:
+            raise TracingError(f"{what} on an array of a trace that has ended, at {users_line()}")
+
+    def _close(self) -> None:
+        self._closed = True
+
+    # ---- computing
+    def compile(self, *, fallback: str = "warn", fuse: bool = True) -> Graph:
+        """Compile for the device; errors of support and memory come now. `compute` does it if nobody did."""
+        if not self.outputs:
+            raise InvalidArgumentError("compile: the graph has no outputs")
+        self._compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse}))
+        return self
+
+    def _compiled_handle(self) -> _ferrule.Compiled:
+        if self._compiled is None:
+            self.compile()
+        assert self._compiled is not None
+        return self._compiled
+
+    def compute(self, *arrays: object, out: NDArray[Any] | Sequence[NDArray[Any]] | None = None) -> Any:
+        """The output, or a tuple of several. `out`, C-contiguous and of their types, is written and returned."""
+        numbers = [number for number in arrays[len(self.inputs) :] if isinstance(number, (int, float))]
+        if len(arrays) - len(numbers) != len(self.inputs) or len(numbers) not in (0, self._operand_count):
+            raise InvalidArgumentError(f"compute: takes {len(self.inputs)} arrays, not {len(arrays)}")
+        given = [asarray(array, device=self.device) for array in arrays[: len(self.inputs)]]
+        for place, (array, wanted) in enumerate(zip(given, self.inputs, strict=True)):
+            if array.shape != wanted.shape or array.dtype != wanted.dtype:
+                raise InvalidArgumentError(
+                    f"compute: input {place} is {wanted.dtype}{wanted.shape}, not {array.dtype}{array.shape}"
+                )
+        handles = [array._concrete("compute()") for array in given]
+        if out is None:
+            results = self._compiled_handle().compute(handles, numbers, None)
+            made = tuple(Array._of(result) for result in results if result is not None)
+            return made[0] if len(made) == 1 else made
+        targets = [out] if isinstance(out, np.ndarray) else list(out)
+        self._check_out(targets)
+        self._compiled_handle().compute(handles, numbers, targets)
+        return out
+
+    def _check_out(self, targets: Sequence[NDArray[Any]]) -> None:
+        if len(targets) != len(self.outputs):
+            raise InvalidArgumentError(f"out: the graph has {len(self.outputs)} outputs, not {len(targets)}")
+        for target, wanted in zip(targets, self.outputs, strict=True):
+            if not isinstance(target, np.ndarray):
+                raise InvalidArgumentError(f"out: takes NumPy arrays, not {type(target).__name__}")
+            if target.dtype != wanted.dtype or target.shape != wanted.shape or not target.dtype.isnative:
+                raise InvalidArgumentError(f"out: is {target.dtype}{target.shape}, not {wanted.dtype}{wanted.shape}")
+            if not (target.flags.c_contiguous and target.flags.writeable and target.flags.aligned):
+                raise InvalidArgumentError("out: must be C-contiguous, aligned and writable")
+        for place, target in enumerate(targets):
+            if any(np.shares_memory(target, other) for other in targets[:place]):
+                raise InvalidArgumentError("out: two of the arrays share memory")
+
+    # ---- looking
+    def text(self) -> str:
+        """One line a node."""
+        return self._graph.text("text")
+
+    def dot(self) -> str:
+        """The graph in graphviz's language."""
+        return self._graph.text("dot")
+
+    def svg(self) -> str:
+        """The graph as a picture; needs graphviz's `dot`."""
+        import shutil
+        import subprocess
+
+        program = shutil.which("dot")
+        if program is None:
+            raise UnsupportedError("svg: needs the program `dot`; install graphviz")
+        drawn = subprocess.run([program, "-Tsvg"], input=self.dot(), capture_output=True, text=True, check=False)
+        if drawn.returncode != 0:
+            raise UnsupportedError(f"svg: {program} failed: {drawn.stderr.strip()}")
+        return drawn.stdout
+
+    def _repr_svg_(self) -> str | None:
+        import shutil
+
+        return self.svg() if shutil.which("dot") else None
+
+    @property
+    def plan(self) -> Any:
+        """What will run: for each node its device, kernel and bytes; and the size of the workspace."""
+        return json.loads(self._compiled_handle().plan())
+
+    def placement(self) -> Any:
+        """Which node runs where, and which not where it was asked to."""
+        return json.loads(self._compiled_handle().placement())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Graph({self.device}, {len(self.inputs)} inputs, {len(self._steps)} steps, {len(self.outputs)} outputs)"
+
+    # ---- keeping
+    def to_bytes(self) -> bytes:
+        """How the graph was built, and its constants: an .npz with the steps as JSON."""
+        steps = json.dumps({"format": FORMAT, "device": self.device.name, "steps": self._steps})
+        arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(self._concrete_constants())}
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)
+        return file.getvalue()
+
+    def _concrete_constants(self) -> list[tuple[Array, Array]]:
+        return [(Array._of(handle), symbol) for handle, symbol in self._constants.values()]  # type: ignore[arg-type]
+
+    @classmethod
+    def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:
+        """The graph again, on the device of its name unless another is given."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            described = json.loads(arrays.pop("steps").tobytes().decode())
+            version, steps = described["format"], described["steps"]
+        except (ValueError, KeyError, OSError, EOFError) as error:
+            raise InvalidArgumentError(f"this is no saved graph: {error}") from error
+        if version != FORMAT:
+            raise UnsupportedError(f"the graph was saved in format {version}; this ferrule reads {FORMAT}")
+        graph = cls(described["device"] if device is None else device)
+        graph._rebuild(steps, arrays)
+        return graph
+
+    def _rebuild(self, steps: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
+        symbols: dict[int, Array] = {}
+        for step in steps:
+            kind, value = step[0], step[1]
+            if kind == "input":
+                symbols[value] = self.input(step[4], step[3], step[2], step[5])
+            elif kind == "constant":
+                symbols[value] = self.constant(asarray(arrays[f"constant{step[3]}"], device=self.device), step[2])
+            elif kind == "scalar":
+                self._operand_count += bool(step[4])
+                symbols[value] = self._scalar(step[3], np.dtype(step[2]), step[4])
+            elif kind == "apply":
+                _, _, op, ids, weak, attributes, place = step
+                device = None if place is None else find_device(place)._handle
+                inputs = [self._own(symbols[i]).id for i in ids]
+                made = self._graph.apply(op, inputs, weak if any(weak) else (), json.loads(attributes), device)
+                self._steps.append(("apply", made, op, inputs, weak, attributes, place))
+                symbols[value] = self._symbol(made)
+            else:
+                self.output(symbols[value])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        Path(path).write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], device: Device | str | None = None) -> Graph:
+        return cls.from_bytes(Path(path).read_bytes(), device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph.from_bytes, (self.to_bytes(),)

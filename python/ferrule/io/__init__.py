@@ -1,0 +1,7 @@
+"""Files of arrays."""
+
+from __future__ import annotations
+
+from ferrule.io.safetensors import SafeTensors, open_safetensors
+
+__all__ = ["SafeTensors", "open_safetensors"]

@@ -1,0 +1,163 @@
+"""safetensors: 8 bytes with the length of a header, the header in JSON, then the bytes of the tensors without a gap.
+
+The whole file is one read-only mmap, lent to the device once; arrays are views in it. Nothing of a file is believed
+that was not checked: see https://github.com/huggingface/safetensors#format.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from ferrule._devices import Device, handle_of
+from ferrule._errors import InvalidArgumentError, UnsupportedError
+from ferrule._host import from_host
+from ferrule.array import Array
+from ferrule.buffers import map_file
+
+LONGEST_HEADER = 100_000_000  # bytes, as the format's own reader has it
+# Bytes of an element, and the name of the dtype here; without one the file opens, but that tensor cannot be had.
+DTYPES = {
+    "BOOL": (1, "bool"),
+    "U8": (1, "uint8"),
+    "I8": (1, "int8"),
+    "F8_E5M2": (1, ""),
+    "F8_E4M3": (1, ""),
+    "I16": (2, "int16"),
+    "U16": (2, "uint16"),
+    "F16": (2, ""),
+    "BF16": (2, ""),
+    "I32": (4, "int32"),
+    "U32": (4, "uint32"),
+    "F32": (4, "float32"),
+    "F64": (8, "float64"),
+    "I64": (8, "int64"),
+    "U64": (8, "uint64"),
+}
+
+
+class Tensor(NamedTuple):
+    """An entry of the header; `begin` and `end` count from the file's first byte."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+class SafeTensors(Mapping[str, Array]):
+    """The arrays of a file by name. `tensors` and `metadata` are its header."""
+
+    def __init__(self, path: str | os.PathLike[str], device: Device | str | None = None) -> None:
+        self.path = Path(path)
+        self._device = handle_of(device)
+        with self.path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < 8:
+                self._refuse(f"it has {size} bytes, fewer than the 8 that tell the header's length")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.tensors, self.metadata = self._read_header(mapped)
+        self._region, self._raw = map_file(mapped, device)
+        self.nbytes = size
+
+    def __getitem__(self, name: str) -> Array:
+        tensor = self.tensors[name]
+        size, dtype = DTYPES[tensor.dtype]
+        if not dtype:
+            raise UnsupportedError(f"{self.path}: tensor {name!r} is {tensor.dtype}, which ferrule does not have yet")
+        if tensor.begin % size == 0:
+            return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
+        # The file was not written for views: this tensor is copied to where its elements are aligned.
+        host = self._raw[tensor.begin : tensor.end].copy().view(dtype).reshape(tensor.shape)
+        host.flags.writeable = False
+        return Array._of(from_host(host, self._device, None, "open_safetensors"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __repr__(self) -> str:
+        return f"SafeTensors({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise InvalidArgumentError(f"{self.path} is no safetensors file: {problem}")
+
+    def _read_header(self, mapped: mmap.mmap) -> tuple[dict[str, Tensor], dict[str, str]]:
+        length = int.from_bytes(mapped[:8], "little")
+        if length > min(len(mapped) - 8, LONGEST_HEADER):
+            self._refuse(f"its header would have {length} bytes, of {len(mapped) - 8} after the length")
+        text = mapped[8 : 8 + length]
+        if not text.startswith(b"{"):
+            self._refuse("its header does not begin with {")
+        try:
+            header = json.loads(text.decode("utf-8"), object_pairs_hook=_without_duplicates)
+        except UnicodeDecodeError as error:
+            self._refuse(f"its header is not UTF-8: {error}")
+        except (ValueError, RecursionError) as error:
+            self._refuse(f"its header is no JSON that we take: {error}")
+        metadata = header.pop("__metadata__", {})
+        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+            self._refuse("__metadata__ is not a list of names and texts")
+        tensors = {name: self._tensor(name, entry, 8 + length) for name, entry in header.items()}
+        self._check_layout(tensors, 8 + length, len(mapped))
+        return tensors, metadata
+
+    def _tensor(self, name: str, entry: Any, data: int) -> Tensor:
+        if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+            self._refuse(f"tensor {name!r} is not described by dtype, shape and data_offsets")
+        dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        if not isinstance(dtype, str) or dtype not in DTYPES:
+            self._refuse(f"tensor {name!r} has dtype {dtype!r}")
+        if not _are_sizes(shape):
+            self._refuse(f"tensor {name!r} has shape {shape!r}")
+        if not _are_sizes(offsets) or len(offsets) != 2:
+            self._refuse(f"tensor {name!r} has data_offsets {offsets!r}")
+        needed = DTYPES[dtype][0]
+        for size in shape:
+            needed *= size
+        begin, end = offsets
+        if end - begin != needed:
+            self._refuse(f"tensor {name!r}: {dtype}{tuple(shape)} has {needed} bytes, but data_offsets {end - begin}")
+        return Tensor(dtype, tuple(shape), data + begin, data + end)
+
+    def _check_layout(self, tensors: dict[str, Tensor], begin: int, end: int) -> None:
+        place = begin
+        for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].begin, item[1].end)):
+            if tensor.end > end:
+                self._refuse(
+                    f"tensor {name!r} ends {tensor.end - end} bytes behind the end of the file: is it truncated?"
+                )
+            if tensor.begin < place:
+                self._refuse(f"tensor {name!r} overlaps the one before it by {place - tensor.begin} bytes")
+            if tensor.begin > place:
+                self._refuse(f"there is a hole of {tensor.begin - place} bytes before tensor {name!r}")
+            place = tensor.end
+        if place != end:
+            self._refuse(f"{end - place} bytes at the end belong to no tensor")
+
+
+def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:
+    """The arrays of a file, lent to the device where it can borrow; the file must not be truncated meanwhile.
+
+    InvalidArgumentError when the file is not what the format says, OSError when it cannot be read.
+    """
+    return SafeTensors(path, device)
+
+
+def _are_sizes(values: object) -> bool:
+    return isinstance(values, list) and all(type(value) is int and 0 <= value < 1 << 63 for value in values)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name!r} is there twice")
+        found[name] = value
+    return found

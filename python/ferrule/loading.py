@@ -1,0 +1,229 @@
+"""Loading: which modules there are, which were chosen, and why."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ferrule import _devices, _ferrule
+from ferrule._devices import Backend
+from ferrule._errors import InvalidArgumentError, LoadError, NotFoundError
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A module that was found, and what became of it."""
+
+    path: Path
+    root: str
+    name: str
+    variant: str
+    state: str  # loaded, outranked, disabled, incompatible, unsafe, not_probed, probe_failed, no_device, error
+    reason: str
+    rank: int | None
+    score: int | None
+    devices: tuple[str, ...]
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class Root:
+    """A folder, or a list of files, that was searched."""
+
+    path: Path
+    data: dict[str, Any]
+
+
+class LoadReport:
+    """What a load looked at: `print` it for a table."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._data: dict[str, Any] = json.loads(text)
+        self.candidates = [_candidate(row) for row in self._data["candidates"]]
+        self.roots = [Root(Path(_path_of(root)), _as_dict(root)) for root in self._data["roots"]]
+        self.milliseconds = float(self._data["milliseconds"])
+
+    @property
+    def loaded(self) -> list[Candidate]:
+        return [candidate for candidate in self.candidates if candidate.state == "loaded"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether something is loaded and nothing that was tried has failed."""
+        failed = {"error", "probe_failed"}
+        return bool(self.loaded) and not any(candidate.state in failed for candidate in self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __str__(self) -> str:
+        return _ferrule.report_text(self._text).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"LoadReport(loaded={[candidate.path.name for candidate in self.loaded]}, candidates={len(self)})"
+
+    def to_json(self) -> str:
+        return self._text
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self._text)
+        return data
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        names = ("state", "name", "variant", "rank", "score", "devices", "milliseconds", "reason", "path")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        rows = []
+        for candidate in self.candidates:
+            values = {**vars(candidate), "devices": ", ".join(candidate.devices)}
+            values["milliseconds"] = f"{candidate.milliseconds:.1f}"
+            cells = (escape("" if values[name] is None else str(values[name])) for name in names)
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    return Candidate(
+        path=Path(row["path"]),
+        root=str(row.get("root") or ""),
+        name=str(row.get("name") or ""),
+        variant=str(row.get("variant") or ""),
+        state=str(row["state"]),
+        reason=str(row.get("reason") or ""),
+        rank=row.get("rank"),
+        score=row.get("score"),
+        devices=tuple(row.get("devices") or ()),
+        milliseconds=float(row.get("milliseconds") or 0.0),
+    )
+
+
+def _path_of(root: object) -> str:
+    return str(root["path"]) if isinstance(root, dict) else str(root)
+
+
+def _as_dict(root: object) -> dict[str, Any]:
+    return root if isinstance(root, dict) else {"path": root}
+
+
+class _DefaultRoots:
+    """`fe.default_roots` in `dirs=` stands for the folders that are searched without `dirs`."""
+
+    def __repr__(self) -> str:
+        return "ferrule.default_roots"
+
+
+default_roots = _DefaultRoots()
+
+
+def load_all(
+    dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None = None,
+    require: Sequence[str] | str | None = None,
+    only: Sequence[str] | str | None = None,
+    select: str = "manifest",
+) -> LoadReport:
+    """Load the best runnable module of each name; what is loaded stays as it is.
+
+    `dirs` replaces the default folders; `require` names backends without which LoadError is raised, with the report;
+    `only` leaves other names out; `select="score"` opens and asks all variants instead of trusting their manifests.
+    """
+    options = {
+        "dirs": _folders(dirs),
+        "require": _names("require", require),
+        "only": _names("only", only),
+        "select": select,
+        "extra_roots": installed_roots(),
+    }
+    text, error = _ferrule.load_all(json.dumps(options))
+    _devices.changed()
+    report = LoadReport(text) if text else None
+    if error is None and report is not None:
+        return report
+    if report is not None and require and isinstance(error, NotFoundError):
+        raise LoadError(f"{error}\n{report}", report) from None
+    raise error if error is not None else NotFoundError("load_all: there is no report")
+
+
+def _folders(dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None) -> list[str] | None:
+    if dirs is None:
+        return None
+    given = [dirs] if isinstance(dirs, (str, os.PathLike)) else list(dirs)
+    folders: list[str] = []
+    for folder in given:
+        if isinstance(folder, _DefaultRoots):
+            folders += [path for path in standard_roots() if os.path.isdir(path)]
+        else:
+            folders.append(os.path.abspath(os.fsdecode(folder)))
+    return folders
+
+
+def _names(option: str, names: Sequence[str] | str | None) -> list[str]:
+    found = [names] if isinstance(names, str) else list(names or ())
+    if not all(isinstance(name, str) for name in found):
+        raise InvalidArgumentError(f"load_all: {option} is a list of names, not {names!r}")
+    return found
+
+
+def backend_dir() -> Path:
+    """The folder of the backends that came with ferrule."""
+    return Path(_ferrule.__file__ or "").parent / "backends"
+
+
+def standard_roots() -> list[str]:
+    """What is searched without `dirs`, as far as Python knows: FERRULE_BACKEND_DIR, our own folder, other wheels'."""
+    named = [path for path in os.environ.get("FERRULE_BACKEND_DIR", "").split(os.pathsep) if path]
+    return [*named, str(backend_dir()), *installed_roots()]
+
+
+def installed_roots() -> list[str]:
+    """`ferrule_backends/*/` in the folders where distributions are installed; the current directory is never one."""
+    import site
+
+    places = [*site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        places.append(site.getusersitepackages())
+    places.append(str(Path(__file__).resolve().parents[1]))
+    roots: dict[str, None] = {}
+    for place in places:
+        folder = os.path.join(place, "ferrule_backends")
+        if os.path.isdir(folder):
+            entries = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+            roots.update(dict.fromkeys(entries))
+    return list(roots)
+
+
+def load(path: PathLike) -> Backend:
+    """Load one file, which may be named relative to the current directory."""
+    try:
+        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path))))
+    finally:
+        _devices.changed()
+    return backend
+
+
+def unload(name: Backend | str) -> None:
+    """Close a backend. Refused, saying what, while arrays or compiled graphs of it live."""
+    _devices.changed()
+    _ferrule.unload(name if isinstance(name, str) else name.name)
+
+
+def reload(name: Backend | str) -> Backend:
+    """Close a backend and load what lies at its path now: the old one stays when that is no good."""
+    _devices.changed()
+    return Backend(_ferrule.reload(name if isinstance(name, str) else name.name))
+
+
+def shutdown() -> None:
+    """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
+    _devices.changed()
+    _ferrule.shutdown()

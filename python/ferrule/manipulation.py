@@ -1,0 +1,164 @@
+"""Shapes, joins and casts."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ferrule import _record
+from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
+from ferrule.array import Array
+
+Shape = SupportsIndex | Sequence[SupportsIndex]
+
+
+def as_operand(caller: str, value: object, *others: object) -> Array:
+    """`value` as an array, on the device of the others where it is none yet."""
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, (bool, int, float)):
+        value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _record._array(caller, value, others)
+    raise InvalidArgumentError(f"{caller}: takes arrays, not {type(value).__name__}")
+
+
+def sizes(shape: Shape) -> tuple[int, ...]:
+    """A shape as a tuple of int."""
+    if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
+        return (operator.index(shape),)
+    return tuple(operator.index(size) for size in shape)
+
+
+def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
+    """The axis counted from the front."""
+    index = operator.index(axis)
+    if not -rank <= index < rank:
+        raise OutOfRangeError(f"{caller}: axis {index} is out of range for {rank} dimensions")
+    return index % rank
+
+
+def reshape(x: Array, /, shape: Shape) -> Array:
+    """x in another shape of as many elements; one size may be -1."""
+    return _record.apply("reshape", (x,), {"shape": sizes(shape)})
+
+
+def permute_dims(x: Array, /, axes: Sequence[SupportsIndex]) -> Array:
+    """x with its axes in another order."""
+    return _record.apply("permute_dims", (x,), {"axes": sizes(axes)})
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """x with its last two axes exchanged."""
+    if x.ndim < 2:
+        raise InvalidArgumentError(f"matrix_transpose: needs at least 2 dimensions, not {x.ndim}")
+    axes = list(range(x.ndim))
+    axes[-2:] = axes[-1], axes[-2]
+    return permute_dims(x, axes)
+
+
+def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> Array:
+    """x with one axis moved; the others stay in order."""
+    axes = list(range(x.ndim))
+    axes.insert(axis_of("moveaxis", destination, x.ndim), axes.pop(axis_of("moveaxis", source, x.ndim)))
+    return permute_dims(x, axes)
+
+
+def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
+    """x with an axis of one element put in."""
+    place = axis_of("expand_dims", axis, x.ndim + 1)
+    return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
+
+
+def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
+    """x without the given axes of one element; without any such axis unless some are given."""
+    if axis is None:
+        return reshape(x, tuple(size for size in x.shape if size != 1))
+    gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis)}
+    for place in gone:
+        if x.shape[place] != 1:
+            raise InvalidArgumentError(f"squeeze: axis {place} of {x.shape} has {x.shape[place]} elements, not one")
+    return reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in gone))
+
+
+def broadcast_to(x: Array, /, shape: Shape) -> Array:
+    """x repeated to a shape that it broadcasts to, without a copy."""
+    return _record.apply("broadcast_to", (x,), {"shape": sizes(shape)})
+
+
+def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
+    """x with the order along axes, or all of them, reversed."""
+    places = range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis)}
+    return x[tuple(slice(None, None, -1) if place in places else slice(None) for place in range(x.ndim))]
+
+
+def concat(arrays: Sequence[Array], /, *, axis: SupportsIndex | None = 0) -> Array:
+    """Arrays joined along an axis; flattened first when axis is None."""
+    if not arrays:
+        raise InvalidArgumentError("concat: there are no arrays")
+    inputs = [as_operand("concat", array, *arrays) for array in arrays]
+    if axis is None:
+        inputs, axis = [reshape(array, (-1,)) for array in inputs], 0
+    return _record.apply("concat", inputs, {"axis": operator.index(axis)})
+
+
+def stack(arrays: Sequence[Array], /, *, axis: SupportsIndex = 0) -> Array:
+    """Arrays of one shape joined along a new axis."""
+    inputs = [as_operand("stack", array, *arrays) for array in arrays]
+    if len({array.shape for array in inputs}) > 1:
+        raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
+    return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)
+
+
+def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
+    """x cut along an axis: into so many equal parts, or before each of the given places."""
+    place = axis_of("split", axis, x.ndim)
+    length = x.shape[place]
+    if isinstance(sections, int):
+        if sections < 1 or length % sections != 0:
+            raise InvalidArgumentError(f"split: {length} elements do not divide into {sections} equal parts")
+        ends = list(range(0, length + 1, length // sections)) if length else [0] * (sections + 1)
+    else:
+        ends = [0, *sections, length]
+    before = (slice(None),) * place
+    return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
+
+
+def pad(x: Array, widths: object, /, *, value: float = 0) -> Array:
+    """x with elements of `value` around it; widths as NumPy's: a number, a pair, or a pair for each axis."""
+    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
+    if pairs.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"pad: widths are integers, not {widths!r}")
+    attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
+    return _record.apply("pad", (x, value), attributes)
+
+
+def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
+    """Elements of x at indices along an axis, which may be left out for one dimension. Negative indices count from the
+    end."""
+    if axis is None:
+        if x.ndim != 1:
+            raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
+        axis = 0
+    if isinstance(indices, (list, tuple)):
+        indices = np.asarray(indices, dtype=np.int64)
+    places = as_operand("take", indices, x)
+    if places.dtype.kind not in "iu":
+        raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
+    if places.dtype.name not in ("int32", "int64"):
+        places = astype(places, "int64")
+    return _record.apply("take", (x, places), {"axis": axis_of("take", axis, x.ndim)})
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
+    """x in another dtype. Floating-point to integer truncates; to bool: x != 0. Arrays never change, so that one of the
+    same dtype is x itself, whatever `copy` says."""
+    try:
+        target = np.dtype(dtype)
+    except TypeError as error:
+        raise DTypeError(f"astype: {dtype!r} is no dtype") from error
+    return x if target == x.dtype else _record.apply("astype", (x,), {"dtype": target})

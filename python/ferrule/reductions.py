@@ -1,0 +1,87 @@
+"""Reductions with NumPy's ways of naming axes: None is all of them, () is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ferrule._record import apply
+from ferrule.array import Array
+from ferrule.manipulation import astype, reshape
+
+Axes = int | Sequence[int] | None
+
+
+def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Sum over axes; integers in 64 bits."""
+    return _reduce("sum", x, axis, keepdims)
+
+
+def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Product over axes; integers in 64 bits."""
+    return _reduce("prod", x, axis, keepdims)
+
+
+def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Arithmetic mean over axes; of integers in float32."""
+    return _reduce("mean", _floating(x), axis, keepdims)
+
+
+def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Variance over axes: the squared distances to the mean, over their number less `correction`."""
+    return _reduce("var", _floating(x), axis, keepdims, correction=float(correction))
+
+
+def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviation over axes: the root of the variance."""
+    return apply("sqrt", (var(x, axis=axis, correction=correction, keepdims=keepdims),), {})
+
+
+def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Greatest element over axes; NaN if any is NaN."""
+    return _reduce("max", x, axis, keepdims)
+
+
+def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Least element over axes; NaN if any is NaN."""
+    return _reduce("min", x, axis, keepdims)
+
+
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether all elements over axes are true, that is not zero."""
+    return _reduce("all", astype(x, "bool", copy=False), axis, keepdims)
+
+
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether any element over axes is true, that is not zero."""
+    return _reduce("any", astype(x, "bool", copy=False), axis, keepdims)
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the greatest element along an axis, or of all elements; the first of equals."""
+    return _index("argmax", x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the least element along an axis, or of all elements; the first of equals."""
+    return _index("argmin", x, axis, keepdims)
+
+
+def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:
+    if axis is not None:
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        if not axes:  # to the op an empty list means all axes: reduce an axis of one element that we add
+            x = reshape(x, (*x.shape, 1))
+            return reshape(_reduce(op, x, -1, False, **attributes), x.shape[:-1])
+        attributes["axis"] = axes
+    return apply(op, (x,), {**attributes, "keepdims": keepdims})
+
+
+def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
+    if axis is not None:
+        return apply(op, (x,), {"axis": axis, "keepdims": keepdims})
+    index = apply(op, (reshape(x, (-1,)),), {"axis": 0})
+    return reshape(index, (1,) * x.ndim) if keepdims else index
+
+
+def _floating(x: Array) -> Array:
+    return x if x.dtype.kind == "f" else astype(x, "float32")

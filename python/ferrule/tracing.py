@@ -1,0 +1,171 @@
+"""`ferrule.graph(f)`: f is run once for each signature, on symbols, and computed as one graph from then on."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any, NamedTuple, overload
+
+from ferrule import _ferrule
+from ferrule._devices import Device, device, handle_of
+from ferrule._structure import Arguments, Structure, fill, put_together, result_of
+from ferrule._symbols import Symbol
+from ferrule.array import Array
+from ferrule.creation import asarray
+from ferrule.graphs import Graph
+
+
+class CacheInfo(NamedTuple):
+    """As functools.lru_cache has it."""
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+
+
+class TracedFunction:
+    """A function that is computed as a graph.
+
+    Its signature is the structure of the arguments and, of their arrays, dtype, shape, strides and device. Python's int
+    and float are operands, which may change from call to call; arrays that the function closes over are constants;
+    everything else (None, bool, str, other objects) is a part of the signature.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], cache_size: int, on: Device | str | None, fallback: str, fuse: bool
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+        self._fallback, self._fuse = fallback, fuse
+        self._device = on
+        self._size = cache_size
+        self._lock = threading.RLock()
+        self._structures: dict[Structure, int] = {}
+        self._calls = _ferrule.Calls(cache_size)
+        self._plain = self._calls.plain()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            result = self._plain(*args)
+            if result is not NotImplemented:
+                return result
+        return self._call(args, kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        arguments = Arguments(lambda value: asarray(value, device=self._device))
+        structure = ("call", *map(arguments.take, args)), tuple(kwargs), *map(arguments.take, kwargs.values())
+        if any(isinstance(array._handle, Symbol) for array in arguments.arrays):
+            return self._function(*args, **kwargs)  # called while another function is traced: a part of its graph
+        handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
+        number = self._number(structure, len(args), bool(kwargs))
+        result = self._calls.run(number, handles, arguments.numbers)
+        if result is not NotImplemented:
+            return result
+        with self._lock:
+            graph, finish = self._trace(structure, len(args), arguments)
+            finish_all = None if finish == 0 and len(graph.outputs) == 1 else functools.partial(fill, finish)
+            if not graph.outputs:
+                return fill(finish, [])  # nothing of it depends on the arguments
+            compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
+            self._calls.insert(number, handles, compiled, finish_all)
+            return self._calls.run(number, handles, arguments.numbers)
+
+    def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
+        """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
+        if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
+            return -count
+        with self._lock:
+            if len(self._structures) > 16 * self._size:  # their graphs are gone, and mostly will not come back
+                self._structures.clear()
+                self._calls.clear()
+            return self._structures.setdefault(structure, len(self._structures))
+
+    def _trace(self, structure: Structure, count: int, arguments: Arguments) -> tuple[Graph, Any]:
+        graph = Graph(self._place(arguments.arrays))
+        numbers = [graph._operand(number) for number in arguments.numbers]
+        inputs = [graph._input_like(array) for array in arguments.arrays]
+        arrays, operands = iter(inputs), iter(numbers)
+        args = [put_together(child, arrays, operands) for child in structure[0][1:]]
+        kwargs = {
+            name: put_together(child, arrays, operands) for name, child in zip(structure[1], structure[2:], strict=True)
+        }
+        outputs: list[Array] = []
+        finish = result_of(self._function(*args, **kwargs), outputs)
+        graph.output(*outputs)
+        graph._close()
+        return graph, finish
+
+    def _place(self, arrays: Sequence[Array]) -> Device:
+        if self._device is not None:
+            return device(self._device)
+        return arrays[0].device if arrays else Device(handle_of(None))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that a call with these arguments would compute, to look at."""
+        arguments = Arguments(lambda value: asarray(value, device=self._device))
+        structure = ("call", *map(arguments.take, args)), tuple(kwargs), *map(arguments.take, kwargs.values())
+        for array in arguments.arrays:
+            array._computed("trace()")
+        return self._trace(structure, len(args), arguments)[0]
+
+    def cache_info(self) -> CacheInfo:
+        return CacheInfo(*self._calls.info())
+
+    def cache_clear(self) -> None:
+        self._calls.clear()
+
+    def __repr__(self) -> str:
+        return f"<ferrule.graph of {getattr(self._function, '__qualname__', self._function)}>"
+
+
+@overload
+def graph(function: Callable[..., Any], /) -> TracedFunction: ...
+
+
+@overload
+def graph(
+    function: None = None,
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+) -> Callable[[Callable[..., Any]], TracedFunction]: ...
+
+
+@overload
+def graph(
+    function: Callable[..., Any],
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+) -> TracedFunction: ...
+
+
+def graph(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
+    """`function`, computed as a graph that is traced and compiled once for each signature; also as a decorator.
+
+    The `cache_size` graphs last used are kept. What the device cannot do is done elsewhere with a warning, without one
+    (`fallback="allow"`), or not at all (`fallback="error"`).
+    """
+    if function is None:
+        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse)
+    return TracedFunction(function, cache_size, device, fallback, fuse)

@@ -1,0 +1,77 @@
+/* Wrong arguments are errors, never crashes: NULL for each pointer, an unknown name, a malformed option. */
+#include "check.h"
+
+static void release_nothing(void) {
+  fe_string_release(NULL);
+  fe_error_release(NULL);
+  fe_backend_release(NULL);
+  fe_device_release(NULL);
+  fe_array_release(NULL);
+  fe_graph_release(NULL);
+  fe_compiled_release(NULL);
+  fe_list_free(NULL);
+  EXPECT(fe_error_code(NULL) == FE_OK);
+}
+
+static void refuse_null(fe_device *device) {
+  fe_array *array = NULL;
+  fe_graph *graph = NULL;
+  uint32_t value = 0;
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload(NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_register(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backends(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_devices(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_name(NULL, &device));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_info(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(device, NULL, &array));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(NULL, NULL, &array));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply(NULL, NULL, NULL, 0, NULL, &array));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_info_get(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_eval(NULL, 1, NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_create(device, NULL));
+  MUST(fe_graph_create(device, &graph));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_apply(graph, "add", NULL, NULL, 2, NULL, NULL, &value));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_output(graph, 99));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_compile(NULL, NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL));
+  fe_graph_release(graph);
+}
+
+/* Each sentence names the op, and what came. */
+static void refuse_when_recorded(fe_device *device) {
+  static const int64_t shape_a[] = {3, 4}, shape_b[] = {5, 6};
+  float data[30] = {0};
+  fe_array *inputs[2], *out = NULL;
+  fe_error *error;
+  inputs[0] = borrowed(device, data, 2, shape_a);
+  inputs[1] = borrowed(device, data, 2, shape_b);
+  error = fe_array_apply("matmul", inputs, NULL, 2, NULL, &out);
+  EXPECT(fe_error_code(error) == FE_INVALID_ARGUMENT);
+  EXPECT(strstr(fe_error_message(error), "matmul") && strstr(fe_error_message(error), "(3, 4)"));
+  fe_error_release(error);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "{\"axis\": 7}", &out));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "{\"axes\": 1}", &out));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "not JSON", &out));
+  error = fe_array_apply("sofmax", inputs, NULL, 1, NULL, &out);
+  EXPECT(error != NULL);
+  EXPECT(strstr(fe_error_message(error), "sofmax"));
+  fe_error_release(error);
+  EXPECT(out == NULL);
+  fe_array_release(inputs[0]);
+  fe_array_release(inputs[1]);
+}
+
+int main(void) {
+  fe_device *device = NULL;
+  release_nothing();
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_all("not JSON", NULL));
+  FAILS_WITH(FE_NOT_FOUND, fe_load_all("{\"dirs\": [\"/no/such/folder\"]}", NULL));
+  FAILS_WITH(FE_NOT_FOUND, fe_unload("nothing"));
+  MUST(fe_device_by_kind(FE_DEVICE_CPU, &device));
+  refuse_null(device);
+  refuse_when_recorded(device);
+  EXPECT(fe_dtype_by_name("float31") == 0);
+  fe_device_release(device);
+  return 0;
+}

@@ -1,0 +1,59 @@
+/* What the programs of this folder share: an error that nobody expected ends the program with its sentence. */
+#ifndef FERRULE_TEST_CHECK_H
+#define FERRULE_TEST_CHECK_H
+
+#include <ferrule/ferrule.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void must(fe_error *error, const char *call, int line) {
+  if (!error) return;
+  fprintf(stderr, "line %d: %s: %s\n", line, call, fe_error_message(error));
+  exit(1);
+}
+#define MUST(call) must(call, #call, __LINE__)
+
+#define EXPECT(condition)                                         \
+  do {                                                            \
+    if (!(condition)) {                                           \
+      fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+      exit(1);                                                    \
+    }                                                             \
+  } while (0)
+
+/* Ends unless `error` is one with this code; releases it. */
+static inline void fails_with(fe_code code, fe_error *error, const char *call, int line) {
+  if (fe_error_code(error) != code) {
+    fprintf(stderr, "line %d: %s: code %d (%s), not %d\n", line, call, (int)fe_error_code(error),
+            error ? fe_error_message(error) : "no error", (int)code);
+    exit(1);
+  }
+  fe_error_release(error);
+}
+#define FAILS_WITH(code, call) fails_with(code, call, #call, __LINE__)
+
+/* A float32 array over the caller's memory, which must outlive it. */
+static inline fe_array *borrowed(fe_device *device, float *data, int32_t rank, const int64_t *shape) {
+  fe_host_memory memory;
+  fe_array *array = NULL;
+  memset(&memory, 0, sizeof memory);
+  memory.struct_size = sizeof memory;
+  memory.pointer = data;
+  memory.dtype = fe_dtype_by_name("float32");
+  memory.rank = rank;
+  memory.shape = shape;
+  memory.access = FE_ACCESS_READ;
+  memory.copy = 2;
+  MUST(fe_array_from_host(device, &memory, &array));
+  return array;
+}
+
+static inline void print_floats(const char *title, const float *values, int count) {
+  printf("%s:", title);
+  for (int i = 0; i < count; ++i) printf(" %g", (double)values[i]);
+  printf("\n");
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* A program of an application: loads what is there, takes the CPU, computes lazily and by a compiled graph. Built against
+ * a shared and against a static libferrule from this same text, it prints the same. */
+#include "check.h"
+
+static const int64_t shape_a[] = {2, 3};
+static const int64_t shape_b[] = {3, 2};
+
+static void compute_lazily(fe_device *device, float *a, float *b) {
+  fe_array *inputs[2], *product = NULL, *result = NULL;
+  float out[4];
+  inputs[0] = borrowed(device, a, 2, shape_a);
+  inputs[1] = borrowed(device, b, 2, shape_b);
+  MUST(fe_array_apply("matmul", inputs, NULL, 2, NULL, &product));
+  MUST(fe_array_apply("relu", &product, NULL, 1, NULL, &result));
+  MUST(fe_eval(&result, 1, NULL, NULL));
+  MUST(fe_array_read(result, out, sizeof out));
+  print_floats("relu(a @ b), lazily", out, 4);
+  fe_array_release(result);
+  fe_array_release(product);
+  fe_array_release(inputs[0]);
+  fe_array_release(inputs[1]);
+}
+
+static void compute_by_graph(fe_device *device, float *a, float *b) {
+  const fe_dtype float32 = fe_dtype_by_name("float32");
+  fe_graph *graph = NULL;
+  fe_compiled *compiled = NULL;
+  uint32_t values[2], product = 0, sum = 0;
+  fe_array *inputs[2], *output = NULL;
+  float out[2];
+  void *out_memory[1];
+  uint64_t out_bytes[1];
+  MUST(fe_graph_create(device, &graph));
+  MUST(fe_graph_input(graph, "a", float32, 2, shape_a, NULL, &values[0]));
+  MUST(fe_graph_input(graph, "b", float32, 2, shape_b, NULL, &values[1]));
+  MUST(fe_graph_apply(graph, "matmul", values, NULL, 2, NULL, NULL, &product));
+  MUST(fe_graph_apply(graph, "sum", &product, NULL, 1, "{\"axis\": [0]}", NULL, &sum));
+  MUST(fe_graph_output(graph, sum));
+  MUST(fe_graph_compile(graph, NULL, &compiled));
+  fe_graph_release(graph);
+  inputs[0] = borrowed(device, a, 2, shape_a);
+  inputs[1] = borrowed(device, b, 2, shape_b);
+  out_memory[0] = out;
+  out_bytes[0] = sizeof out;
+  for (int i = 0; i < 2; ++i) {
+    MUST(fe_compute(compiled, inputs, 2, NULL, 0, out_memory, out_bytes, &output, 1, NULL, NULL));
+    EXPECT(output == NULL);
+    print_floats("sum(a @ b, axis 0), compiled", out, 2);
+  }
+  fe_array_release(inputs[0]);
+  fe_array_release(inputs[1]);
+  fe_compiled_release(compiled);
+}
+
+int main(void) {
+  float a[] = {1, 2, 3, -4, -5, -6}, b[] = {1, 0, 0, 1, 1, 1};
+  fe_string *report = NULL;
+  fe_device *device = NULL;
+  MUST(fe_load_all(NULL, &report));
+  fe_string_release(report);
+  MUST(fe_device_by_name("CPU", &device));
+  printf("%s\n", fe_device_name(device));
+  compute_lazily(device, a, b);
+  compute_by_graph(device, a, b);
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("nothing", &device));
+  fe_device_release(device);
+  fe_drain();
+  MUST(fe_shutdown());
+  return 0;
+}

@@ -1,0 +1,49 @@
+/* Backends and devices, as a program lists them: names, kinds, JSON, memory, the best one. */
+#include "check.h"
+
+int main(void) {
+  fe_backend_ref **backends = NULL, *backend = NULL;
+  fe_device **devices = NULL, *best = NULL, *same = NULL;
+  fe_string *json = NULL;
+  size_t count = 0;
+  uint64_t free_bytes = 0, total_bytes = 0;
+  MUST(fe_load_all(NULL, NULL));
+  MUST(fe_load_all(NULL, NULL)); /* idempotent */
+
+  MUST(fe_backends(&backends, &count));
+  EXPECT(count >= 1);
+  for (size_t i = 0; i < count; ++i) {
+    MUST(fe_backend_info(backends[i], &json));
+    EXPECT(strstr(fe_string_data(json), "\"name\"") != NULL);
+    fe_string_release(json);
+    fe_backend_release(backends[i]);
+  }
+  fe_list_free(backends);
+
+  MUST(fe_devices(&devices, &count));
+  EXPECT(count >= 1);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT(strchr(fe_device_name(devices[i]), ':') != NULL);
+    fe_device_release(devices[i]);
+  }
+  fe_list_free(devices);
+
+  MUST(fe_device_best(&best)); /* never the null backend's */
+  MUST(fe_device_by_name("cpu:0", &same));
+  EXPECT(fe_device_equal(best, same));
+  MUST(fe_device_backend(best, &backend));
+  MUST(fe_device_memory(best, &free_bytes, &total_bytes));
+  EXPECT(total_bytes > 0);
+  MUST(fe_device_open(best, NULL));
+  MUST(fe_memory_stats(best, &json));
+  EXPECT(strstr(fe_string_data(json), "\"live\"") != NULL);
+  fe_string_release(json);
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("cpu:99", &same));
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_kind(FE_DEVICE_REMOTE, &same));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_kind((fe_device_kind)99, &same));
+  fe_device_release(same);
+  fe_backend_release(backend);
+  fe_device_release(best);
+  MUST(fe_shutdown());
+  return 0;
+}

@@ -1,0 +1,211 @@
+// Reading files of modules without executing them, and the program that writes manifests.
+#include "modules/loader_fixture.h"
+
+#include "core/loader/cpu_features.h"
+#include "core/loader/driver.h"
+#include "core/loader/manifest.h"
+#include "sdk/tools/module_name.h"
+
+#include <cstring>
+#include <random>
+
+namespace ferrule::test {
+namespace {
+
+using tools::read_image;
+using tools::Sha256;
+
+std::string sha256(const std::string& text, Sha256::Method method) {
+  Sha256 sha(method);
+  // In uneven pieces, so that blocks are put together.
+  for (std::size_t i = 0; i < text.size(); i += 100) {
+    const std::string piece = text.substr(i, 100);
+    sha.update({reinterpret_cast<const uint8_t*>(piece.data()), piece.size()});
+  }
+  return sha.finish();
+}
+
+TEST(LoaderSha256, GivesTheVectorsOfTheStandard) {
+  for (const auto method : {Sha256::Method::portable, Sha256::Method::fastest}) {
+    EXPECT_EQ(sha256("", method), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(sha256("abc", method), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", method),
+              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    EXPECT_EQ(sha256("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrs"
+                     "mnopqrstnopqrstu",
+                     method),
+              "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+    EXPECT_EQ(sha256(std::string(1000000, 'a'), method),
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+}
+
+TEST(LoaderSha256, PaddingOfEveryLengthIsTheSameByBothMethods) {
+  for (std::size_t size = 0; size < 200; ++size)
+    EXPECT_EQ(sha256(std::string(size, 'x'), Sha256::Method::portable),
+              sha256(std::string(size, 'x'), Sha256::Method::fastest));
+}
+
+TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
+  for (const char* stem : {"t_plain", "t_sysv"}) {
+    const tools::Image image = read_image(built(stem));
+    EXPECT_EQ(image.problem, "");
+    ASSERT_TRUE(image.abi);
+    EXPECT_EQ(image.abi->layout_hash, FE_LAYOUT_HASH);
+    EXPECT_TRUE(image.has_init);
+    EXPECT_FALSE(image.has_score);
+  }
+  EXPECT_TRUE(read_image(built("t_zero")).has_score);
+  EXPECT_EQ(read_image(built("t_major")).abi->major, 99u);
+}
+
+using LoaderElfFiles = LoaderTest;
+
+// Most of these make no sense at all; none may be read past its end, or for ever.
+TEST_F(LoaderElfFiles, DamagedFilesAreReadWithoutHarm) {
+  const std::string whole = text_of_file(built("t_plain"));
+  const fs::path path = folder_ / "damaged";
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = whole;
+    for (int change = 0; change < 4; ++change) {
+      // Half of them in the headers, where offsets are.
+      const std::size_t place = random() % (change % 2 == 0 ? std::min<std::size_t>(bytes.size(), 700) : bytes.size());
+      bytes[place] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+    }
+    write_file(path, bytes);
+    read_image(path);
+  }
+}
+
+TEST_F(LoaderElfFiles, EveryTruncationIsFoundOrHarmless) {
+  const std::string whole = text_of_file(built("t_plain"));
+  for (std::size_t size = 0; size < whole.size(); size += 37) {
+    write_file(folder_ / "short", whole.substr(0, size));
+    EXPECT_NE(read_image(folder_ / "short").problem, "") << size;
+  }
+}
+
+// A PE or Mach-O header of a module, as far as it is read.
+struct Bytes {
+  std::string text;
+  template <class T>
+  Bytes& put(std::size_t offset, T value) {
+    if (text.size() < offset + sizeof value) text.resize(offset + sizeof value);
+    std::memcpy(text.data() + offset, &value, sizeof value);
+    return *this;
+  }
+};
+
+class LoaderOtherFormats : public LoaderTest {
+ protected:
+  tools::FileBytes file(const Bytes& bytes) {
+    write_file(folder_ / "file", bytes.text);
+    return tools::FileBytes(folder_ / "file");
+  }
+};
+
+TEST_F(LoaderOtherFormats, SegmentsOfMachOMustLieInsideTheFile) {
+  Bytes bytes;
+  bytes.put(0, tools::mach_o_magic).put(12, 6u).put(16, 1u);
+  bytes.put(32, 0x19u).put(36, 72u).put(72, uint64_t{0}).put(80, uint64_t{104}).put(96, uint64_t{0});
+  tools::FileBytes good = file(bytes);
+  EXPECT_EQ(tools::check_mach_o(good, 0), "");
+  bytes.put(80, uint64_t{105});
+  tools::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(tools::check_mach_o(bad, 0), "truncated: a segment ends at byte 105");
+}
+
+TEST_F(LoaderOtherFormats, SectionsOfPeMustLieInsideTheFile) {
+  Bytes bytes;
+  bytes.put(0, tools::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u);
+  bytes.put(0x46, uint16_t{1}).put(0x54, uint16_t{0}).put(0x56, uint16_t{0x2000});
+  bytes.put(0x58 + 16, 8u).put(0x58 + 20, 0x78u).put(0x58 + 36, 0u);
+  tools::FileBytes good = file(bytes);
+  EXPECT_EQ(tools::check_pe(good), "");
+  bytes.put(0x58 + 16, 0xfffffff0u);
+  tools::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(tools::check_pe(bad), "truncated");
+}
+
+TEST(LoaderNames, FollowTheRule) {
+  const auto parsed = [](const char* file) {
+    const auto name = tools::parse_module_name(file);
+    return !name ? "nothing" : !name->problem.empty() ? "problem" : name->name + "|" + name->variant;
+  };
+  EXPECT_EQ(parsed("libferrule-cpu-haswell.so"), "cpu|haswell");
+  EXPECT_EQ(parsed("ferrule-my_own2.so"), "my_own2|");
+  EXPECT_EQ(parsed("libferrule-a-b-c.1.so"), "a|b-c.1");
+  EXPECT_EQ(parsed("libferrule.so"), "nothing");
+  EXPECT_EQ(parsed("libferrule-cpu.so.1"), "nothing");
+  EXPECT_EQ(parsed("libferrule-cpu.json"), "nothing");
+  EXPECT_EQ(parsed("libferrule-.so"), "problem");
+  EXPECT_EQ(parsed("libferrule-CPU.so"), "problem");
+}
+
+TEST(LoaderCpu, SpellingsOfAFeatureAreOneName) {
+  EXPECT_EQ(has_cpu_feature("no_such_thing"), std::nullopt);
+#if defined(__x86_64__)
+  EXPECT_EQ(has_cpu_feature("avx512_vnni"), has_cpu_feature("AVX512-VNNI"));
+  EXPECT_EQ(has_cpu_feature("sse4_2"), has_cpu_feature("sse4.2"));
+  EXPECT_EQ(has_cpu_feature("sse3"), std::optional(true));
+  EXPECT_EQ(has_cpu_feature("avx2"), std::optional(__builtin_cpu_supports("avx2") != 0));
+  EXPECT_EQ(has_cpu_feature("avx512f"), std::optional(__builtin_cpu_supports("avx512f") != 0));
+  EXPECT_EQ(has_cpu_feature("avx512_bf16"), std::optional(__builtin_cpu_supports("avx512bf16") != 0));
+#endif
+  EXPECT_EQ(missing_cpu_features({"made_up"}).size(), 1u);
+}
+
+TEST(LoaderDriver, LibrariesAreFoundWithoutOpeningThem) {
+  EXPECT_TRUE(is_library_present("libc.so.6"));
+  EXPECT_FALSE(is_library_present("libc.so.600"));
+  EXPECT_FALSE(is_library_present("ibc.so.6"));
+  EXPECT_TRUE(is_library_present("/proc/self/exe"));
+  EXPECT_FALSE(is_library_present("/nowhere/libc.so.6"));
+}
+
+class LoaderManifestWriter : public LoaderTest {
+ protected:
+  int run(const std::string& arguments) {
+    return std::system(
+        (std::string(FERRULE_TEST_MANIFEST_WRITER) + " " + arguments + " 2>" + (folder_ / "errors").string()).c_str());
+  }
+};
+
+TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
+  const fs::path module = put(root(), "t_pair-high");
+  ASSERT_EQ(run(module.string() + " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
+                                  " --device-kind cpu --op add --op mul --driver libc.so.6"),
+            0);
+  const Manifest manifest = parse_manifest(text_of_file(root() / "libferrule-t_pair-high.json"));
+  EXPECT_EQ(manifest.name, "t_pair");
+  EXPECT_EQ(manifest.variant, "high");
+  EXPECT_EQ(manifest.rank, 40);
+  EXPECT_EQ(manifest.preference, -3);
+  EXPECT_EQ(manifest.layout_hash, FE_LAYOUT_HASH);
+  EXPECT_EQ(manifest.size, fs::file_size(module));
+  EXPECT_EQ(manifest.sha256, *tools::sha256_of_file(module));
+  EXPECT_EQ(manifest.cpu_features, (std::vector<std::string>{"sse3", "ssse3", "popcnt"}));
+  EXPECT_EQ(manifest.device_kinds, std::vector<std::string>{"cpu"});
+  EXPECT_EQ(manifest.ops, (std::vector<std::string>{"add", "mul"}));
+  EXPECT_EQ(row(load_from({root()}), "t_pair-high").state, LoadState::loaded);
+}
+
+TEST_F(LoaderManifestWriter, RunsNothingOfTheModule) {
+  ASSERT_EQ(run(put(root(), "t_plain").string()), 0);
+  EXPECT_EQ(notes(), "");
+}
+
+TEST_F(LoaderManifestWriter, RefusesWhatIsNoModule) {
+  write_file(root() / "libferrule-t_text.so", "text");
+  EXPECT_NE(run((root() / "libferrule-t_text.so").string()), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "not a module");
+  EXPECT_FALSE(fs::exists(root() / "libferrule-t_text.json"));
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --rank high"), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "--rank takes a number");
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --colour red"), 0);
+  EXPECT_NE(run(""), 0);
+}
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,0 +1,160 @@
+// Folders of modules for one test, and what those modules told of themselves.
+#pragma once
+
+#include "core/error.h"
+#include "core/loader/load.h"
+#include "core/registry/registry.h"
+#include "sdk/tools/read_image.h"
+#include "sdk/tools/sha256.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace ferrule {
+inline void PrintTo(LoadState state, std::ostream* out) { *out << name_of(state); }
+}  // namespace ferrule
+
+namespace ferrule::test {
+
+namespace fs = std::filesystem;
+
+// An environment variable for as long as the object lives. Null unsets it.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  Variable(const char* name, const std::string& value) : Variable(name, value.c_str()) {}
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const char* value) {
+    if (value != nullptr)
+      setenv(name_, value, 1);
+    else
+      unsetenv(name_);
+  }
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+// The module as the build made it.
+inline fs::path built(const std::string& stem) {
+  return fs::path(FERRULE_TEST_MODULES) / ("libferrule-" + stem + ".so");
+}
+
+inline std::string text_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+class LoaderTest : public testing::Test {
+ protected:
+  LoaderTest() {
+    std::string pattern = (fs::temp_directory_path() / "ferrule-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = fs::canonical(pattern);
+    notes_.emplace("FERRULE_TEST_NOTES", (folder_ / "notes").string());
+  }
+  ~LoaderTest() override {
+    for (const auto& backend : Registry::instance().backends())
+      if (backend->name().starts_with("t_")) Registry::instance().unload(backend->name());
+    std::error_code problem;
+    fs::remove_all(folder_, problem);
+  }
+
+  fs::path root(const std::string& name = "root") {
+    fs::create_directories(folder_ / name);
+    return folder_ / name;
+  }
+
+  // Copies a module, under its own name unless told, by a new file that is moved into place.
+  fs::path put(const fs::path& root, const std::string& stem, const std::string& as = "") {
+    const fs::path unfinished = root / "unfinished";
+    fs::path to = root / ("libferrule-" + (as.empty() ? stem : as) + ".so");
+    fs::copy_file(built(stem), unfinished, fs::copy_options::overwrite_existing);
+    fs::rename(unfinished, to);
+    return to;
+  }
+  // With a manifest that is right but for `changes`.
+  fs::path put_with_manifest(const fs::path& root, const std::string& stem, const nlohmann::json& changes) {
+    fs::path module = put(root, stem);
+    write_manifest(module, changes);
+    return module;
+  }
+  static void write_manifest(const fs::path& module, const nlohmann::json& changes) {
+    const std::string stem = module.stem().string().substr(std::string("libferrule-").size());
+    const std::size_t dash = stem.find('-');
+    nlohmann::json manifest = {{"name", stem.substr(0, dash)},
+                               {"variant", dash == std::string::npos ? "" : stem.substr(dash + 1)},
+                               {"sha256", *tools::sha256_of_file(module)},
+                               {"size", fs::file_size(module)}};
+    if (const auto abi = tools::read_image(module).abi)
+      manifest["abi"] = {
+          {"major", abi->major}, {"minor", abi->minor}, {"layout_hash", fmt::format("{:#018x}", abi->layout_hash)}};
+    if (!changes.is_null()) manifest.update(changes);
+    write_file(fs::path(module).replace_extension(".json"), manifest.dump());
+  }
+
+  static LoadReport load_from(std::vector<fs::path> dirs) {
+    LoadOptions options;
+    options.dirs = std::move(dirs);
+    return load_all(options);
+  }
+  // The row of a file, by its stem without "libferrule-".
+  static LoadRow row(const LoadReport& report, const std::string& stem) {
+    for (const LoadRow& candidate : report.rows)
+      if (fs::path(candidate.path).filename() == "libferrule-" + stem + ".so") return candidate;
+    ADD_FAILURE() << "no row of " << stem << " in\n" << to_text(report);
+    return {};
+  }
+
+  // What the modules wrote: "opened t_pair-low" and so on, each line.
+  std::string notes() const { return text_of_file(folder_ / "notes"); }
+  bool noted(const std::string& line) const { return notes().find(line + "\n") != std::string::npos; }
+  void forget_notes() const { write_file(folder_ / "notes", ""); }
+
+  fs::path folder_;
+
+ private:
+  // What the caller of the tests has set must not decide them.
+  Variable no_dirs_{"FERRULE_BACKEND_DIR", nullptr}, no_files_{"FERRULE_BACKEND_PATH", nullptr};
+  Variable none_disabled_{"FERRULE_DISABLE", nullptr}, none_only_{"FERRULE_ONLY", nullptr};
+  std::optional<Variable> notes_;
+};
+
+// Runs a function that must throw an Error; returns it.
+template <class Function>
+Error error_of(Function function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {FE_OK, ""};
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+#define EXPECT_CONTAINS(text, part) EXPECT_TRUE(::ferrule::test::contains(text, part)) << (text)
+
+}  // namespace ferrule::test

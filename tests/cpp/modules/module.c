@@ -1,0 +1,176 @@
+/* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
+ * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND, TEST_DEVICES; TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH
+ * tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, TEST_WRONG_NAME and
+ * TEST_WITHOUT_COMPILE spoil the init. */
+#include <ferrule/backend.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TEST_VARIANT
+#define TEST_VARIANT ""
+#endif
+#ifndef TEST_VERSION
+#define TEST_VERSION "1"
+#endif
+#ifndef TEST_KIND
+#define TEST_KIND FE_DEVICE_TEST
+#endif
+#ifndef TEST_DEVICES
+#define TEST_DEVICES 1
+#endif
+#ifndef TEST_MAJOR
+#define TEST_MAJOR FE_ABI_MAJOR
+#endif
+#ifndef TEST_HASH
+#define TEST_HASH FE_LAYOUT_HASH
+#endif
+#ifndef TEST_WRONG_NAME
+#define TEST_WRONG_NAME TEST_NAME
+#endif
+#ifndef TEST_INIT_FAILS
+#define TEST_INIT_FAILS 0
+#endif
+#ifndef TEST_WITHOUT_COMPILE
+#define TEST_WITHOUT_COMPILE 0
+#endif
+
+static void note(const char *what) {
+  const char *path = getenv("FERRULE_TEST_NOTES");
+  FILE *file = path != NULL ? fopen(path, "a") : NULL;
+  if (file == NULL) return;
+  fprintf(file, "%s %s%s%s\n", what, TEST_NAME, *TEST_VARIANT ? "-" : "", TEST_VARIANT);
+  fclose(file);
+}
+
+/* Tells that the file was opened, whatever becomes of it. */
+__attribute__((constructor)) static void opened(void) { note("opened"); }
+
+static const fe_host *host;
+static uint32_t devices = TEST_DEVICES;
+static uint32_t open_devices;
+
+static fe_error *refuse(void) { return host->error_create(FE_UNSUPPORTED, "a test module computes nothing"); }
+
+static void close_backend(fe_module_backend *backend) {
+  (void)backend;
+  note(open_devices == 0 ? "closed" : "closed with open devices");
+}
+static uint32_t device_count(fe_module_backend *backend) { return (void)backend, devices; }
+static fe_error *device_properties(fe_module_backend *backend, uint32_t index, fe_device_properties *out) {
+  (void)backend;
+  if (index >= devices) return host->error_create(FE_NOT_FOUND, "no such device");
+  out->kind = TEST_KIND;
+  out->flags = FE_DEVICE_FLAG_HOST_MEMORY;
+  out->name = "test device";
+  out->total_memory = 1000;
+  return NULL;
+}
+static fe_error *device_option(fe_module_backend *backend, uint32_t option, fe_option_info *out) {
+  static const char *const keys[] = {"delay", "memory"};
+  (void)backend;
+  if (option >= 2) return host->error_create(FE_NOT_FOUND, "no such option");
+  out->key = keys[option];
+  out->type = "integer";
+  out->doc = "for tests";
+  return NULL;
+}
+static fe_error *device_open(fe_module_backend *backend, uint32_t index, const fe_option *options, uint32_t count,
+                             fe_module_device **out) {
+  (void)backend, (void)index;
+  for (uint32_t i = 0; i < count; ++i)
+    if (strcmp(fe_option_at(options, i)->value, "bad") == 0)
+      return host->error_create(FE_INVALID_ARGUMENT, "the value is bad");
+  ++open_devices;
+  note("device opened");
+  *out = (fe_module_device *)&open_devices;
+  return NULL;
+}
+static void device_close(fe_module_device *device) { (void)device, --open_devices, note("device closed"); }
+static fe_error *buffer_allocate(fe_module_device *device, uint64_t size, uint64_t alignment, fe_module_buffer **out) {
+  return (void)device, (void)size, (void)alignment, (void)out, refuse();
+}
+static void buffer_free(fe_module_buffer *buffer) { (void)buffer; }
+static fe_error *copy_from_host(fe_module_device *device, fe_module_queue *queue, fe_module_buffer *to, uint64_t offset,
+                                const void *from, uint64_t size) {
+  return (void)device, (void)queue, (void)to, (void)offset, (void)from, (void)size, refuse();
+}
+static fe_error *copy_to_host(fe_module_device *device, fe_module_queue *queue, void *to, fe_module_buffer *from,
+                              uint64_t offset, uint64_t size) {
+  return (void)device, (void)queue, (void)to, (void)offset, (void)from, (void)size, refuse();
+}
+static fe_error *copy(fe_module_device *device, fe_module_queue *queue, fe_module_buffer *to, uint64_t to_offset,
+                      fe_module_buffer *from, uint64_t from_offset, uint64_t size) {
+  return (void)device, (void)queue, (void)to, (void)to_offset, (void)from, (void)from_offset, (void)size, refuse();
+}
+static int supports(fe_module_device *device, const fe_graph_view *view, uint32_t node, fe_requirements *out) {
+  return (void)device, (void)view, (void)node, (void)out, 0;
+}
+static fe_error *compile(fe_module_device *device, const fe_graph_view *view, fe_module_executable **out) {
+  return (void)device, (void)view, (void)out, refuse();
+}
+static void executable_release(fe_module_executable *executable) { (void)executable; }
+static fe_error *execute(fe_module_executable *executable, fe_module_queue *queue, const fe_execution *execution) {
+  return (void)executable, (void)queue, (void)execution, refuse();
+}
+/* get_proc("add_device") plugs another device in. */
+static void add_device(void) {
+  ++devices;
+  host->device_added((fe_module_backend *)&devices);
+}
+static void *get_proc(const char *name) {
+  union {
+    void (*function)(void);
+    void *pointer;
+  } answer = {add_device};
+  return strcmp(name, "add_device") == 0 ? answer.pointer : NULL;
+}
+
+static fe_error *initialise(const fe_host *given, fe_backend *out) {
+  host = given;
+  note("initialised");
+  if (TEST_INIT_FAILS) return host->error_create(FE_DEVICE_LOST, "the test wants it to fail");
+  out->self = (fe_module_backend *)&devices;
+  out->name = TEST_WRONG_NAME;
+  out->variant = TEST_VARIANT;
+  out->version = TEST_VERSION;
+  out->close = close_backend;
+  out->device_count = device_count;
+  out->device_properties = device_properties;
+  out->device_option = device_option;
+  out->device_open = device_open;
+  out->device_close = device_close;
+  out->buffer_allocate = buffer_allocate;
+  out->buffer_free = buffer_free;
+  out->copy_from_host = copy_from_host;
+  out->copy_to_host = copy_to_host;
+  out->copy = copy;
+  out->supports = supports;
+  out->compile = TEST_WITHOUT_COMPILE ? NULL : compile;
+  out->executable_release = executable_release;
+  out->execute = execute;
+  out->get_proc = get_proc;
+  return NULL;
+}
+
+#ifndef TEST_WITHOUT_ABI
+FE_MODULE_EXPORT extern const fe_abi ferrule_backend_abi;
+const fe_abi ferrule_backend_abi = {FE_ABI_MAGIC, sizeof(fe_abi), TEST_MAJOR, FE_ABI_MINOR, 0, TEST_HASH};
+#endif
+
+#ifdef TEST_SCORE
+FE_MODULE_EXPORT int ferrule_backend_score(void);
+int ferrule_backend_score(void) {
+  note("asked");
+  return TEST_SCORE;
+}
+#endif
+
+#ifdef TEST_WITHOUT_INIT
+FE_MODULE_EXPORT fe_error *something_else(const fe_host *given, fe_backend *out);
+fe_error *something_else(const fe_host *given, fe_backend *out) { return initialise(given, out); }
+#else
+FE_MODULE_EXPORT fe_error *ferrule_backend_init(const fe_host *given, fe_backend *out);
+fe_error *ferrule_backend_init(const fe_host *given, fe_backend *out) { return initialise(given, out); }
+#endif

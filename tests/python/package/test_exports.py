@@ -1,0 +1,66 @@
+"""What the shared objects of the wheel show to others, and what they need of the system."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from installed import modules, output_of, package
+
+REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
+OPTIONAL = {"ferrule_backend_score"}
+# What a wheel of this tag may ask of the system; a driver is opened lazily and so never listed.
+SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+
+every_module = pytest.mark.parametrize("module", modules(), ids=lambda path: path.stem)
+
+
+def exported(path: Path) -> set[str]:
+    return {line.split()[-1] for line in output_of("nm", "-D", "--defined-only", path).splitlines()}
+
+
+def needed(path: Path) -> set[str]:
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output_of("readelf", "-d", path)))
+
+
+def test_there_are_modules() -> None:
+    names = {path.name for path in modules()}
+    assert {"libferrule-cpu-x64.so", "libferrule-null.so"} <= names
+
+
+@every_module
+def test_a_module_exports_its_three_symbols_and_nothing_else(module: Path) -> None:
+    symbols = exported(module)
+    assert symbols >= REQUIRED
+    assert symbols <= REQUIRED | OPTIONAL
+
+
+@every_module
+def test_a_module_runs_nothing_when_it_is_opened(module: Path) -> None:
+    # One pointer: the toolchain's frame_dummy, which every shared object has.
+    sections = output_of("readelf", "-SW", module)
+    size = re.search(r"\.init_array\s+INIT_ARRAY\s+\S+\s+\S+\s+(\S+)", sections)
+    assert size is not None
+    assert int(size.group(1), 16) == 8
+    assert ".ctors" not in sections
+
+
+@every_module
+def test_a_module_needs_the_system_only(module: Path) -> None:
+    assert needed(module) <= SYSTEM
+    assert "RUNPATH" not in output_of("readelf", "-d", module)
+
+
+def test_libferrule_exports_the_c_api_only() -> None:
+    symbols = exported(package() / "libferrule.so")
+    assert symbols
+    assert {symbol for symbol in symbols if not symbol.startswith("fe_")} == set()
+    assert needed(package() / "libferrule.so") <= SYSTEM
+
+
+def test_the_extension_finds_libferrule_beside_itself() -> None:
+    [extension] = package().glob("_ferrule.*.so")
+    assert "[$ORIGIN]" in output_of("readelf", "-d", extension)
+    assert needed(extension) <= SYSTEM | {"libferrule.so"}
+    assert exported(extension) == {"PyInit__ferrule"}

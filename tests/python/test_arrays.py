@@ -1,0 +1,376 @@
+"""Arrays against NumPy: ops, dtypes, indexing, errors."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+rng = np.random.default_rng(20261121)
+FLOATS = ["float32", "float64"]
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+WIDE = ["float32", "float64", "int32", "int64"]
+
+
+def sample(dtype: str, shape: tuple[int, ...] = (3, 4)) -> NDArray[Any]:
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.startswith("float"):
+        return rng.normal(size=shape).astype(dtype)
+    return rng.integers(1 if dtype.startswith("u") else -20, 20, shape).astype(dtype)
+
+
+def same(actual: object, expected: Any, rtol: float = 1e-5) -> None:
+    result = np.asarray(actual)
+    expected = np.asarray(expected)
+    assert result.shape == expected.shape
+    assert result.dtype == expected.dtype
+    if expected.dtype.kind == "f":
+        np.testing.assert_allclose(result, expected, rtol=rtol, atol=rtol)
+    else:
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne"])
+def test_operators_agree_with_numpy(dtype: str, name: str) -> None:
+    function = getattr(operator, name)
+    a, b = sample(dtype), sample(dtype)
+    same(function(fe.asarray(a), fe.asarray(b)), function(a, b))
+    same(function(fe.asarray(a), b), function(a, b))
+    same(function(a, fe.asarray(b)), function(a, b))
+    same(function(fe.asarray(a), 2), function(a, 2))
+    same(function(2, fe.asarray(a)), function(2, a))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_division_and_powers_agree_with_numpy(dtype: str) -> None:
+    a, b = np.abs(sample(dtype)) + 1, sample(dtype) + 5
+    x, y = fe.asarray(a), fe.asarray(b)
+    same(x / y, a / b)
+    same(2 / x, 2 / a)
+    same(x // y, a // b)
+    same(x % y, a % b)
+    same(x**2, a**2)
+    same(2**x, 2**a)
+    same(-x, -a)
+    same(abs(y), abs(b))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integer_division_agrees_with_numpy(dtype: str) -> None:
+    a, b = sample(dtype), np.where(sample(dtype) == 0, 3, sample(dtype) % 7 + 1).astype(dtype)
+    same(fe.asarray(a) // fe.asarray(b), a // b)
+    same(fe.asarray(a) % fe.asarray(b), a % b)
+    same(fe.asarray(a) / fe.asarray(b), (a / b).astype("float32"))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
+def test_bit_operators_agree_with_numpy(dtype: str) -> None:
+    a, b = sample(dtype), sample(dtype)
+    x, y = fe.asarray(a), fe.asarray(b)
+    same(x & y, a & b)
+    same(x | y, a | b)
+    same(x ^ y, a ^ b)
+    same(~x, ~a)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    "name", ["exp", "expm1", "sqrt", "log", "log1p", "sin", "cos", "tanh", "floor", "ceil", "trunc", "square"]
+)
+def test_functions_agree_with_numpy(dtype: str, name: str) -> None:
+    a = np.abs(sample(dtype)) + 0.1
+    same(getattr(fe, name)(fe.asarray(a)), getattr(np, name)(a))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var"])
+def test_reductions_agree_with_numpy(name: str, axis: Any, keepdims: bool) -> None:
+    a = sample("float32", (3, 5))
+    same(
+        getattr(fe, name)(fe.asarray(a), axis=axis, keepdims=keepdims),
+        getattr(np, name)(a, axis=axis, keepdims=keepdims),
+    )
+
+
+def test_integer_reductions_are_64_bits_wide() -> None:
+    a = sample("int32")
+    same(fe.asarray(a).sum(axis=1), a.sum(axis=1, dtype="int64"))
+    same(fe.asarray(a).max(), a.max())
+    same(fe.asarray(a).argmax(), a.argmax())
+    same(fe.asarray(a).argmin(axis=0), a.argmin(axis=0))
+    same(fe.asarray(a > 0).all(axis=0), (a > 0).all(axis=0))
+    same(fe.asarray(a).any(), a.any())
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((3, 4), (4, 5)),
+        ((4,), (4, 5)),
+        ((3, 4), (4,)),
+        ((4,), (4,)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 1, 3, 4), (5, 4, 6)),
+        ((2, 3, 4), (4,)),
+    ],
+)
+def test_matmul_agrees_with_numpy(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    a, b = sample("float32", left), sample("float32", right)
+    same(fe.matmul(fe.asarray(a), fe.asarray(b)), a @ b)
+    same(fe.asarray(a) @ b, a @ b)
+
+
+def test_softmax_and_layer_norm() -> None:
+    a = sample("float32", (4, 9))
+    e = np.exp(a - a.max(-1, keepdims=True))
+    same(fe.softmax(fe.asarray(a)), e / e.sum(-1, keepdims=True))
+    normal = (a - a.mean(-1, keepdims=True)) / np.sqrt(a.var(-1, keepdims=True) + 1e-5)
+    same(fe.layer_norm(fe.asarray(a)), normal, 1e-4)
+
+
+KEYS: list[Any] = [
+    0, -1, slice(1, 3), slice(None, None, -1), slice(5, 1, -2), slice(2, 2), ..., None, (1, 2), (slice(None), 1),
+    (..., 0), (None, 1, ..., None), (slice(None, None, 2), slice(-2, None), 0), (0, slice(None), slice(1, 2)),
+    np.array([2, 0, -1]), (slice(None), np.array([[0, 1], [2, 3]])), (0, np.array([1, 1])), [1, 0], np.int64(1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_indexing_agrees_with_numpy(key: Any) -> None:
+    a = sample("float32", (4, 5, 6))
+    same(fe.asarray(a)[key], a[key])
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_assignment_agrees_with_numpy(key: Any) -> None:
+    if isinstance(key, tuple) and any(isinstance(item, np.ndarray) and item.ndim != 1 for item in key):
+        pytest.skip("indices of one dimension only")
+    a = sample("float32", (4, 5, 6))
+    x, expected = fe.asarray(a), a.copy()
+    value = sample("float32", a[key].shape)
+    before, export = x, np.asarray(x)
+    x[key] = value
+    expected[key] = value
+    same(x, expected)
+    x[key] = 7
+    expected[key] = 7
+    same(x, expected)
+    assert before is x
+    same(export, a)  # what was handed out keeps the old values
+
+
+def test_assignment_rebinds_and_leaves_other_arrays_alone() -> None:
+    x = fe.asarray(np.arange(6, dtype="float32").reshape(2, 3))
+    row, alias = x[0], x.T
+    x[0] = 9
+    same(row, np.array([0, 1, 2], "float32"))
+    same(alias, np.arange(6, dtype="float32").reshape(2, 3).T)
+
+
+def test_a_mask_write_is_where() -> None:
+    a = sample("float32")
+    x, expected = fe.asarray(a), a.copy()
+    x[x > 0] = 0
+    expected[expected > 0] = 0
+    same(x, expected)
+
+
+def test_an_array_of_0_dimensions_is_an_index() -> None:
+    a = sample("float32", (4, 5))
+    same(fe.asarray(a)[fe.asarray(np.int32(2))], a[2])
+    assert [10, 11, 12][fe.asarray(1)] == 11
+
+
+@pytest.mark.parametrize("key", [4, -5, (0, 5), (0, 0, 0), (..., ...), "x", 1.5], ids=str)
+def test_bad_indices_are_index_errors(key: Any) -> None:
+    with pytest.raises(IndexError) as caught:
+        fe.ones((4, 5))[key]
+    assert isinstance(caught.value, fe.Error)
+
+
+def test_reading_by_a_mask_says_what_to_do_instead() -> None:
+    x = fe.ones((4,))
+    with pytest.raises(fe.UnsupportedError, match="where"):
+        x[x > 0]
+
+
+def test_iteration_length_and_containment() -> None:
+    x = fe.asarray(np.arange(6).reshape(3, 2))
+    assert len(x) == 3
+    assert [row.tolist() for row in x] == [[0, 1], [2, 3], [4, 5]]
+    assert 5 in x
+    assert 6 not in x
+    with pytest.raises(TypeError):
+        len(fe.asarray(1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m, x: m.reshape(x, (2, -1)),
+        lambda m, x: (m.permute_dims if m is fe else np.transpose)(x, (2, 0, 1)),
+        lambda m, x: m.expand_dims(x, axis=-1),
+        lambda m, x: m.squeeze(m.expand_dims(x, axis=1)),
+        lambda m, x: m.flip(x, axis=1),
+        lambda m, x: m.flip(x),
+        lambda m, x: m.broadcast_to(x, (2, 3, 4, 5)),
+        lambda m, x: (m.concat if m is fe else np.concatenate)([x, x * 2], axis=1),
+        lambda m, x: m.stack([x, x], axis=-1),
+        lambda m, x: m.take(x, np.array([1, -1, 0]), axis=2),
+        lambda m, x: m.pad(x, ((0, 1), (2, 0), (0, 0))),
+        lambda m, x: m.moveaxis(x, 0, -1),
+        lambda m, x: m.split(x, [1, 2], axis=1)[1],
+        lambda m, x: x.mT,
+        lambda m, x: x.astype("int64"),
+        lambda m, x: x.astype("bool"),
+    ],
+)
+def test_manipulation_agrees_with_numpy(change: Any) -> None:
+    a = sample("float32", (3, 4, 5))
+    same(change(fe, fe.asarray(a)), change(np, a))
+
+
+@pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS])
+def test_every_dtype_goes_in_and_out(dtype: str) -> None:
+    a = sample(dtype)
+    x = fe.asarray(a)
+    assert x.dtype == np.dtype(dtype)
+    assert str(x.dtype) == dtype
+    same(x, a)
+
+
+def test_python_numbers_do_not_promote() -> None:
+    assert (fe.ones(3, dtype="float32") * 2.5).dtype == fe.float32
+    assert (fe.ones(3, dtype="int32") + 1).dtype == fe.int32
+    assert (fe.ones(3, dtype="int32") + 1.5).dtype == fe.float32
+    assert (fe.ones(3, dtype="float64") * 0.1)[0].item() == 0.1
+    assert (fe.ones(3, dtype="float32") * np.float64(2)).dtype == fe.float64
+    assert (fe.ones(3, dtype="bool") + 1 if False else fe.astype(fe.ones(3), "bool") & True).dtype == fe.bool
+
+
+def test_a_number_that_does_not_fit_is_an_error_and_a_comparison_with_it_is_not() -> None:
+    x = fe.asarray(np.array([1, 2], dtype="uint8"))
+    with pytest.raises(fe.InvalidArgumentError, match="300"):
+        x + 300
+    with pytest.raises(fe.InvalidArgumentError):
+        x + -1
+    assert (x < 300).tolist() == [True, True]
+
+
+def test_defaults_are_float32_and_int64() -> None:
+    assert fe.zeros((2,)).dtype == fe.float32
+    assert fe.asarray([1.0, 2.0]).dtype == fe.float32
+    assert fe.asarray([1, 2]).dtype == fe.int64
+    assert fe.asarray([True]).dtype == fe.bool
+    assert fe.full((2,), 3).dtype == fe.int64
+    assert fe.arange(3).dtype == fe.int64
+    assert fe.arange(0, 1, 0.25).tolist() == [0, 0.25, 0.5, 0.75]
+    assert fe.linspace(0, 1, 3).tolist() == [0, 0.5, 1]
+    assert fe.zeros_like(fe.ones((2, 2), dtype="int32")).dtype == fe.int32
+    same(fe.eye(3, k=1), np.eye(3, k=1, dtype="float32"))
+
+
+def test_scalars_come_out_as_python_numbers() -> None:
+    assert fe.asarray(2.5).item() == 2.5
+    assert float(fe.asarray([2.5])) == 2.5
+    assert int(fe.asarray(7)) == 7
+    assert bool(fe.asarray(True))
+    for function in (bool, int, float, lambda x: x.item()):
+        with pytest.raises(ValueError, match=r"elements|ambiguous"):
+            function(fe.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: fe.ones((3, 4)) @ fe.ones((5, 6)), ValueError, "inner sizes"),
+        (lambda: fe.ones(3) + fe.ones(4), ValueError, "broadcast"),
+        (lambda: fe.reshape(fe.ones(6), (4,)), ValueError, "reshape"),
+        (lambda: fe.exp(fe.arange(3)), TypeError, "float"),
+        (lambda: fe.asarray(["a"]), TypeError, "dtype"),
+        (lambda: fe.asarray(np.array([object()])), TypeError, "object"),
+        (lambda: fe.asarray(np.zeros((1,) * 9)), ValueError, "8 dimensions"),
+        (lambda: fe.asarray(np.ones(2, "complex64")), TypeError, "complex64"),
+        (lambda: fe.asarray([[1], [2, 3]]), ValueError, "asarray"),
+        (lambda: fe.asarray(object()), TypeError, "object"),
+        (lambda: fe.zeros((-1,)), ValueError, "negative"),
+        (lambda: fe.sum(fe.ones((2, 3)), axis=2), ValueError, "axis"),
+        (lambda: fe.softmax(fe.ones((2, 3)), axis=5), ValueError, "axis"),
+        (lambda: fe.gelu(fe.ones(2), approximate="no"), ValueError, "approximate"),
+        (lambda: fe.asarray(np.ma.array([1, 2], mask=[0, 1])), TypeError, "mask"),
+        (lambda: fe.ones(2).astype("nonsense"), TypeError, "nonsense"),
+        (lambda: fe.asarray(np.ones(2, "uint64")) + fe.asarray(np.ones(2, "int8")), TypeError, "dtype"),
+        (lambda: fe.max(fe.zeros((0,))), ValueError, "empty"),
+        (lambda: fe.concat([fe.ones((2, 3)), fe.ones((3, 2))]), ValueError, "concat"),
+    ],
+)
+def test_errors_come_when_the_op_is_recorded_and_say_what_was_wrong(
+    call: Any, kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        call()
+    assert isinstance(caught.value, fe.Error)
+    assert caught.value.code == "invalid_argument"
+
+
+def test_operators_with_strangers_are_type_errors() -> None:
+    with pytest.raises(TypeError):
+        fe.ones(2) + "x"  # type: ignore[operator]
+    assert (fe.ones(2) == "x") is False
+    with pytest.raises(TypeError):
+        hash(fe.ones(2))
+
+
+def test_repr_shows_shape_dtype_device_and_few_values() -> None:
+    text = repr(fe.asarray(np.arange(6, dtype="float32").reshape(2, 3)))
+    assert "shape=(2, 3)" in text
+    assert "dtype=float32" in text
+    assert "cpu:0" in text
+    assert "5." in text
+    large = fe.zeros((1000, 1000)) + 1
+    assert len(repr(large)) < 1000
+    assert "..." in repr(large)
+    assert repr(fe.zeros((0, 3)))
+    assert repr(fe.asarray(1))
+
+
+def test_repr_of_an_array_on_another_device_fetches_the_edges_only(null_device: fe.Device) -> None:
+    assert "..." in repr(fe.zeros((2000, 3000), device=null_device))
+
+
+def test_arrays_are_pickled_and_copied_by_value() -> None:
+    x = fe.asarray(sample("float32"))
+    same(pickle.loads(pickle.dumps(x)), np.asarray(x))
+
+
+def test_numpy_functions_take_arrays() -> None:
+    x = fe.asarray(sample("float32"))
+    same(np.asarray(x, dtype="float64"), np.asarray(x).astype("float64"))
+    assert np.array(x).flags.writeable
+    with pytest.raises(ValueError, match="copy"):
+        x.__array__(np.dtype("float64"), copy=False)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0, 2)])
+def test_arrays_without_elements(shape: tuple[int, ...]) -> None:
+    a = np.zeros(shape, "float32")
+    same(fe.asarray(a) + 1, a + 1)
+    same(fe.asarray(a).sum(), a.sum())
+    same(fe.concat([fe.asarray(a), fe.ones(shape)]), np.concatenate([a, a]))
+
+
+def test_the_command_line_says_where_things_are(run_python: Any, package: Any) -> None:
+    for option, file in (("--cmake-dir", "ferruleConfig.cmake"), ("--include-dir", "ferrule/ferrule.h")):
+        code = (
+            f"import runpy, sys; sys.argv = ['ferrule', {option!r}]; runpy.run_module('ferrule', run_name='__main__')"
+        )
+        done = run_python(code, check=False)
+        assert (package.__class__(done.stdout.strip()) / file).is_file()

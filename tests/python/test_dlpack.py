@@ -1,0 +1,120 @@
+"""DLPack, both ways, with NumPy as the other side."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+
+def address(array: object) -> int:
+    return int(np.asarray(array).__array_interface__["data"][0])
+
+
+def test_numpy_takes_our_bytes_without_a_copy_and_read_only() -> None:
+    x = fe.asarray(np.arange(12, dtype="float32").reshape(3, 4)) + 1
+    taken = np.from_dlpack(x)
+    np.testing.assert_array_equal(taken, np.asarray(x))
+    assert address(taken) == address(x)
+    assert not taken.flags.writeable
+
+
+def test_what_was_exported_outlives_the_array() -> None:
+    x = fe.asarray(np.arange(1000, dtype="float32")) + 1
+    taken = np.from_dlpack(x)
+    del x
+    gc.collect()
+    assert taken[999] == 1000
+
+
+def test_read_only_array_stays_read_only_through_dlpack() -> None:
+    a = np.arange(4, dtype="float32")
+    a.flags.writeable = False
+    x = fe.from_dlpack(a) if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else fe.asarray(a)
+    assert address(x) == address(a)
+    assert not np.from_dlpack(x).flags.writeable
+
+
+def test_a_consumer_that_knows_no_flag_gets_a_copy_or_an_error() -> None:
+    x = fe.asarray(np.arange(4, dtype="float32"))
+
+    class Old:
+        def __dlpack__(self) -> object:
+            return x.__dlpack__()
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (1, 0)
+
+    taken = fe.from_dlpack(Old())
+    np.testing.assert_array_equal(np.asarray(taken), np.asarray(x))
+    assert address(taken) != address(x)
+    with pytest.raises(BufferError, match="read-only"):
+        x.__dlpack__(copy=False)
+
+
+def test_a_copy_is_the_consumers_own() -> None:
+    x = fe.asarray(np.arange(4, dtype="float32"))
+    copy = np.from_dlpack(x, copy=True)
+    copy[0] = 9
+    assert np.asarray(x)[0] == 0
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+def test_every_dtype_and_shape_goes_round(dtype: str, shape: tuple[int, ...]) -> None:
+    a = np.ones(shape, dtype)
+    x = fe.from_dlpack(a)
+    assert x.dtype == a.dtype
+    np.testing.assert_array_equal(np.from_dlpack(x), a)
+
+
+def test_strides_go_along() -> None:
+    a = np.arange(24, dtype="int32").reshape(4, 6)[::2, ::-1]
+    np.testing.assert_array_equal(np.asarray(fe.from_dlpack(a)), a)
+    np.testing.assert_array_equal(np.from_dlpack(fe.asarray(a)), a)
+
+
+def test_from_dlpack_borrows_and_keeps_the_lender_alive() -> None:
+    a = np.arange(1000, dtype="float32")
+    x = fe.from_dlpack(a)
+    assert address(x) == address(a)
+    del a
+    gc.collect()
+    assert np.asarray(x)[999] == 999
+    assert address(fe.from_dlpack(x, copy=True)) != address(x)
+
+
+@pytest.mark.parametrize("thing", [5, "text", object()])
+def test_what_has_no_dlpack_is_refused(thing: Any) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match="__dlpack__"):
+        fe.from_dlpack(thing)
+
+
+def test_unsupported_dtypes_are_refused_and_the_capsule_is_freed() -> None:
+    for _ in range(10):
+        with pytest.raises(fe.InvalidArgumentError, match="dtype"):
+            fe.from_dlpack(np.ones(3, "complex64"))
+
+
+def test_a_capsule_nobody_took_is_freed() -> None:
+    x = fe.asarray(np.arange(1 << 20, dtype="float32")) + 1
+    fe.eval(x)
+    before = fe.memory_stats("cpu").live
+    for _ in range(10):
+        x.__dlpack__()
+        x.__dlpack__(max_version=(1, 0))
+    del x
+    gc.collect()
+    assert fe.memory_stats("cpu").live < before
+
+
+def test_streams_and_other_devices_are_refused() -> None:
+    x = fe.ones(3)
+    with pytest.raises(BufferError):
+        x.__dlpack__(stream=1)
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(2, 0))
+    assert x.__dlpack_device__() == (1, 0)

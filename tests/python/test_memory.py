@@ -1,0 +1,294 @@
+"""Whose bytes an array has: borrowed, copied, kept alive, left alone."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import weakref
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+
+def address(array: object) -> int:
+    return int(np.asarray(array).__array_interface__["data"][0])
+
+
+def test_asarray_borrows_the_same_bytes() -> None:
+    a = np.arange(1000, dtype="float32")
+    x = fe.asarray(a)
+    assert address(x) == address(a)
+    assert x.placement == "borrowed"
+
+
+def test_what_is_exported_is_the_same_bytes_and_read_only() -> None:
+    x = fe.asarray(np.arange(10, dtype="float32")) + 1
+    first, second = np.asarray(x), np.asarray(x)
+    assert address(first) == address(second)
+    assert not first.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 1
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        first.flags.writeable = True
+
+
+def test_the_array_outlives_the_numpy_object() -> None:
+    a = np.arange(100_000, dtype="float32")
+    expected = a.sum(dtype="float64")
+    x = fe.asarray(a)
+    del a
+    gc.collect()
+    junk = [np.full(100_000, 7, "float32") for _ in range(5)]
+    assert np.asarray(x).sum(dtype="float64") == expected
+    del junk
+
+
+def test_the_lender_is_let_go_when_the_array_is_gone() -> None:
+    class Lender(np.ndarray[Any, Any]):
+        pass
+
+    a = np.arange(100, dtype="float32").view(Lender)
+    seen = weakref.ref(a)
+    x = fe.asarray(a)
+    y = x + 1
+    del a
+    fe.eval(y)
+    gc.collect()
+    assert seen() is not None
+    export = np.asarray(x)
+    del x, y
+    gc.collect()
+    assert seen() is not None, "the export reads its bytes"
+    del export
+    gc.collect()
+    fe.memory_stats("cpu")  # runs deferred releases
+    assert seen() is None
+
+
+def test_a_write_after_an_op_was_recorded_does_not_change_its_result() -> None:
+    a = np.ones(1000, dtype="float32")
+    y = fe.asarray(a) * 2
+    part = fe.asarray(a)[10:20]
+    total = fe.asarray(a).sum()
+    a[:] = 100
+    assert np.asarray(y).max() == 2
+    assert total.item() == 1000
+    assert np.asarray(part + 1).max() in (2, 101)  # a view shows the bytes as they are
+
+
+def test_a_write_through_the_base_of_a_read_only_view_does_not_change_a_result() -> None:
+    a = np.ones(1000, dtype="float32")
+    view = a[:]
+    view.flags.writeable = False
+    y = fe.asarray(view) * 2
+    a[:] = 100
+    assert np.asarray(y).max() == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("transposed", lambda: np.arange(12, dtype="float32").reshape(3, 4).T),
+        ("negative strides", lambda: np.arange(12, dtype="float32").reshape(3, 4)[::-1, ::-2]),
+        ("steps", lambda: np.arange(20, dtype="int64")[1::3]),
+        ("broadcast", lambda: np.broadcast_to(np.arange(3, dtype="float32"), (4, 3))),
+        ("0-d", lambda: np.array(3.5, dtype="float32")),
+        ("no elements", lambda: np.zeros((3, 0, 2), dtype="float64")),
+        ("other byte order", lambda: np.arange(5, dtype=np.dtype("float32").newbyteorder())),
+        ("misaligned", lambda: np.frombuffer(bytes(range(41)), dtype="uint8")[1:].view("float32")),
+        ("field of a record", lambda: np.zeros(4, dtype=[("a", "u1"), ("b", "<f4")])["b"]),
+        ("part of a record", lambda: np.ones(4, dtype=[("a", "<i8"), ("b", "<f4")])["b"]),
+        ("Fortran order", lambda: np.asfortranarray(np.arange(6, dtype="float64").reshape(2, 3))),
+        ("read-only", lambda: np.frombuffer(b"abcdefgh", dtype="uint8")),
+        ("one element many axes", lambda: np.ones((1,) * 8, dtype="float32")),
+    ],
+)
+def test_any_layout_of_numpy_gives_the_right_values(name: str, make: Any) -> None:
+    a = make()
+    expected = a.astype(a.dtype.newbyteorder("="))
+    x = fe.asarray(a)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+    np.testing.assert_array_equal(np.asarray(x + x), expected + expected)
+    np.testing.assert_array_equal(np.asarray(fe.asarray(a, copy=True)), expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.arange(5, dtype=np.dtype("float32").newbyteorder()),
+        lambda: np.frombuffer(bytes(41), dtype="uint8")[1:].view("float32"),
+        lambda: [1.0, 2.0],
+    ],
+)
+def test_copy_false_raises_where_a_copy_is_needed(make: Any) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match="copy"):
+        fe.asarray(make(), copy=False)
+
+
+def test_copy_true_always_copies() -> None:
+    a = np.arange(10, dtype="float32")
+    x = fe.asarray(a, copy=True)
+    assert address(x) != address(a)
+    a[:] = 0
+    assert np.asarray(x)[9] == 9
+
+
+def test_buffer_from_host_ptr_takes_all_kinds_of_memory(tmp_path: Path) -> None:
+    a = np.arange(16, dtype="float32")
+    file = tmp_path / "bytes"
+    file.write_bytes(a.tobytes())
+    with file.open("rb") as opened:
+        mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    x = fe.buffer_from_host_ptr(a)
+    assert address(x) == address(a)
+    assert fe.buffer_from_host_ptr(memoryview(a)).tolist() == a.tolist()
+    assert bytes(np.asarray(fe.buffer_from_host_ptr(mapped))) == a.tobytes()
+    by_address = fe.buffer_from_host_ptr((address(a), a.nbytes))
+    assert by_address.dtype == np.uint8
+    assert address(by_address) == address(a)
+    assert bytes(np.asarray(by_address)) == a.tobytes()
+    assert fe.buffer_from_host_ptr(b"abc").tolist() == [97, 98, 99]
+
+
+def test_a_lent_mmap_cannot_be_closed_under_our_feet(tmp_path: Path) -> None:
+    file = tmp_path / "bytes"
+    file.write_bytes(bytes(4096))
+    with file.open("rb") as opened:
+        mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    x = fe.buffer_from_host_ptr(mapped)
+    with pytest.raises(BufferError):
+        mapped.close()
+    del x
+    gc.collect()
+    fe.memory_stats("cpu")
+    mapped.close()
+
+
+@pytest.mark.parametrize("memory", [(0, 10), (16, -1), (1, 2, 3), "text", 5, (1 << 63, 1 << 63)])
+def test_buffer_from_host_ptr_refuses_nonsense(memory: Any) -> None:
+    with pytest.raises(fe.InvalidArgumentError):
+        fe.buffer_from_host_ptr(memory)
+
+
+def test_access_is_checked_against_the_memory() -> None:
+    with pytest.raises(fe.InvalidArgumentError, match="read-only"):
+        fe.buffer_from_host_ptr(b"abc", access="rw")
+    with pytest.raises(fe.InvalidArgumentError, match="access"):
+        fe.buffer_from_host_ptr(b"abc", access="w")
+
+
+def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device) -> None:
+    x = fe.buffer_from_host_ptr(np.ones(4, "float32"), null_device)
+    assert x.placement.startswith("copied: ")
+    with pytest.raises(fe.Error):
+        fe.buffer_from_host_ptr(np.ones(4, "float32"), null_device, copy=False)
+
+
+def test_host_empty_begins_at_a_page() -> None:
+    for shape in ((3, 4), (0,), (), 7):
+        a = fe.host_empty(shape, "float64")
+        assert a.ctypes.data % 4096 == 0
+        assert a.shape == (shape if isinstance(shape, tuple) else (shape,))
+        assert a.flags.writeable
+        assert address(fe.asarray(a)) == address(a) or a.size == 0
+    with pytest.raises(fe.InvalidArgumentError):
+        fe.host_empty((-1,))
+
+
+def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
+    before = fe.memory_stats("cpu")
+    a = np.zeros(1 << 20, dtype="float32")
+    x = fe.asarray(a)
+    assert fe.memory_stats("cpu").borrowed - before.borrowed == a.nbytes
+    y = x + 1
+    fe.eval(y)
+    assert fe.memory_stats("cpu").live - before.live >= a.nbytes
+    assert fe.memory_stats("cpu").peak >= fe.memory_stats("cpu").live
+    del x, y
+    gc.collect()
+    after = fe.memory_stats("cpu")
+    assert after.borrowed == before.borrowed
+    assert after.live == before.live
+
+
+def test_what_is_freed_is_used_again_or_given_back() -> None:
+    for _ in range(50):
+        fe.eval(fe.zeros((1 << 18,)) + 1)
+    gc.collect()
+    assert fe.memory_stats("cpu").cached < 64 << 20
+    fe.device("cpu").trim()
+    assert fe.memory_stats("cpu").cached == 0
+
+
+def test_out_is_written_in_place() -> None:
+    graph = fe.Graph("cpu")
+    x = graph.input((3, 4))
+    graph.output(x * 2 + 1)
+    a = np.arange(12, dtype="float32").reshape(3, 4)
+    out = np.empty((3, 4), "float32")
+    before = address(out)
+    assert graph.compute(a, out=out) is out
+    assert address(out) == before
+    np.testing.assert_array_equal(out, a * 2 + 1)
+
+
+def test_out_may_be_an_input() -> None:
+    graph = fe.Graph("cpu")
+    x, w = graph.input((8, 8)), graph.input((8, 8))
+    graph.output(fe.matmul(x, w))
+    a, b = np.random.default_rng(1).normal(size=(2, 8, 8)).astype("float32")
+    expected = a @ b
+    graph.compute(a, b, out=a)
+    np.testing.assert_allclose(a, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((3, 4), "float64"),
+        np.empty((4, 3), "float32"),
+        np.empty((4, 3), "float32").T,
+        np.frombuffer(bytes(48), "float32").reshape(3, 4),
+        np.empty((3, 4), np.dtype("float32").newbyteorder()),
+        [np.empty((3, 4), "float32")] * 2,
+        fe.zeros((3, 4)),
+    ],
+    ids=["dtype", "shape", "order", "read-only", "byte order", "too many", "no NumPy array"],
+)
+def test_a_wrong_out_is_refused_before_anything_runs(out: Any) -> None:
+    graph = fe.Graph("cpu")
+    graph.output(graph.input((3, 4)) + 1)
+    with pytest.raises(fe.InvalidArgumentError, match="out"):
+        graph.compute(np.ones((3, 4), "float32"), out=out)
+
+
+def test_too_much_memory_is_a_memory_error() -> None:
+    with pytest.raises((MemoryError, ValueError)) as caught:
+        fe.eval(fe.zeros((1 << 45,)) + 1)
+    assert isinstance(caught.value, fe.Error)
+
+
+def test_out_of_memory_of_a_device_is_a_memory_error(run_python: Any, null_module: Path) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "fe.load_all(); d = fe.device('null'); d.open(out_of_memory_at=1)\n"
+        "try: fe.eval(fe.asarray(np.ones(4, 'f4'), device=d) + 1)\n"
+        "except MemoryError as e: assert isinstance(e, fe.OutOfMemoryError) and 'allocation 1' in str(e), e\n"
+        "else: raise AssertionError",
+        FERRULE_BACKEND_PATH=null_module,
+    )
+
+
+def test_a_lost_device_is_an_error_at_the_wait(run_python: Any, null_module: Path) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "fe.load_all(); d = fe.device('null'); d.open(device_lost_at=1)\n"
+        "x = fe.asarray(np.ones(4, 'f4'), device=d)\n"
+        "try: np.asarray(x + 1)\n"
+        "except fe.DeviceLostError as e: print(e)\n"
+        "else: raise AssertionError\n",
+        FERRULE_BACKEND_PATH=null_module,
+    )
