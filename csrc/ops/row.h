@@ -123,6 +123,16 @@ struct Row {
 
   constexpr explicit Row(const char* op_name) : name(op_name) {}
 
+ private:
+  // Ahead of its uses: clang 14 evaluates a row only with templates that it has read.
+  template <class Change>
+  constexpr Row with(Change change) const {
+    Row copy = *this;
+    change(copy);
+    return copy;
+  }
+
+ public:
   constexpr std::size_t required_inputs() const {
     std::size_t count = 0;
     while (count < input_count && !inputs[count].optional) ++count;
@@ -204,14 +214,6 @@ struct Row {
           return Function{}(b, c.input(0), c.input(1), c.input(2));
       };
     });
-  }
-
- private:
-  template <class Change>
-  constexpr Row with(Change change) const {
-    Row copy = *this;
-    change(copy);
-    return copy;
   }
 };
 

@@ -68,6 +68,7 @@ int main(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_all("not JSON", NULL));
   FAILS_WITH(FE_NOT_FOUND, fe_load_all("{\"dirs\": [\"/no/such/folder\"]}", NULL));
   FAILS_WITH(FE_NOT_FOUND, fe_unload("nothing"));
+  MUST(fe_load_all(NULL, NULL));
   MUST(fe_device_by_kind(FE_DEVICE_CPU, &device));
   refuse_null(device);
   refuse_when_recorded(device);

@@ -15,12 +15,12 @@ static inline void must(fe_error *error, const char *call, int line) {
 }
 #define MUST(call) must(call, #call, __LINE__)
 
-#define EXPECT(condition)                                         \
-  do {                                                            \
-    if (!(condition)) {                                           \
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
       fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-      exit(1);                                                    \
-    }                                                             \
+      exit(1);                                                        \
+    }                                                                 \
   } while (0)
 
 /* Ends unless `error` is one with this code; releases it. */

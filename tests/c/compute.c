@@ -1,5 +1,5 @@
-/* A program of an application: loads what is there, takes the CPU, computes lazily and by a compiled graph. Built against
- * a shared and against a static libferrule from this same text, it prints the same. */
+/* A program of an application: loads what is there, takes the CPU, computes lazily and by a compiled graph. Built
+ * against a shared and against a static libferrule from this same text, it prints the same. */
 #include "check.h"
 
 static const int64_t shape_a[] = {2, 3};

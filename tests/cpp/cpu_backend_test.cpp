@@ -75,7 +75,9 @@ const fe_host& host() {
   static const fe_host table = [] {
     fe_host h{};
     h.struct_size = sizeof h;
-    h.error_create = [](fe_code code, const char* message) { return reinterpret_cast<fe_error*>(new Failure{code, message}); };
+    h.error_create = [](fe_code code, const char* message) {
+      return reinterpret_cast<fe_error*>(new Failure{code, message});
+    };
     h.error_code = [](const fe_error* error) { return failure(error).code; };
     h.error_message = [](const fe_error* error) { return failure(error).message.c_str(); };
     h.error_release = [](fe_error* error) { release(error); };

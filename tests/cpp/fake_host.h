@@ -65,16 +65,22 @@ inline Outcome outcome(fe_error* error) {
 struct OneNode {
   OneNode(const char* op, uint32_t inputs, int64_t count, const char* dtype) : shape(count) {
     for (uint32_t i = 0; i <= inputs; ++i) {
-      storages[i] = {sizeof(fe_storage), static_cast<uint32_t>(i < inputs ? FE_STORAGE_INPUT : FE_STORAGE_OUTPUT),
-                     i, 0, static_cast<uint64_t>(count) * fake_host().dtype_size(fake_host().dtype_id(dtype)), 64, -1, 0};
+      storages[i] = {sizeof(fe_storage),
+                     static_cast<uint32_t>(i < inputs ? FE_STORAGE_INPUT : FE_STORAGE_OUTPUT),
+                     i,
+                     0,
+                     static_cast<uint64_t>(count) * fake_host().dtype_size(fake_host().dtype_id(dtype)),
+                     64,
+                     -1,
+                     0};
       values[i] = {sizeof(fe_value), fake_host().dtype_id(dtype), 1, &shape, &stride, i, -1, 0};
       storage_pointers[i] = &storages[i];
       value_pointers[i] = &values[i];
     }
     output = inputs;
     node = {sizeof(fe_node), fake_host().op_id(op), 1, inputs, 1, operands, &output, nullptr, nullptr};
-    view = {sizeof(fe_graph_view), inputs + 1, inputs + 1,       1,          inputs + 1,    0, 0,
-            storage_pointers,      value_pointers, &node_pointer, 0,          64};
+    view = {sizeof(fe_graph_view), inputs + 1,     inputs + 1,    1, inputs + 1, 0, 0,
+            storage_pointers,      value_pointers, &node_pointer, 0, 64};
   }
   OneNode(const OneNode&) = delete;
   OneNode& operator=(const OneNode&) = delete;

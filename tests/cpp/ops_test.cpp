@@ -79,7 +79,8 @@ TEST(Ops, ReductionAxesBecomeCanonical) {
   const TensorType input[] = {float32({2, 3, 4})};
   EXPECT_EQ(infer(op_named("sum"), input, attributes)[0], float32({3}));
   EXPECT_EQ(std::get<std::vector<int64_t>>(attributes[0]), (std::vector<int64_t>{0, 2}));
-  EXPECT_NE(error_of("sum", {float32({2})}, {{"axis", std::vector<int64_t>{1}}}).find("out of range"), std::string::npos);
+  EXPECT_NE(error_of("sum", {float32({2})}, {{"axis", std::vector<int64_t>{1}}}).find("out of range"),
+            std::string::npos);
   EXPECT_NE(error_of("max", {float32({2, 0})}, {{"axis", std::vector<int64_t>{1}}}).find("empty"), std::string::npos);
 }
 
@@ -107,8 +108,7 @@ TEST(Ops, SliceThatLeavesItsArrayIsRefusedEvenWhenItsExtentOverflows) {
 }
 
 TEST(Ops, SizeThatOverflowsMemoryIsAnError) {
-  EXPECT_NE(error_of("broadcast_to", {float32({1, 1})},
-                     {{"shape", std::vector<int64_t>{INT64_MAX, INT64_MAX}}})
+  EXPECT_NE(error_of("broadcast_to", {float32({1, 1})}, {{"shape", std::vector<int64_t>{INT64_MAX, INT64_MAX}}})
                 .find("larger than memory"),
             std::string::npos);
 }
@@ -119,9 +119,7 @@ TEST(Ops, AttributesAreCheckedByNameAndType) {
   EXPECT_NE(error_of("astype", {float32({2})}).find("'dtype' is missing"), std::string::npos);
 }
 
-TEST(Ops, NineDimensionsAreAnError) {
-  EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), Error);
-}
+TEST(Ops, NineDimensionsAreAnError) { EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), Error); }
 
 TEST(Ops, PackedAttributesLieWhereTheGeneratedStructSays) {
   const Row& row = op_named("sum");

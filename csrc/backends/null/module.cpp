@@ -1,5 +1,5 @@
-// The null backend: it accepts every op and computes nothing (outputs are zeros), and it fails on demand. A template for
-// authors of devices with queues and memory of their own, and the fake that the core is tested with.
+// The null backend: it accepts every op and computes nothing (outputs are zeros), and it fails on demand. A template
+// for authors of devices with queues and memory of their own, and the fake that the core is tested with.
 //
 // FERRULE_NULL_FAULT=score0|init_fails|init_throws|no_devices|two_devices misbehaves while loading; the options of
 // device_open do so later.
@@ -67,7 +67,8 @@ class Device final : public sdk::HostDevice {
   }
   std::unique_ptr<sdk::Queue> create_queue() override { return std::make_unique<TimedQueue>(); }
 
-  void copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override {
+  void copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from,
+                      uint64_t size) override {
     if (!static_cast<TimedQueue*>(queue)->poisoned()) HostDevice::copy_from_host(queue, to, to_offset, from, size);
   }
   void copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64_t from_offset, uint64_t size) override {

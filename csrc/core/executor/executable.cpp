@@ -38,16 +38,6 @@ void carry_constants(Executable::Parts& parts) {
   }
 }
 
-std::size_t scalars_read(const Plan& plan) {
-  std::size_t count = 0;
-  for (const auto& step : plan.steps)
-    if (const auto* segment = std::get_if<Segment>(&step))
-      for (uint32_t scalar : segment->scalars) count = std::max<std::size_t>(count, scalar + 1);
-  for (const Plan::Output& output : plan.outputs)
-    if (output.kind == Plan::Output::Kind::scalar) count = std::max<std::size_t>(count, output.index + 1);
-  return count;
-}
-
 }  // namespace
 
 Executable::Executable(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -70,7 +60,6 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
   parts->devices.push_back(parts->plan.home->shared_from_this());
   for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());
   carry_constants(*parts);
-  parts->scalar_count = scalars_read(parts->plan);
   ++execution_counters().compiles;
   return std::shared_ptr<Executable>(new Executable(std::move(parts)));
 }

@@ -49,7 +49,7 @@ TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const
 
 TypedView Run::scalar_output(const Plan::Output& output) const {
   TypedView result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
-  write_from_host(result, scalars_[output.index].bytes, size_of(output.type.dtype));
+  write_from_host(result, scalar(output.index).bytes, size_of(output.type.dtype));
   return result;
 }
 

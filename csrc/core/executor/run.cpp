@@ -60,6 +60,11 @@ TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& typ
   return {type, {bytes ? Storage::allocate(device, bytes) : nullptr, 0, contiguous_strides(type.shape)}};
 }
 
+// The caller's value; those that he does not give, and those that decompositions brought, have the plan's.
+const fe_scalar& Run::scalar(uint32_t number) const {
+  return number < scalars_.size() ? scalars_[number] : plan_.scalar_defaults[number];
+}
+
 Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
          std::span<const OutputMemory> outputs, Cancel cancel)
     : parts_(parts),
@@ -71,8 +76,6 @@ Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std:
       arrays_(parts.arrays.take()) {}
 
 std::vector<TypedView> Run::compute() {
-  if (scalars_.size() < parts_.scalar_count)
-    fail_argument("the graph reads {} scalars, but {} were given", parts_.scalar_count, scalars_.size());
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -167,7 +170,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     binding.generation = bound.view.storage->generation();
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());
-  for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalars_[segment.scalars[i]];
+  for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
   std::shared_ptr<Storage> workspace, scratch;

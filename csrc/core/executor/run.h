@@ -45,7 +45,6 @@ struct Executable::Parts {
   std::vector<CompiledSegment> segments;  // of each step; empty for transfers
   std::vector<TypedView> carried;         // of each slot: a constant that was carried to its device; else no storage
   std::vector<bool> is_carried_to;        // of each slot: a transfer writes it
-  std::size_t scalar_count = 0;           // that a run reads
   std::vector<std::shared_ptr<Device>> devices;
   mutable RunArraysPool arrays;
 };
@@ -67,6 +66,7 @@ class Run {
   bool is_read(const OutputMemory& memory) const;
   std::vector<TypedView> collect_outputs();
   TypedView slot_output(std::size_t number, const Plan::Output& output) const;
+  const fe_scalar& scalar(uint32_t number) const;
   TypedView scalar_output(const Plan::Output& output) const;
   void deliver(std::size_t number, TypedView& result);
 

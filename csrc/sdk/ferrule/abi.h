@@ -24,7 +24,8 @@ typedef struct fe_abi {
   uint64_t layout_hash; /* of everything up to and including `minor` */
 } fe_abi;
 
-#define FE_ABI_INITIALIZER {FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, 0, FE_LAYOUT_HASH}
+#define FE_ABI_INITIALIZER \
+  { FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, 0, FE_LAYOUT_HASH }
 
 #if defined(_WIN32)
 #define FE_MODULE_EXPORT __declspec(dllexport)

@@ -34,16 +34,16 @@ typedef fe_error *(*fe_poll_function)(void *argument);
 /* ---- structs ------------------------------------------------------------------------------------------------- */
 
 /* What is known of a device without opening it. Unknown numbers are zero, unknown strings NULL. */
-#define FE_DEVICE_PROPERTIES_FIELDS(F)                                                                            \
-  F(uint32_t, kind)                 /* fe_device_kind */                                                          \
-  F(uint32_t, flags)                /* FE_DEVICE_FLAG_* */                                                        \
-  F(const char *, name)             /* as its maker calls it */                                                   \
-  F(const char *, description)      /* driver, architecture: free text */                                         \
-  F(uint64_t, total_memory)         /* bytes */                                                                   \
-  F(uint64_t, max_allocation)       /* bytes of one buffer; 0 = no limit known */                                 \
-  F(uint64_t, borrow_alignment)     /* buffer_borrow needs addresses and sizes of this multiple; 0 = no borrow */ \
-  F(const uint8_t *, uuid)          /* 16 bytes, or NULL */                                                       \
-  F(const char *, pci_address)      /* "0000:01:00.0", or NULL */
+#define FE_DEVICE_PROPERTIES_FIELDS(F)                                                                        \
+  F(uint32_t, kind)             /* fe_device_kind */                                                          \
+  F(uint32_t, flags)            /* FE_DEVICE_FLAG_* */                                                        \
+  F(const char *, name)         /* as its maker calls it */                                                   \
+  F(const char *, description)  /* driver, architecture: free text */                                         \
+  F(uint64_t, total_memory)     /* bytes */                                                                   \
+  F(uint64_t, max_allocation)   /* bytes of one buffer; 0 = no limit known */                                 \
+  F(uint64_t, borrow_alignment) /* buffer_borrow needs addresses and sizes of this multiple; 0 = no borrow */ \
+  F(const uint8_t *, uuid)      /* 16 bytes, or NULL */                                                       \
+  F(const char *, pci_address)  /* "0000:01:00.0", or NULL */
 
 /* The device's buffers are host memory: buffer_host_pointer answers, and views of them may be exported. */
 #define FE_DEVICE_FLAG_HOST_MEMORY 1u
@@ -54,59 +54,61 @@ typedef fe_error *(*fe_poll_function)(void *argument);
 /* An option that a device knows, for messages and documentation. */
 #define FE_OPTION_INFO_FIELDS(F) F(const char *, key) F(const char *, type) F(const char *, doc)
 
-/* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. Zero fields ask nothing. */
-#define FE_REQUIREMENTS_FIELDS(F)                                                                      \
-  F(uint32_t, contiguous_inputs)      /* bit i: input i must be C-contiguous */                        \
-  F(uint32_t, innermost_inputs)       /* bit i: input i must have innermost stride 1 (or size <= 1) */ \
-  F(uint64_t, alignment)              /* inputs' first elements at a multiple of this many bytes */    \
-  F(const char *, kernel)             /* name of the kernel that will run, for the plan */             \
-  F(const char *, reason)             /* when unsupported: why, as a part of a sentence */
+/* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. Zero fields ask nothing.
+ */
+#define FE_REQUIREMENTS_FIELDS(F)                                                                 \
+  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                        \
+  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */ \
+  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */    \
+  F(const char *, kernel)        /* name of the kernel that will run, for the plan */             \
+  F(const char *, reason)        /* when unsupported: why, as a part of a sentence */
 
 /* A buffer bound to an input, output or constant. `generation` changes when the same slot is bound to other bytes. */
-#define FE_BINDING_FIELDS(F)       \
-  F(fe_module_buffer *, buffer)    \
-  F(uint64_t, offset) /* bytes */  \
+#define FE_BINDING_FIELDS(F)      \
+  F(fe_module_buffer *, buffer)   \
+  F(uint64_t, offset) /* bytes */ \
   F(uint64_t, generation)
 
 /* Arrays of structs (bindings, options) hold their elements `struct_size` of the first element apart.
  * Everything that varies between executions of one executable. */
-#define FE_EXECUTION_FIELDS(F)                                                                                  \
-  F(const struct fe_binding *, bindings)    /* fe_graph_view.binding_count */                                   \
-  F(const fe_scalar *, scalars)             /* fe_graph_view.scalar_count */                                    \
-  F(const int64_t *, offsets)               /* fe_graph_view.offset_count, in elements */                       \
-  F(fe_module_buffer *, workspace)          /* NULL when the size is zero */                                    \
-  F(uint64_t, workspace_offset)                                                                                 \
-  F(fe_module_buffer *, scratch)            /* as large as executable_scratch_size said, or NULL */             \
-  F(uint64_t, scratch_offset)                                                                                   \
-  F(uint32_t, thread_limit)                 /* threads that parallel_for may use; 0 = all */                    \
-  F(uint32_t, flags)                        /* 0 */                                                             \
-  F(fe_poll_function, poll)                 /* called between nodes by who computes on the calling thread; NULL = not */ \
+#define FE_EXECUTION_FIELDS(F)                                                                           \
+  F(const struct fe_binding *, bindings) /* fe_graph_view.binding_count */                               \
+  F(const fe_scalar *, scalars)          /* fe_graph_view.scalar_count */                                \
+  F(const int64_t *, offsets)            /* fe_graph_view.offset_count, in elements */                   \
+  F(fe_module_buffer *, workspace)       /* NULL when the size is zero */                                \
+  F(uint64_t, workspace_offset)                                                                          \
+  F(fe_module_buffer *, scratch) /* as large as executable_scratch_size said, or NULL */                 \
+  F(uint64_t, scratch_offset)                                                                            \
+  F(uint32_t, thread_limit) /* threads that parallel_for may use; 0 = all */                             \
+  F(uint32_t, flags)        /* 0 */                                                                      \
+  F(fe_poll_function, poll) /* called between nodes by who computes on the calling thread; NULL = not */ \
   F(void *, poll_argument)
 
 /* ---- slots: S(return type, name, (parameters)) ----------------------------------------------------------------- */
 
 /* What the core offers a module. Every slot is there in a core of the same or a later minor. */
-#define FE_HOST_SLOTS(S)                                                                                              \
-  /* An error with a copy of `message`; never fails (out of memory gives a static error). */                          \
-  S(fe_error *, error_create, (fe_code code, const char *message))                                                    \
-  S(fe_code, error_code, (const fe_error *error))                                                                     \
-  S(const char *, error_message, (const fe_error *error))                                                             \
-  S(void, error_release, (fe_error * error))                                                                          \
-  /* Hands a line to ferrule's logger; never blocks on Python. */                                                     \
-  S(void, log, (fe_log_level level, const char *message))                                                             \
-  /* Ids by name; 0 when the core does not know the name. */                                                          \
-  S(fe_op, op_id, (const char *name))                                                                                 \
-  S(const char *, op_name, (fe_op op))                                                                                \
-  S(fe_dtype, dtype_id, (const char *name))                                                                           \
-  S(const char *, dtype_name, (fe_dtype dtype))                                                                       \
-  S(size_t, dtype_size, (fe_dtype dtype))                                                                             \
-  /* Runs fn over [0, n) in ranges whose bounds are multiples of `grain`, on the core's pool and the calling thread; */ \
-  /* at most `limit` threads (0 = all). Which thread takes which range is not defined. Returns the first error. */    \
-  S(fe_error *, parallel_for, (int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void *argument))       \
-  S(uint32_t, thread_count, (void))                                                                                   \
-  /* Tells the core that device_count has grown. */                                                                   \
-  S(void, device_added, (fe_module_backend * backend))                                                                \
-  /* Optional extensions by name; null when unknown. */                                                               \
+#define FE_HOST_SLOTS(S)                                                                                             \
+  /* An error with a copy of `message`; never fails (out of memory gives a static error). */                         \
+  S(fe_error *, error_create, (fe_code code, const char *message))                                                   \
+  S(fe_code, error_code, (const fe_error *error))                                                                    \
+  S(const char *, error_message, (const fe_error *error))                                                            \
+  S(void, error_release, (fe_error * error))                                                                         \
+  /* Hands a line to ferrule's logger; never blocks on Python. */                                                    \
+  S(void, log, (fe_log_level level, const char *message))                                                            \
+  /* Ids by name; 0 when the core does not know the name. */                                                         \
+  S(fe_op, op_id, (const char *name))                                                                                \
+  S(const char *, op_name, (fe_op op))                                                                               \
+  S(fe_dtype, dtype_id, (const char *name))                                                                          \
+  S(const char *, dtype_name, (fe_dtype dtype))                                                                      \
+  S(size_t, dtype_size, (fe_dtype dtype))                                                                            \
+  /* Runs fn over [0, n) in ranges whose bounds are multiples of `grain`, on the core's pool and the calling thread; \
+   */                                                                                                                \
+  /* at most `limit` threads (0 = all). Which thread takes which range is not defined. Returns the first error. */   \
+  S(fe_error *, parallel_for, (int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void *argument))      \
+  S(uint32_t, thread_count, (void))                                                                                  \
+  /* Tells the core that device_count has grown. */                                                                  \
+  S(void, device_added, (fe_module_backend * backend))                                                               \
+  /* Optional extensions by name; null when unknown. */                                                              \
   S(void *, get_proc, (const char *name))
 
 /* What a module offers the core. */
@@ -115,18 +117,18 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(void, close, (fe_module_backend * backend))                                                                       \
   /* Devices, without creating a context or taking device memory. */                                                  \
   S(uint32_t, device_count, (fe_module_backend * backend))                                                            \
-  S(fe_error *, device_properties, (fe_module_backend * backend, uint32_t index, struct fe_device_properties *out))   \
+  S(fe_error *, device_properties, (fe_module_backend * backend, uint32_t index, struct fe_device_properties * out))  \
   /* (optional) The i-th option that device_open knows; an error past the last. */                                    \
-  S(fe_error *, device_option, (fe_module_backend * backend, uint32_t option, struct fe_option_info *out))            \
+  S(fe_error *, device_option, (fe_module_backend * backend, uint32_t option, struct fe_option_info * out))           \
   S(fe_error *, device_open,                                                                                          \
     (fe_module_backend * backend, uint32_t index, const struct fe_option *options, uint32_t option_count,             \
      fe_module_device **out))                                                                                         \
   S(void, device_close, (fe_module_device * device))                                                                  \
   /* (optional) Bytes free and in all; *free_bytes = UINT64_MAX when unknown. */                                      \
-  S(fe_error *, device_memory, (fe_module_device * device, uint64_t *free_bytes, uint64_t *total_bytes))              \
+  S(fe_error *, device_memory, (fe_module_device * device, uint64_t * free_bytes, uint64_t * total_bytes))            \
   /* A buffer of `size` > 0 bytes whose address is a multiple of `alignment` (a power of two, at least 64). */        \
   S(fe_error *, buffer_allocate,                                                                                      \
-    (fe_module_device * device, uint64_t size, uint64_t alignment, fe_module_buffer **out))                           \
+    (fe_module_device * device, uint64_t size, uint64_t alignment, fe_module_buffer * *out))                          \
   /* (optional) A buffer over host memory that outlives it; pointer and size obey borrow_alignment. */                \
   S(fe_error *, buffer_borrow,                                                                                        \
     (fe_module_device * device, void *pointer, uint64_t size, fe_access access, fe_module_buffer **out))              \
@@ -134,23 +136,23 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   /* (optional) The address of a buffer in host memory; NULL when the host cannot reach it. */                        \
   S(void *, buffer_host_pointer, (fe_module_buffer * buffer))                                                         \
   /* (optional) Queues; absent means that every call below is done when it returns, with a NULL queue. */             \
-  S(fe_error *, queue_create, (fe_module_device * device, fe_module_queue **out))                                     \
+  S(fe_error *, queue_create, (fe_module_device * device, fe_module_queue * *out))                                    \
   S(void, queue_destroy, (fe_module_queue * queue))                                                                   \
   /* (optional) Forgets an error of the queue. */                                                                     \
   S(fe_error *, queue_reset, (fe_module_queue * queue))                                                               \
   /* Copies, in queue order. Host memory must stay until the queue has passed it. */                                  \
   S(fe_error *, copy_from_host,                                                                                       \
-    (fe_module_device * device, fe_module_queue *queue, fe_module_buffer *to, uint64_t to_offset, const void *from,   \
+    (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset, const void *from, \
      uint64_t size))                                                                                                  \
   S(fe_error *, copy_to_host,                                                                                         \
-    (fe_module_device * device, fe_module_queue *queue, void *to, fe_module_buffer *from, uint64_t from_offset,       \
+    (fe_module_device * device, fe_module_queue * queue, void *to, fe_module_buffer *from, uint64_t from_offset,      \
      uint64_t size))                                                                                                  \
   S(fe_error *, copy,                                                                                                 \
-    (fe_module_device * device, fe_module_queue *queue, fe_module_buffer *to, uint64_t to_offset,                     \
-     fe_module_buffer *from, uint64_t from_offset, uint64_t size))                                                    \
+    (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                   \
+     fe_module_buffer * from, uint64_t from_offset, uint64_t size))                                                   \
   /* (optional) Events: recorded behind everything given to the queue so far. A wait returns the error, if any, of */ \
   /* that work, each time it is asked; `timeout_ns` < 0 waits without limit; FE_TIMEOUT when it passes. */            \
-  S(fe_error *, event_record, (fe_module_queue * queue, fe_module_event **out))                                       \
+  S(fe_error *, event_record, (fe_module_queue * queue, fe_module_event * *out))                                      \
   S(fe_error *, event_wait, (fe_module_event * event, int64_t timeout_ns))                                            \
   S(int, event_done, (fe_module_event * event))                                                                       \
   S(void, event_release, (fe_module_event * event))                                                                   \
@@ -166,14 +168,13 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(fe_error *, prepare,                                                                                              \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, uint32_t input,                      \
      const struct fe_binding *from, const struct fe_binding *to))                                                     \
-  S(fe_error *, compile,                                                                                              \
-    (fe_module_device * device, const struct fe_graph_view *view, fe_module_executable **out))                        \
+  S(fe_error *, compile, (fe_module_device * device, const struct fe_graph_view *view, fe_module_executable **out))   \
   S(void, executable_release, (fe_module_executable * executable))                                                    \
   /* (optional) Bytes of scratch memory that each execution needs beside the workspace. */                            \
   S(uint64_t, executable_scratch_size, (fe_module_executable * executable))                                           \
   /* Argument errors at once; later ones through the queue's events. */                                               \
   S(fe_error *, execute,                                                                                              \
-    (fe_module_executable * executable, fe_module_queue *queue, const struct fe_execution *execution))                \
+    (fe_module_executable * executable, fe_module_queue * queue, const struct fe_execution *execution))               \
   /* (optional) Extensions by name; null when unknown. */                                                             \
   S(void *, get_proc, (const char *name))
 
@@ -222,7 +223,7 @@ typedef struct fe_backend {
 #undef FE_SLOT
 
 /* 1 if `slot` of the struct behind `table` is there. */
-#define FE_HAS_SLOT(table, slot)                                                                        \
+#define FE_HAS_SLOT(table, slot)                                                                                     \
   ((table)->struct_size >= (size_t)((const char *)&(table)->slot - (const char *)(table)) + sizeof((table)->slot) && \
    (table)->slot != NULL)
 

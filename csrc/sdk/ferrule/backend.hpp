@@ -1,8 +1,9 @@
-// The C++ side of the SDK: a backend in one file. Derive from Backend and KernelDevice (or HostDevice, or Device), end the
-// file with FERRULE_BACKEND(YourBackend), and call ferrule_add_module on it. An exception becomes an error inside the
-// module; nothing throws across its boundary. Header-only, C++20.
+// The C++ side of the SDK: a backend in one file. Derive from Backend and KernelDevice (or HostDevice, or Device), end
+// the file with FERRULE_BACKEND(YourBackend), and call ferrule_add_module on it. An exception becomes an error inside
+// the module; nothing throws across its boundary. Header-only, C++20.
 //
-// tests/foreign/module/mine.cpp is a whole backend in fifty lines; csrc/backends/null/ shows queues, events and options.
+// tests/foreign/module/mine.cpp is a whole backend in fifty lines; csrc/backends/null/ shows queues, events and
+// options.
 #ifndef FERRULE_BACKEND_HPP
 #define FERRULE_BACKEND_HPP
 
@@ -76,7 +77,8 @@ void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function)
   check(host->parallel_for(n, grain, limit, call, const_cast<std::remove_const_t<Callable>*>(&function)));
 }
 
-// ---- the graph that a device is asked about --------------------------------------------------------------------------
+// ---- the graph that a device is asked about
+// --------------------------------------------------------------------------
 
 // A value of a graph view, copied, so that a kernel may keep it: dtype, shape, strides, and where its bytes will be.
 class Operand {
@@ -157,7 +159,8 @@ class Node {
   const fe_node* node_;
 };
 
-// ---- what an author derives from -------------------------------------------------------------------------------------
+// ---- what an author derives from
+// -------------------------------------------------------------------------------------
 
 // Memory of a device.
 class Buffer {
@@ -329,17 +332,18 @@ class Backend {
   virtual std::unique_ptr<Device> open(uint32_t index, const Options& options) = 0;
 };
 
-// ---- devices whose buffers are host memory ---------------------------------------------------------------------------
+// ---- devices whose buffers are host memory
+// ---------------------------------------------------------------------------
 
 class HostBuffer : public Buffer {
  public:
   HostBuffer(uint64_t size, uint64_t alignment)
-      : alignment_(alignment), pointer_(::operator new(size, std::align_val_t{alignment})) {}
+      : alignment_(alignment), pointer_(::operator new (size, std::align_val_t{alignment})) {}
   HostBuffer(void* borrowed) : alignment_(0), pointer_(borrowed) {}
   HostBuffer(const HostBuffer&) = delete;
   HostBuffer& operator=(const HostBuffer&) = delete;
   ~HostBuffer() override {
-    if (alignment_) ::operator delete(pointer_, std::align_val_t{alignment_});
+    if (alignment_) ::operator delete (pointer_, std::align_val_t{alignment_});
   }
   void* host_pointer() override { return pointer_; }
 
@@ -395,8 +399,7 @@ class KernelDevice : public HostDevice {
     for (uint32_t i = 0; i < view.node_count; ++i) {
       const Node node(view, i);
       Kernel found = find(node);
-      if (!found.support.supported)
-        throw Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + found.support.reason);
+      if (!found.support.supported) throw Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + found.support.reason);
       executable->kernels.push_back(std::move(found.run));
     }
     return executable;
@@ -416,7 +419,8 @@ class KernelDevice : public HostDevice {
   Kernel find(const Node& node) { return node.body() ? kernel_with_body(node) : kernel(node); }
 };
 
-// ---- from classes to slots -------------------------------------------------------------------------------------------
+// ---- from classes to slots
+// -------------------------------------------------------------------------------------------
 
 // Everything below is called by FERRULE_BACKEND.
 namespace slots {
@@ -582,7 +586,8 @@ inline fe_error* prepare_size(fe_module_device* device, const fe_graph_view* vie
                               uint64_t* size, char* key, size_t key_capacity) {
   return guarded([&] {
     const PreparedForm form = cast(device).prepared_form(Node(*view, node), input);
-    if (form.key.size() >= key_capacity) throw Error(FE_INTERNAL, "the key of a prepared form is too long: " + form.key);
+    if (form.key.size() >= key_capacity)
+      throw Error(FE_INTERNAL, "the key of a prepared form is too long: " + form.key);
     *size = form.size;
     std::memcpy(key, form.key.c_str(), form.key.size() + 1);
   });
@@ -661,11 +666,11 @@ fe_error* init(const fe_host* given, fe_backend* out, const char* name, const ch
 }  // namespace ferrule::sdk
 
 // Ends the one source file of a module that says which class its backend is.
-#define FERRULE_BACKEND(Derived)                                                                            \
-  static int fe_this_module_score() { return Derived::score(); }                                            \
-  static fe_error* fe_this_module_init(const fe_host* host, fe_backend* out) {                              \
-    return ferrule::sdk::slots::init<Derived>(host, out, FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT);      \
-  }                                                                                                         \
+#define FERRULE_BACKEND(Derived)                                                                       \
+  static int fe_this_module_score() { return Derived::score(); }                                       \
+  static fe_error* fe_this_module_init(const fe_host* host, fe_backend* out) {                         \
+    return ferrule::sdk::slots::init<Derived>(host, out, FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT); \
+  }                                                                                                    \
   FE_DEFINE_MODULE(fe_this_module_score, fe_this_module_init)
 
 #endif

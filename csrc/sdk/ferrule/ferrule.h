@@ -4,7 +4,8 @@
  * ends; release(NULL) does nothing. Functions that return fe_error * return NULL for success; the caller releases the
  * error. Strings returned live as long as their handle, unless given as fe_string, which the caller releases. UTF-8.
  * All functions may be called from any thread. Wrong arguments (NULL included) are errors, never crashes.
- * Attributes and statistics travel as JSON text: attributes of a call are an object, e.g. {"axis": [0], "keepdims": true}. */
+ * Attributes and statistics travel as JSON text: attributes of a call are an object, e.g. {"axis": [0], "keepdims":
+ * true}. */
 #ifndef FERRULE_FERRULE_H
 #define FERRULE_FERRULE_H
 
@@ -27,12 +28,12 @@
 extern "C" {
 #endif
 
-typedef struct fe_string fe_string;         /* text */
+typedef struct fe_string fe_string;           /* text */
 typedef struct fe_backend_ref fe_backend_ref; /* a loaded backend */
-typedef struct fe_device fe_device;         /* a device of a backend */
-typedef struct fe_array fe_array;           /* a lazy array */
-typedef struct fe_graph fe_graph;           /* a graph under construction */
-typedef struct fe_compiled fe_compiled;     /* a compiled graph */
+typedef struct fe_device fe_device;           /* a device of a backend */
+typedef struct fe_array fe_array;             /* a lazy array */
+typedef struct fe_graph fe_graph;             /* a graph under construction */
+typedef struct fe_compiled fe_compiled;       /* a compiled graph */
 
 /* ---- text and errors */
 FE_API const char *fe_string_data(const fe_string *string);
@@ -44,7 +45,8 @@ FE_API const char *fe_version(void);
 
 /* ---- loading. `options_json` may be NULL: {"dirs": [..]|null, "require": [..], "only": [..], "select": "manifest",
  * "extra_roots": [..]}. The report is JSON: {"roots": [..], "candidates": [{path, root, name, variant, state, reason,
- * rank, score, devices, milliseconds}], "milliseconds"}. With `require` unmet: the error, and the report all the same. */
+ * rank, score, devices, milliseconds}], "milliseconds"}. With `require` unmet: the error, and the report all the same.
+ */
 FE_API fe_error *fe_load_all(const char *options_json, fe_string **report_json);
 FE_API fe_error *fe_load(const char *path, fe_backend_ref **out);
 FE_API fe_error *fe_unload(const char *name);
@@ -53,23 +55,27 @@ FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_r
 FE_API fe_error *fe_shutdown(void);
 FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
 
-/* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free. */
+/* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
+ */
 FE_API fe_error *fe_backends(fe_backend_ref ***out, size_t *count);
 FE_API fe_error *fe_devices(fe_device ***out, size_t *count);
 FE_API void fe_list_free(void *list);
 FE_API void fe_backend_release(fe_backend_ref *backend);
 FE_API void fe_device_release(fe_device *device);
-FE_API fe_error *fe_backend_info(const fe_backend_ref *backend, fe_string **json); /* name, variant, version, path, ... */
+FE_API fe_error *fe_backend_info(const fe_backend_ref *backend,
+                                 fe_string **json);                    /* name, variant, version, path, ... */
 FE_API fe_error *fe_device_by_name(const char *name, fe_device **out); /* "cpu", "cpu:0", "gpu:1"; case-insensitive */
 FE_API fe_error *fe_device_by_kind(fe_device_kind kind, fe_device **out);
 FE_API fe_error *fe_device_best(fe_device **out);
 FE_API fe_error *fe_device_open(fe_device *device, const char *options_json); /* {"key": value} */
-FE_API const char *fe_device_name(const fe_device *device);                  /* "cpu:0" */
+FE_API const char *fe_device_name(const fe_device *device);                   /* "cpu:0" */
 FE_API fe_error *fe_device_backend(const fe_device *device, fe_backend_ref **out);
 FE_API fe_error *fe_device_info(const fe_device *device, fe_string **json);
-FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes, uint64_t *total_bytes); /* UINT64_MAX: unknown */
-FE_API fe_error *fe_memory_stats(fe_device *device, fe_string **json); /* live, cached, prepared, borrowed, peak: bytes */
-FE_API fe_error *fe_trim(fe_device *device);                           /* gives cached buffers back */
+FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes,
+                                  uint64_t *total_bytes); /* UINT64_MAX: unknown */
+FE_API fe_error *fe_memory_stats(fe_device *device,
+                                 fe_string **json); /* live, cached, prepared, borrowed, peak: bytes */
+FE_API fe_error *fe_trim(fe_device *device);        /* gives cached buffers back */
 FE_API fe_error *fe_queue_reset(fe_device *device);
 FE_API int fe_device_equal(const fe_device *a, const fe_device *b);
 
@@ -87,8 +93,9 @@ typedef struct fe_array_info {
   int64_t nbytes;
 } fe_array_info;
 /* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed. `strides` in bytes, NULL =
- * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. `release` is called
- * once when the memory is no longer used, at a drain or on the calling thread, and also when this function fails. */
+ * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. `release` is
+ * called once when the memory is no longer used, at a drain or on the calling thread, and also when this function
+ * fails. */
 typedef struct fe_host_memory {
   size_t struct_size;
   void *pointer;
@@ -115,9 +122,10 @@ FE_API void fe_array_retain(fe_array *array);
 FE_API void fe_array_release(fe_array *array);
 FE_API fe_error *fe_array_info_get(const fe_array *array, fe_array_info *out);
 FE_API fe_error *fe_array_device(const fe_array *array, fe_device **out);
-FE_API fe_error *fe_array_placement(const fe_array *array, fe_string **out); /* "borrowed", "copied: ...", "lazy", ... */
-/* Records op(inputs) for lazy evaluation. weak[i] (may be NULL) marks a Python scalar, which does not promote within its kind.
- * Inputs on different devices are an error. Shape, dtype and attribute errors come now. */
+FE_API fe_error *fe_array_placement(const fe_array *array,
+                                    fe_string **out); /* "borrowed", "copied: ...", "lazy", ... */
+/* Records op(inputs) for lazy evaluation. weak[i] (may be NULL) marks a Python scalar, which does not promote within
+ * its kind. Inputs on different devices are an error. Shape, dtype and attribute errors come now. */
 FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const uint8_t *weak, size_t count,
                                 const char *attributes_json, fe_array **out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
@@ -137,24 +145,28 @@ FE_API fe_error *fe_graph_input(fe_graph *graph, const char *name, fe_dtype dtyp
                                 const int64_t *strides, uint32_t *value); /* strides in elements, NULL = contiguous */
 FE_API fe_error *fe_graph_constant(fe_graph *graph, const char *name, fe_array *array, uint32_t *value);
 FE_API fe_error *fe_graph_scalar(fe_graph *graph, fe_dtype dtype, fe_scalar value, uint32_t *value_out);
-FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t *inputs, const uint8_t *weak, size_t count,
-                                const char *attributes_json, fe_device *device, uint32_t *value); /* device may be NULL */
+FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t *inputs, const uint8_t *weak,
+                                size_t count, const char *attributes_json, fe_device *device,
+                                uint32_t *value); /* device may be NULL */
 FE_API fe_error *fe_graph_output(fe_graph *graph, uint32_t value);
 FE_API fe_error *fe_graph_value_type(const fe_graph *graph, uint32_t value, fe_array_info *out);
 FE_API fe_error *fe_graph_text(const fe_graph *graph, const char *format, fe_string **out); /* "text", "dot", "json" */
 /* options: {"fallback": "warn"|"error"|"allow", "fuse": true}. */
 FE_API fe_error *fe_graph_compile(fe_graph *graph, const char *options_json, fe_compiled **out);
 FE_API void fe_compiled_release(fe_compiled *compiled);
-FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled, fe_string **json); /* nodes: device, kernel, bytes; workspace */
+FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,
+                                  fe_string **json); /* nodes: device, kernel, bytes; workspace */
 FE_API fe_error *fe_compiled_placement(const fe_compiled *compiled, fe_string **json);
-/* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, or, where out_memory[i] is not NULL, the
- * result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. scalars may be NULL (defaults). */
-FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size_t input_count, const fe_scalar *scalars,
-                            size_t scalar_count, void *const *out_memory, const uint64_t *out_bytes, fe_array **outputs,
-                            size_t output_count, fe_cancel_function cancel, void *argument);
+/* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, or, where out_memory[i] is not NULL,
+ * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. scalars may be NULL (defaults).
+ */
+FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size_t input_count,
+                            const fe_scalar *scalars, size_t scalar_count, void *const *out_memory,
+                            const uint64_t *out_bytes, fe_array **outputs, size_t output_count,
+                            fe_cancel_function cancel, void *argument);
 
 /* ---- the process */
-FE_API fe_error *fe_ops(fe_string **json); /* the op set: name, doc, inputs, attributes, kind */
+FE_API fe_error *fe_ops(fe_string **json);          /* the op set: name, doc, inputs, attributes, kind */
 FE_API fe_dtype fe_dtype_by_name(const char *name); /* 0 when unknown */
 FE_API const char *fe_dtype_name(fe_dtype dtype);
 FE_API size_t fe_dtype_size(fe_dtype dtype);
@@ -163,7 +175,8 @@ FE_API fe_error *fe_set_thread_count(uint32_t count);
 FE_API uint32_t fe_thread_count(void);
 FE_API fe_error *fe_stats(fe_string **json); /* compiles, cache hits, executions, ... */
 typedef void (*fe_log_callback)(void *argument, fe_log_level level, const char *message);
-FE_API void fe_set_log_callback(fe_log_callback callback, void *argument); /* lines are delivered by fe_drain; NULL = stderr */
+FE_API void fe_set_log_callback(fe_log_callback callback,
+                                void *argument); /* lines are delivered by fe_drain; NULL = stderr */
 FE_API void fe_set_log_level(fe_log_level level);
 FE_API size_t fe_drain(void); /* runs deferred releases and log lines on this thread; how many */
 FE_API void *fe_get_proc(const char *name);

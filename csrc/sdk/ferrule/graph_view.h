@@ -35,57 +35,58 @@ typedef enum fe_storage_kind {
 
 /* Strides count elements, in NumPy's order, and may be zero or negative for inputs; outputs are C-contiguous.
  * The element at index i lies at  storage + (offset + offsets[offset_slot] + sum(i[k] * strides[k])) * item size. */
-#define FE_VALUE_FIELDS(F)                                                      \
-  F(fe_dtype, dtype)                                                            \
-  F(int32_t, rank)               /* 0 to FE_MAX_RANK */                         \
-  F(const int64_t *, shape)      /* `rank` sizes, each >= 0 */                  \
-  F(const int64_t *, strides)    /* `rank` strides */                           \
-  F(uint32_t, storage)           /* index in fe_graph_view.storages */          \
-  F(int32_t, offset_slot)        /* index in fe_execution.offsets, or -1 */     \
-  F(int64_t, offset)             /* elements from the storage's first */
+#define FE_VALUE_FIELDS(F)                                               \
+  F(fe_dtype, dtype)                                                     \
+  F(int32_t, rank)            /* 0 to FE_MAX_RANK */                     \
+  F(const int64_t *, shape)   /* `rank` sizes, each >= 0 */              \
+  F(const int64_t *, strides) /* `rank` strides */                       \
+  F(uint32_t, storage)        /* index in fe_graph_view.storages */      \
+  F(int32_t, offset_slot)     /* index in fe_execution.offsets, or -1 */ \
+  F(int64_t, offset)          /* elements from the storage's first */
 
 /* A node. With a body it is a fused node: the op `fused` computes the body alone, elementwise over the outputs' shape;
  * any other op (matmul, a reduction) computes itself and feeds its result to the body's value 0, and the node's
  * outputs are the body's. The node's inputs are then the op's own, followed by those of the body from value 1 on. */
-#define FE_NODE_FIELDS(F)                                                                          \
-  F(fe_op, op)                                                                                     \
-  F(uint32_t, revision)             /* lowest revision of the op that expresses this node */       \
-  F(uint32_t, input_count)                                                                         \
-  F(uint32_t, output_count)                                                                        \
-  F(const uint32_t *, inputs)       /* indices in fe_graph_view.values */                          \
-  F(const uint32_t *, outputs)                                                                     \
-  F(const void *, attributes)       /* the op's struct of ops.h; NULL when the op has none */      \
-  F(const struct fe_body *, body)   /* NULL unless fused */
+#define FE_NODE_FIELDS(F)                                                                   \
+  F(fe_op, op)                                                                              \
+  F(uint32_t, revision) /* lowest revision of the op that expresses this node */            \
+  F(uint32_t, input_count)                                                                  \
+  F(uint32_t, output_count)                                                                 \
+  F(const uint32_t *, inputs) /* indices in fe_graph_view.values */                         \
+  F(const uint32_t *, outputs)                                                              \
+  F(const void *, attributes)     /* the op's struct of ops.h; NULL when the op has none */ \
+  F(const struct fe_body *, body) /* NULL unless fused */
 
-/* One instruction of a body: out = op(in...), elementwise; values are numbered inputs first, then one an instruction. */
-#define FE_INSTRUCTION_FIELDS(F)                                                                          \
-  F(fe_op, op)                                                                                            \
-  F(fe_dtype, dtype)           /* of the result; the result is rounded to it */                           \
-  F(uint32_t, input_count)                                                                                \
-  F(uint32_t, revision)                                                                                   \
-  F(const uint32_t *, inputs)  /* numbers of body values */                                               \
-  F(const void *, attributes)  /* as in fe_node */
+/* One instruction of a body: out = op(in...), elementwise; values are numbered inputs first, then one an instruction.
+ */
+#define FE_INSTRUCTION_FIELDS(F)                                      \
+  F(fe_op, op)                                                        \
+  F(fe_dtype, dtype) /* of the result; the result is rounded to it */ \
+  F(uint32_t, input_count)                                            \
+  F(uint32_t, revision)                                               \
+  F(const uint32_t *, inputs) /* numbers of body values */            \
+  F(const void *, attributes) /* as in fe_node */
 
 /* Straight-line code over one iteration shape, that of the node's outputs; body inputs broadcast by zero strides. */
-#define FE_BODY_FIELDS(F)                                                                      \
-  F(uint32_t, input_count)         /* body values 0 .. input_count-1 */                        \
-  F(uint32_t, instruction_count)   /* body values from input_count on, at most 64 */           \
-  F(uint32_t, output_count)                                                                    \
-  F(const fe_dtype *, input_dtypes)                                                            \
-  F(const struct fe_instruction *const *, instructions)                                        \
-  F(const uint32_t *, outputs)     /* numbers of the body values that the node writes */
+#define FE_BODY_FIELDS(F)                                                          \
+  F(uint32_t, input_count)       /* body values 0 .. input_count-1 */              \
+  F(uint32_t, instruction_count) /* body values from input_count on, at most 64 */ \
+  F(uint32_t, output_count)                                                        \
+  F(const fe_dtype *, input_dtypes)                                                \
+  F(const struct fe_instruction *const *, instructions)                            \
+  F(const uint32_t *, outputs) /* numbers of the body values that the node writes */
 
-#define FE_GRAPH_VIEW_FIELDS(F)                                                     \
-  F(uint32_t, storage_count)                                                        \
-  F(uint32_t, value_count)                                                          \
-  F(uint32_t, node_count)                                                           \
-  F(uint32_t, binding_count)      /* inputs, outputs and constants */               \
-  F(uint32_t, scalar_count)                                                         \
-  F(uint32_t, offset_count)                                                         \
-  F(const struct fe_storage *const *, storages)                                     \
-  F(const struct fe_value *const *, values)                                         \
-  F(const struct fe_node *const *, nodes)                                           \
-  F(uint64_t, workspace_size)     /* bytes */                                       \
+#define FE_GRAPH_VIEW_FIELDS(F)                                  \
+  F(uint32_t, storage_count)                                     \
+  F(uint32_t, value_count)                                       \
+  F(uint32_t, node_count)                                        \
+  F(uint32_t, binding_count) /* inputs, outputs and constants */ \
+  F(uint32_t, scalar_count)                                      \
+  F(uint32_t, offset_count)                                      \
+  F(const struct fe_storage *const *, storages)                  \
+  F(const struct fe_value *const *, values)                      \
+  F(const struct fe_node *const *, nodes)                        \
+  F(uint64_t, workspace_size) /* bytes */                        \
   F(uint64_t, workspace_alignment)
 
 #define FE_FIELD(type, name) type name;

@@ -7,7 +7,7 @@
 #define FE_LAYOUT_FIELD(type, name) #type " " #name ";"
 #define FE_LAYOUT_SLOT(result, name, parameters) #result " " #name #parameters ";"
 
-#define FE_LAYOUT_TEXT                                                       \
+#define FE_LAYOUT_TEXT \
   "fe_storage{" FE_STORAGE_FIELDS(FE_LAYOUT_FIELD) "}"                       \
   "fe_value{" FE_VALUE_FIELDS(FE_LAYOUT_FIELD) "}"                           \
   "fe_instruction{" FE_INSTRUCTION_FIELDS(FE_LAYOUT_FIELD) "}"               \

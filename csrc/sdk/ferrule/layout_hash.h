@@ -3,6 +3,6 @@
 #ifndef FERRULE_LAYOUT_HASH_H
 #define FERRULE_LAYOUT_HASH_H
 
-#define FE_LAYOUT_HASH UINT64_C(0xcfe318ce3de8fde3)
+#define FE_LAYOUT_HASH UINT64_C(0x0c295804fc6eb21d)
 
 #endif

@@ -17,21 +17,19 @@
 #if defined(FERRULE_MODULE_SYMBOL) && defined(FERRULE_MODULE_NAME) && defined(FERRULE_MODULE_VARIANT)
 FE_MODULE_LINKAGE const fe_static_module FERRULE_MODULE_SYMBOL;
 static const fe_abi fe_this_module_abi = FE_ABI_INITIALIZER;
-#define FE_DEFINE_MODULE(score, init)                \
-  const fe_static_module FERRULE_MODULE_SYMBOL = {   \
-      sizeof(fe_static_module), FERRULE_MODULE_NAME, \
-      FERRULE_MODULE_VARIANT,   &fe_this_module_abi, \
-      score,                    init};
+#define FE_DEFINE_MODULE(score, init)              \
+  const fe_static_module FERRULE_MODULE_SYMBOL = { \
+      sizeof(fe_static_module), FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT, &fe_this_module_abi, score, init};
 #endif
 
 /* A module without a score can run wherever it can be opened: 1. */
-#define FE_EXPORT_MODULE(symbol)                                                                  \
-  FE_MODULE_LINKAGE const fe_static_module symbol;                                                \
-  FE_MODULE_LINKAGE FE_MODULE_EXPORT const fe_abi ferrule_backend_abi;                            \
-  FE_MODULE_LINKAGE FE_MODULE_EXPORT int ferrule_backend_score(void);                             \
+#define FE_EXPORT_MODULE(symbol)                                                                    \
+  FE_MODULE_LINKAGE const fe_static_module symbol;                                                  \
+  FE_MODULE_LINKAGE FE_MODULE_EXPORT const fe_abi ferrule_backend_abi;                              \
+  FE_MODULE_LINKAGE FE_MODULE_EXPORT int ferrule_backend_score(void);                               \
   FE_MODULE_LINKAGE FE_MODULE_EXPORT fe_error *ferrule_backend_init(const fe_host *, fe_backend *); \
-  const fe_abi ferrule_backend_abi = FE_ABI_INITIALIZER;                                          \
-  int ferrule_backend_score(void) { return symbol.score ? symbol.score() : 1; }                   \
+  const fe_abi ferrule_backend_abi = FE_ABI_INITIALIZER;                                            \
+  int ferrule_backend_score(void) { return symbol.score ? symbol.score() : 1; }                     \
   fe_error *ferrule_backend_init(const fe_host *host, fe_backend *out) { return symbol.init(host, out); }
 
 #endif

@@ -20,12 +20,12 @@ void print_hash() {
 
 #define PRINT_FIELD(type, name) std::printf("FE_OFFSET(%s, %s, %zu)\n", structure, #name, offsetof(Struct, name));
 #define PRINT_SLOT(result, name, parameters) PRINT_FIELD(, name)
-#define PRINT_STRUCT(type, fields, PRINT)                        \
-  {                                                              \
-    using Struct = type;                                         \
-    const char* structure = #type;                               \
+#define PRINT_STRUCT(type, fields, PRINT)                         \
+  {                                                               \
+    using Struct = type;                                          \
+    const char* structure = #type;                                \
     std::printf("FE_SIZE(%s, %zu)\n", structure, sizeof(Struct)); \
-    fields(PRINT)                                                \
+    fields(PRINT)                                                 \
   }
 
 void print_offsets() {

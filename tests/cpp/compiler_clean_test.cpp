@@ -1,0 +1,84 @@
+// The passes that need no device: check, remove_dead, remove_duplicates, fold_constants.
+#include "compiler_fixture.h"
+
+namespace ferrule::test {
+namespace {
+
+using CompilerClean = CompilerTest;
+
+TEST_F(CompilerClean, AGraphWithoutOutputsIsRefused) {
+  add("exp", {input({2})});
+  EXPECT_EQ(error_of([&] { check(graph); }).code(), FE_INVALID_ARGUMENT);
+}
+
+TEST_F(CompilerClean, AnOperandThatIsComputedLaterIsRefused) {
+  const ValueId x = input({2}), a = add("exp", {x});
+  add("tanh", {a});
+  graph.outputs = {a};
+  check(graph);
+  std::swap(graph.nodes[0], graph.nodes[1]);
+  EXPECT_EQ(error_of([&] { check(graph); }).code(), FE_INVALID_ARGUMENT);
+}
+
+TEST_F(CompilerClean, NodesThatNoOutputNeedsAreRemoved) {
+  const ValueId x = input({2});
+  add("tanh", {add("exp", {x})});
+  graph.outputs = {add("negative", {x})};
+  EXPECT_EQ(ops_of(graph), "exp tanh negative");
+  EXPECT_EQ(ops_of(remove_dead(graph)), "negative");
+}
+
+TEST_F(CompilerClean, EqualNodesBecomeOne) {
+  const ValueId x = input({2, 3});
+  const ValueId a = add("exp", {x}), b = add("exp", {x});
+  graph.outputs = {add("add", {add("tanh", {a}), add("tanh", {b})})};
+  EXPECT_EQ(to_text(remove_duplicates(graph)),
+            "%0 = input x0 : float32(2, 3)\n"
+            "%1 = exp(%0) : float32(2, 3)\n"
+            "%2 = tanh(%1) : float32(2, 3)\n"
+            "%3 = add(%2, %2) : float32(2, 3)\n"
+            "return %3\n");
+}
+
+TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
+  const ValueId x = input({2, 3});
+  graph.outputs = {add("softmax", {x}, {{"axis", int64_t{0}}}), add("softmax", {x}, {{"axis", int64_t{1}}}),
+                   add("softmax", {x}, {{"axis", int64_t{1}}}, second.get())};
+  EXPECT_EQ(remove_duplicates(graph).nodes.size(), 3u);
+}
+
+TEST_F(CompilerClean, NodesOfConstantsAreComputedOnceAndViewsStayViews) {
+  const ValueId x = input({3, 2});
+  const ValueId w = graph.add_constant("w", {DType::float32, {2, 3}}, {nullptr, 0, {3, 1}});
+  const ValueId turned = add("permute_dims", {w}, {{"axes", std::vector<int64_t>{1, 0}}});
+  const ValueId folded = add("exp", {add("negative", {turned})});
+  graph.outputs = {add("add", {x, folded}), add("add", {x, turned})};
+  CompileOptions options = this->options();
+  std::string evaluated;
+  options.evaluate = [&](const Graph& constants) {
+    evaluated = ops_of(constants);
+    EXPECT_TRUE(constants.inputs.empty());
+    return std::vector<GraphConstant>{{"", {nullptr, 0, {2, 1}}}};
+  };
+  EXPECT_EQ(to_text(fold_constants(graph, options)),
+            "%0 = input x0 : float32(3, 2)\n"
+            "%1 = constant w : float32(2, 3)\n"
+            "%2 = constant folded : float32(3, 2)\n"
+            "%3 = permute_dims(%1, axes=[1, 0]) : float32(3, 2)\n"
+            "%4 = add(%0, %2) : float32(3, 2)\n"
+            "%5 = add(%0, %3) : float32(3, 2)\n"
+            "return %4 %5\n");
+  EXPECT_EQ(evaluated, "permute_dims negative exp");
+}
+
+TEST_F(CompilerClean, ResultsAboveTheLimitAreNotFolded) {
+  const ValueId w = graph.add_constant("w", {DType::float32, {1, 1}}, {nullptr, 0, {1, 1}});
+  const ValueId wide = add("broadcast_to", {w}, {{"shape", std::vector<int64_t>{int64_t{1} << 20, 17}}});
+  graph.outputs = {add("exp", {wide})};
+  CompileOptions options = this->options();
+  options.evaluate = [](const Graph&) -> std::vector<GraphConstant> { throw Error(FE_INTERNAL, "not to be called"); };
+  EXPECT_EQ(ops_of(fold_constants(graph, options)), "broadcast_to exp");
+}
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,0 +1,107 @@
+// Lowering and layout: views become strides, and copies stand only where strides do not do.
+#include "compiler_fixture.h"
+#include "core/compiler/layout.h"
+
+namespace ferrule::test {
+namespace {
+
+class CompilerLower : public CompilerTest {
+ protected:
+  Lowered lowered() { return lower_views(graph, first.get(), std::vector<std::string>(graph.nodes.size())); }
+  Lowered laid_out() {
+    Lowered result = lowered();
+    Support support;
+    satisfy_layouts(result, first.get(), support);
+    return result;
+  }
+  // "op(%root +offset shape strides, ...) -> %value", one line a node.
+  static std::string text_of(const Lowered& lowered) {
+    std::string text;
+    for (const LoweredNode& node : lowered.nodes) {
+      text += std::string(node.op->name) + ":";
+      for (const Operand& input : node.inputs)
+        text += fmt::format(" %{}+{}{}/{}", input.root, input.offset, to_string(input.type.shape),
+                            to_string(input.strides));
+      text += fmt::format(" -> %{}\n", node.outputs[0]);
+    }
+    return text;
+  }
+  using List = std::vector<int64_t>;
+};
+
+TEST_F(CompilerLower, ViewsBecomeStridesOfTheirRoot) {
+  const ValueId x = input({4, 6});
+  const ValueId part = add("slice", {x}, {{"starts", List{3, 1}}, {"sizes", List{2, 3}}, {"steps", List{-2, 2}}});
+  const ValueId turned = add("permute_dims", {part}, {{"axes", List{1, 0}}});
+  graph.outputs = {add("exp", {turned})};
+  EXPECT_EQ(text_of(lowered()), "exp: %0+19(3, 2)/(2, -12) -> %3\n");
+}
+
+TEST_F(CompilerLower, ElementwiseOperandsAreBroadcastByZeroStrides) {
+  graph.outputs = {add("add", {input({2, 1, 3}), add("add", {input({3}), scalar(1)})})};
+  EXPECT_EQ(text_of(lowered()),
+            "add: %1+0(3,)/(1,) %2+0(3,)/(0,) -> %3\n"
+            "add: %0+0(2, 1, 3)/(3, 3, 1) %3+0(2, 1, 3)/(0, 0, 1) -> %4\n");
+}
+
+TEST_F(CompilerLower, MatmulOperandsAreBroadcastOnTheirLeadingAxes) {
+  graph.outputs = {add("matmul", {input({5, 2, 3}), input({3, 4})})};
+  EXPECT_EQ(text_of(lowered()), "matmul: %0+0(5, 2, 3)/(6, 3, 1) %1+0(5, 3, 4)/(0, 4, 1) -> %2\n");
+}
+
+TEST_F(CompilerLower, ReshapesThatStridesExpressCostNothing) {
+  const ValueId turned = add("permute_dims", {input({2, 3, 4})}, {{"axes", List{1, 0, 2}}});
+  graph.outputs = {add("exp", {add("reshape", {turned}, {{"shape", List{3, 1, 2, 2, 2}}})})};
+  EXPECT_EQ(text_of(lowered()), "exp: %0+0(3, 1, 2, 2, 2)/(4, 0, 12, 2, 1) -> %3\n");
+}
+
+TEST_F(CompilerLower, OtherReshapesAreCopies) {
+  const ValueId turned = add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}});
+  graph.outputs = {add("exp", {add("reshape", {turned}, {{"shape", List{6}}})})};
+  EXPECT_EQ(text_of(lowered()),
+            "copy: %0+0(3, 2)/(1, 3) -> %4\n"
+            "exp: %4+0(6,)/(1,) -> %3\n");
+}
+
+TEST_F(CompilerLower, NodesWithoutElementsAreDroppedButEmptyReductionsRun) {
+  const ValueId x = input({2, 0});
+  graph.outputs = {add("exp", {x}), add("sum", {x}, {{"axis", List{1}}})};
+  EXPECT_EQ(text_of(lowered()), "sum: %0+0(2, 0)/(1, 1) -> %2\n");
+}
+
+TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
+  of_first.wants_contiguous = {"softmax"};
+  const ValueId turned = add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}});
+  graph.outputs = {add("softmax", {turned})};
+  const Lowered result = laid_out();
+  EXPECT_EQ(text_of(result),
+            "copy: %0+0(3, 2)/(1, 3) -> %3\n"
+            "softmax: %3+0(3, 2)/(2, 1) -> %2\n");
+  EXPECT_EQ(result.nodes[0].reason, "the kernel reads contiguous memory");
+  EXPECT_EQ(result.nodes[1].kernel, "t_first");
+}
+
+TEST_F(CompilerLower, InnermostContiguityAloneLeavesOuterStridesAlone) {
+  of_first.wants_innermost = {"softmax"};
+  const ValueId x = input({4, 6});
+  const ValueId rows = add("slice", {x}, {{"starts", List{0, 2}}, {"sizes", List{2, 3}}, {"steps", List{2, 1}}});
+  const ValueId columns = add("slice", {x}, {{"starts", List{0, 0}}, {"sizes", List{4, 3}}, {"steps", List{1, 2}}});
+  graph.outputs = {add("softmax", {rows}), add("softmax", {columns})};
+  EXPECT_EQ(text_of(laid_out()),
+            "softmax: %0+2(2, 3)/(12, 1) -> %3\n"
+            "copy: %0+0(4, 3)/(6, 2) -> %5\n"
+            "softmax: %5+0(4, 3)/(3, 1) -> %4\n");
+}
+
+TEST_F(CompilerLower, AnOutputHasMemoryOfItsOwn) {
+  const ValueId a = add("exp", {input({2, 3})});
+  const ValueId turned = add("permute_dims", {a}, {{"axes", List{1, 0}}});
+  graph.outputs = {a, a, turned, graph.inputs[0]};
+  EXPECT_EQ(text_of(laid_out()),
+            "exp: %0+0(2, 3)/(3, 1) -> %1\n"
+            "copy: %1+0(2, 3)/(3, 1) -> %3\n"
+            "copy: %1+0(3, 2)/(1, 3) -> %4\n");
+}
+
+}  // namespace
+}  // namespace ferrule::test

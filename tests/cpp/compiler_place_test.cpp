@@ -1,0 +1,80 @@
+// Placing: the asked device, its decompositions, then the first fallback, and what is said about it.
+#include "compiler_fixture.h"
+
+namespace ferrule::test {
+namespace {
+
+class CompilerPlace : public CompilerTest {
+ protected:
+  Graph placed(const CompileOptions& options) {
+    Support support;
+    reasons.clear();
+    return place(graph, options, support, reasons);
+  }
+  std::vector<std::string> reasons;
+};
+
+TEST_F(CompilerPlace, NodesGoWhereTheyAreAskedElseToTheGraphsDevice) {
+  const ValueId x = input({2});
+  graph.outputs = {add("exp", {x}), add("tanh", {x}, {}, second.get())};
+  const Graph result = placed(options());
+  EXPECT_EQ(result.nodes[0].device, first.get());
+  EXPECT_EQ(result.nodes[1].device, second.get());
+  EXPECT_EQ(reasons, (std::vector<std::string>{"", ""}));
+}
+
+TEST_F(CompilerPlace, ACompositeIsDecomposedOnlyWhereItHasNoKernel) {
+  graph.outputs = {add("silu", {input({2})})};
+  EXPECT_EQ(ops_of(placed(options())), "silu");
+  of_first.refused = {"silu"};
+  EXPECT_EQ(ops_of(placed(options())), "sigmoid multiply");
+}
+
+TEST_F(CompilerPlace, DecompositionsAreDecomposedAgain) {
+  graph.outputs = {add("layer_norm", {input({2, 3})})};
+  of_first.refused = {"layer_norm", "mean"};
+  const std::string ops = ops_of(placed(options()));
+  EXPECT_EQ(ops.find("mean"), std::string::npos) << ops;
+  EXPECT_EQ(ops.find("layer_norm"), std::string::npos) << ops;
+  EXPECT_NE(ops.find("sum divide subtract multiply sum divide"), std::string::npos) << ops;
+}
+
+TEST_F(CompilerPlace, WhatTheAskedDeviceRefusesGoesToTheFirstFallbackWithTheReason) {
+  graph.outputs = {add("exp", {add("tanh", {input({2})})})};
+  of_first.refused = {"tanh"};
+  const Graph result = placed(options());
+  EXPECT_EQ(result.nodes[0].device, second.get());
+  EXPECT_EQ(result.nodes[1].device, first.get());
+  EXPECT_EQ(reasons, (std::vector<std::string>{"the test refuses it", ""}));
+}
+
+TEST_F(CompilerPlace, UnderFallbackErrorTheSentenceNamesOpTypesAndDevices) {
+  graph.outputs = {add("tanh", {input({2, 3})})};
+  of_first.refused = {"tanh"};
+  CompileOptions options = this->options();
+  options.on_fallback = Fallback::error;
+  const Error error = error_of([&] { placed(options); });
+  EXPECT_EQ(error.code(), FE_UNSUPPORTED);
+  for (const char* part : {"tanh", "float32(2, 3)", "t_first:0"})
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+}
+
+TEST_F(CompilerPlace, WhatNoDeviceTakesIsUnsupported) {
+  graph.outputs = {add("tanh", {input({2, 3})})};
+  of_first.refused = of_second.refused = {"tanh"};
+  const Error error = error_of([&] { placed(options()); });
+  EXPECT_EQ(error.code(), FE_UNSUPPORTED);
+  for (const char* part : {"tanh", "float32(2, 3)", "t_first:0"})
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+}
+
+TEST_F(CompilerPlace, DevicesAreAskedOnceForNodesOfOneKind) {
+  ValueId x = input({2});
+  for (int i = 0; i < 1000; ++i) x = add("exp", {x});
+  graph.outputs = {x};
+  placed(options());
+  EXPECT_LE(of_first.asked, 2u);
+}
+
+}  // namespace
+}  // namespace ferrule::test
