@@ -1,6 +1,5 @@
 // Arrays: NumPy's memory in and out, recording, evaluating.
-#include "handles.h"
-#include "interruption.h"
+#include "graphs.h"
 #include "lending.h"
 #include "values.h"
 
@@ -32,12 +31,7 @@ std::unique_ptr<Array> from_numpy(const Device& device, const py::array& source,
   memory.release = end_loan;
   memory.release_argument = lend(source);
   fe_array* out = nullptr;
-  fe_error* error = nullptr;
-  {
-    const py::gil_scoped_release no_gil;
-    error = fe_array_from_host(device.get(), &memory, &out);
-  }
-  check(error);
+  check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
   return owned(out);
 }
@@ -46,8 +40,11 @@ std::unique_ptr<Array> from_numpy(const Device& device, const py::array& source,
 std::unique_ptr<Array> from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
                                     const py::object& owner) {
   fe_array* out = nullptr;
-  check(fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
-                                writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, size, end_loan, lend(owner), &out));
+  void* const loan = lend(owner);
+  check(without_gil([&] {
+    return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
+                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, size, end_loan, loan, &out);
+  }));
   drain();
   return owned(out);
 }
@@ -55,8 +52,10 @@ std::unique_ptr<Array> from_address(const Device& device, uintptr_t address, uin
 std::unique_ptr<Array> cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
   const std::vector<int64_t> shape = shape_of(sizes);
   fe_array* out = nullptr;
-  check(
-      fe_array_cut(array.get(), byte_offset, dtype_of(dtype), static_cast<int32_t>(shape.size()), shape.data(), &out));
+  const fe_dtype id = dtype_of(dtype);
+  check(without_gil([&] {
+    return fe_array_cut(array.get(), byte_offset, id, static_cast<int32_t>(shape.size()), shape.data(), &out);
+  }));
   return owned(out);
 }
 
@@ -65,12 +64,8 @@ std::unique_ptr<Array> full(const Device& device, py::handle sizes, py::handle v
   const fe_dtype id = dtype_of(dtype);
   const fe_scalar scalar = scalar_of(value, id);
   fe_array* out = nullptr;
-  fe_error* error = nullptr;
-  {
-    const py::gil_scoped_release no_gil;
-    error = fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out);
-  }
-  check(error);
+  check(without_gil(
+      [&] { return fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out); }));
   return owned(out);
 }
 
@@ -89,39 +84,19 @@ std::unique_ptr<Array> apply(const std::string& op, const std::vector<Array*>& i
   const std::vector<uint8_t> marks(weak.begin(), weak.end());
   const std::string json = attributes_json(attributes);
   fe_array* out = nullptr;
-  fe_error* error = nullptr;
-  {
-    const py::gil_scoped_release no_gil;  // it computes, when it reads memory that may change or much was recorded
-    error = fe_array_apply(op.c_str(), handles.data(), marks.data(), handles.size(), json.c_str(), &out);
-  }
-  check(error);
+  check(without_gil(
+      [&] { return fe_array_apply(op.c_str(), handles.data(), marks.data(), handles.size(), json.c_str(), &out); }));
   return owned(out);
 }
 
 std::unique_ptr<Array> to_device(const Array& array, const Device& device) {
   fe_array* out = nullptr;
-  fe_error* error = nullptr;
-  {
-    const py::gil_scoped_release no_gil;
-    error = fe_array_to_device(array.get(), device.get(), &out);
-  }
-  check(error);
+  check(without_gil([&] { return fe_array_to_device(array.get(), device.get(), &out); }));
   return owned(out);
 }
 
 void evaluate(const std::vector<Array*>& arrays) {
-  std::vector<fe_array*> handles;
-  for (Array* array : arrays)
-    if (array->computed_info() == nullptr) handles.push_back(array->get());
-  if (!handles.empty()) {
-    Interruption interruption;
-    fe_error* error = nullptr;
-    {
-      const py::gil_scoped_release no_gil;
-      error = fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption);
-    }
-    interruption.check(error);
-  }
+  make_computed(arrays);
   drain();
 }
 

@@ -45,17 +45,23 @@ void append(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// What a graph is compiled for: where an array lies, its dtype and shape, and its strides, of which those of axes with
-// one element mean nothing.
+bool is_contiguous(const fe_array_info& info) {
+  int64_t expected = 1;
+  for (int32_t axis = info.rank; axis-- > 0; expected *= info.shape[axis])
+    if (info.shape[axis] != 1 && info.strides[axis] != expected) return info.nbytes == 0;
+  return true;
+}
+
+// What a graph is compiled for: where an array lies, its dtype and shape, and its strides unless it is contiguous.
 void append_signature(std::string& key, Array& array) {
   const fe_array_info& info = array.info();
   append(key, array.device_number());
   append(key, info.dtype);
   append(key, info.rank);
-  for (int32_t axis = 0; axis < info.rank; ++axis) {
-    append(key, info.shape[axis]);
-    append(key, info.shape[axis] == 1 ? int64_t{0} : info.strides[axis]);
-  }
+  for (int32_t axis = 0; axis < info.rank; ++axis) append(key, info.shape[axis]);
+  const bool contiguous = is_contiguous(info);
+  append(key, contiguous);
+  for (int32_t axis = 0; !contiguous && axis < info.rank; ++axis) append(key, info.strides[axis]);
 }
 
 class Calls {

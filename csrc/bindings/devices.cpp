@@ -51,7 +51,9 @@ void bind_device(py::module_& module) {
            })
       .def(
           "open",
-          [](const Device& self, const std::string& options) { check(fe_device_open(self.get(), options.c_str())); },
+          [](const Device& self, const std::string& options) {
+            check(without_gil([&] { return fe_device_open(self.get(), options.c_str()); }));
+          },
           py::arg("options"))
       .def("memory",
            [](const Device& self) {
@@ -64,8 +66,8 @@ void bind_device(py::module_& module) {
              drain();
              return json_of(fe_memory_stats, self.get());
            })
-      .def("trim", [](const Device& self) { check(fe_trim(self.get())); })
-      .def("reset", [](const Device& self) { check(fe_queue_reset(self.get())); })
+      .def("trim", [](const Device& self) { check(without_gil([&] { return fe_trim(self.get()); })); })
+      .def("reset", [](const Device& self) { check(without_gil([&] { return fe_queue_reset(self.get()); })); })
       .def(
           "supports",
           [](const Device& self, const std::string& op, const py::sequence& dtypes) {
@@ -108,7 +110,8 @@ void bind_devices(py::module_& module) {
     return json_of(fe_stats);
   });
   module.def(
-      "set_thread_count", [](uint32_t count) { check(fe_set_thread_count(count)); }, py::arg("count"));
+      "set_thread_count", [](uint32_t count) { check(without_gil([&] { return fe_set_thread_count(count); })); },
+      py::arg("count"));
   module.def("thread_count", &fe_thread_count);
   module.def("version", [] { return std::string(fe_version()); });
 }

@@ -86,7 +86,8 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
   dlpack::Tensor tensor{nullptr, {dlpack::device_cpu, 0}, info->rank, type_of(info->dtype), nullptr, nullptr, 0};
   if (copy) {
     context->copy.resize(static_cast<std::size_t>(info->nbytes) + 1);
-    if (info->nbytes > 0) check(fe_array_read(array.get(), context->copy.data(), static_cast<uint64_t>(info->nbytes)));
+    const auto size = static_cast<uint64_t>(info->nbytes);
+    if (size > 0) check(without_gil([&] { return fe_array_read(array.get(), context->copy.data(), size); }));
     tensor.data = context->copy.data();
     context->strides.resize(context->shape.size());
     int64_t stride = 1;
@@ -157,7 +158,7 @@ std::unique_ptr<Array> import(const Device& device, py::handle capsule, const ch
   if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // ours from here
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
-  check(fe_array_from_host(device.get(), &memory, &out));
+  check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
   return std::make_unique<Array>(out);
 }

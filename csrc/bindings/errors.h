@@ -16,6 +16,14 @@ py::object exception_of(fe_error* error);
 void check(fe_error* error);
 [[noreturn]] void raise(fe_code code, const std::string& message);
 
+// Calls a function of the API without the GIL. Whatever may wait for a queue or compute is called so: the thread that
+// it waits for may be asking Python for signals.
+template <class Function>
+fe_error* without_gil(Function function) {
+  const py::gil_scoped_release no_gil;
+  return function();
+}
+
 // True when Python is going away: what it owned is then left as it is.
 bool is_finalizing() noexcept;
 

@@ -83,12 +83,7 @@ class Graph {
 
   std::shared_ptr<Compiled> compile(const std::string& options) const {
     fe_compiled* handle = nullptr;
-    fe_error* error = nullptr;
-    {
-      const py::gil_scoped_release no_gil;
-      error = fe_graph_compile(handle_.get(), options.c_str(), &handle);
-    }
-    check(error);
+    check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
     auto compiled = std::make_shared<Compiled>();
     compiled->handle.reset(handle);
     compiled->outputs = outputs_;
@@ -152,7 +147,9 @@ py::list call(const Compiled& compiled, const std::vector<Array*>& arrays, const
   owners.reserve(results.size());
   for (fe_array* result : results) owners.push_back(result == nullptr ? nullptr : std::make_unique<Array>(result));
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (aliased) check(fe_array_read(owners[i]->get(), destinations[i].memory, destinations[i].bytes));
+    if (aliased)
+      check(
+          without_gil([&] { return fe_array_read(owners[i]->get(), destinations[i].memory, destinations[i].bytes); }));
     if (out)
       list.append(py::none());
     else
@@ -176,12 +173,7 @@ void make_computed(std::span<Array* const> arrays) {
     if (array->computed_info() == nullptr) lazy.push_back(array->get());
   if (lazy.empty()) return;
   Interruption interruption;
-  fe_error* error = nullptr;
-  {
-    const py::gil_scoped_release no_gil;
-    error = fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption);
-  }
-  interruption.check(error);
+  interruption.check(without_gil([&] { return fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption); }));
   for (Array* array : arrays) array->computed_info();
 }
 

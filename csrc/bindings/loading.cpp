@@ -7,13 +7,6 @@
 namespace ferrule::python {
 namespace {
 
-// Runs an operation of the loader without the GIL.
-template <class Function>
-fe_error* without_gil(Function function) {
-  const py::gil_scoped_release no_gil;
-  return function();
-}
-
 // (report as JSON or None, exception or None)
 py::tuple load_all(const std::string& options) {
   fe_string* report = nullptr;

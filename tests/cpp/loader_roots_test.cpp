@@ -213,7 +213,7 @@ TEST_F(LoaderRoots, ReportIsReadableAsTextAndAsJson) {
   EXPECT_CONTAINS(text, "  t_pair-low   outranked       10");
   const nlohmann::json json = to_json(report);
   const nlohmann::json* first = nullptr;
-  for (const auto& row : json["rows"])
+  for (const auto& row : json["candidates"])
     if (row["name"] == "t_pair" && row["variant"] == "high") first = &row;
   ASSERT_NE(first, nullptr);
   EXPECT_EQ((*first)["state"], "loaded");

@@ -11,14 +11,12 @@ using namespace ferrule;
 
 namespace {
 
-void give_array(const char* function, fe_array** out, ArrayPointer array) {
-  given(out, function, "out") = new fe_array(std::move(array));
-}
+void give_array(const char* function, fe_array** out, ArrayPointer array) { give(function, out, std::move(array)); }
 
 void describe(const TensorType& type, const Strides& strides, fe_array_info& out) {
   const std::size_t size = out.struct_size;
-  if (size != sizeof(fe_array_info))
-    fail_argument("array_info: struct_size is {}, not {}", size, sizeof(fe_array_info));
+  if (size < sizeof(fe_array_info))
+    fail_argument("array_info: struct_size is {}, less than {}", size, sizeof(fe_array_info));
   out = {};
   out.struct_size = size;
   out.dtype = static_cast<fe_dtype>(type.dtype);
@@ -138,7 +136,7 @@ fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
 fe_error* fe_array_device(const fe_array* array, fe_device** out) {
   return guarded([&] {
     const auto& device = given(array, "array_device", "array").array->device();
-    given(out, "array_device", "out") = new fe_device{device};
+    give("array_device", out, device);
   });
 }
 

@@ -54,7 +54,7 @@ fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
                                    {"version", backend.version()},  {"path", backend.file()},
                                    {"static", backend.is_static()}, {"closed", backend.is_closed()}};
     if (backend.manifest()) info["rank"] = backend.manifest()->rank;
-    give_text("backend_info", json, info.dump());
+    give_text("backend_info", json, json_text(info));
   });
 }
 
@@ -88,7 +88,7 @@ const char* fe_device_name(const fe_device* device) { return device ? device->de
 fe_error* fe_device_backend(const fe_device* device, fe_backend_ref** out) {
   return guarded([&] {
     const auto& backend = given(device, "device_backend", "device").device->backend();
-    given(out, "device_backend", "out") = new fe_backend_ref{backend};
+    give("device_backend", out, backend);
   });
 }
 
@@ -113,7 +113,7 @@ fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
                                    {"pci_address", p.pci_address},
                                    {"open", device.is_open()},
                                    {"options", options}};
-    give_text("device_info", json, info.dump());
+    give_text("device_info", json, json_text(info));
   });
 }
 

@@ -25,9 +25,10 @@ extern "C" {
 fe_error* fe_graph_create(fe_device* device, fe_graph** out) {
   return guarded([&] {
     given(device, "graph_create", "device");
+    given(out, "graph_create", "out");
     auto graph = std::make_unique<fe_graph>();
     graph->device = device->device;
-    given(out, "graph_create", "out") = graph.release();
+    *out = graph.release();
   });
 }
 

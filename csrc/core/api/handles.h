@@ -50,7 +50,9 @@ inline Shape shape_from(const char* function, int32_t rank, const int64_t* sizes
   if (rank < 0 || rank > FE_MAX_RANK)
     fail_argument("{}: {} dimensions; an array has 0 to {}", function, rank, FE_MAX_RANK);
   if (rank > 0) given(sizes, function, "shape");
-  return Shape(std::span(sizes, static_cast<std::size_t>(rank)));
+  const Shape shape(std::span(sizes, static_cast<std::size_t>(rank)));
+  element_count(shape);  // throws
+  return shape;
 }
 
 inline DType dtype_from(const char* function, fe_dtype dtype) {
@@ -59,8 +61,15 @@ inline DType dtype_from(const char* function, fe_dtype dtype) {
   return row->dtype;
 }
 
+// A new handle for the caller.
+template <class Handle, class Part>
+void give(const char* function, Handle** out, Part&& part) {
+  Handle*& place = given(out, function, "out");  // looked at first: an assignment's right side comes before its left
+  place = new Handle{std::forward<Part>(part)};
+}
+
 inline fe_error* give_text(const char* function, fe_string** out, std::string text) {
-  given(out, function, "out") = new fe_string{std::move(text)};
+  give(function, out, std::move(text));
   return nullptr;
 }
 

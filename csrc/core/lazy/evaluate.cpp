@@ -66,11 +66,12 @@ class Evaluation {
     const std::scoped_lock lock(evaluation_mutex());
     for (const ArrayPointer& array : arrays)
       if (array->state() != Array::State::computed) collect(array);
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      bool wanted = items_[i].array->state_ == Array::State::pending && items_[i].array->handles > 0;
-      for (const ArrayPointer& array : arrays) wanted = wanted || items_[i].array == array;
-      if (wanted) outputs_.push_back(static_cast<uint32_t>(i));
-    }
+    std::vector<bool> asked(items_.size());
+    for (const ArrayPointer& array : arrays)
+      if (const auto found = numbers_.find(array.get()); found != numbers_.end()) asked[found->second] = true;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (asked[i] || (states_[i] == Array::State::pending && items_[i].array->handles > 0))
+        outputs_.push_back(static_cast<uint32_t>(i));
   }
 
   void run() {
@@ -139,8 +140,13 @@ class Evaluation {
       if (states_[i] == Array::State::computed) append(key, array.view_.strides);
       if (states_[i] != Array::State::pending) continue;
       append(key, array.op_);
+      append(key, items_[i].inputs.size());
       for (uint32_t input : items_[i].inputs) append(key, input);
-      for (const ops::Attribute& attribute : *array.attributes_) key += ops::to_string(attribute) + ";";
+      for (const ops::Attribute& attribute : *array.attributes_) {
+        const std::string text = ops::to_string(attribute);
+        append(key, text.size());
+        key += text;
+      }
     }
     for (uint32_t output : outputs_) append(key, output);
     return key;

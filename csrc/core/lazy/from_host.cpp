@@ -26,7 +26,23 @@ Extent extent_of(const Shape& shape, const Dims& byte_strides, int64_t item) {
       fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
                     to_string(byte_strides));
   }
+  int64_t size = 0;
+  if (__builtin_sub_overflow(extent.high, extent.low, &size))
+    fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
+                  to_string(byte_strides));
   return extent;
+}
+
+// Null, with the reason in `why`, when the device refuses after all: memory that it cannot map, say.
+std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* low, uint64_t size, fe_access access,
+                                  const std::shared_ptr<void>& owner, std::string& why) {
+  try {
+    return Storage::borrow(device, low, size, access, owner);
+  } catch (const Error& error) {
+    if (error.code() != FE_UNSUPPORTED) throw;
+    why = error.what();
+    return nullptr;
+  }
 }
 
 // Why the device cannot borrow the bytes; empty when it can.
@@ -107,13 +123,16 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   if (reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(item) != 0)
     why = fmt::format("pointer is not a multiple of the item's {} bytes", item);
   if (why.empty()) why = refusal(*device, first + extent.low, static_cast<uint64_t>(extent.high - extent.low));
-  if (memory.copy == never && !why.empty())
-    fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
-  if (memory.copy == always) why = "asked for";
-  if (!why.empty()) return copied(device, type, first, byte_strides, "copied: " + why);
-  void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
-  auto storage = Storage::borrow(device, low, static_cast<uint64_t>(extent.high - extent.low), memory.access, owner);
-  return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
+  std::shared_ptr<Storage> storage;
+  if (memory.copy == always) {
+    why = "asked for";
+  } else if (why.empty()) {
+    void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
+    storage = borrowed(device, low, static_cast<uint64_t>(extent.high - extent.low), memory.access, owner, why);
+  }
+  if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
+  if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
+  return copied(device, type, first, byte_strides, "copied: " + why);
 }
 
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
@@ -122,10 +141,11 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
   if (size > INT64_MAX) fail_argument("{} bytes are more than memory can be", size);
   const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
-  const std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);
-  if (!why.empty()) return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
-  auto storage = Storage::borrow(device, pointer, size, access, std::move(owner));
-  return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
+  std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);
+  std::shared_ptr<Storage> storage;
+  if (why.empty()) storage = borrowed(device, pointer, size, access, owner, why);
+  if (storage) return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
+  return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
 }
 
 }  // namespace ferrule
