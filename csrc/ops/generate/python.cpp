@@ -52,10 +52,12 @@ std::string default_of(const AttributeRow& attribute) {
 
 std::string signature(const Row& row) {
   std::string text = fmt::format("def {}(", row.name);
-  for (std::size_t i = 0; i < row.input_count; ++i)
-    text += fmt::format("{}: {}{}", row.inputs[i].name, row.inputs[i].optional ? "Operand | None" : "Operand",
-                        row.inputs[i].optional ? " = None, " : ", ");
+  // Optional inputs may be named, too.
+  const std::size_t required = row.required_inputs();
+  for (std::size_t i = 0; i < required; ++i) text += fmt::format("{}: Operand, ", row.inputs[i].name);
   text += "/";
+  for (std::size_t i = required; i < row.input_count; ++i)
+    text += fmt::format(", {}: Operand | None = None", row.inputs[i].name);
   if (row.attribute_count > 0) text += ", *";
   for (std::size_t i = 0; i < row.attribute_count; ++i)
     text += fmt::format(", {}: {}{}", row.attributes[i].name, python_type(row.attributes[i].type),
