@@ -159,7 +159,7 @@ def isinf(x: Operand, /) -> Array:
 def isnan(x: Operand, /) -> Array:
     """Whether x is NaN."""
 
-def layer_norm(x: Operand, weight: Operand | None = None, bias: Operand | None = None, /, *, epsilon: float = 1e-05) -> Array:
+def layer_norm(x: Operand, /, weight: Operand | None = None, bias: Operand | None = None, *, epsilon: float = 1e-05) -> Array:
     """(x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis (Ba, Kiros & Hinton 2016)."""
 
 def less(x1: Operand, x2: Operand, /) -> Array:
@@ -237,7 +237,7 @@ def round(x: Operand, /) -> Array:
 def rsqrt(x: Operand, /) -> Array:
     """1 / sqrt(x)."""
 
-def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, mask: Operand | None = None, /, *, scale: float = 0.0, causal: bool = False) -> Array:
+def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, /, mask: Operand | None = None, *, scale: float = 0.0, causal: bool = False) -> Array:
     """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. 2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length)."""
 
 def sigmoid(x: Operand, /) -> Array:

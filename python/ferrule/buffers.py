@@ -60,7 +60,7 @@ def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
     if len(memory) != 2 or not all(isinstance(number, int) for number in memory):
         raise InvalidArgumentError(f"buffer_from_host_ptr: {memory!r} is not (address, size)")
     address, size = memory
-    if address <= 0 or size < 0 or address + size > 1 << 64:
+    if address <= 0 or size < 0 or address + size > 1 << 63:
         raise InvalidArgumentError(f"buffer_from_host_ptr: there is no memory of {size} bytes at address {address:#x}")
     source: NDArray[Any] = np.frombuffer(memoryview((ctypes.c_uint8 * size).from_address(address)), dtype=np.uint8)
     source.flags.writeable = access != "r"

@@ -155,7 +155,7 @@ class Graph:
         return self._scalar(number, np.dtype("int64" if isinstance(number, int) else "float64"), weak=True)
 
     def _input_like(self, array: Array) -> Array:
-        handle = array._computed("ferrule.graphs")
+        handle = array._computed("ferrule.graph")
         host = _ferrule.host_view(handle)
         strides: tuple[int, ...] | None = None
         if host is not None and not host.flags.c_contiguous:

@@ -68,7 +68,7 @@ class TracedFunction:
         if result is not NotImplemented:
             return result
         with self._lock:
-            graph, finish = self._trace(structure, len(args), arguments)
+            graph, finish = self._trace(structure, arguments, any_layout=False)
             finish_all = None if finish == 0 and len(graph.outputs) == 1 else functools.partial(fill, finish)
             if not graph.outputs:
                 return fill(finish, [])  # nothing of it depends on the arguments
@@ -86,10 +86,13 @@ class TracedFunction:
                 self._calls.clear()
             return self._structures.setdefault(structure, len(self._structures))
 
-    def _trace(self, structure: Structure, count: int, arguments: Arguments) -> tuple[Graph, Any]:
+    def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
         graph = Graph(self._place(arguments.arrays))
         numbers = [graph._operand(number) for number in arguments.numbers]
-        inputs = [graph._input_like(array) for array in arguments.arrays]
+        inputs = [
+            graph.input(array.shape, array.dtype) if any_layout else graph._input_like(array)
+            for array in arguments.arrays
+        ]
         arrays, operands = iter(inputs), iter(numbers)
         args = [put_together(child, arrays, operands) for child in structure[0][1:]]
         kwargs = {
@@ -107,12 +110,12 @@ class TracedFunction:
         return arrays[0].device if arrays else Device(handle_of(None))
 
     def trace(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that a call with these arguments would compute, to look at."""
+        """The graph that a call with such arguments would compute, for C-contiguous arrays: what others it is given
+        are copied first.
+        """
         arguments = Arguments(lambda value: asarray(value, device=self._device))
         structure = ("call", *map(arguments.take, args)), tuple(kwargs), *map(arguments.take, kwargs.values())
-        for array in arguments.arrays:
-            array._computed("trace()")
-        return self._trace(structure, len(args), arguments)[0]
+        return self._trace(structure, arguments, any_layout=True)[0]
 
     def cache_info(self) -> CacheInfo:
         return CacheInfo(*self._calls.info())

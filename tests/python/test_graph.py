@@ -294,7 +294,7 @@ def test_a_graph_is_looked_at() -> None:
     graph = by_hand()
     assert "matmul" in graph.text()
     assert graph.dot().startswith("digraph")
-    assert graph.plan["nodes"]
+    assert graph.plan["steps"][0]["nodes"][0]["op"] == "matmul"
     assert graph.placement()
     assert "3 steps" in repr(graph) or "steps" in repr(graph)
 

@@ -190,7 +190,7 @@ def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device)
 def test_host_empty_begins_at_a_page() -> None:
     for shape in ((3, 4), (0,), (), 7):
         a = fe.host_empty(shape, "float64")
-        assert a.ctypes.data % 4096 == 0
+        assert a.size == 0 or a.ctypes.data % 4096 == 0
         assert a.shape == (shape if isinstance(shape, tuple) else (shape,))
         assert a.flags.writeable
         assert address(fe.asarray(a)) == address(a) or a.size == 0
