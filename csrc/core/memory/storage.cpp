@@ -24,7 +24,7 @@ Storage::Storage(Private&& parts)
   device_ = parts_->live.device();
 }
 
-std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint64_t size, Origin origin) {
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
   Live live = device->live(fmt::format("array storage of {} bytes", size));
   auto& allocator = device->attached<Allocator>();
@@ -37,7 +37,7 @@ std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint6
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
+std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
                                          std::shared_ptr<void> owner) {
   const fe_backend& table = device->table();
   Live live = device->live(fmt::format("borrowed memory of {} bytes", size));

@@ -18,11 +18,11 @@ class Storage {
  public:
   enum class Origin : uint8_t { allocated, borrowed, prepared };
   // From the device's caching allocator. Throws Error(out_of_memory) with the sizes. `size` > 0.
-  static std::shared_ptr<Storage> allocate(std::shared_ptr<Device> device, uint64_t size,
+  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            Origin origin = Origin::allocated);
   // Over host memory, kept alive by `owner` until the storage and every execution that reads it are gone. Throws
   // Error(unsupported) when the device cannot borrow it.
-  static std::shared_ptr<Storage> borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
+  static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
                                          std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
