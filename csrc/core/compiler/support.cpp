@@ -3,14 +3,16 @@
 #include "core/compiler/view.h"
 #include "core/registry/device.h"
 
-#include <cstring>
+#include <cstddef>
+#include <span>
 
 namespace ferrule {
 namespace {
 
 template <class T>
 void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 void append(std::string& key, const Dims& dims) {

@@ -3,7 +3,9 @@
 #include "core/registry/device.h"
 #include "ops/table.h"
 
+#include <cstddef>
 #include <list>
+#include <span>
 #include <unordered_map>
 
 namespace ferrule {
@@ -49,7 +51,8 @@ CompileCache& compile_cache() {
 
 template <class T>
 void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 void append(std::string& key, const Dims& dims) {
   append(key, dims.rank());

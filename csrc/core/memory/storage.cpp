@@ -37,8 +37,8 @@ std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
-                                         std::shared_ptr<void> owner) {
+std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
+                                         fe_access access, std::shared_ptr<void> owner) {
   const fe_backend& table = device->table();
   Live live = device->live(fmt::format("borrowed memory of {} bytes", size));
   if (!table.buffer_borrow || device->properties().borrow_alignment == 0)

@@ -22,8 +22,8 @@ class Storage {
                                            Origin origin = Origin::allocated);
   // Over host memory, kept alive by `owner` until the storage and every execution that reads it are gone. Throws
   // Error(unsupported) when the device cannot borrow it.
-  static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
-                                         std::shared_ptr<void> owner);
+  static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
+                                         fe_access access, std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
