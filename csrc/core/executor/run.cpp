@@ -57,7 +57,7 @@ void RunArraysPool::give_back(std::unique_ptr<RunArrays> arrays) noexcept {
 
 TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type, {bytes ? Storage::allocate(device, bytes) : nullptr, 0, contiguous_strides(type.shape)}};
+  return {type, {bytes ? Storage::allocate(device, type) : nullptr, 0, contiguous_strides(type.shape)}};
 }
 
 // The caller's value; those that he does not give, and those that decompositions brought, have the plan's.

@@ -52,9 +52,10 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
   }
   fe_error* error = allocate(size, &buffer);
   if (error && code_of(error) == FE_OUT_OF_MEMORY) {
-    release(error);
-    trim();
-    error = allocate(size, &buffer);
+    if (trim()) {
+      release(error);
+      error = allocate(size, &buffer);
+    }
   }
   if (error && code_of(error) == FE_OUT_OF_MEMORY) {
     const std::string message = message_of(error);
@@ -89,15 +90,18 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
   device_.table().buffer_free(buffer);
 }
 
-void Allocator::trim() noexcept {
+bool Allocator::trim() noexcept {
   std::map<uint64_t, std::vector<fe_module_buffer*>> cache;
+  bool cached = false;
   {
     const std::scoped_lock lock(mutex_);
     cache.swap(cache_);
+    cached = cached_ > 0;
     cached_ = 0;
   }
   for (const auto& [size, buffers] : cache)
     for (fe_module_buffer* buffer : buffers) device_.table().buffer_free(buffer);
+  return cached;
 }
 
 MemoryStatistics Allocator::statistics() const {
