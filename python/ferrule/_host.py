@@ -45,17 +45,31 @@ def _unlendable(source: NDArray[Any]) -> str | None:
 
 
 def may_change(source: NDArray[Any]) -> bool:
-    """Whether anybody can write to the memory: a read-only view of a writable array can change, too."""
+    """Whether anybody can write to the memory: a read-only view of a writable array can change, too.
+
+    Whom we cannot ask (a capsule, another library's object, an array of ours that borrows) may write.
+    """
     owner: Any = source
-    while isinstance(owner, np.ndarray):
-        if owner.flags.writeable:
-            return True
-        owner = owner.base
-    return owner is not None and not isinstance(owner, bytes) and not _is_read_only(owner)
+    while owner is not None:
+        if isinstance(owner, np.ndarray):
+            if owner.flags.writeable:
+                return True
+            owner = owner.base
+        elif isinstance(owner, memoryview):
+            if not owner.readonly or owner.obj is None:
+                return True
+            owner = owner.obj
+        elif isinstance(owner, bytes):
+            return False
+        elif hasattr(owner, "__array_interface__") and hasattr(owner, "base"):
+            owner = owner.base  # what as_strided leaves between a view and its array
+        else:
+            return not _is_read_only(owner)
+    return False
 
 
 def _is_read_only(owner: object) -> bool:
     try:
         return memoryview(owner).readonly  # type: ignore[arg-type]
     except TypeError:
-        return True  # not Python's memory to judge, and NumPy was told that it is read-only
+        return False
