@@ -25,12 +25,11 @@ def from_host(source: NDArray[Any], device: _ferrule.Device, copy: bool | None, 
     if not _ferrule.is_dtype(native.name):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported")
     reason = _unlendable(source)
-    if reason is not None:
-        if copy is False:
-            raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
-        source = np.array(source, dtype=native, copy=True, order="C", subok=False)
-        source.flags.writeable = False  # nobody else has it, so it never changes
-        return _ferrule.from_numpy(device, source, False, 1 if copy else 2)
+    if reason is not None and copy is False:
+        raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
+    if not source.dtype.isnative:  # the one thing that the core cannot copy itself
+        swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
+        return _ferrule.from_numpy(device, swapped, False, 1)
     return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy])
 
 
