@@ -51,9 +51,8 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
     }
   }
   fe_error* error = allocate(size, &buffer);
-  if (error && code_of(error) == FE_OUT_OF_MEMORY) {
+  if (error && code_of(error) == FE_OUT_OF_MEMORY && trim()) {
     release(error);
-    trim();
     error = allocate(size, &buffer);
   }
   if (error && code_of(error) == FE_OUT_OF_MEMORY) {
@@ -89,7 +88,7 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
   device_.table().buffer_free(buffer);
 }
 
-void Allocator::trim() noexcept {
+bool Allocator::trim() noexcept {
   std::map<uint64_t, std::vector<fe_module_buffer*>> cache;
   {
     const std::scoped_lock lock(mutex_);
@@ -98,6 +97,7 @@ void Allocator::trim() noexcept {
   }
   for (const auto& [size, buffers] : cache)
     for (fe_module_buffer* buffer : buffers) device_.table().buffer_free(buffer);
+  return !cache.empty();
 }
 
 MemoryStatistics Allocator::statistics() const {

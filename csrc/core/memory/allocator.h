@@ -35,8 +35,8 @@ class Allocator {
   fe_module_buffer* take(uint64_t bytes, bool prepared);
   void give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared) noexcept;
   void count_borrowed(int64_t bytes) { borrowed_ += static_cast<uint64_t>(bytes); }
-  // Frees what is cached.
-  void trim() noexcept;
+  // Frees what is cached; whether there was any.
+  bool trim() noexcept;
   MemoryStatistics statistics() const;
 
  private:
