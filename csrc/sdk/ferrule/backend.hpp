@@ -338,7 +338,9 @@ class Backend {
 class HostBuffer : public Buffer {
  public:
   HostBuffer(uint64_t size, uint64_t alignment)
-      : alignment_(alignment), pointer_(::operator new (size, std::align_val_t{alignment})) {}
+      : alignment_(alignment), pointer_(::operator new (size, std::align_val_t{alignment}, std::nothrow)) {
+    if (pointer_ == nullptr) throw Error(FE_OUT_OF_MEMORY, "the host has no " + std::to_string(size) + " bytes");
+  }
   HostBuffer(void* borrowed) : alignment_(0), pointer_(borrowed) {}
   HostBuffer(const HostBuffer&) = delete;
   HostBuffer& operator=(const HostBuffer&) = delete;
