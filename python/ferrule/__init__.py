@@ -121,7 +121,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted(__all__)  # and not the modules that the import passed through
 
 
 def eval(*arrays: Array) -> None:
