@@ -249,4 +249,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += _ops.__all__
+__all__ = sorted({*__all__, *_ops.__all__})  # some ops have NumPy's ways besides, under the same names
