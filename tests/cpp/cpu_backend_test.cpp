@@ -104,6 +104,13 @@ void expect_no_error(fe_error* error) {
 // -------------------------------------------------------------------------------------------------------
 
 struct Module {
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module() {
+    if (device) backend.device_close(device);
+    if (backend.close) backend.close(backend.self);
+  }
   std::string path;
   fe_backend backend{};
   fe_module_device* device = nullptr;
@@ -129,7 +136,7 @@ std::vector<std::string> module_paths() {
   return paths;
 }
 
-// Opened once; never closed, as the process ends with them.
+// Opened once, closed when the process ends.
 std::vector<std::unique_ptr<Module>>& modules() {
   static std::vector<std::unique_ptr<Module>> opened = [] {
     std::vector<std::unique_ptr<Module>> list;
