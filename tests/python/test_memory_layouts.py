@@ -160,7 +160,7 @@ def test_nine_dimensions_are_a_clear_error(shape: tuple[int, ...]) -> None:
     makers: list[Callable[[], object]] = [
         lambda: fe.asarray(a),
         lambda: fe.asarray(a, copy=True),
-        lambda: fe.asarray(a.tolist()),
+        lambda: fe.asarray(np.ones((1,) * len(shape)).tolist()),
         lambda: fe.buffer_from_host_ptr(a),
         lambda: fe.from_dlpack(a),
         lambda: fe.zeros(shape),
