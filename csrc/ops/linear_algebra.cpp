@@ -2,6 +2,7 @@
 #include "ops/rules.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace ferrule::ops {
 namespace {
@@ -70,8 +71,8 @@ OP(scaled_dot_product_attention)
       const int rank = q.rank();
       const double given = c.attribute().real("scale");
       const double scale = given > 0 ? given : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(q[rank - 1], 1)));
-      std::vector<int64_t> swapped;
-      for (int axis = 0; axis < rank; ++axis) swapped.push_back(axis);
+      std::vector<int64_t> swapped(static_cast<std::size_t>(rank));
+      std::iota(swapped.begin(), swapped.end(), 0);
       std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
       Value scores =
           b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));

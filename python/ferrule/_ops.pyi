@@ -142,7 +142,8 @@ def floor_divide(x1: Operand, x2: Operand, /) -> Array:
     """floor(x1 / x2); an integer divided by zero gives 0."""
 
 def gelu(x: Operand, /, *, approximate: str = "none") -> Array:
-    """x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or 'tanh'."""
+    """x times the normal distribution function of x (Hendrycks & Gimpel 2016); approximate is 'none' (erf) or
+    'tanh'."""
 
 def greater(x1: Operand, x2: Operand, /) -> Array:
     """x1 > x2."""
@@ -159,7 +160,9 @@ def isinf(x: Operand, /) -> Array:
 def isnan(x: Operand, /) -> Array:
     """Whether x is NaN."""
 
-def layer_norm(x: Operand, /, weight: Operand | None = None, bias: Operand | None = None, *, epsilon: float = 1e-05) -> Array:
+def layer_norm(
+    x: Operand, /, weight: Operand | None = None, bias: Operand | None = None, *, epsilon: float = 1e-05
+) -> Array:
     """(x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis (Ba, Kiros & Hinton 2016)."""
 
 def less(x1: Operand, x2: Operand, /) -> Array:
@@ -237,8 +240,19 @@ def round(x: Operand, /) -> Array:
 def rsqrt(x: Operand, /) -> Array:
     """1 / sqrt(x)."""
 
-def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, /, mask: Operand | None = None, *, scale: float = 0.0, causal: bool = False) -> Array:
-    """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. 2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length)."""
+def scaled_dot_product_attention(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    /,
+    mask: Operand | None = None,
+    *,
+    scale: float = 0.0,
+    causal: bool = False,
+) -> Array:
+    """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al.
+    2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size).
+    causal keeps key j for query i where j <= i + (key length - query length)."""
 
 def sigmoid(x: Operand, /) -> Array:
     """1 / (1 + exp(-x))."""
@@ -273,7 +287,9 @@ def tanh(x: Operand, /) -> Array:
 def trunc(x: Operand, /) -> Array:
     """The integer nearest to x towards zero."""
 
-def var(x: Operand, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(
+    x: Operand, /, *, axis: int | Sequence[int] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
     """Variance over axes: the squared distances to the mean, over their number less `correction`."""
 
 def where(condition: Operand, x1: Operand, x2: Operand, /) -> Array:

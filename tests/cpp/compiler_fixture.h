@@ -143,7 +143,7 @@ class CompilerTest : public testing::Test {
   ValueId scalar(double value, DType dtype = DType::float32) {
     return graph.add_scalar(dtype, scalar_of(value, dtype));
   }
-  ValueId add(const char* op, std::vector<ValueId> operands, std::vector<ops::NamedAttribute> attributes = {},
+  ValueId add(const char* op, std::vector<ValueId> operands, const std::vector<ops::NamedAttribute>& attributes = {},
               Device* device = nullptr) {
     return graph.add(ops::op_named(op), operands, attributes, device);
   }

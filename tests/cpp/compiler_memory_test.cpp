@@ -50,6 +50,7 @@ TEST_F(CompilerMemory, AThousandChainedOpsNeedTheMemoryOfTwo) {
 TEST_F(CompilerMemory, ResultsThatNobodyReadsAnyMoreMakeRoomForLaterOnes) {
   const ValueId x = input({16});
   std::vector<ValueId> rows;
+  rows.reserve(10);
   for (int i = 0; i < 10; ++i) rows.push_back(add("softmax", {x}, {}, nullptr));
   ValueId sum = add("softmax", {add("softmax", {x})});
   for (int i = 0; i < 10; ++i) sum = add("softmax", {sum});

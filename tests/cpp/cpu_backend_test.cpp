@@ -189,7 +189,8 @@ std::vector<int64_t> contiguous(const std::vector<int64_t>& shape) {
   return strides;
 }
 Array array(const std::string& dtype, std::vector<int64_t> shape) {
-  Array a{dtype, shape, contiguous(shape), 0, {}};
+  std::vector<int64_t> strides = contiguous(shape);
+  Array a{dtype, std::move(shape), std::move(strides), 0, {}};
   a.bytes.resize(static_cast<size_t>(a.count()) * size_of(dtype.c_str()) + 64);
   return a;
 }
@@ -228,7 +229,7 @@ struct BodySpec {
 // A graph of one node.
 class OneNode {
  public:
-  OneNode(const char* op, std::vector<const Array*> inputs, std::vector<Array*> outputs,
+  OneNode(const char* op, const std::vector<const Array*>& inputs, const std::vector<Array*>& outputs,
           const void* attributes = nullptr, const BodySpec* body = nullptr, bool constant_b = false) {
     std::vector<const Array*> all = inputs;
     all.insert(all.end(), outputs.begin(), outputs.end());
@@ -308,7 +309,7 @@ class OneNode {
       expect_no_error(b.buffer_allocate(module.device, scratch, 64, &execution.scratch));
       buffers.push_back(execution.scratch);
     }
-    const std::string message = take(b.execute(executable, nullptr, &execution));
+    std::string message = take(b.execute(executable, nullptr, &execution));
     for (fe_module_buffer* buffer : buffers) b.buffer_free(buffer);
     b.executable_release(executable);
     return message;
@@ -317,7 +318,7 @@ class OneNode {
  private:
   static std::string take(fe_error* error) {
     if (!error) return "";
-    const std::string message = failure(error).message;
+    std::string message = failure(error).message;
     release(error);
     return message;
   }
@@ -599,7 +600,7 @@ TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
       one.offset = row * 700;
       one.shape = {1, 700};
       const Array c = compute(module, "matmul", {&one, &b}, "float32", {1, 90});
-      EXPECT_EQ(std::memcmp(c.bytes.data(), all.data<float>() + row * 90, 90 * 4), 0) << row;
+      EXPECT_EQ(std::memcmp(c.bytes.data(), all.bytes.data() + row * 90 * 4, 90 * 4), 0) << row;
     }
   });
 }

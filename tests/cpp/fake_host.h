@@ -56,7 +56,7 @@ struct Outcome {
 };
 inline Outcome outcome(fe_error* error) {
   if (!error) return {};
-  const Outcome copy{error->code, error->message};
+  Outcome copy{error->code, error->message};
   delete error;
   return copy;
 }

@@ -141,10 +141,12 @@ inline Dense join(const std::vector<Dense>& parts, int axis, const TensorType& t
 
 inline Dense elementwise(std::string_view op, const std::vector<Dense>& inputs, const TensorType& type) {
   std::vector<Dense> spread;
+  spread.reserve(inputs.size());
   for (const Dense& input : inputs) spread.push_back(broadcast_dense(input, type.shape));
   Dense out{type, {}};
   for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(type.shape)); ++i) {
     std::vector<double> x;
+    x.reserve(spread.size());
     for (const Dense& input : spread) x.push_back(input.elements[i]);
     out.elements.push_back(scalar_op(op, type.dtype, x));
   }

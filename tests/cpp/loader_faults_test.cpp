@@ -14,7 +14,7 @@ class LoaderFaults : public LoaderTest {
   LoadRow bad_row(const std::string& stem) {
     const LoadReport report = load_from({root()});
     EXPECT_EQ(row(report, "t_plain").state, LoadState::loaded) << to_text(report);
-    const LoadRow bad = row(report, stem);
+    LoadRow bad = row(report, stem);
     EXPECT_NE(bad.state, LoadState::loaded);
     const Error error = error_of([&] { load(bad.path); });
     EXPECT_CONTAINS(std::string(error.what()), bad.reason);

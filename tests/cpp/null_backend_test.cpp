@@ -36,7 +36,7 @@ class NullBackend : public testing::Test {
     }
     std::vector<fe_option> array;
     for (const auto& [key, value] : options) array.push_back({sizeof(fe_option), key, value});
-    const Outcome result =
+    Outcome result =
         outcome(backend.device_open(backend.self, 0, array.data(), static_cast<uint32_t>(array.size()), &device));
     if (result.code == FE_OK) {
       EXPECT_EQ(outcome(backend.queue_create(device, &queue)).code, FE_OK);
@@ -57,7 +57,7 @@ class NullBackend : public testing::Test {
     EXPECT_EQ(outcome(backend.execute(executable, queue, &execution)).code, FE_OK);
     fe_module_event* event = nullptr;
     EXPECT_EQ(outcome(backend.event_record(queue, &event)).code, FE_OK);
-    const Outcome result = outcome(backend.event_wait(event, timeout_ns));
+    Outcome result = outcome(backend.event_wait(event, timeout_ns));
     backend.event_release(event);
     backend.buffer_free(buffer);
     backend.executable_release(executable);

@@ -74,6 +74,7 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
     translate(*node.body, step->attributes, step->body);
   } else {
     std::vector<uint32_t> in;
+    in.reserve(inputs.size());
     for (const Operand& operand : inputs) in.push_back(step->body.input(operand.dtype));
     const std::string_view op = sdk::host->op_name(node.op);
     step->body.output(

@@ -4,7 +4,8 @@
 # Loops left to the compiler get vectors of 256 bits: they wait for memory, which Zen 4 streams faster that way, and
 # what is bound by arithmetic is written with Highway, in 512.
 set(FERRULE_CPU_BASE_FLAGS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fvisibility=hidden
-    -fno-gnu-unique -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables)
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> # of "GCC ivdep"
+    -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables)
 
 set(_x64 -march=x86-64 -mcx16 -msahf -mpopcnt -msse3 -mssse3 -msse4.1 -msse4.2)
 set(_haswell ${_x64} -mavx -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mmovbe)

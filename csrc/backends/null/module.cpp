@@ -62,8 +62,8 @@ class Device final : public sdk::HostDevice {
     return HostDevice::allocate(size, alignment);
   }
   // Its memory is its own, as that of a card: the core must copy.
-  std::unique_ptr<sdk::Buffer> borrow(void* pointer, uint64_t size, fe_access access) override {
-    return sdk::Device::borrow(pointer, size, access);
+  std::unique_ptr<sdk::Buffer> borrow(void* /*pointer*/, uint64_t /*size*/, fe_access) override {
+    throw sdk::Error(FE_UNSUPPORTED, "this device does not borrow host memory");
   }
   std::unique_ptr<sdk::Queue> create_queue() override { return std::make_unique<TimedQueue>(); }
 

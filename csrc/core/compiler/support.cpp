@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  key.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
 void append(std::string& key, const Dims& dims) {

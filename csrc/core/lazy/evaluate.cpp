@@ -49,7 +49,7 @@ CompileCache& compile_cache() {
 
 template <class T>
 void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  key.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 void append(std::string& key, const Dims& dims) {
   append(key, dims.rank());

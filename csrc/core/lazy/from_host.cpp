@@ -137,7 +137,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
 }
 
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
-                               std::shared_ptr<void> owner) {
+                               const std::shared_ptr<void>& owner) {
   if (!pointer && size > 0) fail_argument("the address of {} bytes is null", size);
   if (size > INT64_MAX) fail_argument("{} bytes are more than memory can be", size);
   const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};

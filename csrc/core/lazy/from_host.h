@@ -8,6 +8,6 @@ namespace ferrule {
 ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory);
 // One dimension of uint8 over the region.
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
-                               std::shared_ptr<void> owner);
+                               const std::shared_ptr<void>& owner);
 
 }  // namespace ferrule

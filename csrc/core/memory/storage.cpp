@@ -24,12 +24,12 @@ Storage::Storage(Private&& parts)
   device_ = parts_->live.device();
 }
 
-std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, uint64_t size, Origin origin) {
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
   return allocate(device->live([size] { return fmt::format("memory of {} bytes", size); }), size, origin);
 }
 
-std::shared_ptr<Storage> Storage::allocate(std::shared_ptr<Device> device, const TensorType& type) {
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto size = static_cast<uint64_t>(byte_count(type));
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
   return allocate(device->live([type] { return "array " + to_string(type); }), size, Origin::allocated);
@@ -47,8 +47,9 @@ std::shared_ptr<Storage> Storage::allocate(Live live, uint64_t size, Origin orig
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
-                                         std::shared_ptr<void> owner, const std::optional<TensorType>& array) {
+std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
+                                         fe_access access, std::shared_ptr<void> owner,
+                                         const std::optional<TensorType>& array) {
   const fe_backend& table = device->table();
   Live live = device->live([size, array] {
     return array ? "array " + to_string(*array) : fmt::format("borrowed memory of {} bytes", size);

@@ -20,14 +20,14 @@ class Storage {
  public:
   enum class Origin : uint8_t { allocated, borrowed, prepared };
   // From the device's caching allocator. Throws Error(out_of_memory) with the sizes. `size` > 0.
-  static std::shared_ptr<Storage> allocate(std::shared_ptr<Device> device, uint64_t size,
+  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            Origin origin = Origin::allocated);
   // For an array of its own: unload names its shape when the array is in the way.
-  static std::shared_ptr<Storage> allocate(std::shared_ptr<Device> device, const TensorType& type);
+  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type);
   // Over host memory, in which `array` lies, kept alive by `owner` until the storage and every
   // execution that reads it are gone. Throws Error(unsupported) when the device cannot borrow it.
-  static std::shared_ptr<Storage> borrow(std::shared_ptr<Device> device, void* pointer, uint64_t size, fe_access access,
-                                         std::shared_ptr<void> owner,
+  static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
+                                         fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array = std::nullopt);
   ~Storage();
   Storage(const Storage&) = delete;

@@ -41,7 +41,7 @@ HWY_INLINE To converted(From x) {
     constexpr To low = To(-1) < To(0) ? static_cast<To>(To(1) << (sizeof(To) * 8 - 1)) : To(0);
     constexpr To high = static_cast<To>(~low);
     // 2^bits is exact in the float type; the largest integer may not be.
-    constexpr From limit = static_cast<From>(high / 2 + 1) * From(2);
+    constexpr From limit = static_cast<From>((high >> 1) + 1) * From(2);
     return x != x ? To(0) : x >= limit ? high : x <= static_cast<From>(low) ? low : static_cast<To>(x);
   } else {
     return static_cast<To>(x);

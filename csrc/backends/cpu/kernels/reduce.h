@@ -69,7 +69,7 @@ struct Max {  // NaN wins
   }
   template <class A>
   static A combine(A a, A b) {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   }
   template <class D, class V>
   static HWY_INLINE V combine(D, V a, V b) {
@@ -83,7 +83,7 @@ struct Min {
   }
   template <class A>
   static A combine(A a, A b) {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
   template <class D, class V>
   static HWY_INLINE V combine(D, V a, V b) {
