@@ -6,6 +6,7 @@
 #     [VARIANT fast]           # libferrule-mine-fast.so
 #     SOURCES mine.cpp ...     # compiled for the base architecture; one of them holds FE_DEFINE_MODULE
 #     [KERNELS k.cpp ...]      # compiled with KERNEL_OPTIONS beside COMPILE_OPTIONS
+#     [KERNELS_OF target]      # or the compiled kernels of another module
 #     [COMPILE_OPTIONS ...] [KERNEL_OPTIONS ...] [DEFINITIONS ...] [INCLUDES ...] [LIBRARIES ...]
 #     [RANK n]                 # orders the variants of one name; without a variant 0, the last resort
 #     [PREFERENCE n]           # orders devices of one kind; higher comes first
@@ -19,7 +20,7 @@
 # FERRULE_STATIC_BACKENDS names it.
 function(ferrule_add_module)
   cmake_parse_arguments(
-    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;RANK;PREFERENCE;DESTINATION"
+    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
     "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;OPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ferrule_add_module: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -75,6 +76,9 @@ function(ferrule_add_module)
     return()
   endif()
 
+  if(arg_KERNELS_OF)
+    list(APPEND libraries ${arg_KERNELS_OF}-kernels)
+  endif()
   list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE contents)
   if(NOT arg_OWN_SYMBOLS)
     set(FERRULE_MODULE_SYMBOL ${symbol})

@@ -22,14 +22,15 @@ file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
 add_executable(ferrule-generate-ops ${generator_sources})
 target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops)
 
-# ferrule_generate(<what> <file>): the file, written by `ferrule-generate-ops <what>`; 
+# ferrule_generate(<what> <file>): the file, written by `ferrule-generate-ops <what>`, and left alone when it would not
+# change: much is compiled after it.
 function(ferrule_generate what file)
   cmake_path(GET file PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(
     OUTPUT ${file}
     COMMAND ferrule-generate-ops ${what} > ${file}.new
-    COMMAND ${CMAKE_COMMAND} -E rename ${file}.new ${file}
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${file}.new ${file}
     DEPENDS ferrule-generate-ops
     COMMENT "Generating ${what} of the ops"
     VERBATIM)

@@ -127,6 +127,7 @@ void end_import(void* argument) {
   with_gil_later(return_to_producer<Managed>, argument);  // a producer's deleter may want the GIL
 }
 
+// `writable`: others may write to the memory. That we may not, as flag_read_only says, does not keep its owner from it.
 template <class Managed>
 std::unique_ptr<Array> import(const Device& device, py::handle capsule, const char* name, const char* used,
                               bool writable, int copy) {
@@ -170,7 +171,7 @@ std::unique_ptr<Array> from_dlpack(const Device& device, const py::object& capsu
     if (managed->version.major != dlpack::major_version)
       raise(FE_UNSUPPORTED, "from_dlpack: DLPack " + std::to_string(managed->version.major) + " is not known here");
     return import <dlpack::ManagedTensorVersioned>(device, capsule, versioned_name, "used_dltensor_versioned",
-                                                   (managed->flags & dlpack::flag_read_only) == 0, copy);
+                                                   (managed->flags & dlpack::flag_is_copied) == 0, copy);
   }
   if (PyCapsule_IsValid(capsule.ptr(), unversioned_name) != 0)
     return import <dlpack::ManagedTensor>(device, capsule, unversioned_name, "used_dltensor", true, copy);

@@ -83,9 +83,8 @@ OP(slice)
         const int64_t start = starts[axis], size = sizes[axis], step = steps[axis];
         if (size < 0 || step == 0) i.fail("axis {}: size {} and step {} are no slice of {}", k, size, step, i.call());
         if (size == 0) continue;
-        const bool reaches = size - 1 <= INT64_MAX / 2 / (step < 0 ? -(step + 1) + 1 : step);
-        const int64_t last = reaches ? start + (size - 1) * step : -1;
-        if (start < 0 || start >= shape[k] || last < 0 || last >= shape[k])
+        // Counted in steps from the start to the end of the axis, which cannot overflow; -step could.
+        if (start < 0 || start >= shape[k] || size - 1 > (step > 0 ? (shape[k] - 1 - start) / step : -(start / step)))
           i.fail("axis {}: start {}, size {}, step {} leave {}", k, start, size, step, to_string(i.input(0)));
       }
       i.output({i.input(0).dtype, Shape(std::span<const int64_t>(sizes))});

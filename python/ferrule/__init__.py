@@ -121,7 +121,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted(__all__)  # and not the modules that the import passed through
 
 
 def eval(*arrays: Array) -> None:
@@ -249,4 +249,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += _ops.__all__
+__all__ = sorted({*__all__, *_ops.__all__})  # some ops have NumPy's ways besides, under the same names

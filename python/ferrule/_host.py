@@ -25,12 +25,11 @@ def from_host(source: NDArray[Any], device: _ferrule.Device, copy: bool | None, 
     if not _ferrule.is_dtype(native.name):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported")
     reason = _unlendable(source)
-    if reason is not None:
-        if copy is False:
-            raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
-        source = np.array(source, dtype=native, copy=True, order="C", subok=False)
-        source.flags.writeable = False  # nobody else has it, so it never changes
-        return _ferrule.from_numpy(device, source, False, 1 if copy else 2)
+    if reason is not None and copy is False:
+        raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
+    if not source.dtype.isnative:  # the one thing that the core cannot copy itself
+        swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
+        return _ferrule.from_numpy(device, swapped, False, 1)
     return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy])
 
 
@@ -45,17 +44,31 @@ def _unlendable(source: NDArray[Any]) -> str | None:
 
 
 def may_change(source: NDArray[Any]) -> bool:
-    """Whether anybody can write to the memory: a read-only view of a writable array can change, too."""
+    """Whether anybody can write to the memory: a read-only view of a writable array can change, too.
+
+    Whom we cannot ask (a capsule, another library's object, an array of ours that borrows) may write.
+    """
     owner: Any = source
-    while isinstance(owner, np.ndarray):
-        if owner.flags.writeable:
-            return True
-        owner = owner.base
-    return owner is not None and not isinstance(owner, bytes) and not _is_read_only(owner)
+    while owner is not None:
+        if isinstance(owner, np.ndarray):
+            if owner.flags.writeable:
+                return True
+            owner = owner.base
+        elif isinstance(owner, memoryview):
+            if not owner.readonly or owner.obj is None:
+                return True
+            owner = owner.obj
+        elif isinstance(owner, bytes):
+            return False
+        elif hasattr(owner, "__array_interface__") and hasattr(owner, "base"):
+            owner = owner.base  # what as_strided leaves between a view and its array
+        else:
+            return not _is_read_only(owner)
+    return False
 
 
 def _is_read_only(owner: object) -> bool:
     try:
         return memoryview(owner).readonly  # type: ignore[arg-type]
     except TypeError:
-        return True  # not Python's memory to judge, and NumPy was told that it is read-only
+        return False

@@ -9,7 +9,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
 from ferrule._errors import DTypeError, InvalidArgumentError, OutOfMemoryError
-from ferrule._host import from_host
+from ferrule._host import MAX_DIMENSIONS, from_host
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 from ferrule.manipulation import Shape, astype, sizes
@@ -186,6 +186,8 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     wanted, element = sizes(shape), np.dtype(dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape {wanted} has a negative size")
+    if len(wanted) > MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"host_empty: an array has at most {MAX_DIMENSIONS} dimensions, not {len(wanted)}")
     count = int(np.prod(wanted, dtype=object)) * element.itemsize
     rounded = -(-count // PAGE) * PAGE
     try:

@@ -198,16 +198,14 @@ class Graph:
 
     def compute(self, *arrays: object, out: NDArray[Any] | Sequence[NDArray[Any]] | None = None) -> Any:
         """The output, or a tuple of several. `out`, C-contiguous and of their types, is written and returned."""
-        numbers = [number for number in arrays[len(self.inputs) :] if isinstance(number, (int, float))]
-        if len(arrays) - len(numbers) != len(self.inputs) or len(numbers) not in (0, self._operand_count):
-            raise InvalidArgumentError(f"compute: takes {len(self.inputs)} arrays, not {len(arrays)}")
-        given = [asarray(array, device=self.device) for array in arrays[: len(self.inputs)]]
-        for place, (array, wanted) in enumerate(zip(given, self.inputs, strict=True)):
-            if array.shape != wanted.shape or array.dtype != wanted.dtype:
-                raise InvalidArgumentError(
-                    f"compute: input {place} is {wanted.dtype}{wanted.shape}, not {array.dtype}{array.shape}"
-                )
-        handles = [array._concrete("compute()") for array in given]
+        count = len(self.inputs)
+        numbers = [number for number in arrays[count:] if isinstance(number, (int, float))]
+        if len(arrays) != count + len(numbers) or len(numbers) not in (0, self._operand_count):
+            raise InvalidArgumentError(f"compute: takes {count} arrays, not {len(arrays)}")
+        handles = [
+            (array if type(array) is Array else asarray(array, device=self.device))._concrete("compute()")
+            for array in arrays[:count]
+        ]
         if out is None:
             results = self._compiled_handle().compute(handles, numbers, None)
             made = tuple(Array._of(result) for result in results if result is not None)

@@ -181,7 +181,7 @@ def backend_dir() -> Path:
 
 def standard_roots() -> list[str]:
     """What is searched without `dirs`, as far as Python knows: FERRULE_BACKEND_DIR, our own folder, other wheels'."""
-    named = [path for path in os.environ.get("FERRULE_BACKEND_DIR", "").split(os.pathsep) if path]
+    named = [path for path in os.environ.get("FERRULE_BACKEND_DIR", "").split(os.pathsep) if os.path.isabs(path)]
     return [*named, str(backend_dir()), *installed_roots()]
 
 

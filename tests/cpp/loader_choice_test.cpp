@@ -157,6 +157,8 @@ TEST_F(Loader, EmptyVariablesAreUnset) {
   put(root(), "t_plain");
   const Variable disable("FERRULE_DISABLE", ""), only("FERRULE_ONLY", ""), files("FERRULE_BACKEND_PATH", "");
   EXPECT_EQ(row(load_from({root()}), "t_plain").state, LoadState::loaded);
+  const Variable dirs("FERRULE_BACKEND_DIR", "");
+  for (const LoadRoot& root : load_all().roots) EXPECT_NE(root.origin, "FERRULE_BACKEND_DIR") << root.path;
 }
 
 TEST_F(Loader, RequireThrowsWithTheRowsOfWhatIsMissing) {

@@ -4,6 +4,7 @@
 #include "core/loader/dynamic_library.h"
 #include "core/log.h"
 
+#include <barrier>
 #include <thread>
 
 namespace ferrule::test {
@@ -124,10 +125,12 @@ TEST_F(LoaderRoots, EightThreadsLoadEachNameOnce) {
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 2}});
   put(root(), "t_two");
+  std::barrier together(8);
   std::vector<std::thread> threads;
   threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
+      together.arrive_and_wait();
       const LoadReport report = load_from({root()});
       EXPECT_NE(report.loaded("t_pair"), nullptr);
       EXPECT_NE(report.loaded("t_two"), nullptr);
@@ -135,7 +138,11 @@ TEST_F(LoaderRoots, EightThreadsLoadEachNameOnce) {
     });
   for (std::thread& thread : threads) thread.join();
   const std::string text = notes();
-  EXPECT_EQ(text.find("initialised t_pair-high"), text.rfind("initialised t_pair-high"));
+  for (const std::string once : {"opened t_pair-high\n", "initialised t_pair-high\n", "initialised t_two\n"}) {
+    EXPECT_CONTAINS(text, once);
+    EXPECT_EQ(text.find(once), text.rfind(once)) << text;
+  }
+  EXPECT_FALSE(noted("opened t_pair-low")) << text;
 }
 
 TEST_F(LoaderRoots, UnloadClosesAndTheNextLoadOpensAgain) {

@@ -1,9 +1,12 @@
-"""What the tests of the installed package share: the null module, and Python processes of their own."""
+"""What the tests of the installed package share: the null module, modules that tell, and processes of their own."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +15,8 @@ from pathlib import Path
 import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
+PutModule = Callable[..., Path]
+TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +42,49 @@ def null_device(null_module: Path) -> object:
     return fe.device("null")
 
 
+@pytest.fixture(scope="session")
+def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a module that computes nothing and tells what is done with it; its source lists the definitions."""
+    folder = tmp_path_factory.mktemp("telling")
+
+    def build(stem: str, *definitions: str) -> Path:
+        name, _, variant = stem.partition("-")
+        module = folder / f"libferrule-{stem}-{hashlib.sha256(repr(definitions).encode()).hexdigest()[:8]}.so"
+        if not module.exists():
+            defined = [f'-DTEST_NAME="{name}"', f'-DTEST_VARIANT="{variant}"', *(f"-D{word}" for word in definitions)]
+            command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{package / 'include'}", *defined]
+            subprocess.run([*command, str(TELLING_MODULE), "-o", str(module)], check=True)
+        return module
+
+    return build
+
+
+@pytest.fixture
+def put_module(build_module: Callable[..., Path], null_module: Path) -> PutModule:
+    """Puts such a module into a folder, with a manifest when entries of one are given; an older one gives way."""
+
+    def put(folder: Path, stem: str, *definitions: str, **manifest: object) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        module = folder / f"libferrule-{stem}.so"
+        shutil.copy(build_module(stem, *definitions), folder / "unfinished")
+        os.replace(folder / "unfinished", module)
+        if manifest:
+            name, _, variant = stem.partition("-")
+            abi = json.loads(null_module.with_suffix(".json").read_text())["abi"]
+            sha256 = hashlib.sha256(module.read_bytes()).hexdigest()
+            known = {"name": name, "variant": variant, "abi": abi, "sha256": sha256, "size": module.stat().st_size}
+            module.with_suffix(".json").write_text(json.dumps({**known, **manifest}))
+        return module
+
+    return put
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Callable[[], list[str]]:
+    """What such modules told in processes that run_python started: "opened t_a", "initialised t_a", ..."""
+    return lambda: (tmp_path / "notes").read_text().splitlines() if (tmp_path / "notes").exists() else []
+
+
 @pytest.fixture
 def run_python(tmp_path: Path) -> RunPython:
     """Runs code in a fresh process, in an empty folder unless `cwd` says otherwise; variables are added to ours."""
@@ -46,10 +94,11 @@ def run_python(tmp_path: Path) -> RunPython:
     ) -> subprocess.CompletedProcess[str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("FERRULE_")}
         environment = {**inherited, **{name: str(value) for name, value in variables.items()}}
-        arguments = [sys.executable, *(["-i", "-q"] if mode == "repl" else [mode, code])]
+        environment.setdefault("FERRULE_TEST_NOTES", str(tmp_path / "notes"))
+        arguments = [sys.executable, *{"repl": ["-i", "-q"], "stdin": ["-"], "file": [code]}.get(mode, [mode, code])]
         done = subprocess.run(
             arguments,
-            input=code if mode == "repl" else None,
+            input=code if mode in ("repl", "stdin") else None,
             capture_output=True,
             text=True,
             cwd=cwd or tmp_path,

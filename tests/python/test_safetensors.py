@@ -100,7 +100,11 @@ BAD: dict[str, bytes] = {
     "not an object": content_of(b"[1]    "),
     "not UTF-8": content_of(b'{"\xff": 1}'),
     "deep": content_of(b'{"a":' * 100_000),
-    "duplicate names": content_of(b'{"a":' + json.dumps(entry("F32", [1], 0, 4)).encode() + b',"a":{}}', bytes(4)),
+    "duplicate names": content_of(
+        b'{"a":%(a)s,"a":%(a)s}' % {b"a": json.dumps(entry("F32", [1], 0, 4)).encode()}, bytes(4)
+    ),
+    "duplicate metadata": content_of(b'{"__metadata__":{"a":"b","a":"b"}}'),
+    "duplicate fields": content_of(b'{"a":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[0,4]}}', bytes(4)),
     "truncated data": content_of({"a": entry("F32", [4], 0, 16)}, bytes(8)),
     "trailing bytes": content_of({"a": entry("F32", [1], 0, 4)}, bytes(8)),
     "overlap": content_of({"a": entry("F32", [2], 0, 8), "b": entry("F32", [2], 4, 12)}, bytes(12)),
@@ -124,6 +128,44 @@ BAD: dict[str, bytes] = {
     "metadata is a number": content_of({"__metadata__": 5}),
     "metadata of numbers": content_of({"__metadata__": {"a": 5}}),
 }
+
+
+REASONS = {
+    "seven bytes": "it has 7 bytes, fewer than the 8",
+    "header longer than the file": "its header would have 100 bytes, of 2 after the length",
+    "header length overflows": "its header would have 18446744073709551615 bytes",
+    "not JSON": "no JSON",
+    "not UTF-8": "not UTF-8",
+    "duplicate names": "'a' is there twice",
+    "duplicate fields": "'dtype' is there twice",
+    "truncated data": "tensor 'a' ends 8 bytes behind the end of the file: is it truncated",
+    "trailing bytes": "4 bytes at the end belong to no tensor",
+    "overlap": "tensor 'b' overlaps the one before it by 4 bytes",
+    "hole": "a hole of 4 bytes before tensor 'b'",
+    "offset overflows": "tensor 'a' has data_offsets",
+    "shape overflows": "has [0-9]+ bytes, but data_offsets 8",
+    "shape wraps to fit": "has 36893488147419103232 bytes, but data_offsets 8",
+    "size and shape differ": "has 12 bytes, but data_offsets 8",
+    "unknown dtype": "tensor 'a' has dtype 'F33'",
+    "dtype is a number": "tensor 'a' has dtype 5",
+}
+
+
+@pytest.mark.parametrize("fault", REASONS)
+def test_a_bad_file_is_refused_for_what_is_wrong_with_it(tmp_path: Path, fault: str) -> None:
+    path = tmp_path / "bad.safetensors"
+    path.write_bytes(BAD[fault])
+    with pytest.raises(fe.InvalidArgumentError, match=f"bad.safetensors is no safetensors file: .*{REASONS[fault]}"):
+        fe.io.open_safetensors(path, device="cpu")
+
+
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.safetensors", TENSORS)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(fe.InvalidArgumentError, match="is no safetensors file"):
+            fe.io.open_safetensors(path, device="cpu")
 
 
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())

@@ -26,9 +26,12 @@ class Device : public sdk::HostDevice {
             static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page};
   }
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override { return cpu::compile(view); }
-  // These three are asked with the whole view: see the slots below.
-  sdk::Support supports(const sdk::Node&) override {
-    throw sdk::Error(FE_INTERNAL, "supports: not asked through the slot");
+  sdk::Support supports(const sdk::Node& node) override { return choose(node.view(), node.index()).support; }
+  sdk::PreparedForm prepared_form(const sdk::Node& node, uint32_t input) override {
+    return cpu::prepared_form(node.view(), node.index(), input);
+  }
+  void prepare(const sdk::Node& node, uint32_t input, const fe_binding& from, const fe_binding& to) override {
+    cpu::prepare(node.view(), node.index(), input, from, to);
   }
 };
 
@@ -58,64 +61,9 @@ class Backend : public sdk::Backend {
   }
 };
 
-// ---- slots that need the view and the node's index
-// -----------------------------------------------------------------------
-
-// The strings of an answer live until the thread asks again. They are plain arrays: a thread_local with a destructor
-// would keep the module from being unloaded.
-int supports(fe_module_device*, const fe_graph_view* view, uint32_t node, fe_requirements* out) {
-  thread_local char kernel[96], reason[512];
-  const auto keep = [](char* to, size_t capacity, const std::string& text) -> const char* {
-    if (text.empty()) return nullptr;
-    const size_t length = std::min(text.size(), capacity - 1);
-    std::memcpy(to, text.data(), length);
-    to[length] = 0;
-    return to;
-  };
-  int supported = 0;
-  fe_requirements requirements{};
-  fe_error* const error = sdk::guarded([&] {
-    const sdk::Support answer = choose(*view, node).support;
-    supported = answer.supported ? 1 : 0;
-    requirements.contiguous_inputs = answer.contiguous_inputs;
-    requirements.innermost_inputs = answer.innermost_inputs;
-    requirements.alignment = answer.alignment;
-    requirements.kernel = keep(kernel, sizeof kernel, answer.kernel);
-    requirements.reason = keep(reason, sizeof reason, answer.reason);
-  });
-  if (error != nullptr) {
-    requirements.reason = keep(reason, sizeof reason, sdk::host->error_message(error));
-    sdk::host->error_release(error);
-  }
-  sdk::slots::fill(out, requirements);
-  return supported;
-}
-
-fe_error* prepare_size(fe_module_device*, const fe_graph_view* view, uint32_t node, uint32_t input, uint64_t* size,
-                       char* key, size_t key_capacity) {
-  return sdk::guarded([&] {
-    const sdk::PreparedForm form = prepared_form(*view, node, input);
-    if (form.key.size() >= key_capacity)
-      throw sdk::Error(FE_INTERNAL, "the key of a prepared form is too long: " + form.key);
-    *size = form.size;
-    std::memcpy(key, form.key.c_str(), form.key.size() + 1);
-  });
-}
-
-fe_error* prepare_operand(fe_module_device*, const fe_graph_view* view, uint32_t node, uint32_t input,
-                          const fe_binding* from, const fe_binding* to) {
-  return sdk::guarded([&] { prepare(*view, node, input, *from, *to); });
-}
-
 }  // namespace
 }  // namespace ferrule::cpu
 
 fe_error* ferrule_cpu_init(const fe_host* host, fe_backend* out) {
-  fe_error* const error =
-      ferrule::sdk::slots::init<ferrule::cpu::Backend>(host, out, FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT);
-  if (error != nullptr) return error;
-  if (FE_HAS_SLOT(out, supports)) out->supports = ferrule::cpu::supports;
-  if (FE_HAS_SLOT(out, prepare_size)) out->prepare_size = ferrule::cpu::prepare_size;
-  if (FE_HAS_SLOT(out, prepare)) out->prepare = ferrule::cpu::prepare_operand;
-  return nullptr;
+  return ferrule::sdk::slots::init<ferrule::cpu::Backend>(host, out, FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT);
 }

@@ -51,8 +51,12 @@ constexpr int row_of(const char* variant) {
     if (equal(requirements[i].variant, variant)) return i;
   return -1;
 }
-static_assert(row_of(FERRULE_MODULE_VARIANT) >= 0, "no requirements are listed for this variant");
-constexpr Requirement needs = requirements[row_of(FERRULE_MODULE_VARIANT)];
+// By the kernels' variant, not the module's, which may have none.
+#define FERRULE_TEXT_OF(name) #name
+#define FERRULE_TEXT(name) FERRULE_TEXT_OF(name)
+constexpr int row = row_of(FERRULE_TEXT(FERRULE_CPU_VARIANT));
+static_assert(row >= 0, "no requirements are listed for this variant");
+constexpr Requirement needs = requirements[row];
 
 Features present() {
   Features found = {};

@@ -89,7 +89,7 @@ fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, in
         // No kernel reads unaligned items: this one gets memory of its own.
         std::vector<std::byte> all(have);
         read_to_host(bytes, all.data(), have);
-        view.storage = Storage::allocate(from->device(), needed);
+        view.storage = Storage::allocate(from->device(), type);
         write_from_host({type, view}, all.data() + byte_offset, needed);
         placement = fmt::format("copied: byte {} is not a multiple of the item's {}", byte_offset, item);
       } else {

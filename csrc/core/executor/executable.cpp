@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/executor/queues.h"
 #include "core/executor/run.h"
+#include "core/memory/storage.h"
 #include "core/registry/device.h"
 
 #include <algorithm>
@@ -20,6 +21,15 @@ CompiledSegment::~CompiledSegment() {
 }
 
 namespace {
+
+// What each run needs beside its arrays: taken once now, so that want of memory shows before anything runs, and left to
+// the allocator's cache.
+void reserve(const CompiledSegment& compiled, const Segment& segment) {
+  const std::shared_ptr<Device>& device = compiled.live.device();
+  std::shared_ptr<Storage> workspace, scratch;
+  if (const uint64_t size = view_of(*segment.view).workspace_size) workspace = Storage::allocate(device, size);
+  if (compiled.scratch_size > 0) scratch = Storage::allocate(device, compiled.scratch_size);
+}
 
 // Constants that a segment reads on another device go there once, not with every run.
 void carry_constants(Executable::Parts& parts) {
@@ -56,6 +66,7 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     const fe_backend& table = segment->device->table();
     check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
+    reserve(compiled, *segment);
   }
   parts->devices.push_back(parts->plan.home->shared_from_this());
   for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());

@@ -57,7 +57,7 @@ void RunArraysPool::give_back(std::unique_ptr<RunArrays> arrays) noexcept {
 
 TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type, {bytes ? Storage::allocate(device, bytes) : nullptr, 0, contiguous_strides(type.shape)}};
+  return {type, {bytes ? Storage::allocate(device, type) : nullptr, 0, contiguous_strides(type.shape)}};
 }
 
 // The caller's value; those that he does not give, and those that decompositions brought, have the plan's.
@@ -158,13 +158,18 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   Device& device = *segment.device;
   const std::shared_ptr<Device>& owner = compiled.live.device();
   Scratch<fe_binding, 16> bindings(segment.bindings.size());
+  std::shared_ptr<Storage> workspace, scratch, nothing;
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     TypedView& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
     if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = new_array(owner, slot.type);
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
-    if (!bound.view.storage) continue;  // no elements
+    if (!bound.view.storage) {  // no elements: a module gets a buffer all the same, as it need not look
+      if (!nothing) nothing = Storage::allocate(owner, 1);
+      binding.buffer = nothing->buffer();
+      continue;
+    }
     binding.buffer = bound.view.storage->buffer();
     binding.offset = static_cast<uint64_t>(bound.view.offset) * size_of(bound.type.dtype);
     binding.generation = bound.view.storage->generation();
@@ -173,7 +178,6 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
-  std::shared_ptr<Storage> workspace, scratch;
   const uint64_t workspace_size = view_of(*segment.view).workspace_size;
   if (workspace_size > 0) workspace = Storage::allocate(owner, workspace_size);
   if (compiled.scratch_size > 0) scratch = Storage::allocate(owner, compiled.scratch_size);

@@ -95,7 +95,7 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   TypedView to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
   if (bytes == 0) return to;
-  to.view.storage = Storage::allocate(device, bytes);
+  to.view.storage = Storage::allocate(device, from.type);
   if (to.view.storage->host_pointer()) {
     read_to_host(from, to.view.storage->host_pointer(), bytes);
     return to;

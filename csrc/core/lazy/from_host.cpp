@@ -34,10 +34,11 @@ Extent extent_of(const Shape& shape, const Dims& byte_strides, int64_t item) {
 }
 
 // Null, with the reason in `why`, when the device refuses after all: memory that it cannot map, say.
-std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* low, uint64_t size, fe_access access,
-                                  const std::shared_ptr<void>& owner, std::string& why) {
+std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* low, uint64_t size,
+                                  const TensorType& type, fe_access access, const std::shared_ptr<void>& owner,
+                                  std::string& why) {
   try {
-    return Storage::borrow(device, low, size, access, owner);
+    return Storage::borrow(device, low, size, access, owner, type);
   } catch (const Error& error) {
     if (error.code() != FE_UNSUPPORTED) throw;
     why = error.what();
@@ -75,7 +76,7 @@ void gather(const std::byte* first, const Shape& shape, const Dims& byte_strides
 ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
                     const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  View view{Storage::allocate(device, bytes), 0, contiguous_strides(type.shape)};
+  View view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
   if (view.storage->host_pointer()) {
     gather(first, type.shape, byte_strides, size_of(type.dtype), static_cast<std::byte*>(view.storage->host_pointer()));
   } else {
@@ -128,7 +129,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
     why = "asked for";
   } else if (why.empty()) {
     void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
-    storage = borrowed(device, low, static_cast<uint64_t>(extent.high - extent.low), memory.access, owner, why);
+    storage = borrowed(device, low, static_cast<uint64_t>(extent.high - extent.low), type, memory.access, owner, why);
   }
   if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
@@ -143,7 +144,7 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
   std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);
   std::shared_ptr<Storage> storage;
-  if (why.empty()) storage = borrowed(device, pointer, size, access, owner, why);
+  if (why.empty()) storage = borrowed(device, pointer, size, type, access, owner, why);
   if (storage) return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
   return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
 }

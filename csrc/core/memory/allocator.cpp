@@ -33,9 +33,9 @@ fe_error* Allocator::allocate(uint64_t bytes, fe_module_buffer** out) {
 fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
   if (bytes > (uint64_t{1} << 62))
     fail(FE_OUT_OF_MEMORY, "{}: {} bytes are more than memory can be", device_.name(), bytes);
-  const uint64_t size = size_class(bytes);
+  const uint64_t size = prepared ? bytes : size_class(bytes);
   fe_module_buffer* buffer = nullptr;
-  {
+  if (!prepared) {
     const std::scoped_lock lock(mutex_);
     const auto found = cache_.find(size);
     if (found != cache_.end() && !found->second.empty()) {
@@ -45,15 +45,13 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
     }
     if (buffer) {
       live_ += size;
-      prepared_ += prepared ? size : 0;
       peak_ = std::max(peak_, live_);
       return buffer;
     }
   }
   fe_error* error = allocate(size, &buffer);
-  if (error && code_of(error) == FE_OUT_OF_MEMORY) {
+  if (error && code_of(error) == FE_OUT_OF_MEMORY && trim()) {
     release(error);
-    trim();
     error = allocate(size, &buffer);
   }
   if (error && code_of(error) == FE_OUT_OF_MEMORY) {
@@ -72,12 +70,12 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
 }
 
 void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared) noexcept {
-  const uint64_t size = size_class(bytes);
+  const uint64_t size = prepared ? bytes : size_class(bytes);
   {
     const std::scoped_lock lock(mutex_);
     live_ -= size;
     prepared_ -= prepared ? size : 0;
-    if (cached_ + size <= most_cached_) {
+    if (!prepared && cached_ + size <= most_cached_) {
       try {
         cache_[size].push_back(buffer);
         cached_ += size;
@@ -89,15 +87,18 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
   device_.table().buffer_free(buffer);
 }
 
-void Allocator::trim() noexcept {
+bool Allocator::trim() noexcept {
   std::map<uint64_t, std::vector<fe_module_buffer*>> cache;
+  bool cached = false;
   {
     const std::scoped_lock lock(mutex_);
     cache.swap(cache_);
+    cached = cached_ > 0;
     cached_ = 0;
   }
   for (const auto& [size, buffers] : cache)
     for (fe_module_buffer* buffer : buffers) device_.table().buffer_free(buffer);
+  return cached;
 }
 
 MemoryStatistics Allocator::statistics() const {

@@ -31,12 +31,13 @@ class Allocator {
 
   // The size that a request is rounded to.
   static uint64_t size_class(uint64_t bytes);
-  // A buffer of size_class(bytes); throws Error(out_of_memory) when the device has none even after a trim.
+  // A buffer of size_class(bytes); throws Error(out_of_memory) when the device has none even after a trim. Packed
+  // constants live long and come back in no pattern: they have their exact size, and are never cached.
   fe_module_buffer* take(uint64_t bytes, bool prepared);
   void give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared) noexcept;
   void count_borrowed(int64_t bytes) { borrowed_ += static_cast<uint64_t>(bytes); }
-  // Frees what is cached.
-  void trim() noexcept;
+  // Frees what is cached; false when that was nothing.
+  bool trim() noexcept;
   MemoryStatistics statistics() const;
 
  private:

@@ -19,11 +19,13 @@ struct PreparedCache {
   std::map<Key, std::weak_ptr<Storage>> copies;
 };
 
-// The layout's name says how bytes are packed; which elements of the constant they are is told by its strides.
+// The layout's name says how bytes are packed; which elements of the constant they are is told by its strides. Axes of
+// one element and broadcast axes add none, so that a product at any batch size shares one copy.
 std::string key_of(const char* layout, const fe_value& value) {
   std::string key = fmt::format("{}|{}|{}", layout, value.dtype, value.offset);
   for (int32_t axis = 0; axis < value.rank; ++axis)
-    key += fmt::format("|{}x{}", value.shape[axis], value.strides[axis]);
+    if (value.shape[axis] != 1 && value.strides[axis] != 0)
+      key += fmt::format("|{}x{}", value.shape[axis], value.strides[axis]);
   return key;
 }
 

@@ -26,7 +26,17 @@ Storage::Storage(Private&& parts)
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
-  Live live = device->live(fmt::format("array storage of {} bytes", size));
+  return allocate(device->live([size] { return fmt::format("memory of {} bytes", size); }), size, origin);
+}
+
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type) {
+  const auto size = static_cast<uint64_t>(byte_count(type));
+  if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
+  return allocate(device->live([type] { return "array " + to_string(type); }), size, Origin::allocated);
+}
+
+std::shared_ptr<Storage> Storage::allocate(Live live, uint64_t size, Origin origin) {
+  const std::shared_ptr<Device> device = live.device();
   auto& allocator = device->attached<Allocator>();
   std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
   storage->buffer_ = allocator.take(size, origin == Origin::prepared);
@@ -38,9 +48,12 @@ std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device
 }
 
 std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
-                                         fe_access access, std::shared_ptr<void> owner) {
+                                         fe_access access, std::shared_ptr<void> owner,
+                                         const std::optional<TensorType>& array) {
   const fe_backend& table = device->table();
-  Live live = device->live(fmt::format("borrowed memory of {} bytes", size));
+  Live live = device->live([size, array] {
+    return array ? "array " + to_string(*array) : fmt::format("borrowed memory of {} bytes", size);
+  });
   if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
     fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
   auto& allocator = device->attached<Allocator>();

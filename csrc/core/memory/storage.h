@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ferrule {
 
 class Device;
+class Live;
 
 class Storage {
  public:
@@ -20,10 +22,13 @@ class Storage {
   // From the device's caching allocator. Throws Error(out_of_memory) with the sizes. `size` > 0.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            Origin origin = Origin::allocated);
-  // Over host memory, kept alive by `owner` until the storage and every execution that reads it are gone. Throws
-  // Error(unsupported) when the device cannot borrow it.
+  // For an array of its own: unload names its shape when the array is in the way.
+  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type);
+  // Over host memory, in which `array` lies, kept alive by `owner` until the storage and every
+  // execution that reads it are gone. Throws Error(unsupported) when the device cannot borrow it.
   static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
-                                         fe_access access, std::shared_ptr<void> owner);
+                                         fe_access access, std::shared_ptr<void> owner,
+                                         const std::optional<TensorType>& array = std::nullopt);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -38,6 +43,7 @@ class Storage {
 
  private:
   struct Private;
+  static std::shared_ptr<Storage> allocate(Live live, uint64_t size, Origin origin);
   explicit Storage(Private&& parts);
   std::unique_ptr<Private> parts_;
   std::shared_ptr<Device> device_;

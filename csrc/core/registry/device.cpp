@@ -145,11 +145,15 @@ DeviceMemory Device::memory() const {
 }
 
 Live Device::live(std::string description) {
+  return live([description = std::move(description)] { return description; });
+}
+
+Live Device::live(std::function<std::string()> describe) {
   open();
   const std::scoped_lock lock(mutex_);
   if (closed_ || closing_)
     fail(FE_NOT_FOUND, "device {} is gone: its backend {} was unloaded", name_, backend_->name());
-  return Live(shared_from_this(), live_.insert(live_.end(), std::move(description)));
+  return Live(shared_from_this(), live_.insert(live_.end(), std::move(describe)));
 }
 
 std::size_t Device::live_count() const {
@@ -165,9 +169,9 @@ void Device::begin_closing() {
   }
   constexpr std::size_t shown = 3;
   std::vector<std::string> first;
-  for (const std::string& description : live_) {
+  for (const auto& describe : live_) {
     if (first.size() == shown) break;
-    first.push_back(description);
+    first.push_back(describe());
   }
   std::string what = joined(first);
   if (live_.size() > shown) what += fmt::format(" and {} more", live_.size() - shown);

@@ -82,6 +82,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
   // device. Throws as open does.
   [[nodiscard]] Live live(std::string description);
+  // Described when it is asked about: what lives is made far more often than an unloading is refused.
+  [[nodiscard]] Live live(std::function<std::string()> describe);
   std::size_t live_count() const;
 
   // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
@@ -116,7 +118,7 @@ class Device : public std::enable_shared_from_this<Device> {
   DeviceOptions options_;
   bool closing_ = false;
   bool closed_ = false;
-  std::list<std::string> live_;
+  std::list<std::function<std::string()>> live_;
 
   std::recursive_mutex attachments_mutex_;
   std::map<std::type_index, std::shared_ptr<void>> attachments_;
@@ -134,10 +136,10 @@ class Live {
 
  private:
   friend class Device;
-  Live(std::shared_ptr<Device> device, std::list<std::string>::iterator place)
+  Live(std::shared_ptr<Device> device, std::list<std::function<std::string()>>::iterator place)
       : device_(std::move(device)), place_(place) {}
   std::shared_ptr<Device> device_;
-  std::list<std::string>::iterator place_;
+  std::list<std::function<std::string()>>::iterator place_;
 };
 
 // "integrated_gpu"; and back, nothing when it is no kind.

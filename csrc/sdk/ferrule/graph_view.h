@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Where the bytes of a storage come from. */
-typedef enum fe_storage_kind {
+typedef enum fe_storage_kind FE_ANY_INT {
   FE_STORAGE_INPUT = 0,     /* fe_execution.bindings[binding], read only */
   FE_STORAGE_OUTPUT = 1,    /* fe_execution.bindings[binding], written; may be donated, see `reuses` */
   FE_STORAGE_CONSTANT = 2,  /* fe_execution.bindings[binding]: the same bytes at every execution */

@@ -9,11 +9,18 @@
 extern "C" {
 #endif
 
+/* Enums come from code of other compilers and languages. In C++ one holds any int only when it says so. */
+#ifdef __cplusplus
+#define FE_ANY_INT : int
+#else
+#define FE_ANY_INT
+#endif
+
 /* An array has at most this many dimensions. */
 #define FE_MAX_RANK 8
 
 /* Why a call failed. Values are part of the binary interface and are only appended. */
-typedef enum fe_code {
+typedef enum fe_code FE_ANY_INT {
   FE_OK = 0,
   FE_INVALID_ARGUMENT = 1, /* the caller's value, shape, dtype or attribute is wrong */
   FE_UNSUPPORTED = 2,      /* right, but not offered by this device, module or build */
@@ -36,13 +43,18 @@ typedef uint32_t fe_op;
 typedef uint32_t fe_dtype;
 
 /* Severity of a log line. */
-typedef enum fe_log_level { FE_LOG_DEBUG = 0, FE_LOG_INFO = 1, FE_LOG_WARNING = 2, FE_LOG_ERROR = 3 } fe_log_level;
+typedef enum fe_log_level FE_ANY_INT {
+  FE_LOG_DEBUG = 0,
+  FE_LOG_INFO = 1,
+  FE_LOG_WARNING = 2,
+  FE_LOG_ERROR = 3
+} fe_log_level;
 
 /* What an array's bytes may be used for. */
-typedef enum fe_access { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3 } fe_access;
+typedef enum fe_access FE_ANY_INT { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3 } fe_access;
 
 /* Kinds of device, in the order in which `devices()` lists them and `best` considers them. */
-typedef enum fe_device_kind {
+typedef enum fe_device_kind FE_ANY_INT {
   FE_DEVICE_GPU = 0,
   FE_DEVICE_INTEGRATED_GPU = 1,
   FE_DEVICE_ACCELERATOR = 2,
@@ -54,7 +66,7 @@ typedef enum fe_device_kind {
 } fe_device_kind;
 
 /* The class of a dtype, which rules about promotion and attributes ask for. */
-typedef enum fe_dtype_class {
+typedef enum fe_dtype_class FE_ANY_INT {
   FE_CLASS_BOOL = 0,
   FE_CLASS_SIGNED = 1,
   FE_CLASS_UNSIGNED = 2,

@@ -34,6 +34,8 @@ int main(int count, char **arguments) {
     fe_backend_ref *backend = NULL;
     if (failed(fe_load(arguments[2], &backend))) return 1;
     fe_backend_release(backend);
+  } else if (failed(fe_load_all(NULL, NULL))) {
+    return 1;
   }
   if (failed(fe_device_by_name(arguments[1], &device))) return 1;
   inputs[0] = array_of(device, x, 3);

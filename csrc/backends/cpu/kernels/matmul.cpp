@@ -159,7 +159,7 @@ struct Multiplication {
   fe_error* run() const {
     constexpr int64_t columns = Tile<T>::columns;
     const int64_t panels = ceil_div(p.n, columns);
-    if (packed == nullptr) {
+    if (packed == nullptr && p.m <= few_rows) {  // also null where K is 0, and nothing was packed
       const int64_t grain = larger(1, 65536 / larger(1, p.k * columns));
       return parallel(call, p.batches * panels, grain, [this, panels](int64_t begin, int64_t end) {
         while (begin < end) {

@@ -1,0 +1,188 @@
+// What an author derives from. See ferrule/backend.hpp.
+#ifndef FERRULE_CPP_DEVICE_HPP
+#define FERRULE_CPP_DEVICE_HPP
+
+#include <ferrule/cpp/graph.hpp>
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ferrule::sdk {
+
+// Memory of a device.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* host_pointer() { return nullptr; }
+};
+
+// The work given to a queue so far.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual bool done() = 0;
+  // Throws the error of that work, if any; FE_TIMEOUT when `timeout_ns` >= 0 passes.
+  virtual void wait(int64_t timeout_ns) = 0;
+};
+
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  virtual std::unique_ptr<Event> record() = 0;
+  virtual void reset() {}  // forgets an error
+};
+
+// One execution: finds the bytes of an operand on a device whose buffers are host memory.
+class Launch {
+ public:
+  explicit Launch(const fe_execution& execution) : execution_(&execution) {}
+
+  const fe_execution& execution() const { return *execution_; }
+  uint32_t thread_limit() const { return execution_->thread_limit; }
+  // The operand's element at index (0, ..., 0).
+  template <class Item>
+  Item* pointer(const Operand& operand) const {
+    int64_t elements = operand.offset_;
+    if (operand.offset_slot_ >= 0) elements += execution_->offsets[operand.offset_slot_];
+    char* const address = storage(operand) + elements * static_cast<int64_t>(operand.item_size());
+    return reinterpret_cast<Item*>(address);
+  }
+
+ private:
+  static char* address(fe_module_buffer* buffer, uint64_t offset) {
+    return static_cast<char*>(reinterpret_cast<Buffer*>(buffer)->host_pointer()) + offset;
+  }
+  char* storage(const Operand& operand) const {
+    switch (operand.kind_) {
+      case FE_STORAGE_TEMPORARY:
+        return address(execution_->workspace, execution_->workspace_offset + operand.storage_offset_);
+      case FE_STORAGE_SCALAR:
+        return reinterpret_cast<char*>(const_cast<fe_scalar*>(execution_->scalars + operand.binding_));
+      default: {
+        const fe_binding* const binding = fe_binding_at(execution_, operand.binding_);
+        return address(binding->buffer, binding->offset);
+      }
+    }
+  }
+  const fe_execution* execution_;
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  virtual uint64_t scratch_size() { return 0; }
+  virtual void execute(Queue* queue, const fe_execution& execution) = 0;
+};
+
+// What a device says to one node: a refusal with its reason, or what its operands must be like.
+struct Support {
+  bool supported = true;
+  std::string kernel = {};         // shown in the plan
+  std::string reason = {};         // of a refusal, as a part of a sentence
+  uint32_t contiguous_inputs = 0;  // bit i: input i must be C-contiguous
+  uint32_t innermost_inputs = 0;   // bit i: input i must have innermost stride 1
+  uint64_t alignment = 0;          // of the inputs' first elements, in bytes
+};
+
+// The packed form of a constant operand: its bytes, and a name that equal layouts share. No bytes: none is wanted.
+struct PreparedForm {
+  uint64_t size = 0;
+  std::string key;
+};
+
+// An open device. Any thread may call it, several at once; calls that take a queue come from one thread a queue.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::unique_ptr<Buffer> allocate(uint64_t size, uint64_t alignment) = 0;
+  virtual std::unique_ptr<Buffer> borrow(void* /*pointer*/, uint64_t /*size*/, fe_access) {
+    throw Error(FE_UNSUPPORTED, "this device does not borrow host memory");
+  }
+  // Bytes free and in all; free is UINT64_MAX when unknown.
+  virtual std::pair<uint64_t, uint64_t> memory() { return {UINT64_MAX, 0}; }
+  virtual std::unique_ptr<Queue> create_queue() { throw Error(FE_UNSUPPORTED, "this device has no queues"); }
+
+  virtual void copy_from_host(Queue*, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) = 0;
+  virtual void copy_to_host(Queue*, void* to, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
+  virtual void copy(Queue*, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
+
+  virtual Support supports(const Node& node) = 0;
+  virtual std::unique_ptr<Executable> compile(const fe_graph_view& view) = 0;
+
+  virtual PreparedForm prepared_form(const Node&, uint32_t /*input*/) { return {}; }
+  virtual void prepare(const Node&, uint32_t /*input*/, const fe_binding& /*from*/, const fe_binding& /*to*/) {
+    throw Error(FE_INTERNAL, "this device has no prepared forms");
+  }
+};
+
+struct DeviceDescription {
+  fe_device_kind kind = FE_DEVICE_CPU;
+  uint32_t flags = 0;
+  std::string name;
+  std::string description = {};
+  uint64_t total_memory = 0;
+  uint64_t max_allocation = 0;
+  uint64_t borrow_alignment = 0;
+};
+
+// An option of device_open. `type` is what a person would call it: integer, string, boolean.
+struct OptionDescription {
+  const char* key;
+  const char* type;
+  const char* doc;
+};
+
+// The options a device is opened with; every key is one that the backend describes.
+class Options {
+ public:
+  Options(const fe_option* options, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const fe_option* const option = fe_option_at(options, i);
+      values_.emplace_back(option->key, option->value);
+    }
+  }
+  std::span<const std::pair<std::string, std::string>> all() const { return values_; }
+  std::string text(std::string_view key, std::string_view otherwise) const {
+    for (const auto& [name, value] : values_)
+      if (name == key) return value;
+    return std::string(otherwise);
+  }
+  int64_t integer(std::string_view key, int64_t otherwise) const {
+    const std::string value = text(key, "");
+    if (value.empty()) return otherwise;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size())
+      throw Error(FE_INVALID_ARGUMENT, "option " + std::string(key) + " is '" + value + "', and must be an integer");
+    return number;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // True in a derived class whose devices have queues; without them every call is done when it returns.
+  static constexpr bool has_queues = false;
+  // Version of the module, free text.
+  static constexpr const char* version = "";
+  // Better among the variants of one name is higher; 0 cannot run here.
+  static int score() { return 1; }
+
+  // The devices that are there, found without creating a context or taking device memory. Asked once.
+  virtual std::vector<DeviceDescription> devices() = 0;
+  virtual std::vector<OptionDescription> options() { return {}; }
+  virtual std::unique_ptr<Device> open(uint32_t index, const Options& options) = 0;
+};
+
+}  // namespace ferrule::sdk
+
+#endif

@@ -1,0 +1,65 @@
+// Errors, and the host: what the core offers to a module. See ferrule/backend.hpp.
+#ifndef FERRULE_CPP_ERROR_HPP
+#define FERRULE_CPP_ERROR_HPP
+
+#include <ferrule/module.h>
+
+#include <algorithm>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ferrule::sdk {
+
+class Error : public std::runtime_error {
+ public:
+  Error(fe_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  fe_code code() const noexcept { return code_; }
+
+ private:
+  fe_code code_;
+};
+
+// What the core offers; set before anything of the module runs.
+inline const fe_host* host = nullptr;
+
+// Runs `function`; what it throws comes back as an error of the core.
+template <class Function>
+fe_error* guarded(Function&& function) noexcept {
+  try {
+    std::forward<Function>(function)();
+    return nullptr;
+  } catch (const Error& error) {
+    return host->error_create(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return host->error_create(FE_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception& error) {
+    return host->error_create(FE_INTERNAL, error.what());
+  } catch (...) {
+    return host->error_create(FE_INTERNAL, "an exception that is no std::exception");
+  }
+}
+
+// Throws an error that the core returned.
+inline void check(fe_error* error) {
+  if (!error) return;
+  const Error copy(host->error_code(error), host->error_message(error));
+  host->error_release(error);
+  throw copy;
+}
+
+// fn(begin, end, thread) over [0, n) on the core's threads, in ranges that begin at multiples of `grain`.
+template <class Function>
+void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function) {
+  using Callable = std::remove_reference_t<Function>;
+  const auto call = [](void* argument, int64_t begin, int64_t end, uint32_t thread) -> fe_error* {
+    return guarded([&] { (*static_cast<Callable*>(argument))(begin, end, thread); });
+  };
+  check(host->parallel_for(n, grain, limit, call, const_cast<std::remove_const_t<Callable>*>(&function)));
+}
+
+}  // namespace ferrule::sdk
+
+#endif

@@ -1,0 +1,98 @@
+// The graph that a device is asked about. See ferrule/backend.hpp.
+#ifndef FERRULE_CPP_GRAPH_HPP
+#define FERRULE_CPP_GRAPH_HPP
+
+#include <ferrule/cpp/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace ferrule::sdk {
+
+// A value of a graph view, copied, so that a kernel may keep it: dtype, shape, strides, and where its bytes will be.
+class Operand {
+ public:
+  Operand(const fe_graph_view& view, uint32_t index) {
+    const fe_value& value = *view.values[index];
+    const fe_storage& storage = *view.storages[value.storage];
+    dtype_ = value.dtype;
+    rank_ = value.rank;
+    std::copy_n(value.shape, rank_, shape_.begin());
+    std::copy_n(value.strides, rank_, strides_.begin());
+    kind_ = static_cast<fe_storage_kind>(storage.kind);
+    prepared_ = storage.prepared != 0;
+    binding_ = storage.binding;
+    storage_offset_ = storage.offset;
+    offset_ = value.offset;
+    offset_slot_ = value.offset_slot;
+  }
+
+  fe_dtype dtype() const { return dtype_; }
+  bool is(const char* dtype) const { return dtype_ == host->dtype_id(dtype); }
+  size_t item_size() const { return host->dtype_size(dtype_); }
+  int rank() const { return rank_; }
+  std::span<const int64_t> shape() const { return {shape_.data(), static_cast<size_t>(rank_)}; }
+  std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }  // in elements
+  bool is_constant() const { return kind_ == FE_STORAGE_CONSTANT; }
+  bool is_prepared() const { return prepared_; }
+  int64_t count() const {
+    int64_t product = 1;
+    for (const int64_t size : shape()) product *= size;
+    return product;
+  }
+  bool is_contiguous() const {
+    int64_t expected = 1;
+    for (int axis = rank_ - 1; axis >= 0; --axis) {
+      const auto at = static_cast<size_t>(axis);
+      if (shape_[at] != 1 && strides_[at] != expected) return count() == 0;
+      expected *= shape_[at];
+    }
+    return true;
+  }
+
+ private:
+  friend class Launch;
+  fe_dtype dtype_;
+  int32_t rank_;
+  std::array<int64_t, FE_MAX_RANK> shape_{};
+  std::array<int64_t, FE_MAX_RANK> strides_{};
+  fe_storage_kind kind_;
+  bool prepared_;
+  uint32_t binding_;
+  uint64_t storage_offset_;
+  int64_t offset_;
+  int32_t offset_slot_;
+};
+
+// A node of a graph view, valid as long as the view.
+class Node {
+ public:
+  Node(const fe_graph_view& view, uint32_t index) : view_(&view), node_(view.nodes[index]), index_(index) {}
+
+  const fe_graph_view& view() const { return *view_; }
+  uint32_t index() const { return index_; }  // in the view
+  fe_op id() const { return node_->op; }
+  std::string_view op() const { return host->op_name(node_->op); }
+  uint32_t revision() const { return node_->revision; }
+  uint32_t input_count() const { return node_->input_count; }
+  uint32_t output_count() const { return node_->output_count; }
+  Operand input(uint32_t index) const { return {*view_, node_->inputs[index]}; }
+  Operand output(uint32_t index) const { return {*view_, node_->outputs[index]}; }
+  const fe_body* body() const { return node_->body; }  // NULL unless fused
+  // The op's struct of ferrule/ops.h.
+  template <class Attributes>
+  const Attributes& attributes() const {
+    return *static_cast<const Attributes*>(node_->attributes);
+  }
+
+ private:
+  const fe_graph_view* view_;
+  const fe_node* node_;
+  uint32_t index_;
+};
+
+}  // namespace ferrule::sdk
+
+#endif

@@ -1,0 +1,104 @@
+// Devices whose buffers are host memory. See ferrule/backend.hpp.
+#ifndef FERRULE_CPP_HOST_DEVICE_HPP
+#define FERRULE_CPP_HOST_DEVICE_HPP
+
+#include <ferrule/cpp/device.hpp>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace ferrule::sdk {
+
+class HostBuffer : public Buffer {
+ public:
+  HostBuffer(uint64_t size, uint64_t alignment)
+      : alignment_(alignment), pointer_(::operator new (size, std::align_val_t{alignment}, std::nothrow)) {
+    if (pointer_ == nullptr) throw Error(FE_OUT_OF_MEMORY, "the host has no " + std::to_string(size) + " bytes");
+  }
+  HostBuffer(void* borrowed) : alignment_(0), pointer_(borrowed) {}
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+  ~HostBuffer() override {
+    if (alignment_) ::operator delete (pointer_, std::align_val_t{alignment_});
+  }
+  void* host_pointer() override { return pointer_; }
+
+ private:
+  uint64_t alignment_;  // 0: borrowed
+  void* pointer_;
+};
+
+// Memory, borrowing and copies; what remains to be written is supports and compile. Describe such a device with
+// FE_DEVICE_FLAG_HOST_MEMORY and a borrow_alignment of 1.
+class HostDevice : public Device {
+ public:
+  std::unique_ptr<Buffer> allocate(uint64_t size, uint64_t alignment) override {
+    return std::make_unique<HostBuffer>(size, alignment);
+  }
+  std::unique_ptr<Buffer> borrow(void* pointer, uint64_t, fe_access) override {
+    return std::make_unique<HostBuffer>(pointer);
+  }
+  void copy_from_host(Queue*, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override {
+    std::memmove(bytes(to) + to_offset, from, size);
+  }
+  void copy_to_host(Queue*, void* to, Buffer& from, uint64_t from_offset, uint64_t size) override {
+    std::memmove(to, bytes(from) + from_offset, size);
+  }
+  void copy(Queue*, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) override {
+    std::memmove(bytes(to) + to_offset, bytes(from) + from_offset, size);
+  }
+
+ protected:
+  static char* bytes(Buffer& buffer) { return static_cast<char*>(buffer.host_pointer()); }
+};
+
+// A node compiled: what it asks of its operands, and the function that computes it.
+struct Kernel {
+  Support support;
+  std::function<void(const Launch&)> run;
+};
+
+inline Kernel refusal(std::string reason) {
+  return {.support = {.supported = false, .reason = std::move(reason)}, .run = {}};
+}
+
+// A host device that computes node after node. `kernel` is asked both whether a node is supported and for the function
+// that computes it, so the two cannot disagree. Nodes with a body are refused unless `kernel_with_body` takes them.
+class KernelDevice : public HostDevice {
+ public:
+  virtual Kernel kernel(const Node& node) = 0;
+  virtual Kernel kernel_with_body(const Node&) { return refusal("no kernel takes a fused body"); }
+
+  Support supports(const Node& node) final { return find(node).support; }
+  std::unique_ptr<Executable> compile(const fe_graph_view& view) final {
+    auto executable = std::make_unique<Sequence>();
+    for (uint32_t i = 0; i < view.node_count; ++i) {
+      const Node node(view, i);
+      Kernel found = find(node);
+      if (!found.support.supported) throw Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + found.support.reason);
+      executable->kernels.push_back(std::move(found.run));
+    }
+    return executable;
+  }
+
+ private:
+  struct Sequence : Executable {
+    std::vector<std::function<void(const Launch&)>> kernels;
+    void execute(Queue*, const fe_execution& execution) override {
+      const Launch launch(execution);
+      for (const auto& run : kernels) {
+        if (execution.poll) check(execution.poll(execution.poll_argument));
+        run(launch);
+      }
+    }
+  };
+  Kernel find(const Node& node) { return node.body() ? kernel_with_body(node) : kernel(node); }
+};
+
+}  // namespace ferrule::sdk
+
+#endif

@@ -1,0 +1,86 @@
+"""The same row gives the same bits, whatever the batch it is in and however many threads there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import ferrule as fe
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+WIDTH = 96
+RANDOM = np.random.default_rng(7)
+SQUARE = fe.asarray(RANDOM.standard_normal((WIDTH, WIDTH), "float32"))
+WIDE = fe.asarray(RANDOM.standard_normal((4 * WIDTH, WIDTH), "float32"))  # as weights lie in a file: (out, in)
+VECTOR = fe.asarray(RANDOM.standard_normal(WIDTH, "float32"))
+ROWS = RANDOM.standard_normal((67, 5, WIDTH), "float32")  # more than any tile, and a remainder for each
+
+
+def attention(x: fe.Array) -> fe.Array:
+    heads = fe.permute_dims(fe.reshape(x, (*x.shape[:2], 3, WIDTH // 3)), (0, 2, 1, 3))
+    seen = fe.scaled_dot_product_attention(heads, heads, heads)
+    return fe.reshape(fe.permute_dims(seen, (0, 2, 1, 3)), x.shape)
+
+
+def layer(x: fe.Array) -> fe.Array:
+    x = fe.layer_norm(x + fe.matmul(attention(x), SQUARE) + VECTOR, VECTOR, VECTOR)
+    return fe.matmul(fe.gelu(fe.matmul(x, WIDE.T)), WIDE) + x
+
+
+FUNCTIONS: dict[str, Callable[[fe.Array], fe.Array]] = {
+    "matmul": lambda x: fe.matmul(x, SQUARE),
+    "matmul by transposed": lambda x: fe.matmul(x, WIDE.T),
+    "softmax": fe.softmax,
+    "layer_norm": lambda x: fe.layer_norm(x, VECTOR, VECTOR),
+    "sum": lambda x: fe.sum(x, axis=-1),
+    "mean of columns": lambda x: fe.mean(x, axis=1),
+    "exp": fe.exp,
+    "gelu": fe.gelu,
+    "attention": attention,
+    "layer": layer,
+}
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    yield
+    fe.set_thread_count(0)
+
+
+def bits(result: fe.Array) -> NDArray[np.uint32]:
+    return np.asarray(result).view(np.uint32)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["lazy", "graph"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_row_does_not_depend_on_its_batch(name: str, compiled: bool) -> None:
+    function = fe.graph(FUNCTIONS[name]) if compiled else FUNCTIONS[name]
+    whole = bits(function(fe.asarray(ROWS)))
+    for first, last in ((0, 1), (1, 3), (13, 20), (40, 67)):
+        np.testing.assert_array_equal(bits(function(fe.asarray(ROWS[first:last]))), whole[first:last])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_result_does_not_depend_on_the_number_of_threads(name: str) -> None:
+    function = fe.graph(FUNCTIONS[name])
+    fe.set_thread_count(1)
+    alone = bits(function(fe.asarray(ROWS)))
+    for count in (2, 3, 5):
+        fe.set_thread_count(count)
+        np.testing.assert_array_equal(bits(function(fe.asarray(ROWS))), alone)
+
+
+def test_a_compiled_graph_gives_the_bits_of_single_ops() -> None:
+    x = fe.asarray(ROWS)
+    for name, function in FUNCTIONS.items():
+        traced = fe.graph(function).trace(x)
+        fused, single = (np.asarray(traced.compile(fuse=fuse).compute(x)) for fuse in (True, False))
+        np.testing.assert_array_equal(fused.view(np.uint32), single.view(np.uint32), err_msg=name)
+
+
+def test_runs_repeat() -> None:
+    function = fe.graph(layer)
+    first = bits(function(fe.asarray(ROWS)))
+    for _ in range(5):
+        np.testing.assert_array_equal(bits(function(fe.asarray(ROWS))), first)

@@ -1,0 +1,21 @@
+"""What `import ferrule` offers: all of it is there, documented, and nothing else shows."""
+
+from __future__ import annotations
+
+import ferrule as fe
+
+
+def test_dir_is_what_is_public() -> None:
+    assert dir(fe) == sorted(fe.__all__)
+    assert len(set(fe.__all__)) == len(fe.__all__)
+
+
+def test_every_name_is_there_and_says_what_it_is() -> None:
+    for name in fe.__all__:
+        value = getattr(fe, name)
+        if callable(value):
+            assert value.__doc__, name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(fe, "nonzero")  # absent, never a stub
