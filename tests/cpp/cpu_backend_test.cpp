@@ -366,11 +366,11 @@ class OneNode {
 };
 
 // Runs `op` and expects success.
-Array compute(Module& module, const char* op, std::vector<const Array*> inputs, const std::string& dtype,
+Array compute(Module& module, const char* op, const std::vector<const Array*>& inputs, const std::string& dtype,
               std::vector<int64_t> shape, const void* attributes = nullptr) {
   Array out = array(dtype, std::move(shape));
   std::fill(out.bytes.begin(), out.bytes.end(), std::byte{0xa5});
-  EXPECT_EQ(OneNode(op, std::move(inputs), {&out}, attributes).run(module), "") << op;
+  EXPECT_EQ(OneNode(op, inputs, {&out}, attributes).run(module), "") << op;
   for (size_t i = out.bytes.size() - 64; i < out.bytes.size(); ++i)
     EXPECT_EQ(out.bytes[i], std::byte{0xa5}) << op << " wrote behind its output";
   return out;
