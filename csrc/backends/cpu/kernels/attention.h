@@ -93,7 +93,7 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
     for (int64_t row = 0; row < rows; ++row) {
       T* scores = w.scores + row * key_block;
       mask_row(h, scores, first_query + row, first_key, keys);
-      const T maximum = Max::combine(w.maximum[row], reduce_block<Max, T>(scores, keys));
+      const T maximum = MaxOfNumbers::combine(w.maximum[row], reduce_block<MaxOfNumbers, T>(scores, keys));
       // Nothing allowed so far: all scores are -inf, and so would be their difference to the maximum, as NaN.
       const T shift = maximum == lowest_score ? T(0) : maximum;
       const T sum = exp_and_sum(scores, keys, shift, scores);
