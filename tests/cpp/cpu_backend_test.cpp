@@ -820,6 +820,25 @@ TEST_F(CpuBackend, SoftmaxAndLayerNormOfRowsOfAnyWidth) {
   });
 }
 
+TEST_F(CpuBackend, ANaNAnywhereInARowMakesTheWholeSoftmaxNaN) {
+  const fe_softmax_attributes along_rows{sizeof along_rows, 1};
+  for (const int64_t width : {1, 5, 16, 33, 100, 5000})
+    for (const int64_t at : {int64_t{0}, width / 2, width - 1}) {
+      std::vector<float> values(static_cast<size_t>(width) * 2, 1.0f);
+      values[static_cast<size_t>(at)] = NAN;
+      if (at > 0) values[0] = INFINITY;
+      values[static_cast<size_t>(width)] = -INFINITY;  // of the second row, which is one more than width - 1 equal ones
+      const Array x = array_of("float32", {2, width}, values);
+      for_each_module([&](Module& module) {
+        const Array y = compute(module, "softmax", {&x}, "float32", x.shape, &along_rows);
+        for (size_t i = 0; i < static_cast<size_t>(width); ++i) ASSERT_TRUE(std::isnan(y.data<float>()[i])) << i;
+        if (width == 1) return;
+        EXPECT_EQ(y.data<float>()[width], 0.0f);
+        EXPECT_LE(ulps(y.data<float>()[width + 1], 1.0L / static_cast<long double>(width - 1)), 2);
+      });
+    }
+}
+
 TEST_F(CpuBackend, SigmoidAndSiluKeepTheirDigitsInBothTails) {
   std::vector<float> values = {0.0f, -0.0f, 1e-45f, -1e-40f, 87.0f, -87.0f, 87.1f, -87.1f, -100.0f, 3e38f, -3e38f, NAN};
   for (double v = -104; v < 100; v += 0.000937) values.push_back(static_cast<float>(v));

@@ -62,7 +62,8 @@ class ExecutorTest : public testing::Test {
   ValueId input(Shape shape, DType dtype = DType::float32) {
     return graph.add_input(fmt::format("x{}", graph.inputs.size()), {dtype, shape});
   }
-  ValueId add(const char* op, std::vector<ValueId> operands, std::vector<ops::NamedAttribute> attributes = {},
+  ValueId add(const char* op, const std::vector<ValueId>& operands,
+              const std::vector<ops::NamedAttribute>& attributes = {},
               const std::shared_ptr<Device>& device = nullptr) {
     return graph.add(ops::op_named(op), operands, attributes, device.get());
   }

@@ -80,6 +80,7 @@ TEST_F(Executor, FusedEqualsUnfusedBitForBit) {
         array(cpu, {7, 33}, random_floats(7 * 33, random())), array(cpu, {33}, random_floats(33, random())),
         array(cpu, {7, 1}, random_floats(7, random())), array(cpu, {33, 33}, random_floats(33 * 33, random()))};
     std::vector<ValueId> values;
+    values.reserve(arrays.size());
     for (const TypedView& each : arrays) values.push_back(input(each.type.shape));
     const ValueId square = values.back();
     values.pop_back();

@@ -1,49 +1,37 @@
 #include "core/compiler/support.h"
 
 #include "core/compiler/view.h"
+#include "core/key.h"
 #include "core/registry/device.h"
 
-#include <cstddef>
-#include <span>
+#include <cstring>
 
 namespace ferrule {
 namespace {
 
-template <class T>
-void append(std::string& key, const T& value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-void append(std::string& key, const Dims& dims) {
-  append(key, dims.rank());
-  for (int64_t size : dims) append(key, size);
-}
-
 // Everything that an answer may depend on.
 std::string key_of(const LoweredNode& node, const Graph& graph, const Device& device) {
-  std::string key;
-  append(key, &device);
-  append(key, node.op);
-  for (const ops::Attribute& attribute : *node.attributes) key += ops::to_string(attribute) + ";";
+  Key key;
+  key.add(&device);
+  key.add(node.op);
+  key.add(*node.attributes);
+  key.add(node.inputs.size());
   for (const Operand& input : node.inputs) {
-    append(key, input.type.dtype);
-    append(key, input.type.shape);
-    append(key, input.strides);
-    append(key, graph.values[input.root].kind);
+    key.add(input.type);
+    key.add(input.strides);
+    key.add(graph.values[input.root].kind);
   }
-  for (ValueId output : node.outputs) {
-    append(key, graph.type(output).dtype);
-    append(key, graph.type(output).shape);
+  key.add(node.outputs.size());
+  for (ValueId output : node.outputs) key.add(graph.type(output));
+  if (!node.body) return key.take();
+  for (const Body::Instruction& instruction : node.body->instructions) {
+    key.add(instruction.op);
+    key.add(instruction.dtype);
+    key.add(instruction.inputs);
+    key.add(instruction.attributes);
   }
-  if (node.body)
-    for (const Body::Instruction& instruction : node.body->instructions) {
-      append(key, instruction.op);
-      append(key, instruction.dtype);
-      for (uint32_t input : instruction.inputs) append(key, input);
-      for (const ops::Attribute& attribute : instruction.attributes) key += ops::to_string(attribute) + ";";
-    }
-  return key;
+  key.add(node.body->outputs);
+  return key.take();
 }
 
 // A view of this node alone, every operand bound.

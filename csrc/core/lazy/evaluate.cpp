@@ -1,11 +1,10 @@
 // Computing pending arrays: the graph below them, its executable from a cache, and the results put in place.
+#include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
 #include "ops/table.h"
 
-#include <cstddef>
 #include <list>
-#include <span>
 #include <unordered_map>
 
 namespace ferrule {
@@ -47,16 +46,6 @@ class CompileCache {
 CompileCache& compile_cache() {
   static CompileCache& cache = *new CompileCache;  // at exit nothing of a driver is called
   return cache;
-}
-
-template <class T>
-void append(std::string& key, const T& value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-void append(std::string& key, const Dims& dims) {
-  append(key, dims.rank());
-  for (int64_t size : dims) append(key, size);
 }
 
 }  // namespace
@@ -132,27 +121,20 @@ class Evaluation {
   }
 
   std::string key_of(const Device& device) const {
-    std::string key;
-    key.reserve(items_.size() * 48);
-    append(key, &device);
+    Key key(items_.size() * 64);
+    key.add(&device);
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const Array& array = *items_[i].array;
-      append(key, states_[i]);
-      append(key, array.type().dtype);
-      append(key, array.type().shape);
-      if (states_[i] == Array::State::computed) append(key, array.view_.strides);
+      key.add(states_[i]);
+      key.add(array.type());
+      if (states_[i] == Array::State::computed) key.add(array.view_.strides);
       if (states_[i] != Array::State::pending) continue;
-      append(key, array.op_);
-      append(key, items_[i].inputs.size());
-      for (uint32_t input : items_[i].inputs) append(key, input);
-      for (const ops::Attribute& attribute : *array.attributes_) {
-        const std::string text = ops::to_string(attribute);
-        append(key, text.size());
-        key += text;
-      }
+      key.add(array.op_);
+      key.add(items_[i].inputs);
+      key.add(*array.attributes_);
     }
-    for (uint32_t output : outputs_) append(key, output);
-    return key;
+    key.add(outputs_);
+    return key.take();
   }
 
   Graph graph() const {

@@ -44,13 +44,14 @@ struct QueryBlock {
 
 template <class T>
 HWY_NOINLINE void scores_of_block(const Head<T>& h, QueryBlock<T>& w, int64_t rows, int64_t first_key, int64_t keys) {
-  constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
+  constexpr int64_t columns = Tile<T>::columns;
+  const int64_t tall = even_rows<T>(rows);
   for (int64_t j = 0; j < keys; j += columns) {
     const int64_t width = smaller(columns, keys - j);
-    pack(h.k + (first_key + j) * h.k_row, h.k_row, int64_t{1}, width, h.head, w.panel, columns);
-    for (int64_t row = 0, t = 0; row < rows; row += tile_rows, ++t)
-      tile_for<T, false>(smaller(tile_rows, rows - row))(w.q[t], w.panel, columns, h.head,
-                                                         w.scores + row * key_block + j, key_block, width);
+    pack<T, true>(h.k + (first_key + j) * h.k_row, h.k_row, int64_t{1}, width, h.head, w.panel, columns);
+    for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
+      tile_for<T, false>(smaller(tall, rows - row))(w.q[t], w.panel, columns, h.head, w.scores + row * key_block + j,
+                                                    key_block, width);
   }
 }
 
@@ -76,10 +77,10 @@ template <class T>
 HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query) {
   constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
   const T lowest_score = static_cast<T>(-HUGE_VAL);
-  const int64_t rows = smaller(query_block<T>, h.queries - first_query);
-  for (int64_t row = 0, t = 0; row < rows; row += tile_rows, ++t)
-    pack(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tile_rows, rows - row), h.head, w.q[t],
-         tile_rows);
+  const int64_t rows = smaller(query_block<T>, h.queries - first_query), tall = even_rows<T>(rows);
+  for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
+    pack<T, false>(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tall, rows - row), h.head, w.q[t],
+                   tile_rows);
   for (int64_t row = 0; row < rows; ++row) {
     w.maximum[row] = lowest_score;
     w.total[row] = T(0);
@@ -92,7 +93,7 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
     for (int64_t row = 0; row < rows; ++row) {
       T* scores = w.scores + row * key_block;
       mask_row(h, scores, first_query + row, first_key, keys);
-      const T maximum = Max::combine(w.maximum[row], reduce_block<Max, T>(scores, keys));
+      const T maximum = MaxOfNumbers::combine(w.maximum[row], reduce_block<MaxOfNumbers, T>(scores, keys));
       // Nothing allowed so far: all scores are -inf, and so would be their difference to the maximum, as NaN.
       const T shift = maximum == lowest_score ? T(0) : maximum;
       const T sum = exp_and_sum(scores, keys, shift, scores);
@@ -107,16 +108,16 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
       T* sums = w.sums + row * max_head;
       for (int64_t c = 0; c < h.value_head; ++c) sums[c] *= factor;
     }
-    for (int64_t row = 0; row < rows; row += tile_rows) {
-      const int64_t n = smaller(tile_rows, rows - row);
-      pack(w.scores + row * key_block, key_block, int64_t{1}, n, keys, w.packed, tile_rows);
+    for (int64_t row = 0; row < rows; row += tall) {
+      const int64_t n = smaller(tall, rows - row);
+      pack<T, false>(w.scores + row * key_block, key_block, int64_t{1}, n, keys, w.packed, tile_rows);
       const auto tile = tile_for<T, true>(n);
       for (int64_t c = 0; c < h.value_head; c += columns) {
         const int64_t width = smaller(columns, h.value_head - c);
         const T* v = h.v + first_key * h.v_row + c;
         int64_t ldb = h.v_row;
         if (width < columns) {
-          pack(v, int64_t{1}, h.v_row, width, keys, w.panel, columns);
+          pack<T, true>(v, int64_t{1}, h.v_row, width, keys, w.panel, columns);
           v = w.panel;
           ldb = columns;
         }

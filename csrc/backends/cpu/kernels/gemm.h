@@ -22,6 +22,13 @@ struct Tile {
   static constexpr int64_t max_depth = 1536 / static_cast<int64_t>(sizeof(T));  // of a K block
 };
 
+// The height of tiles that cover `rows` rows: as few as can be, and alike. 16 rows are 8 and 8 rather than 14 and 2,
+// whose second tile would wait for its own multiply-adds.
+template <class T>
+constexpr int64_t even_rows(int64_t rows) {
+  return ceil_div(rows, larger(1, ceil_div(rows, Tile<T>::rows)));
+}
+
 // Blocks of equal size, as few as max_depth allows.
 template <class T>
 constexpr int64_t depth_of(int64_t k) {
@@ -155,27 +162,30 @@ HWY_INLINE void transpose_square(const T* from, int64_t from_stride, T* to, int6
 }
 
 // to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth; zeros for rows <= i < pitch.
-template <class T>
+template <class T, bool fills>
 HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, T* to,
                        int64_t pitch) {
-  if (row_stride == 1 && rows == pitch) {  // already panels: copy rows
-    for (int64_t k = 0; k < depth; ++k)
-      __builtin_memcpy(to + k * pitch, from + k * column_stride, static_cast<size_t>(rows) * sizeof(T));
-    return;
-  }
   int64_t i = 0;
-  if (column_stride == 1) {
-    for (; i + 4 <= rows; i += 4) {
+  if (row_stride == 1) {
+    const size_t bytes = static_cast<size_t>(rows) * sizeof(T);
+    for (int64_t k = 0; k < depth; ++k) __builtin_memcpy(to + k * pitch, from + k * column_stride, bytes);
+    i = rows;
+  } else if (column_stride == 1 && rows >= 4) {
+    // Four rows at a time; the last four may overlap those before.
+    while (i < rows) {
+      if (i + 4 > rows) i = rows - 4;
       int64_t k = 0;
       for (; k + 4 <= depth; k += 4) transpose_square(from + i * row_stride + k, row_stride, to + k * pitch + i, pitch);
       for (; k < depth; ++k)
         for (int64_t j = i; j < i + 4; ++j) to[k * pitch + j] = from[j * row_stride + k];
+      i += 4;
     }
   }
   for (; i < rows; ++i)
     for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = from[i * row_stride + k * column_stride];
-  for (; i < pitch; ++i)
-    for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = T(0);
+  if (fills)
+    for (; i < pitch; ++i)
+      for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = T(0);
 }
 
 // Elements of the packed form of a K x N matrix.
@@ -190,8 +200,8 @@ void pack_panels(const T* b, int64_t k_stride, int64_t n_stride, int64_t k, int6
                  T* to) {
   constexpr int64_t columns = Tile<T>::columns;
   for (int64_t panel = first; panel < last; ++panel)
-    pack(b + panel * columns * n_stride, n_stride, k_stride, smaller(columns, n - panel * columns), k,
-         to + panel * columns * k, columns);
+    pack<T, true>(b + panel * columns * n_stride, n_stride, k_stride, smaller(columns, n - panel * columns), k,
+                  to + panel * columns * k, columns);
 }
 
 }  // namespace

@@ -81,11 +81,13 @@ struct Multiplication {
     const T* a_batch = a + p.offset(p.a_batch, batch);
     const T* panels = packed + (p.shared_b ? 0 : batch * packed_elements<T>(p.k, p.n));
     T* c_batch = c + batch * p.m * p.n;
+    const int64_t tall = even_rows<T>(last_row - first_row);
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
-      for (int64_t row = first_row; row < last_row; row += tile_rows) {
-        const int64_t rows = smaller(tile_rows, last_row - row);
-        pack(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed, tile_rows);
+      for (int64_t row = first_row; row < last_row; row += tall) {
+        const int64_t rows = smaller(tall, last_row - row);
+        pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed,
+                       tile_rows);
         const auto tile = block == 0 ? tile_for<T, false>(rows) : tile_for<T, true>(rows);
         for (int64_t panel = first_panel; panel < last_panel; ++panel)
           tile(a_packed, panels + (panel * p.k + k0) * columns, columns, steps, c_batch + row * p.n + panel * columns,
@@ -106,26 +108,26 @@ struct Multiplication {
     const T* a_batch = a + p.offset(p.a_batch, batch);
     const T* b_batch = b + p.offset(p.b_batch, batch);
     T* c_batch = c + batch * p.m * p.n;
+    const int64_t tall = even_rows<T>(p.m);
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
-      for (int64_t row = 0; row < p.m; row += tile_rows)
-        pack(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tile_rows, p.m - row), steps,
-             a_packed[row / tile_rows], tile_rows);
+      for (int64_t row = 0; row < p.m; row += tall)
+        pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tall, p.m - row), steps,
+                       a_packed[row / tall], tile_rows);
       for (int64_t panel = first_panel; panel < last_panel; panel += panel_group) {
         const int64_t group = smaller(panel_group, last_panel - panel);
         pack_group(b_batch + panel * columns * p.b_column + k0 * p.b_row, group,
                    smaller(group * columns, p.n - panel * columns), steps, b_packed);
-        for (int64_t row = 0; row < p.m; row += tile_rows) {
-          const int64_t rows = smaller(tile_rows, p.m - row);
+        for (int64_t row = 0; row < p.m; row += tall) {
+          const int64_t rows = smaller(tall, p.m - row);
           const auto tile = block == 0 ? tile_for<T, false>(rows) : tile_for<T, true>(rows);
           for (int64_t i = 0; i < group; ++i)
-            tile(a_packed[row / tile_rows], b_packed[i], columns, steps, c_batch + row * p.n + (panel + i) * columns,
-                 p.n, smaller(columns, p.n - (panel + i) * columns));
+            tile(a_packed[row / tall], b_packed[i], columns, steps, c_batch + row * p.n + (panel + i) * columns, p.n,
+                 smaller(columns, p.n - (panel + i) * columns));
         }
       }
     }
-    for (int64_t row = 0; row < p.m; row += tile_rows)
-      finish(batch, row, smaller(tile_rows, p.m - row), first_panel, last_panel);
+    for (int64_t row = 0; row < p.m; row += tall) finish(batch, row, smaller(tall, p.m - row), first_panel, last_panel);
   }
 
   static constexpr int64_t panel_group = 4;
@@ -141,8 +143,8 @@ struct Multiplication {
       return;
     }
     for (int64_t i = 0; i < group; ++i)
-      pack(from + i * columns * p.b_column, p.b_column, p.b_row, smaller(columns, width - i * columns), steps, to[i],
-           columns);
+      pack<T, true>(from + i * columns * p.b_column, p.b_column, p.b_row, smaller(columns, width - i * columns), steps,
+                    to[i], columns);
   }
 
   // The epilogue over rows that are complete and still in cache.
@@ -169,10 +171,21 @@ struct Multiplication {
         }
       });
     }
-    // Blocks of rows and columns: a block of B of one K block stays in the second-level cache.
-    const int64_t block_panels = smaller(panels, larger(1, 512 * 4 / static_cast<int64_t>(sizeof(T)) / columns));
-    const int64_t block_rows = smaller(round_up(p.m, Tile<T>::rows), 10 * Tile<T>::rows);
-    const int64_t row_blocks = ceil_div(p.m, block_rows), column_blocks = ceil_div(panels, block_panels);
+    // Tasks are blocks of rows and columns: of B, what stays in the second-level cache for one K block; of rows, what
+    // makes enough tasks for threads to end together. Columns are split further where there are few rows, which costs
+    // another packing of A: only for a million multiply-adds each.
+    const int64_t widest = larger(1, 2048 / static_cast<int64_t>(sizeof(T)) / columns);
+    const int64_t work = p.batches * p.m * p.n * p.k, wanted = smaller(12, work >> 18);
+    const int64_t tiles = ceil_div(p.m, Tile<T>::rows);
+    int64_t column_blocks = ceil_div(panels, widest), row_blocks = ceil_div(tiles, 10);
+    if (p.batches * column_blocks * row_blocks < wanted)
+      row_blocks = larger(row_blocks, smaller(tiles / 3, wanted / (p.batches * column_blocks)));
+    if (p.batches * column_blocks * row_blocks < smaller(4, work >> 20))
+      column_blocks = smaller(panels, 4 / row_blocks);
+    const int64_t block_rows = ceil_div(tiles, row_blocks) * Tile<T>::rows;
+    const int64_t block_panels = ceil_div(panels, column_blocks);
+    row_blocks = ceil_div(p.m, block_rows);
+    column_blocks = ceil_div(panels, block_panels);
     return parallel(call, p.batches * column_blocks * row_blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end;) {
         const int64_t column_block = task / row_blocks % column_blocks, batch = task / (row_blocks * column_blocks);

@@ -76,6 +76,22 @@ struct Max {  // NaN wins
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
   }
 };
+// For rows where a NaN shows in a sum that is taken of the same elements: one instruction.
+struct MaxOfNumbers {
+  template <class A>
+  static constexpr A identity() {
+    return lowest<A>();
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return a > b ? a : b;
+  }
+  template <class D, class V>
+  static HWY_INLINE V combine(D d, V a, V b) {
+    (void)d;
+    return hn::Max(a, b);
+  }
+};
 struct Min {
   template <class A>
   static constexpr A identity() {
@@ -135,6 +151,27 @@ struct Tree {
   }
 };
 
+// All lanes into one, upper half to lower half.
+template <class Op, class T, class V>
+HWY_INLINE T fold_lanes(Full<T> d, V v) {
+  alignas(64) T lanes[lanes_of<T>];
+  if constexpr (HWY_MAX_BYTES >= 32) {
+    const hn::Half<Full<T>> half;
+    const auto folded = Op::combine(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v));
+    if constexpr (HWY_MAX_BYTES >= 64) {
+      const hn::Half<decltype(half)> quarter;
+      hn::Store(Op::combine(quarter, hn::LowerHalf(quarter, folded), hn::UpperHalf(quarter, folded)), quarter, lanes);
+    } else {
+      hn::Store(folded, half, lanes);
+    }
+  } else {
+    hn::Store(v, d, lanes);
+  }
+  for (size_t width = 8 / sizeof(T); width > 0; width /= 2)
+    for (size_t j = 0; j < width; ++j) lanes[j] = Op::combine(lanes[j], lanes[j + width]);
+  return lanes[0];
+}
+
 // Up to block_elements contiguous elements. bool counts as 0 or 1.
 template <class Op, class A, class T>
 HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
@@ -153,11 +190,7 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
     for (; i + n <= count; i += n) s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
     if (i < count)
       s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
-    alignas(64) T lanes[lanes_of<T>];
-    hn::Store(Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)), d, lanes);
-    for (int64_t width = n / 2; width > 0; width /= 2)
-      for (int64_t j = 0; j < width; ++j) lanes[j] = Op::combine(lanes[j], lanes[j + width]);
-    return lanes[0];
+    return fold_lanes<Op, T>(d, Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)));
   } else {
     A sum = Op::template identity<A>();
     for (int64_t i = 0; i < count; ++i) sum = Op::combine(sum, static_cast<A>(x[i]));

@@ -60,11 +60,7 @@ HWY_NOINLINE T exp_and_sum(const T* x, int64_t count, T shift, T* y) {
     store<T>(e, y + i, width);
     sum0 = hn::Add(sum0, e);
   }
-  alignas(64) T lanes[lanes_of<T>];
-  hn::Store(hn::Add(sum0, sum1), d, lanes);
-  for (int64_t width = n / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
-  return lanes[0];
+  return fold_lanes<Sum, T>(d, hn::Add(sum0, sum1));
 }
 
 template <class T>
@@ -76,7 +72,7 @@ HWY_NOINLINE void scale_row(const T* x, int64_t count, T factor, T* y) {
 
 template <class T>
 void softmax_row(const T* x, int64_t count, T* y) {
-  const T maximum = reduce_row<Max, T>(x, count);
+  const T maximum = reduce_row<MaxOfNumbers, T>(x, count);
   T sum;
   if (count <= block_elements) {
     sum = exp_and_sum(x, count, maximum, y);
@@ -93,7 +89,7 @@ void softmax_row(const T* x, int64_t count, T* y) {
 template <class T>
 void log_softmax_row(const T* x, int64_t count, T* y) {
   const Full<T> d;
-  const T maximum = reduce_row<Max, T>(x, count);
+  const T maximum = reduce_row<MaxOfNumbers, T>(x, count);
   Tree<Sum, T> tree;
   for (int64_t i = 0; i < count; i += block_elements)
     tree.add(exp_and_sum(x + i, smaller(block_elements, count - i), maximum, y + i));
@@ -125,11 +121,7 @@ HWY_NOINLINE T squares_block(const T* x, int64_t count, T center) {
     const auto v = hn::Sub(in, c);
     sum0 = hn::MulAdd(v, v, sum0);
   }
-  alignas(64) T lanes[lanes_of<T>];
-  hn::Store(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), d, lanes);
-  for (int64_t width = n / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
-  return lanes[0];
+  return fold_lanes<Sum, T>(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)));
 }
 template <class T>
 T squares_row(const T* x, int64_t count, T center) {

@@ -85,20 +85,32 @@ fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
       &body);
 }
 
-// Loads or stores the first `count` lanes, 0 < count < lanes; lanes past them are `fill`. The arithmetic in between is
-// that of whole vectors, so a result never depends on where in an array its element stands.
+// Loads or stores the first `count` lanes, 0 < count < lanes; lanes past them are `fill`, and their memory is not
+// touched. The arithmetic in between is that of whole vectors, so a result never depends on where in an array its
+// element stands.
+template <class T>
+constexpr bool has_masked_access = HWY_MAX_BYTES >= 32 && sizeof(T) >= 4;
 template <class T>
 HWY_INLINE auto load_first(Full<T> d, const T* from, size_t count, T fill = T(0)) {
-  alignas(64) T lanes[lanes_of<T>];
-  for (size_t i = 0; i < lanes_of<T>; ++i) lanes[i] = fill;
-  __builtin_memcpy(lanes, from, count * sizeof(T));
-  return hn::Load(d, lanes);
+  if constexpr (has_masked_access<T>) {
+    const auto first = hn::FirstN(d, count);
+    return hn::IfThenElse(first, hn::MaskedLoad(first, d, from), hn::Set(d, fill));
+  } else {
+    alignas(64) T lanes[lanes_of<T>];
+    for (size_t i = 0; i < lanes_of<T>; ++i) lanes[i] = fill;
+    __builtin_memcpy(lanes, from, count * sizeof(T));
+    return hn::Load(d, lanes);
+  }
 }
 template <class T, class V>
 HWY_INLINE void store_first(Full<T> d, V v, T* to, size_t count) {
-  alignas(64) T lanes[lanes_of<T>];
-  hn::Store(v, d, lanes);
-  __builtin_memcpy(to, lanes, count * sizeof(T));
+  if constexpr (has_masked_access<T>) {
+    hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+  } else {
+    alignas(64) T lanes[lanes_of<T>];
+    hn::Store(v, d, lanes);
+    __builtin_memcpy(to, lanes, count * sizeof(T));
+  }
 }
 
 }  // namespace

@@ -119,12 +119,13 @@ HWY_INLINE V exp(D d, V x) {
   }
 }
 
-// e^x for x <= 0 where a result below 2^-126 may become zero: one multiplication cheaper. For softmax and attention.
+// e^x for x <= 0 where a result below 2^-126 may become zero, for softmax and attention: at -88, 2^n is zero.
 template <class D, class V>
 HWY_INLINE V exp_of_nonpositive(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    const auto tiny = hn::Lt(x, hn::Set(d, -87.0f));
-    return hn::IfThenZeroElse(tiny, exp_in_range(d, hn::Max(hn::Set(d, -87.0f), x)));
+    const Exponential<V> e = exponential<1, 127>(d, hn::Max(hn::Set(d, -88.0f), x));
+    const V power = e.power();
+    return hn::MulAdd(power, e.fraction, power);
   } else {
     return exp(d, x);
   }
