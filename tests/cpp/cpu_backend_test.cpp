@@ -586,48 +586,55 @@ TEST_F(CpuBackend, MatmulOfAnyShapeAndStride) {
 }
 
 TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
-  const Array a = random_array({120, 700}), b = random_array({700, 90}, 1, 2);
+  constexpr int64_t depth = 700, width = 613;  // two K blocks; whole groups of panels, single ones and a part of one
+  const Array a = random_array({120, depth}), b = random_array({depth, width}, 1, 2);
   for_each_module([&](Module& module) {
     threads = 1;
-    const Array all = compute(module, "matmul", {&a, &b}, "float32", {120, 90});
-    for (uint32_t n : {2u, 3u}) {
+    const Array all = compute(module, "matmul", {&a, &b}, "float32", {120, width});
+    for (uint32_t n : {2u, 3u, 7u}) {
       threads = n;
-      EXPECT_TRUE(same_bits(all, compute(module, "matmul", {&a, &b}, "float32", {120, 90})));
+      EXPECT_TRUE(same_bits(all, compute(module, "matmul", {&a, &b}, "float32", {120, width})));
     }
-    threads = 1;
-    for (int64_t row : {0, 13, 14, 77, 119}) {
-      Array one = a;
-      one.offset = row * 700;
-      one.shape = {1, 700};
-      const Array c = compute(module, "matmul", {&one, &b}, "float32", {1, 90});
-      EXPECT_EQ(std::memcmp(c.bytes.data(), all.bytes.data() + row * 90 * 4, 90 * 4), 0) << row;
-    }
+    for (const int64_t rows : {1, 2, 3, 4, 13, 14, 15, 16, 28, 29, 30})
+      for (const int64_t row : {0, 13, 77, 90}) {
+        threads = row == 13 ? 2 : 1;
+        Array some = a;
+        some.offset = row * depth;
+        some.shape = {rows, depth};
+        const Array c = compute(module, "matmul", {&some, &b}, "float32", {rows, width});
+        EXPECT_EQ(std::memcmp(c.bytes.data(), all.data<float>() + row * width, static_cast<size_t>(rows * width) * 4),
+                  0)
+            << rows << " rows from " << row;
+      }
   });
 }
 
+void expect_same_bits_prepared(Module& module, int64_t rows) {
+  const Array a = random_array({rows, 500}), b = transposed(random_array({400, 500}, 1, 2));
+  const Array plain = compute(module, "matmul", {&a, &b}, "float32", {rows, 400});
+  Array c = array("float32", {rows, 400});
+  OneNode node("matmul", {&a, &b}, {&c}, nullptr, nullptr, true);
+  uint64_t size = 0;
+  char key[128] = "";
+  expect_no_error(module.backend.prepare_size(module.device, &node.view(), 0, 1, &size, key, sizeof key));
+  ASSERT_GT(size, 0u);
+  EXPECT_NE(std::string(key), "");
+  Array packed{"uint8", {static_cast<int64_t>(size)}, {1}, 0, std::vector<std::byte>(size)};
+  fe_module_buffer *from = nullptr, *to = nullptr;
+  expect_no_error(module.backend.buffer_borrow(module.device, const_cast<std::byte*>(b.bytes.data()), b.bytes.size(),
+                                               FE_ACCESS_READ, &from));
+  expect_no_error(module.backend.buffer_borrow(module.device, packed.bytes.data(), size, FE_ACCESS_READ_WRITE, &to));
+  const fe_binding source{sizeof(fe_binding), from, 0, 1}, target{sizeof(fe_binding), to, 0, 1};
+  expect_no_error(module.backend.prepare(module.device, &node.view(), 0, 1, &source, &target));
+  module.backend.buffer_free(from);
+  module.backend.buffer_free(to);
+  node.storage(1).prepared = 1;
+  ASSERT_EQ(node.run(module, &packed), "");
+  EXPECT_TRUE(same_bits(plain, c)) << rows << " rows";
+}
 TEST_F(CpuBackend, PreparedWeightsGiveTheSameBits) {
-  const Array a = random_array({50, 300}), b = transposed(random_array({70, 300}, 1, 2));
   for_each_module([&](Module& module) {
-    const Array plain = compute(module, "matmul", {&a, &b}, "float32", {50, 70});
-    Array c = array("float32", {50, 70});
-    OneNode node("matmul", {&a, &b}, {&c}, nullptr, nullptr, true);
-    uint64_t size = 0;
-    char key[128] = "";
-    expect_no_error(module.backend.prepare_size(module.device, &node.view(), 0, 1, &size, key, sizeof key));
-    ASSERT_GT(size, 0u);
-    EXPECT_NE(std::string(key), "");
-    Array packed{"uint8", {static_cast<int64_t>(size)}, {1}, 0, std::vector<std::byte>(size)};
-    fe_module_buffer *from = nullptr, *to = nullptr;
-    expect_no_error(module.backend.buffer_borrow(module.device, const_cast<std::byte*>(b.bytes.data()), b.bytes.size(),
-                                                 FE_ACCESS_READ, &from));
-    expect_no_error(module.backend.buffer_borrow(module.device, packed.bytes.data(), size, FE_ACCESS_READ_WRITE, &to));
-    const fe_binding source{sizeof(fe_binding), from, 0, 1}, target{sizeof(fe_binding), to, 0, 1};
-    expect_no_error(module.backend.prepare(module.device, &node.view(), 0, 1, &source, &target));
-    module.backend.buffer_free(from);
-    module.backend.buffer_free(to);
-    node.storage(1).prepared = 1;
-    ASSERT_EQ(node.run(module, &packed), "");
-    EXPECT_TRUE(same_bits(plain, c));
+    for (const int64_t rows : {1, 2, 3, 16, 50}) expect_same_bits_prepared(module, rows);
   });
 }
 

@@ -83,6 +83,11 @@ HWY_INLINE void multiply_tile(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, 
   }
 }
 
+template <int n>
+struct Number {
+  static constexpr int value = n;
+};
+
 template <class T>
 using TileFunction = void (*)(const T* a, const T* b, int64_t ldb, int64_t depth, T* c, int64_t ldc, int64_t width);
 
@@ -130,6 +135,66 @@ TileFunction<T> tile_for(int64_t rows) {
     default:
       return nullptr;
   }
+}
+
+// One or two rows times several panels at once: a panel alone has too few sums to hide the latency of a multiply-add,
+// and reads too few bytes in a row where B is not packed. Panel p begins at b + p * panel_stride. The operations on an
+// element are those of multiply_tile, in the same order.
+template <class T, int rows, int panels, bool accumulate>
+HWY_NOINLINE void wide_tile(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t panel_stride, int64_t ldb,
+                            int64_t depth, T* HWY_RESTRICT c, int64_t ldc) {
+  const Full<T> d;
+  using V = hn::VFromD<Full<T>>;
+  constexpr int64_t n = lanes_of<T>;
+  V sum[rows][2 * panels];
+#pragma GCC unroll 2
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; ++j) sum[i][j] = hn::Zero(d);
+  for (int64_t k = 0; k < depth; ++k, a += Tile<T>::rows, b += ldb) {
+    V x[rows];
+#pragma GCC unroll 2
+    for (int i = 0; i < rows; ++i) x[i] = hn::Set(d, a[i]);
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; ++j) {
+      const V y = hn::LoadU(d, b + j / 2 * panel_stride + j % 2 * n);
+#pragma GCC unroll 2
+      for (int i = 0; i < rows; ++i) sum[i][j] = hn::MulAdd(x[i], y, sum[i][j]);
+    }
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; ++j) {
+      T* to = c + i * ldc + j * n;
+      hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
+    }
+}
+
+constexpr int64_t wide_rows = 2;  // at most
+constexpr int wide_panels = HWY_MAX_BYTES >= 64 ? 8 : 4;
+
+// As many of `panels` whole panels as come in groups; returns how many that were.
+template <class T, int rows, bool accumulate>
+int64_t multiply_wide(const T* a, const T* b, int64_t panel_stride, int64_t ldb, int64_t depth, T* c, int64_t ldc,
+                      int64_t panels) {
+  constexpr int most = wide_panels / rows;
+  int64_t panel = 0;
+  const auto groups_of = [&](auto size) {
+    for (; panel + size.value <= panels; panel += size.value)
+      wide_tile<T, rows, size.value, accumulate>(a, b + panel * panel_stride, panel_stride, ldb, depth,
+                                                 c + panel * Tile<T>::columns, ldc);
+  };
+  groups_of(Number<most>{});
+  if constexpr (most > 2) groups_of(Number<2>{});
+  return panel;
+}
+template <class T>
+int64_t multiply_wide(int64_t rows, bool accumulate, const T* a, const T* b, int64_t panel_stride, int64_t ldb,
+                      int64_t depth, T* c, int64_t ldc, int64_t panels) {
+  const auto run = rows == 1 ? (accumulate ? multiply_wide<T, 1, true> : multiply_wide<T, 1, false>)
+                             : (accumulate ? multiply_wide<T, 2, true> : multiply_wide<T, 2, false>);
+  return rows > wide_rows ? 0 : run(a, b, panel_stride, ldb, depth, c, ldc, panels);
 }
 
 template <class T>

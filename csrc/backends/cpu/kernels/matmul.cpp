@@ -89,7 +89,12 @@ struct Multiplication {
         pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed,
                        tile_rows);
         const auto tile = block == 0 ? tile_for<T, false>(rows) : tile_for<T, true>(rows);
-        for (int64_t panel = first_panel; panel < last_panel; ++panel)
+        const int64_t whole_panels = smaller(last_panel, p.n / columns) - first_panel;
+        int64_t panel =
+            first_panel + multiply_wide(rows, block > 0, a_packed, panels + (first_panel * p.k + k0) * columns,
+                                        p.k * columns, columns, steps, c_batch + row * p.n + first_panel * columns, p.n,
+                                        whole_panels);
+        for (; panel < last_panel; ++panel)
           tile(a_packed, panels + (panel * p.k + k0) * columns, columns, steps, c_batch + row * p.n + panel * columns,
                p.n, smaller(columns, p.n - panel * columns));
         if (block == blocks - 1) finish(batch, row, rows, first_panel, last_panel);
@@ -114,7 +119,11 @@ struct Multiplication {
       for (int64_t row = 0; row < p.m; row += tall)
         pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tall, p.m - row), steps,
                        a_packed[row / tall], tile_rows);
-      for (int64_t panel = first_panel; panel < last_panel; panel += panel_group) {
+      int64_t panel = first_panel;
+      if (p.b_column == 1)  // one or two rows: B where it is
+        panel += multiply_wide(p.m, block > 0, a_packed[0], b_batch + panel * columns + k0 * p.b_row, columns, p.b_row,
+                               steps, c_batch + panel * columns, p.n, smaller(last_panel, p.n / columns) - panel);
+      for (; panel < last_panel; panel += panel_group) {
         const int64_t group = smaller(panel_group, last_panel - panel);
         pack_group(b_batch + panel * columns * p.b_column + k0 * p.b_row, group,
                    smaller(group * columns, p.n - panel * columns), steps, b_packed);
@@ -182,15 +191,14 @@ struct Multiplication {
       row_blocks = larger(row_blocks, smaller(tiles / 3, wanted / (p.batches * column_blocks)));
     if (p.batches * column_blocks * row_blocks < smaller(4, work >> 20))
       column_blocks = smaller(panels, 4 / row_blocks);
-    const int64_t block_rows = ceil_div(tiles, row_blocks) * Tile<T>::rows;
     const int64_t block_panels = ceil_div(panels, column_blocks);
-    row_blocks = ceil_div(p.m, block_rows);
     column_blocks = ceil_div(panels, block_panels);
+    const auto first_row = [&](int64_t block) { return smaller(p.m, block * tiles / row_blocks * Tile<T>::rows); };
     return parallel(call, p.batches * column_blocks * row_blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end;) {
         const int64_t column_block = task / row_blocks % column_blocks, batch = task / (row_blocks * column_blocks);
         const int64_t first = task % row_blocks, last = smaller(row_blocks, first + (end - task));
-        rows_times_columns(batch, first * block_rows, smaller(p.m, last * block_rows), column_block * block_panels,
+        rows_times_columns(batch, first_row(first), first_row(last), column_block * block_panels,
                            smaller(panels, (column_block + 1) * block_panels));
         task += last - first;
       }
