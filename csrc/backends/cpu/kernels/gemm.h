@@ -219,8 +219,9 @@ HWY_INLINE void transpose_square(const T* from, int64_t from_stride, T* to, int6
   for (int i = 0; i < 4; ++i) __builtin_memcpy(to + i * to_stride, &out[i], sizeof out[i]);
 }
 
-// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth; zeros for rows <= i < pitch.
-template <class T>
+// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth. For rows <= i < pitch, zeros if
+// `fill`, and else what was there: the microkernel reads no more rows of A than it has, but whole vectors of B.
+template <bool fill, class T>
 HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, T* to,
                        int64_t pitch) {
   if (row_stride == 1 && rows == pitch) {  // already panels: copy rows
@@ -239,8 +240,9 @@ HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride,
   }
   for (; i < rows; ++i)
     for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = from[i * row_stride + k * column_stride];
-  for (; i < pitch; ++i)
-    for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = T(0);
+  if (fill && rows < pitch)
+    for (int64_t k = 0; k < depth; ++k)
+      __builtin_memset(to + k * pitch + rows, 0, static_cast<size_t>(pitch - rows) * sizeof(T));
 }
 
 // Elements of the packed form of a K x N matrix.
@@ -255,8 +257,8 @@ void pack_panels(const T* b, int64_t k_stride, int64_t n_stride, int64_t k, int6
                  T* to) {
   constexpr int64_t columns = Tile<T>::columns;
   for (int64_t panel = first; panel < last; ++panel)
-    pack(b + panel * columns * n_stride, n_stride, k_stride, smaller(columns, n - panel * columns), k,
-         to + panel * columns * k, columns);
+    pack<true>(b + panel * columns * n_stride, n_stride, k_stride, smaller(columns, n - panel * columns), k,
+               to + panel * columns * k, columns);
 }
 
 }  // namespace

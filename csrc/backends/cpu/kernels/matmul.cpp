@@ -85,7 +85,7 @@ struct Multiplication {
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
       for (int64_t row = first_row; row < last_row; row += tile_rows) {
         const int64_t rows = smaller(tile_rows, last_row - row);
-        pack(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed, tile_rows);
+        pack<false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed, tile_rows);
         const auto tile = block == 0 ? tile_for<T, false>(rows) : tile_for<T, true>(rows);
         const int64_t whole_panels = smaller(last_panel, p.n / columns) - first_panel;
         int64_t panel =
@@ -114,8 +114,8 @@ struct Multiplication {
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
       for (int64_t row = 0; row < p.m; row += tile_rows)
-        pack(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tile_rows, p.m - row), steps,
-             a_packed[row / tile_rows], tile_rows);
+        pack<false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tile_rows, p.m - row),
+                    steps, a_packed[row / tile_rows], tile_rows);
       int64_t panel = first_panel;
       if (p.b_column == 1)  // one or two rows: B where it is
         panel += multiply_wide(p.m, block > 0, a_packed[0], b_batch + panel * columns + k0 * p.b_row, columns, p.b_row,
@@ -150,8 +150,8 @@ struct Multiplication {
       return;
     }
     for (int64_t i = 0; i < group; ++i)
-      pack(from + i * columns * p.b_column, p.b_column, p.b_row, smaller(columns, width - i * columns), steps, to[i],
-           columns);
+      pack<true>(from + i * columns * p.b_column, p.b_column, p.b_row, smaller(columns, width - i * columns), steps,
+                 to[i], columns);
   }
 
   // The epilogue over rows that are complete and still in cache.
