@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t max_head = 256;  // elements of a query, key or value
 constexpr int64_t key_block = 128;
-constexpr int64_t query_tiles = 8;
+constexpr int64_t query_tiles = 10;
 
 template <class T>
 constexpr int64_t query_block = query_tiles* Tile<T>::rows;
@@ -77,6 +77,7 @@ template <class T>
 HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query) {
   constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
   const T lowest_score = static_cast<T>(-HUGE_VAL);
+  const int64_t sums_row = round_up(h.value_head, columns);  // close together: far apart, they fall into few cache sets
   const int64_t rows = smaller(query_block<T>, h.queries - first_query), tall = even_rows<T>(rows);
   for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
     pack<T, false>(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tall, rows - row), h.head, w.q[t],
@@ -84,7 +85,7 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
   for (int64_t row = 0; row < rows; ++row) {
     w.maximum[row] = lowest_score;
     w.total[row] = T(0);
-    for (int64_t c = 0; c < h.value_head; ++c) w.sums[row * max_head + c] = T(0);
+    for (int64_t c = 0; c < h.value_head; ++c) w.sums[row * sums_row + c] = T(0);
   }
   const int64_t last_key = h.causal ? smaller(h.keys, larger(0, first_query + rows + h.causal_offset)) : h.keys;
   for (int64_t first_key = 0; first_key < last_key; first_key += key_block) {
@@ -105,7 +106,7 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
       }
       const T factor = before == lowest_score ? T(0) : static_cast<T>(::exp(static_cast<double>(before - maximum)));
       w.total[row] = w.total[row] * factor + sum;
-      T* sums = w.sums + row * max_head;
+      T* sums = w.sums + row * sums_row;
       for (int64_t c = 0; c < h.value_head; ++c) sums[c] *= factor;
     }
     for (int64_t row = 0; row < rows; row += tall) {
@@ -121,13 +122,13 @@ HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query
           v = w.panel;
           ldb = columns;
         }
-        tile(w.packed, v, ldb, keys, w.sums + row * max_head + c, max_head, width);
+        tile(w.packed, v, ldb, keys, w.sums + row * sums_row + c, sums_row, width);
       }
     }
   }
   // A query that sees nothing gives zeros.
   for (int64_t row = 0; row < rows; ++row)
-    scale_row(w.sums + row * max_head, h.value_head, w.maximum[row] == lowest_score ? T(0) : T(1) / w.total[row],
+    scale_row(w.sums + row * sums_row, h.value_head, w.maximum[row] == lowest_score ? T(0) : T(1) / w.total[row],
               h.out + (first_query + row) * h.out_row);
 }
 

@@ -226,7 +226,8 @@ HWY_INLINE void transpose_square(const T* from, int64_t from_stride, T* to, int6
   for (int i = 0; i < 4; ++i) __builtin_memcpy(to + i * to_stride, &out[i], sizeof out[i]);
 }
 
-// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth; zeros for rows <= i < pitch.
+// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth. For rows <= i < pitch, zeros if
+// `fills`, and else what was there: the microkernel reads no more rows of A than it has, but whole vectors of B.
 template <class T, bool fills>
 HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, T* to,
                        int64_t pitch) {
