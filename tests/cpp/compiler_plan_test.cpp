@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <chrono>
+#include <ctime>
 
 namespace ferrule::test {
 namespace {
@@ -142,14 +142,15 @@ TEST_F(CompilerPlan, AMillionChainedAddsCompileInLinearTime) {
     ValueId sum = x;
     for (int i = 0; i < count; ++i) sum = add("add", {sum, x});
     graph.outputs = {sum};
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();  // of the processor: the machine may be busy with other things
     const Plan plan = compile(std::move(graph), options());
     EXPECT_EQ(plan.workspace_size, 2 * 64u);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
   const double part = seconds(100000), whole = seconds(1000000);
   std::printf("100,000 adds: %.2f s, 1,000,000 adds: %.2f s\n", part, whole);
-  EXPECT_LT(whole, 40 * part + 1);
+  // Ten times the nodes: about twenty times the time, as caches no longer hold them. A square would be a hundred times.
+  EXPECT_LT(whole, 50 * part + 1);
 }
 
 }  // namespace
