@@ -3,6 +3,7 @@
 
 #include "core/compiler/passes.h"
 #include "core/registry/backend.h"
+#include "error_of.h"
 #include "ops/table.h"
 
 #include <gtest/gtest.h>
@@ -167,17 +168,6 @@ class CompilerTest : public testing::Test {
     }
     return text;
   }
-  template <class Function>
-  static Error error_of(Function&& function) {
-    try {
-      function();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {FE_OK, ""};
-  }
-
   std::shared_ptr<Device> first, second;
   Graph graph;
 

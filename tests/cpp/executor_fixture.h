@@ -11,6 +11,7 @@
 #include "core/registry/device.h"
 #include "core/registry/registry.h"
 #include "core/threads/pool.h"
+#include "error_of.h"
 #include "ops/table.h"
 
 #include <gtest/gtest.h>
@@ -74,17 +75,6 @@ class ExecutorTest : public testing::Test {
   static std::vector<TypedView> run(Executable& executable, const std::vector<TypedView>& inputs) {
     return executable.compute(inputs, executable.plan().scalar_defaults);
   }
-  template <class Function>
-  static Error error_of(Function&& function) {
-    try {
-      function();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {FE_OK, ""};
-  }
-
   std::shared_ptr<Device> cpu;
   Graph graph;
 };

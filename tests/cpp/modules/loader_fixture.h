@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/loader/load.h"
 #include "core/registry/registry.h"
+#include "error_of.h"
 #include "sdk/tools/read_image.h"
 #include "sdk/tools/sha256.h"
 
@@ -140,18 +141,6 @@ class LoaderTest : public testing::Test {
   Variable none_disabled_{"FERRULE_DISABLE", nullptr}, none_only_{"FERRULE_ONLY", nullptr};
   std::optional<Variable> notes_;
 };
-
-// Runs a function that must throw an Error; returns it.
-template <class Function>
-Error error_of(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {FE_OK, ""};
-}
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
