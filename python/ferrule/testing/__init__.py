@@ -1,0 +1,1 @@
+"""A conformance kit that any backend can be held against: docs/kit.md."""
