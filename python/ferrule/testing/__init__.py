@@ -1,17 +1,19 @@
 """A conformance kit that any backend can be held against: docs/kit.md.
 
-    pytest --pyargs ferrule.testing --ferrule-backend ./libferrule-mine.so
-    ferrule.testing.check("softmax", device="cpu")
+pytest --pyargs ferrule.testing --ferrule-backend ./libferrule-mine.so
+ferrule.testing.check("softmax", device="cpu")
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrule.testing.notebook import Results, check
+
 if TYPE_CHECKING:
     from ferrule.testing.case import Case
 
-__all__ = ["find_case"]
+__all__ = ["Results", "check", "find_case"]
 
 
 def find_case(op: str, *dtypes: str, variant: str = "") -> Case:

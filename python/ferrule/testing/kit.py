@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,13 @@ class Subject:
     variant: str = ""
     declared: tuple[str, ...] = ()
     error: ChildEnded | ChildError | None = None
+    ops: Iterable[str] | None = None  # those that are asked for; all of them when nothing is said
 
     @functools.cached_property
     def support(self) -> dict[str, Support]:
         """By the name of the case."""
         found: dict[str, Support] = {}
-        for op in op_rows():
+        for op in op_rows() if self.ops is None else self.ops:
             names = [case.name for case in all_cases().values() if case.op == op]
             try:
                 answers = self.child.ask(do="support", device=self.device, op=op)["cases"]
@@ -191,4 +192,3 @@ def unsupported_records(subject: Subject, op: str) -> list[Record]:
             item = Item(subject, case, "support", subject.target.level, 0)
             records.append(item.record(state="unsupported", reason=answer.reason))
     return records
-

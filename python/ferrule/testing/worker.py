@@ -18,7 +18,6 @@ from ferrule.testing.target import Target, open_target, runnable_variants
 
 if TYPE_CHECKING:
     import ferrule as fe
-
     from ferrule.testing.attempt import Attempt
 
 Reply = dict[str, Any]
@@ -28,19 +27,18 @@ class Worker:
     def __init__(self, send: Callable[[Reply], None]) -> None:
         self._send = send
         self._devices: dict[str, fe.Device] = {}
-        self._last_at = 0.0
 
     def at(self, text: str) -> None:
         self._send({"at": text})
 
     def answer(self, request: dict[str, Any]) -> Reply:
-        do = {
+        known: dict[str, Callable[..., Reply]] = {
             "variants": self._variants,
             "open": self._open,
             "support": self._support,
             "check": self._check,
-        }[request.pop("do")]
-        return do(**request)
+        }
+        return known[request.pop("do")](**request)
 
     def _variants(self) -> Reply:
         return {"variants": runnable_variants()}
@@ -69,7 +67,7 @@ class Worker:
                 answer["kernels"] = attempt.prepare(problem, attempt.inputs(problem), case.name).kernels
             except Refused as refusal:
                 answer |= {"supported": False, "reason": str(refusal)}
-            except Exception as error:  # noqa: BLE001 - the checks themselves will tell
+            except Exception as error:
                 answer["reason"] = str(error)
             answers[case.name] = answer
         return {"cases": answers}
@@ -93,7 +91,7 @@ class Worker:
             state, message = "not applicable", str(answer)
         except Refused as refusal:
             state, message = "refused", str(refusal)
-        except Exception as error:  # noqa: BLE001 - any error of a check is the device's failure, and is shown whole
+        except Exception as error:
             import traceback
 
             state = "failed"
@@ -148,7 +146,7 @@ def main() -> None:
     for line in sys.stdin:
         try:
             send({"reply": worker.answer(json.loads(line))})
-        except Exception as error:  # noqa: BLE001 - the parent raises it
+        except Exception as error:
             send({"error": f"{type(error).__name__}: {error}"})
 
 

@@ -80,9 +80,7 @@ def gelu(x: Values, approximate: str) -> Values:
 
 
 def unary(op: str, oracle: Oracle, domain: Domain, tolerance: Tolerance = ELEMENTARY) -> list[Case]:
-    return [
-        Case(op, (d,), d, UNARY, oracle, tolerance_of(d, tolerance), (domain,), signed_zeros=True) for d in FLOATS
-    ]
+    return [Case(op, (d,), d, UNARY, oracle, tolerance_of(d, tolerance), (domain,), signed_zeros=True) for d in FLOATS]
 
 
 CASES = [
