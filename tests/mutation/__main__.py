@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tests.mutation [kernel ...]
 
-Works in build/mutation, on a copy; needs ferrule installed (`./dev build`). Prints a table; the exit status is the number
-of faults that were not caught.
+Works in build/mutation, on a copy; needs ferrule installed (`./dev build`). Prints a table; the exit status is the
+number of faults that were not caught.
 """
 
 from __future__ import annotations
