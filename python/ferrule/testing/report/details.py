@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ferrule.testing.report.markup import CLASSES, safe, symbol
 from ferrule.testing.report.matrix import Cell
-from ferrule.testing.report.numbers import distance, several
+from ferrule.testing.report.numbers import distance, several, time
 from ferrule.testing.report.record import Record
 from ferrule.testing.report.state import State, state_of
 from ferrule.testing.report.text import first_line
@@ -43,11 +43,13 @@ def _check(record: Record, command: str, failure: str | None) -> str:
     again = f' data-r="{safe(_difference(command, record.repeat))}"' if record.repeat not in ("", command) else ""
     link = f" <a class=m href=#{failure}>message</a>" if failure else ""
     row = f"<tr class={CLASSES[state]}{again}><th>{name}"
-    if record.ulp is None and record.allowed is None and not record.where and not link:
+    where = safe(record.where)
+    if record.nanoseconds is not None:
+        peer = f", NumPy {time(record.peer_nanoseconds)}" if record.peer_nanoseconds is not None else ""
+        where += f"{': ' if where else ''}{time(record.nanoseconds)}{peer}"
+    if record.ulp is None and record.allowed is None and not where and not link:
         return row + (f"<td colspan=3><td>{record.runs}" if record.runs else "")
-    return (
-        f"{row}<td>{distance(record.ulp)}<td>{distance(record.allowed)}<td>{safe(record.where)}{link}<td>{record.runs}"
-    )
+    return f"{row}<td>{distance(record.ulp)}<td>{distance(record.allowed)}<td>{where}{link}<td>{record.runs}"
 
 
 def _difference(first: str, other: str) -> str:
@@ -67,7 +69,7 @@ def _notes(cell: Cell) -> str:
     kernels = dict.fromkeys(kernel for record in cell.records for kernel in record.kernels)
     passed = dict.fromkeys(r.reason for r in cell.records if r.reason and r.state == "passed")
     others = dict.fromkeys(r.reason for r in cell.records if r.reason and r.state != "passed")
-    notes = {"why not": others, "why so far": passed, "kernels": kernels}
+    notes = {"reason": others, "bound": passed, "kernels": kernels}
     lines = (f"<dt>{name}<dd>{'<br>'.join(safe(text) for text in texts)}" for name, texts in notes.items() if texts)
     made = "".join(lines)
     return f"<dl>{made}</dl>" if made else ""

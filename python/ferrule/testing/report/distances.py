@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from ferrule.testing.report.markup import CLASSES
@@ -13,6 +14,7 @@ from ferrule.testing.report.state import State
 # Up to and with; the nearest number is at most half a unit off.
 BINS = ((0.0, "0"), (0.5, "to 0.5"), (1.0, "to 1"), (2.0, "to 2"), (4.0, "to 4"), (16.0, "to 16"), (256.0, "to 256"))
 LAST = "more"
+FLOATING = re.compile("b?float")
 
 
 def distance_bars(cells: Sequence[Cell]) -> str:
@@ -20,8 +22,8 @@ def distance_bars(cells: Sequence[Cell]) -> str:
     names = [*(name for _, name in BINS), LAST, INFINITY]
     found: dict[str, dict[State, int]] = {name: {} for name in names}
     for cell in cells:
-        if cell.state.ran and cell.ulp is not None:
-            states = found[_bin(cell.ulp)]
+        if cell.worst is not None and cell.state.ran and FLOATING.match(cell.worst.result):
+            states = found[_bin(cell.worst.ulp or 0.0)]
             states[cell.state] = states.get(cell.state, 0) + 1
     totals = {name: sum(states.values()) for name, states in found.items()}
     most = max(totals.values())

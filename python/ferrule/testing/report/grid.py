@@ -9,25 +9,42 @@ from ferrule.testing.report.matrix import Cell, Matrix
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
 
+OP_WIDTH = 17.5  # of the column of names, in percent
+GAP = 0.9
+
 
 def grid(matrix: Matrix, target: str, links: Mapping[tuple[str, str, str], str]) -> str:
     """`links` has the id of what tells more of a cell; without one the cell is no link."""
     head = "".join(f"<th scope=col>{safe(dtype)}" for dtype in matrix.dtypes)
-    bodies = "".join(
-        f"<tbody><tr class=g><th scope=rowgroup colspan={len(matrix.dtypes) + 1}>{safe(kind)} "
-        f"<small>{several(len(ops), 'op')}</small>"
-        + "".join(_row(matrix, target, op, links) for op in ops)
-        + "</tbody>"
-        for kind, ops in matrix.groups.items()
-    )
-    return f"<table class=grid><thead><tr><th scope=col>op{head}</thead>{bodies}</table>"
+    bodies = "".join(_group(matrix, target, kind, links) for kind in matrix.groups)
+    label = safe(f"{target}: ops by dtypes")
+    return f'<table class=grid aria-label="{label}"><thead><tr><th scope=col>op{head}</thead>{bodies}</table>'
 
 
-def family_rules(matrix: Matrix) -> str:
-    """A gap where the next family of dtypes begins."""
+def column_rules(matrix: Matrix) -> str:
+    """Columns of one width, and a gap where the next family of dtypes begins."""
     families = [dtype.rstrip("0123456789").removeprefix("b") for dtype in matrix.dtypes]
     begins = [n for n in range(1, len(families)) if families[n] != families[n - 1]]
-    return "".join(f".grid tr>:nth-child({n + 2}):not([colspan]){{padding-left:10px}}" for n in begins)
+    width = (100 - OP_WIDTH - GAP * len(begins)) / max(1, len(families))
+    rules = f".grid thead th{{width:{width:.2f}%}}.grid thead th:first-child{{width:{OP_WIDTH}%}}"
+    for column in (n + 2 for n in begins):
+        rules += f".grid thead th:nth-child({column}){{width:{width + GAP:.2f}%}}"
+        rules += f".grid tr>:nth-child({column}){{padding-left:10px}}"
+    return rules
+
+
+def _group(matrix: Matrix, target: str, kind: str, links: Mapping[tuple[str, str, str], str]) -> str:
+    """The ops of a kind; those for which there is no case at all are only named."""
+    ops = matrix.groups[kind]
+    rows = {
+        op: _row(matrix, target, op, links)
+        for op in ops
+        if any(c.state is not State.NO_CASE for c in matrix.row(target, op))
+    }
+    without = ", ".join(op for op in ops if op not in rows)
+    count = f"{several(len(rows), 'op')}" + (f"; no case of {safe(without)}" if without else "")
+    head = f"<tr class=g><th scope=rowgroup colspan={len(matrix.dtypes) + 1}>{safe(kind)} <small>{count}</small>"
+    return f"<tbody>{head}{''.join(rows.values())}</tbody>"
 
 
 def _row(matrix: Matrix, target: str, op: str, links: Mapping[tuple[str, str, str], str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ferrule.testing.report.contents import Report
 from ferrule.testing.report.details import failure_list, failure_names, panel
 from ferrule.testing.report.distances import distance_bars
-from ferrule.testing.report.grid import family_rules, grid
+from ferrule.testing.report.grid import column_rules, grid
 from ferrule.testing.report.json_file import replace
 from ferrule.testing.report.markup import CLASSES, safe, symbol, symbol_rules
 from ferrule.testing.report.numbers import several
@@ -32,7 +32,7 @@ def page(report: Report) -> str:
     told = [cell for cell in matrix.cells() if cell.records or cell.state.failing]
     links = {(cell.target, cell.op, cell.dtype): f"c{number}" for number, cell in enumerate(told)}
     failures = failure_names(report.failures)
-    style = _asset("page.css") + symbol_rules() + family_rules(matrix)
+    style = _asset("page.css") + symbol_rules() + column_rules(matrix)
     sections = "\n".join(_target(report, number, links) for number, _ in enumerate(matrix.targets))
     panels = "\n".join(panel(cell, links[cell.target, cell.op, cell.dtype], failures) for cell in told)
     script = _asset("page.js")
@@ -146,7 +146,7 @@ def _target(report: Report, number: int, links: Links) -> str:
         f'<section class=target id=t{number} aria-label="{safe(target)}"><h2>{safe(target)} '
         f"<small>{safe(' · '.join(text for text in told if text))}</small></h2>{_module(records)}"
         f"<div class=wide>{grid(report.matrix, target, links)}</div>"
-        + (f"<h3>Distance from the truth</h3><p>The worst of each cell that ran.{bars}" if bars else "")
+        + (f"<h3>Distance from the truth</h3><p>The worst of each floating-point cell that ran.{bars}" if bars else "")
         + (f"<h3>Time of a call</h3><div class=wide>{speed_table(timed)}</div>" if timed else "")
         + "</section>"
     )

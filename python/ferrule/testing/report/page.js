@@ -150,6 +150,8 @@
     if (!target.matches(".d")) return;
     complete(target);
     all(`.grid a[href="${location.hash}"]`).forEach((cell) => cell.classList.add("chosen"));
+    const cell = one(".chosen");
+    if (cell && cell.offsetParent) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
     target.scrollTop = 0;
     target.focus({ preventScroll: true });
   };
