@@ -1,0 +1,9 @@
+"""What a run of the kit came to: as a matrix, a JSON file, a text, a page and in a notebook."""
+
+from ferrule.testing.report.contents import Report, environment
+from ferrule.testing.report.matrix import Cell, Matrix
+from ferrule.testing.report.notebook import notebook_html
+from ferrule.testing.report.record import Record, ReportError
+from ferrule.testing.report.state import State
+
+__all__ = ["Cell", "Matrix", "Record", "Report", "ReportError", "State", "environment", "notebook_html"]
