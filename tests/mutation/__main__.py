@@ -65,7 +65,7 @@ def try_fault(fault: Fault, module: Path, level: str) -> ferrule.testing.Results
 
 
 def caught_by(results: ferrule.testing.Results) -> str:
-    return ", ".join(sorted({str(record["check"]) for record in results.failures}))
+    return ", ".join(sorted({record.check for record in results.failures}))
 
 
 def main() -> int:
