@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import json
 import math
@@ -260,6 +262,32 @@ def test_message_and_command_of_a_failure_are_on_the_page_once() -> None:
     assert page.count("got 3, needs 4") == 1
     assert page.count("pytest -k &#x27;exp and edges&#x27;") == 0
     assert 'data-r="19,3,edg"' in page
+
+
+def test_failures_begin_with_crashes_and_with_one_of_each_cell() -> None:
+    exp = [record(state="failed", check=check) for check in ("values", "edges")]
+    softmax, crash = record("softmax", state="failed"), record("reshape", state="crashed")
+    assert report_of(*exp, softmax, crash).failures == (crash, exp[0], softmax, exp[1])
+
+
+def test_only_the_script_of_the_page_may_run() -> None:
+    page = html.page(report_of(EXACT))
+    script = page[page.index("<script>") + len("<script>") : page.index("</script>")]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in page
+
+
+def test_many_failures_are_folded_and_counted() -> None:
+    failures = [record(f"op{n}", state="failed", message=f"message {n}.") for n in range(1000)]
+    report = report_of(*failures)
+    page, whole = html.page(report), text.text(report)
+    assert "Failures <small>1,000</small>" in page
+    assert "and 988 more" in page
+    assert "600 others of them are only in the JSON file" in page
+    assert "message 399." in page
+    assert "message 400." not in page
+    assert "… and 960 more" in whole
+    assert "more</summary>" not in html.page(report_of(*failures[:13]))
 
 
 def test_benchmark_is_shown_with_what_numpy_takes() -> None:

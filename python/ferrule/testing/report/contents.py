@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,9 +30,14 @@ class Report:
 
     @cached_property
     def failures(self) -> tuple[Record, ...]:
-        """Crashes first, each as it came."""
-        failing = (record for record in self.records if record.failing)
-        return tuple(sorted(failing, key=lambda record: record.state == "failed"))
+        """Crashes first; then one of each cell before a second of any, so that one op does not hide the others."""
+        of_cell: Counter[tuple[str, ...]] = Counter()
+        ranked = []
+        for record in (record for record in self.records if record.failing):
+            place = (record.target, record.op, record.dtype) if record.op else (record.target, record.check)
+            ranked.append((record.state == "failed", of_cell[place], record))
+            of_cell[place] += 1
+        return tuple(record for *_, record in sorted(ranked, key=lambda item: item[:2]))
 
     @cached_property
     def timed(self) -> tuple[Record, ...]:

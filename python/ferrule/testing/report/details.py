@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ferrule.testing.report.markup import CLASSES, safe, symbol
 from ferrule.testing.report.matrix import Cell
@@ -11,6 +11,7 @@ from ferrule.testing.report.record import Record
 from ferrule.testing.report.state import State, state_of
 from ferrule.testing.report.text import first_line
 
+FIRST = 12  # failures that are seen at once
 SHOWN = 400  # failures in full; the JSON file has all
 LENGTH = 6000  # characters of a message; the JSON file has all
 
@@ -79,15 +80,24 @@ def _command(command: str) -> str:
     return f"<pre class=r>{safe(command)}</pre>" if command else ""
 
 
-def failure_list(failures: Sequence[Record], undone: Iterable[Cell], links: Mapping[tuple[str, str, str], str]) -> str:
-    """Each as a line that opens. `undone` are declared capabilities of which no case ran."""
+def failure_list(failures: Sequence[Record], undone: Sequence[Cell], links: Mapping[tuple[str, str, str], str]) -> str:
+    """Each as a line that opens, all but the first folded. `undone` are declared capabilities of which no case ran."""
     items = [_failure(record, number, links) for number, record in enumerate(failures[:SHOWN])]
-    for cell in undone:
-        line = _summary(State.WRONG, cell.target, f"{cell.op} {cell.dtype}", cell.why)
-        items.append(f"<details data-t={_attribute(cell.target)}>{line}<p>The target declares it.</details>")
-    if len(failures) > SHOWN:
-        items.append(f"<p>… and {several(len(failures) - SHOWN, 'more failure')}, which the JSON file has in full.")
-    return "\n".join(items)
+    items += [_undone(cell, links) for cell in undone[:SHOWN]]
+    count = len(failures) + len(undone)
+    if count <= FIRST + 1:
+        return "\n".join(items)
+    left = count - len(items)
+    note = f"<p>{several(left, 'other')} of them are only in the JSON file." if left else ""
+    title = f"<summary>and {count - FIRST:,} more</summary>"
+    return "\n".join([*items[:FIRST], f"<details class=more>{title}", *items[FIRST:], f"{note}</details>"])
+
+
+def _undone(cell: Cell, links: Mapping[tuple[str, str, str], str]) -> str:
+    line = _summary(State.WRONG, cell.target, f"{cell.op} {cell.dtype}", cell.why)
+    link = links.get((cell.target, cell.op, cell.dtype))
+    about = f" · <a href=#{link}>all checks</a>" if link and cell.records else ""
+    return f"<details>{line}<p>A kernel of the target says that it takes this{about}</details>"
 
 
 def failure_names(failures: Sequence[Record]) -> dict[int, str]:
@@ -103,20 +113,13 @@ def _failure(record: Record, number: int, links: Mapping[tuple[str, str, str], s
     link = links.get((record.target, record.op, record.dtype))
     cell = f" · <a href=#{link}>all checks of {safe(record.op)} {safe(record.dtype)}</a>" if link else ""
     message = f"<pre>{safe(_shortened(record.message))}</pre>" if record.message else ""
-    return (
-        f"<details id=f{number} data-t={_attribute(record.target)}>{line}"
-        f"{message}<p>{told}{cell}{_command(record.repeat)}</details>"
-    )
+    return f"<details id=f{number}>{line}{message}<p>{told}{cell}{_command(record.repeat)}</details>"
 
 
 def _summary(state: State, target: str, name: str, what: str) -> str:
     return (
         f"<summary>{symbol(state)}<b>{safe(name)}</b> <small>{safe(target)}</small> <span>{safe(what)}</span></summary>"
     )
-
-
-def _attribute(text: str) -> str:
-    return f'"{safe(text)}"'
 
 
 def _shortened(message: str) -> str:

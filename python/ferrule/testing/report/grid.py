@@ -9,7 +9,7 @@ from ferrule.testing.report.matrix import Cell, Matrix
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
 
-OP_WIDTH = 17.5  # of the column of names, in percent
+OP_WIDTH = 19.0  # of the column of names, in percent
 GAP = 0.9
 
 

@@ -93,7 +93,7 @@
       rows[0].hidden = !shown;
     });
     one("output").textContent = any ? `${count} ${count === 1 ? "cell" : "cells"}` : "";
-    all("#failures details").forEach((item) => {
+    all("#failures details:not(.more)").forEach((item) => {
       const text = one("summary", item).textContent.toLowerCase();
       item.hidden = !words.every((word) => text.includes(word));
     });
@@ -146,7 +146,8 @@
     all(".chosen").forEach((cell) => cell.classList.remove("chosen"));
     const target = /^#[cft]\d+$/.test(location.hash) && one(location.hash);
     if (!target) return;
-    if (target.matches("details")) target.open = true;
+    for (let item = target.closest("details"); item; item = item.parentElement.closest("details")) item.open = true;
+    if (target.matches("details")) target.scrollIntoView({ block: "nearest" });
     if (!target.matches(".d")) return;
     complete(target);
     all(`.grid a[href="${location.hash}"]`).forEach((cell) => cell.classList.add("chosen"));

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class State(Enum):
     """From the worst to the least told."""
 
-    CRASHED = ("crashed", "✕", "X", "the process ended, or did not")
+    CRASHED = ("crashed", "✕", "X", "the process that ran it ended, or never answered")
     WRONG = ("wrong", "≠", "!=", "a check failed, or a declared capability ran no case")
     WITHIN = ("within bound", "≈", "~", "every check passed; some results were not the nearest number")
     EXACT = ("exact", "=", "=", "every check passed; every result was equal, or the nearest number")

@@ -19,6 +19,7 @@ REPLACEMENTS = str.maketrans(
     {state.symbol: state.ascii_symbol for state in State if state.symbol}
     | {numbers.INFINITY: "inf", "µ": "u", "×": "x", "…": "...", "·": "|"}  # noqa: RUF001
 )
+ROWS = 40  # of the matrix that are not clean
 NAMED = 8  # cells that are named one by one; of more it is said how many
 TIMED = 20  # rows of the benchmark that are shown, the slowest against NumPy first
 
@@ -80,10 +81,12 @@ def _rows(cells: list[Cell], width: int) -> list[str]:
         return []
     op, dtype = (max(len(getattr(cell, name)) for cell in cells) for name in ("op", "dtype"))
     lines = []
-    for cell in cells:
+    for cell in cells[:ROWS]:
         off = f"{numbers.distance(cell.ulp)} ulp" if cell.ulp is not None else ""
         about = f"{cell.why}, {cell.where}" if cell.where and cell.where not in cell.why else cell.why
         lines.append(_line(f"  {cell.state.symbol} {cell.op:<{op}} {cell.dtype:<{dtype}} {off:>9}  {about}", width))
+    if len(cells) > ROWS:
+        lines.append(f"  … and {len(cells) - ROWS:,} more")
     return lines
 
 
