@@ -14,7 +14,7 @@ import pytest
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.child import Child
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
-from ferrule.testing.report import Record, Report, save, text
+from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
 
@@ -112,7 +112,7 @@ class Kit:
             return
         report = Report(tuple(self.records))
         terminalreporter.section("ferrule kit")
-        terminalreporter.write(text(report))
+        terminalreporter.write(as_text(report))
         for path in self._reports:
             save(report, path)
             terminalreporter.write_line(f"wrote {path}")
