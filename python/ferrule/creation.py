@@ -50,9 +50,7 @@ def asarray(
         return array if dtype is None else astype(array, dtype)
     if dtype is not None and host.dtype != dtype:
         if copy is False:
-            raise InvalidArgumentError(
-                f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids"
-            )
+            raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")
         host, borrowed = host.astype(dtype), False
     if not borrowed:
         if copy is False:
