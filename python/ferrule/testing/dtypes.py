@@ -23,12 +23,12 @@ Values = NDArray[Any]
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """NumPy's dtype of a name; bfloat16 is ml_dtypes'."""
-    if name != "bfloat16":
-        return np.dtype(name)
-    import ml_dtypes
+    if name == "bfloat16":
+        import ml_dtypes
 
-    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return found
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
+    return np.dtype(name)
 
 
 def is_floating(name: str) -> bool:

@@ -57,7 +57,8 @@ def spacing(truth: Values, dtype: str) -> Values:
     _, exponent = np.frexp(truth)
     exponent = np.clip(exponent - 1, form.low, form.high - 1)
     exponent = np.where(truth == 0, form.low, exponent)
-    return np.asarray(np.ldexp(np.ones((), truth.dtype), exponent - (form.digits - 1)))
+    unit: Values = np.ldexp(np.ones((), truth.dtype), exponent - (form.digits - 1))
+    return unit
 
 
 def compare(
