@@ -64,7 +64,7 @@ struct Exact {
     });
     return hn::IfThenElse(hn::Eq(x, hn::Set(d, static_cast<float>(-HUGE_VAL))), hn::Set(d, static_cast<float>(NAN)), y);
   }
-  // z is a rounded argument, which the slope of log(erfc), -(2 z + 1 / z), would magnify to hundreds of ULP in the tail.
+  // z is rounded, which the slope of log(erfc), -(2 z + 1 / z), would magnify to hundreds of ULP in the tail.
   static double run(double x) {
     constexpr double root = M_SQRT1_2, rest_of_root = -4.8336466567264565e-17;
     const double z = -x * root, whole = 0.5 * x * ::erfc(z);
