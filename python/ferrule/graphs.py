@@ -183,11 +183,15 @@ class Graph:
         self._closed = True
 
     # ---- computing
-    def compile(self, *, fallback: str = "warn", fuse: bool = True) -> Graph:
-        """Compile for the device; errors of support and memory come now. `compute` does it if nobody did."""
+    def compile(self, *, fallback: str = "warn", fuse: bool = True, guard: bool = False) -> Graph:
+        """Compile for the device; errors of support and memory come now. `compute` does it if nobody did.
+
+        `fallback`: what happens to ops that the device lacks: "warn" and "allow" run them on the cpu, "error" raises.
+        `guard`: surround all that a backend writes by known bytes, and raise when one was touched: for its author.
+        """
         if not self.outputs:
             raise InvalidArgumentError("compile: the graph has no outputs")
-        self._compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse}))
+        self._compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse, "guard": guard}))
         return self
 
     def _compiled_handle(self) -> _ferrule.Compiled:

@@ -122,20 +122,23 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
     given(graph, "graph_compile", "graph");
     given(out, "graph_compile", "out");
     Fallback fallback = Fallback::warn;
-    bool fuse = true;
+    bool fuse = true, guard = false;
     const nlohmann::json options = parse_object("graph_compile", options_json);
     for (const auto& [key, value] : options.items()) {
       if (key == "fallback" && value.is_string())
         fallback = fallback_from(value.get<std::string>());
       else if (key == "fuse" && value.is_boolean())
         fuse = value.get<bool>();
+      else if (key == "guard" && value.is_boolean())
+        guard = value.get<bool>();
       else
-        fail_argument("graph_compile: option {}: {} is not one; there are fallback (a string) and fuse (a bool)", key,
-                      value.dump());
+        fail_argument(
+            "graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)", key,
+            value.dump());
     }
     for (const auto& other : graph->others) other->open();
     auto compiled = std::make_unique<fe_compiled>();
-    compiled->executable = build_executable(graph->graph, graph->device, fallback, fuse);
+    compiled->executable = build_executable(graph->graph, graph->device, fallback, fuse, guard);
     compiled->device = graph->device;
     compiled->scalars = graph->graph.scalar_defaults;
     *out = compiled.release();

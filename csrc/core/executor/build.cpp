@@ -4,7 +4,7 @@
 namespace ferrule {
 
 std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback,
-                                             bool fuse) {
+                                             bool fuse, bool guard) {
   CompileOptions options;
   options.device = device.get();
   options.on_fallback = fallback;
@@ -30,7 +30,7 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
     }
     return results;
   };
-  return Executable::create(compile(std::move(graph), options), "compiled graph");
+  return Executable::create(compile(std::move(graph), options), "compiled graph", guard);
 }
 
 }  // namespace ferrule

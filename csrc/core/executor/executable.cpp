@@ -54,8 +54,9 @@ Executable::Executable(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 Executable::~Executable() = default;
 const Plan& Executable::plan() const { return parts_->plan; }
 
-std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description) {
+std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description, bool guard) {
   auto parts = std::make_unique<Parts>();
+  parts->guard = guard;
   parts->plan = std::move(plan);
   parts->segments.resize(parts->plan.steps.size());
   for (std::size_t i = 0; i < parts->plan.steps.size(); ++i) {

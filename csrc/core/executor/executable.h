@@ -33,7 +33,8 @@ struct Cancel {
 class Executable {
  public:
   // Compiles the plan's segments. Holds the devices alive and refuses their unloading.
-  static std::shared_ptr<Executable> create(Plan plan, const std::string& description);
+  // With `guard` every run surrounds what its modules write by guard zones, and throws when one was touched.
+  static std::shared_ptr<Executable> create(Plan plan, const std::string& description, bool guard = false);
   ~Executable();
   const Plan& plan() const;
 
@@ -54,7 +55,8 @@ class Executable {
 
 // Graph to executable on a device, with the fallbacks that are there: compile() and create() with folding wired up.
 // Throws Error(unsupported) when no device takes a node.
-std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse);
+std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse,
+                                             bool guard = false);
 
 // A contiguous copy of the view on another (or the same) device.
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);

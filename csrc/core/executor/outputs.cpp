@@ -33,7 +33,7 @@ void Run::bind_output(const Slot& slot, TypedView& bound) {
       return;
     }
   }
-  bound = new_array(device, slot.type);
+  bound = written_array(device, slot.type, "the output");
 }
 
 TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const {

@@ -4,6 +4,8 @@
 #include "core/error.h"
 #include "core/executor/queues.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace ferrule {
@@ -85,7 +87,22 @@ std::vector<TypedView> Run::compute() {
     else
       execute(std::get<Segment>(plan_.steps[i]), parts_.segments[i]);
   }
+  guards_.check();
   return collect_outputs();
+}
+
+// What a module writes to lies between guard zones when the graph was compiled with them.
+TypedView Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
+  const auto bytes = static_cast<uint64_t>(byte_count(type));
+  if (!parts_.guard || bytes == 0) return new_array(device, type);
+  const Guards::Room room = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)));
+  const auto offset = static_cast<int64_t>(room.offset / size_of(type.dtype));
+  return {type, {room.storage, offset, contiguous_strides(type.shape)}};
+}
+
+Guards::Room Run::room(const std::shared_ptr<Device>& device, uint64_t size, const char* what) {
+  if (size == 0) return {};
+  return parts_.guard ? guards_.allocate(device, size, what) : Guards::Room{Storage::allocate(device, size)};
 }
 
 void Run::bind_inputs() {
@@ -158,11 +175,12 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   Device& device = *segment.device;
   const std::shared_ptr<Device>& owner = compiled.live.device();
   Scratch<fe_binding, 16> bindings(segment.bindings.size());
-  std::shared_ptr<Storage> workspace, scratch, nothing;
+  std::shared_ptr<Storage> nothing;
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     TypedView& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
-    if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = new_array(owner, slot.type);
+    if (!bound.view.storage && slot.kind == Slot::Kind::crossing)
+      bound = written_array(owner, slot.type, "the value");
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
     if (!bound.view.storage) {  // no elements: a module gets a buffer all the same, as it need not look
@@ -178,16 +196,17 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
-  const uint64_t workspace_size = view_of(*segment.view).workspace_size;
-  if (workspace_size > 0) workspace = Storage::allocate(owner, workspace_size);
-  if (compiled.scratch_size > 0) scratch = Storage::allocate(owner, compiled.scratch_size);
+  const Guards::Room workspace = room(owner, view_of(*segment.view).workspace_size, "the workspace");
+  const Guards::Room scratch = room(owner, compiled.scratch_size, "the scratch memory");
   fe_execution execution{};
   execution.struct_size = sizeof execution;
   execution.bindings = bindings.data();
   execution.scalars = scalars.data();
   execution.offsets = offsets.data();
-  execution.workspace = workspace ? workspace->buffer() : nullptr;
-  execution.scratch = scratch ? scratch->buffer() : nullptr;
+  execution.workspace = workspace.storage ? workspace.storage->buffer() : nullptr;
+  execution.workspace_offset = workspace.offset;
+  execution.scratch = scratch.storage ? scratch.storage->buffer() : nullptr;
+  execution.scratch_offset = scratch.offset;
   execution.poll = cancel_.function ? poll_cancel : nullptr;
   execution.poll_argument = &cancel_;
   QueueUse queue(device);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/executor/executable.h"
+#include "core/executor/guards.h"
 #include "core/registry/device.h"
 
 #include <mutex>
@@ -46,6 +47,7 @@ struct Executable::Parts {
   std::vector<TypedView> carried;         // of each slot: a constant that was carried to its device; else no storage
   std::vector<bool> is_carried_to;        // of each slot: a transfer writes it
   std::vector<std::shared_ptr<Device>> devices;
+  bool guard = false;
   mutable RunArraysPool arrays;
 };
 
@@ -72,6 +74,8 @@ class Run {
 
   void execute(const Segment& segment, const CompiledSegment& compiled);
   void carry(const Transfer& transfer);
+  TypedView written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what);
+  Guards::Room room(const std::shared_ptr<Device>& device, uint64_t size, const char* what);
 
   const Executable::Parts& parts_;
   const Plan& plan_;
@@ -80,6 +84,7 @@ class Run {
   std::span<const OutputMemory> out_memory_;
   Cancel cancel_;
   std::unique_ptr<RunArrays> arrays_;
+  Guards guards_;
 };
 
 // A new contiguous array; one without elements has no storage.

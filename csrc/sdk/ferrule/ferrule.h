@@ -151,7 +151,8 @@ FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t 
 FE_API fe_error *fe_graph_output(fe_graph *graph, uint32_t value);
 FE_API fe_error *fe_graph_value_type(const fe_graph *graph, uint32_t value, fe_array_info *out);
 FE_API fe_error *fe_graph_text(const fe_graph *graph, const char *format, fe_string **out); /* "text", "dot", "json" */
-/* options: {"fallback": "warn"|"error"|"allow", "fuse": true}. */
+/* options: {"fallback": "warn"|"error"|"allow", "fuse": true, "guard": false}; with guard each run has zones of known
+   bytes around what modules write, and fails with FE_INTERNAL when one was touched. */
 FE_API fe_error *fe_graph_compile(fe_graph *graph, const char *options_json, fe_compiled **out);
 FE_API void fe_compiled_release(fe_compiled *compiled);
 FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,

@@ -1,0 +1,157 @@
+"""One check of one case on one device: counts, the worst element so far, and the failure as people read it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.exactness import Verdict
+from ferrule.testing.execution import Execution, Refused, prepare
+
+if TYPE_CHECKING:
+    import ferrule as fe
+
+LEVELS = ("brief", "quick", "full", "edge")
+
+
+class Failed(Exception):  # noqa: N818 - a verdict
+    """The device is wrong; the text says how."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - an answer
+    """There is nothing to check, and why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a verdict was found."""
+
+    problem: Problem
+    layout: str
+    verdict: Verdict
+
+
+class Attempt:
+    """`level` is one of LEVELS. `at` is told each execution before it begins, for the case that it is the last."""
+
+    def __init__(
+        self, device: fe.Device, case: Case, check: str, level: str, seed: int, at: Callable[[str], None]
+    ) -> None:
+        self.device, self.case, self.check, self.level, self.seed, self.at = device, case, check, level, seed, at
+        self.runs = 0
+        self.worst: Place | None = None
+        self.refusals: list[str] = []
+        self.kernels: list[str] = []
+        self.measured: dict[str, float] = {}
+
+    def pick(self, **by_level: int) -> int:
+        """A number by the level: pick(quick=3, full=20); that of the next lower level where one is not given."""
+        chosen = 0
+        for level in LEVELS[: LEVELS.index(self.level) + 1]:
+            chosen = by_level.get(level, chosen)
+        return chosen
+
+    def rng(self, *words: object) -> np.random.Generator:
+        """The same numbers for the same seed, case, check and words."""
+        text = "/".join(map(str, (self.case.name, self.check, *words)))
+        return np.random.default_rng([self.seed, zlib.crc32(text.encode())])
+
+    def inputs(self, problem: Problem, *words: object) -> list[Values]:
+        return self.case.inputs(problem, self.rng(problem, *words))
+
+    def prepare(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Execution:
+        """Compile; raises Refused."""
+        self.at(f"{problem}{note and ' ' + note} (compiling)")
+        execution = prepare(self.device, self.case, problem, inputs, **options)
+        if not self.kernels:
+            self.kernels = execution.kernels
+        self.at(f"{problem}{note and ' ' + note}")
+        return execution
+
+    def compute(self, execution: Execution) -> Values:
+        self.runs += 1
+        return execution.compute()
+
+    def run(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Values:
+        return self.compute(self.prepare(problem, inputs, note, **options))
+
+    def try_problem(self, problem: Problem, inputs: Sequence[Values] | None = None, note: str = "") -> None:
+        """Run and judge, or note the refusal."""
+        given = self.inputs(problem) if inputs is None else list(inputs)
+        try:
+            got = self.run(problem, given, note)
+        except Refused as refusal:
+            self.refusals.append(f"{problem}: {refusal}")
+            return
+        self.judge(problem, given, got, note)
+
+    def judge(self, problem: Problem, inputs: Sequence[Values], got: Values, note: str = "") -> None:
+        """Raises Failed with all that one needs to know."""
+        verdict = self._verdict(problem, list(inputs), got)
+        if self.worst is None or verdict.ulp > self.worst.verdict.ulp or not verdict.ok:
+            self.worst = Place(problem, note, verdict)
+        if not verdict.ok:
+            raise Failed(self.describe(problem, inputs, verdict, note))
+
+    def _verdict(self, problem: Problem, inputs: list[Values], got: Values) -> Verdict:
+        sample = 4096
+        if not self.case.family.pointwise or got.size <= sample or got.ndim == 0:
+            return self.case.judge(problem, inputs, got)
+        # Of many independent elements a sample, with both ends: oracles in Python are slow.
+        chosen = self.rng("sample").choice(got.size, sample, replace=False)
+        chosen = np.union1d(chosen, [*range(64), *range(got.size - 64, got.size)])
+        seen = [np.broadcast_to(x, got.shape).ravel()[chosen] for x in inputs]
+        verdict = self.case.judge(Problem(((chosen.size,),) * len(seen), problem.attributes), seen, got.ravel()[chosen])
+        index = np.unravel_index(chosen[verdict.index[0]], got.shape) if verdict.index else ()
+        return Verdict(**{**vars(verdict), "index": tuple(int(i) for i in index)})
+
+    def equal_bits(self, problem: Problem, got: Values, wanted: Values, what: str) -> None:
+        """Raises Failed unless both have the same bits."""
+        if got.tobytes() == wanted.tobytes() and got.shape == wanted.shape:
+            return
+        as_bytes = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(x.size, -1) for x in (got, wanted)]
+        differing = np.flatnonzero((as_bytes[0] != as_bytes[1]).any(axis=1))
+        index = tuple(int(i) for i in np.unravel_index(differing[0], got.shape))
+        raise Failed(
+            self._text(
+                problem,
+                [
+                    ("differs", what),
+                    ("first", f"element {index} of {got.size}, {differing.size} differ"),
+                    ("values", f"{got[index]!r} and {wanted[index]!r}"),
+                ],
+            )
+        )
+
+    def fail(self, problem: Problem, what: str) -> Failed:
+        return Failed(self._text(problem, [("wrong", what)]))
+
+    def describe(self, problem: Problem, inputs: Sequence[Values], verdict: Verdict, note: str = "") -> str:
+        at = verdict.index
+        lines = [("layout", note)] if note else []
+        lines += [
+            ("strides", ", ".join(str(tuple(s // x.itemsize for s in x.strides)) for x in inputs) or "no inputs"),
+            ("worst", f"element {at} of {verdict.count}; {verdict.wrong} elements are wrong ({verdict.why})"),
+            ("got", verdict.got),
+            ("wanted", verdict.wanted),
+            ("ulp", f"{verdict.ulp:.4g}, allowed {verdict.allowed:.4g}: {self.case.tolerance.reason}"),
+        ]
+        if self.case.family.pointwise and inputs and at:
+            shape = np.broadcast_shapes(*(x.shape for x in inputs))
+            if len(shape) == len(at):
+                lines.append(("inputs", ", ".join(repr(np.broadcast_to(x, shape)[at]) for x in inputs)))
+        return self._text(problem, lines)
+
+    def _text(self, problem: Problem, lines: list[tuple[str, str]]) -> str:
+        dtypes = ", ".join(self.case.dtypes)
+        head = f"{self.case.op} on {self.device.name}: {dtypes} -> {self.case.result}, check {self.check!r}"
+        attributes = ", ".join(f"{name}={value!r}" for name, value in problem.attributes.items()) or "none"
+        shapes = ", ".join(map(str, problem.shapes)) or "none"
+        rows = [("shapes", shapes), ("attributes", attributes), *lines, ("seed", str(self.seed))]
+        return "\n".join([head, *(f"  {name:<10} {text}" for name, text in rows)])

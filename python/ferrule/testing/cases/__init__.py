@@ -1,0 +1,1 @@
+"""The cases: one file a family of ops. Each file has a list CASES; nothing else names it."""

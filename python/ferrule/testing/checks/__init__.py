@@ -1,0 +1,39 @@
+"""The checks: what each case is held against. One file each, whose name is the check's, with a function
+`check(attempt)`, which raises Failed, NotApplicable or Refused, or returns, and, where it is not for every case, one
+`applies(case)`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case
+
+Check = Callable[[Attempt], None]
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+
+
+def all_checks() -> dict[str, Check]:
+    return {name: module.check for name, module in _modules().items()}
+
+
+def applies(check: str, case: Case) -> bool:
+    """Whether there is anything to check."""
+    found: Callable[[Case], bool] | None = getattr(_modules()[check], "applies", None)
+    return found is None or found(case)
+
+
+def checks_of(level: str) -> list[str]:
+    """The names of those that a level has."""
+    if level == "brief":
+        return ["values"]
+    return [name for name in all_checks() if name != "benchmark"]

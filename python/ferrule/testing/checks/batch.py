@@ -1,0 +1,46 @@
+"""A row gives the same bits, whatever the batch that it is in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.execution import Refused
+from ferrule.testing.families import Batch
+
+PARTS = ((0, 1), (1, 3), (13, 20), (40, 67), (66, 67), (0, 16), (5, 38))
+
+
+def applies(case: Case) -> bool:
+    return bool(case.family.batches)
+
+
+def check(attempt: Attempt) -> None:
+    for batch in attempt.case.family.batches:
+        inputs = attempt.inputs(batch.problem)
+        try:
+            whole = attempt.run(batch.problem, inputs)
+        except Refused as refusal:
+            attempt.refusals.append(f"{batch.problem}: {refusal}")
+            continue
+        for first, last in PARTS[: attempt.pick(quick=4, full=7)]:
+            _part(attempt, batch, inputs, whole, slice(first, last))
+
+
+def _part(attempt: Attempt, batch: Batch, inputs: list[Values], whole: Values, part: slice) -> None:
+    def cut(values: Values, axis: int | None) -> Values:
+        if axis is None:
+            return values
+        return np.ascontiguousarray(values[(slice(None),) * axis + (part,)])
+
+    less = [cut(x, axis) for x, axis in zip(inputs, batch.inputs, strict=True)]
+    problem = Problem(tuple(x.shape for x in less), batch.problem.attributes)
+    try:
+        got = attempt.run(problem, less)
+    except Refused as refusal:
+        attempt.refusals.append(f"{problem}: {refusal}")
+        return
+    what = f"rows {part.start} to {part.stop} of {batch.problem}, computed alone and in the batch"
+    attempt.equal_bits(problem, got, cut(whole, batch.output), what)

@@ -1,0 +1,41 @@
+"""Zeros of both signs, infinities, NaN, the least and greatest numbers: in every combination, or among others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+
+
+def applies(case: Case) -> bool:
+    return bool(case.family.plain[0].shapes)
+
+
+def check(attempt: Attempt) -> None:
+    case = attempt.case
+    shapes = case.family.plain[0].shapes
+    if case.family.pointwise:
+        grids = np.meshgrid(*(case.domain(i).edge_values(case.dtype(i)) for i in range(len(shapes))), indexing="ij")
+        inputs = [grid.ravel().astype(grid.dtype) for grid in grids]
+        problem = Problem(tuple(x.shape for x in inputs), case.family.plain[0].attributes)
+        attempt.try_problem(problem, inputs, "edge values")
+        return
+    if case.fill is not None and all(d not in ("float16", "bfloat16", "float32", "float64") for d in case.dtypes[:1]):
+        return  # what the shapes say is all that such inputs may hold
+    for number in range(attempt.pick(quick=2, full=8, edge=50)):
+        problem = case.family.plain[number % len(case.family.plain)]
+        rng = attempt.rng(number)
+        inputs = case.inputs(problem, rng)
+        attempt.try_problem(problem, [_sprinkle(attempt, rng, i, x) for i, x in enumerate(inputs)], "edge values")
+
+
+def _sprinkle(attempt: Attempt, rng: np.random.Generator, number: int, values: Values) -> Values:
+    """A tenth of the elements becomes edge values; inputs that depend on shapes stay."""
+    case = attempt.case
+    if values.size == 0 or (case.fill is not None and number > 0):
+        return values
+    edges = case.domain(number).edge_values(case.dtype(number))
+    chosen = rng.random(values.shape) < 0.1
+    return np.where(chosen, rng.choice(edges, values.shape), values).astype(values.dtype)

@@ -1,0 +1,27 @@
+"""Inputs that have no result raise an error, after which the device still works."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case
+
+
+def applies(case: Case) -> bool:
+    return case.errors is not None
+
+
+def check(attempt: Attempt) -> None:
+    import ferrule as fe
+
+    case = attempt.case
+    assert case.errors is not None
+    for failing in case.errors(case):
+        execution = attempt.prepare(failing.problem, failing.inputs, failing.why)
+        try:
+            got = attempt.compute(execution)
+        except fe.Error as error:
+            if not str(error):
+                raise attempt.fail(failing.problem, f"{failing.why}: the error says nothing") from error
+        else:
+            raise attempt.fail(failing.problem, f"{failing.why}: gave {got!r} rather than an error")
+        attempt.try_problem(case.family.plain[0])

@@ -1,0 +1,63 @@
+"""No byte outside of an output is written and none outside of an input read, and inputs stay as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.execution import Execution, Refused
+from ferrule.testing.fences import fenced
+from ferrule.testing.layouts import Laid, contiguous, offset
+
+
+def check(attempt: Attempt) -> None:
+    import ferrule as fe
+
+    family = attempt.case.family
+    problems = [*family.plain[: attempt.pick(quick=3, full=20)], *family.single[:1], *family.empty[:1]]
+    for problem in problems:
+        inputs = attempt.inputs(problem)
+        try:
+            execution = attempt.prepare(problem, inputs, "guard zones", guard=True, layouts=[offset(64)] * len(inputs))
+        except Refused as refusal:
+            attempt.refusals.append(f"{problem}: {refusal}")
+            continue
+        before = [laid.base.copy() for laid in execution.laid]
+        try:
+            got = attempt.compute(execution)
+        except fe.InternalError as error:
+            raise attempt.fail(problem, str(error)) from error
+        _inputs_are_untouched(attempt, problem, execution, before)
+        attempt.judge(problem, inputs, got, "guard zones")
+        if attempt.device.info.get("host_memory", attempt.device.kind == "cpu"):
+            _between_fences(attempt, problem, inputs, got)
+
+
+def _inputs_are_untouched(attempt: Attempt, problem: Problem, execution: Execution, before: list[Values]) -> None:
+    for number, (array, old) in enumerate(zip(execution.given, before, strict=True)):
+        if np.asarray(array).tobytes() != old.tobytes():
+            raise attempt.fail(problem, f"input {number}, or memory beside it, was written to")
+
+
+def _between_fences(attempt: Attempt, problem: Problem, inputs: list[Values], wanted: Values) -> None:
+    """Inputs and output at the very end, then the very begin, of memory that may be touched."""
+    for at_end in (True, False):
+        copies = [fenced(x, at_end) for x in inputs]
+        out: Any = fenced(wanted, at_end)
+        if out is None:
+            return
+
+        def lay(values: Values, known: list[Any] = copies) -> Laid:
+            place = next(copy for copy in known if copy is values)
+            return Laid(place, place)
+
+        note = f"at the {'end' if at_end else 'begin'} of its memory: a byte further is a segmentation fault"
+        lays = [lay if x.size else contiguous for x in inputs]
+        execution = attempt.prepare(problem, [c for c in copies if c is not None], note, layouts=lays)
+        attempt.runs += 1
+        execution.compute_into(out)
+        attempt.judge(problem, inputs, np.array(out), note)

@@ -1,0 +1,40 @@
+"""Views of every kind as inputs: transposed, stepped, backwards, repeated, aligned to the item and no more."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.execution import Refused
+from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
+
+
+def applies(case: Case) -> bool:
+    return bool(case.family.plain[0].shapes)
+
+
+def check(attempt: Attempt) -> None:
+    family = attempt.case.family
+    for problem in family.plain[: attempt.pick(quick=2, full=20)]:
+        inputs = attempt.inputs(problem)
+        for name, layout in STRIDED.items():
+            lays: list[Layout] = [layout if fits(name, x) else contiguous for x in inputs]
+            # All inputs so, then each alone.
+            choices = [lays]
+            if len(lays) > 1 and attempt.level != "quick":
+                choices += [[lay if i == j else contiguous for j, lay in enumerate(lays)] for i in range(len(lays))]
+            for chosen in choices:
+                if any(lay is not contiguous for lay in chosen):
+                    _try(attempt, problem, inputs, chosen, name)
+
+
+def _try(attempt: Attempt, problem: Problem, inputs: list[Values], lays: list[Layout], name: str) -> None:
+    try:
+        execution = attempt.prepare(problem, inputs, name, layouts=lays)
+    except Refused as refusal:
+        attempt.refusals.append(f"{problem} {name}: {refusal}")
+        return
+    seen = execution.seen
+    if attempt.case.fill is not None and any((a != b).any() for a, b in zip(seen[1:], inputs[1:], strict=True)):
+        return  # repeated indices or masks would no longer fit their shapes
+    attempt.judge(problem, seen, attempt.compute(execution), name)

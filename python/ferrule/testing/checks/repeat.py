@@ -1,0 +1,21 @@
+"""The same inputs give the same bits, again and again, and compiled anew."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.execution import Refused
+
+
+def check(attempt: Attempt) -> None:
+    family = attempt.case.family
+    for problem in (*family.plain[: attempt.pick(quick=1, full=4)], *family.large[:1]):
+        inputs = attempt.inputs(problem)
+        try:
+            execution = attempt.prepare(problem, inputs)
+        except Refused as refusal:
+            attempt.refusals.append(f"{problem}: {refusal}")
+            continue
+        first = attempt.compute(execution).copy()
+        for number in range(attempt.pick(quick=3, full=10, edge=50)):
+            attempt.equal_bits(problem, attempt.compute(execution), first, f"the first run, and run {number + 2}")
+        attempt.equal_bits(problem, attempt.run(problem, inputs), first, "the first run, and one compiled anew")

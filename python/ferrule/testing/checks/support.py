@@ -1,0 +1,19 @@
+"""What a device says it supports, it compiles."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.execution import Refused
+
+
+def check(attempt: Attempt) -> None:
+    case = attempt.case
+    problem = case.family.plain[0]
+    inputs = attempt.inputs(problem)
+    promised = bool(case.dtypes) and attempt.device.supports(case.op, *case.dtypes)
+    try:
+        attempt.judge(problem, inputs, attempt.run(problem, inputs))
+    except Refused as refusal:
+        if promised:
+            raise attempt.fail(problem, f"the device supports {case.op} of {case.dtypes}, but: {refusal}") from refusal
+        raise

@@ -1,0 +1,34 @@
+"""The number of threads does not change a bit."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt, NotApplicable
+from ferrule.testing.case import Case
+from ferrule.testing.execution import Refused
+
+
+def applies(case: Case) -> bool:
+    return bool(case.family.large)
+
+
+def check(attempt: Attempt) -> None:
+    import ferrule as fe
+
+    if attempt.device.kind != "cpu":
+        raise NotApplicable("the device does not compute on the threads of the process")
+    try:
+        for problem in attempt.case.family.large[: attempt.pick(quick=2, full=10)]:
+            inputs = attempt.inputs(problem)
+            fe.set_thread_count(1)
+            try:
+                execution = attempt.prepare(problem, inputs)
+            except Refused as refusal:
+                attempt.refusals.append(f"{problem}: {refusal}")
+                continue
+            alone = attempt.compute(execution).copy()
+            for count in (2, 3, 8)[: attempt.pick(quick=2, full=3)]:
+                fe.set_thread_count(count)
+                got = attempt.compute(execution)
+                attempt.equal_bits(problem, got, alone, f"{count} threads, and one")
+    finally:
+        fe.set_thread_count(0)

@@ -1,0 +1,36 @@
+"""Ordinary values, numbers of random bits, and large shapes: within the tolerance of the truth."""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Problem
+from ferrule.testing.dtypes import is_floating
+from ferrule.testing.values import every_pattern, patterns
+
+
+def check(attempt: Attempt) -> None:
+    family = attempt.case.family
+    for problem in family.plain[: attempt.pick(brief=1, quick=4, full=100)]:
+        attempt.try_problem(problem)
+    if attempt.level == "brief":
+        return
+    for problem in family.large[: attempt.pick(quick=1, full=10)]:
+        attempt.try_problem(problem)
+    if family.pointwise and all(map(is_floating, attempt.case.dtypes)):
+        _random_bits(attempt)
+
+
+def _random_bits(attempt: Attempt) -> None:
+    case = attempt.case
+    if any(domain.within for domain in case.domains):
+        return
+    count = attempt.pick(quick=500, full=4_000, edge=200_000)
+    arity = len(family_shapes := case.family.plain[0].shapes)
+    problem = Problem(((count,),) * len(family_shapes), case.family.plain[0].attributes)
+    rng = attempt.rng("bits")
+    attempt.try_problem(problem, [patterns(rng, count, case.dtype(i)) for i in range(arity)], "random bits")
+    if attempt.level != "edge" or arity != 1 or case.dtype(0) not in ("float16", "bfloat16"):
+        return
+    every = every_pattern(case.dtype(0))
+    for part in range(0, every.size, 4096):  # so many are judged one by one
+        attempt.try_problem(Problem(((4096,),), problem.attributes), [every[part : part + 4096]], "every number")

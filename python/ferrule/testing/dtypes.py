@@ -1,0 +1,103 @@
+"""The dtypes as NumPy sees them, and the wider ones in which oracles compute."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BOOL = ("bool",)
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+INTEGERS = SIGNED + UNSIGNED
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+NUMERIC = INTEGERS + FLOATS
+ALL = BOOL + NUMERIC
+
+Values = NDArray[Any]
+
+
+@cache
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """NumPy's dtype of a name; bfloat16 is ml_dtypes'."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
+    return np.dtype(name)
+
+
+def is_floating(name: str) -> bool:
+    return name in FLOATS
+
+
+class Format:
+    """A binary floating-point format: `digits` of its significand, `low` and `high` the exponents of its least normal
+    number and of the first power of two that it lacks (IEEE 754-2019, 3.3)."""
+
+    def __init__(self, digits: int, low: int, high: int) -> None:
+        self.digits, self.low, self.high = digits, low, high
+
+    @property
+    def unit_roundoff(self) -> float:
+        return 2.0**-self.digits
+
+    @property
+    def greatest(self) -> float:
+        return (2.0 - 2.0 ** (1 - self.digits)) * 2.0 ** (self.high - 1)
+
+    @property
+    def least_normal(self) -> float:
+        return 2.0**self.low
+
+    @property
+    def least(self) -> float:
+        return 2.0 ** (self.low - self.digits + 1)
+
+
+FORMATS = {
+    "float16": Format(11, -14, 16),
+    "bfloat16": Format(8, -126, 128),
+    "float32": Format(24, -126, 128),
+    "float64": Format(53, -1022, 1024),
+}
+# In which a device adds up: design section 7.
+ACCUMULATORS = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
+
+
+def accumulator_roundoff(dtype: str) -> float:
+    return FORMATS[ACCUMULATORS[dtype]].unit_roundoff
+
+
+def wide_of(dtype: str) -> np.dtype[Any]:
+    """The dtype of an oracle: float64 for what is narrower; for float64 C's long double.
+
+    Where that is no wider (Windows, macOS on Arm) the oracle errs as much as the device may, and bounds grow by that.
+    """
+    return np.dtype(np.longdouble if dtype == "float64" else np.float64)
+
+
+def widen(values: Values) -> Values:
+    """Floating-point values as the oracle takes them; others as they are."""
+    name = values.dtype.name
+    return values.astype(wide_of(name)) if is_floating(name) else values
+
+
+@cache
+def known_dtypes() -> frozenset[str]:
+    """Those that this ferrule has."""
+    from ferrule import _ferrule
+
+    return frozenset(name for name in ALL if _ferrule.is_dtype(name))
+
+
+@cache
+def op_rows() -> dict[str, dict[str, Any]]:
+    """The op rows of this ferrule, by name."""
+    from ferrule import _ferrule
+
+    return {row["name"]: row for row in json.loads(_ferrule.ops())}

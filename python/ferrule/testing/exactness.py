@@ -1,0 +1,141 @@
+"""How far a result is from the truth: in units in the last place (Muller et al. 2018, definition 2.6), or wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import FORMATS, Values, is_floating
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What an element may be off by, and why that much: `ulp` units in the last place of the true value, or as far as
+    `bound` says, which is given the widened inputs and the attributes and gives absolute distances of the result's
+    shape; half a unit for the last rounding comes on top of it."""
+
+    reason: str
+    ulp: float = 0.0
+    bound: Any = None  # (inputs, attributes, truth, dtype) -> distances
+
+    def distances(self, inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values | None:
+        if self.bound is None:
+            return None
+        with np.errstate(all="ignore"):
+            return np.asarray(self.bound(inputs, attributes, truth, dtype))
+
+
+EXACT = Tolerance("the result is a selection or a comparison of the inputs, or integer arithmetic")
+ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded", ulp=0.5)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst element of a result."""
+
+    ok: bool
+    ulp: float  # of the worst element; infinite where it is no question of distance
+    index: tuple[int, ...] = ()
+    got: str = ""
+    wanted: str = ""
+    allowed: float = 0.0
+    wrong: int = 0  # elements out of bounds
+    count: int = 0
+    why: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Equal, or the nearest number."""
+        return self.ok and self.ulp <= 0.5
+
+
+def spacing(truth: Values, dtype: str) -> Values:
+    """One unit in the last place of `dtype` at the true values."""
+    form = FORMATS[dtype]
+    _, exponent = np.frexp(truth)
+    exponent = np.clip(exponent - 1, form.low, form.high - 1)
+    exponent = np.where(truth == 0, form.low, exponent)
+    unit: Values = np.ldexp(np.ones((), truth.dtype), exponent - (form.digits - 1))
+    return unit
+
+
+def compare(
+    got: Values,
+    truth: Values,
+    dtype: str,
+    tolerance: Tolerance = EXACT,
+    distances: Values | None = None,
+    signed_zeros: bool = True,
+) -> Verdict:
+    """Hold a result against the truth, which is wider where `dtype` is floating-point."""
+    if got.dtype.name != dtype or got.shape != truth.shape:
+        return Verdict(
+            False, np.inf, (), f"{got.dtype.name}{got.shape}", f"{dtype}{truth.shape}", why="another dtype or shape"
+        )
+    if got.size == 0:
+        return Verdict(True, 0.0)
+    if not is_floating(dtype):
+        off = np.where(got == truth, 0.0, np.inf)
+        return _verdict(off, np.zeros_like(off), got, truth, "another value")
+    with np.errstate(all="ignore"):
+        off, allowed, why = _floating(got, truth, dtype, tolerance, distances, signed_zeros)
+    return _verdict(off, allowed, got, truth, why)
+
+
+def _floating(
+    got: Values, truth: Values, dtype: str, tolerance: Tolerance, distances: Values | None, signed_zeros: bool
+) -> tuple[Values, Values, str]:
+    form = FORMATS[dtype]
+    wide = got.astype(truth.dtype)
+    edge = np.ldexp(np.ones((), truth.dtype), form.high) if form.high < 1024 or truth.dtype.itemsize > 8 else np.inf
+    # What rounds to infinity counts as the number after the greatest: being off by it is a matter of distance.
+    near = np.where(np.isinf(wide), np.copysign(edge, wide), wide)
+    target = np.clip(truth, -edge, edge)
+    unit = spacing(target, dtype)
+    off = np.abs(near - target) / unit
+    allowed = np.full(truth.shape, float(tolerance.ulp))
+    if distances is not None:
+        allowed = np.maximum(allowed, distances / unit + 0.5)
+    allowed = np.where(np.isnan(allowed), np.inf, allowed)
+    # Of subnormal results the unit is that of the least normal number, so that nothing may be flushed to zero.
+    off = np.where(np.isnan(truth) != np.isnan(wide), np.inf, np.where(np.isnan(truth), 0.0, off))
+    allowed = np.where(np.isnan(truth), 0.0, allowed)
+    endless = np.isinf(truth)
+    off = np.where(endless, np.where(wide == truth, 0.0, np.inf), off)
+    allowed = np.where(endless, 0.0, allowed)
+    why = "too far from the truth"
+    if signed_zeros:
+        zeros = (truth == 0) & (wide == 0) & (np.signbit(truth) != np.signbit(wide))
+        if zeros.any() and not (off > allowed).any():
+            why = "the zero has the other sign"
+        off = np.where(zeros, np.inf, off)
+    return off.astype(np.float64), allowed.astype(np.float64), why
+
+
+def _verdict(off: Values, allowed: Values, got: Values, truth: Values, why: str) -> Verdict:
+    wrong = off > allowed
+    count = int(wrong.sum())
+    # The worst of the wrong ones, else the worst of all.
+    ranked = np.where(wrong, off - allowed, -1.0) if count else off
+    place = np.unravel_index(int(np.argmax(np.where(np.isnan(ranked), np.inf, ranked))), got.shape)
+    return Verdict(
+        ok=count == 0,
+        ulp=float(off[place]),
+        index=tuple(int(i) for i in place),
+        got=_text(got[place]),
+        wanted=_text(truth[place]),
+        allowed=float(allowed[place]),
+        wrong=count,
+        count=int(got.size),
+        why=why if count else "",
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.longdouble):
+        return np.format_float_scientific(value, precision=21, unique=False)
+    if value.dtype.kind in "fV":
+        return f"{float(value)!r} ({float(value).hex()})"
+    return str(value)

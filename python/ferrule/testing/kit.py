@@ -1,0 +1,194 @@
+"""What there is to test: targets, their devices, which cases those support, and the record of each check."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ferrule.testing.case import Case, all_cases
+from ferrule.testing.checks import applies, checks_of
+from ferrule.testing.child import Child, ChildEnded, ChildError
+from ferrule.testing.dtypes import op_rows
+from ferrule.testing.target import Target
+
+Record = dict[str, Any]
+
+
+@dataclass
+class Subject:
+    """One device of a target, or the reason why there is none."""
+
+    target: Target
+    child: Child
+    name: str
+    device: str = ""
+    module: str = ""
+    variant: str = ""
+    declared: tuple[str, ...] = ()
+    error: ChildEnded | ChildError | None = None
+    ops: Iterable[str] | None = None  # those that are asked for; all of them when nothing is said
+
+    @functools.cached_property
+    def support(self) -> dict[str, Support]:
+        """By the name of the case."""
+        found: dict[str, Support] = {}
+        for op in op_rows() if self.ops is None else self.ops:
+            names = [case.name for case in all_cases().values() if case.op == op]
+            try:
+                answers = self.child.ask(do="support", device=self.device, op=op)["cases"]
+                found.update({name: Support(**answers[name]) for name in names})
+            except (ChildEnded, ChildError) as end:
+                found.update({name: Support(supported=False, ended=end) for name in names})
+        return found
+
+    def supported(self, op: str, whole: bool = False) -> bool:
+        """Whether the device takes any case of an op, or each."""
+        answers = [answer.supported for name, answer in self.support.items() if all_cases()[name].op == op]
+        return all(answers) if whole else any(answers)
+
+
+@dataclass(frozen=True)
+class Support:
+    """The answer of a device to a case; `promised` by its `supports`; `ended` when asking took the child down."""
+
+    supported: bool
+    promised: bool = False
+    kernels: list[str] = field(default_factory=list)
+    reason: str = ""
+    ended: ChildEnded | ChildError | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One check of one case on one device."""
+
+    subject: Subject
+    case: Case
+    check: str
+    level: str
+    seed: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.subject.name}-{self.case.name}-{self.check}"
+
+    @property
+    def repeat(self) -> str:
+        """The command that does this again."""
+        return (
+            f"pytest --pyargs 'ferrule.testing.test_ops::test_op[{self.id}]' {self.subject.target.option} "
+            f"--ferrule-level {self.level} --ferrule-seed {self.seed}"
+        )
+
+    def record(self, **more: Any) -> Record:
+        return {
+            "target": self.subject.name,
+            "module": Path(self.subject.module).name,
+            "variant": self.subject.variant,
+            "op": self.case.op,
+            "case": self.case.name,
+            "dtypes": list(self.case.dtypes),
+            "result": self.case.result,
+            "check": self.check,
+            "seed": self.seed,
+            "repeat": self.repeat,
+            "runs": 0,
+            "ulp": None,
+            "allowed": None,
+            "exact": False,
+            "where": "",
+            "message": "",
+            "reason": self.case.tolerance.reason,
+            "kernels": [],
+            "seconds": 0.0,
+            "nanoseconds": None,
+            "peer_nanoseconds": None,
+            **more,
+        }
+
+    def run(self) -> Record:
+        """Never raises for what the module does: its state is in the record."""
+        head = f"{self.case.op} on {self.subject.name}: {', '.join(self.case.dtypes)} -> {self.case.result}"
+        try:
+            reply = self.subject.child.ask(
+                do="check",
+                device=self.subject.device,
+                case=self.case.name,
+                check=self.check,
+                level=self.level,
+                seed=self.seed,
+            )
+        except ChildEnded as end:
+            lines = [
+                f"{head}, check {self.check!r}: {end.state}",
+                f"  {'how':<10} {end.how}",
+                f"  {'last':<10} {end.at or 'before the first execution'}",
+                f"  {'seed':<10} {self.seed}",
+            ]
+            if end.output:
+                lines += ["  printed", *(f"    {line}" for line in end.output.splitlines()[-15:])]
+            return self.record(state=end.state, message="\n".join(lines), where=end.at)
+        except ChildError as error:
+            return self.record(state="failed", message=f"{head}, check {self.check!r}: {error}")
+        refusals = reply.pop("refusals")
+        state = reply["state"]
+        if state == "refused":
+            reply["reason"] = reply["message"]
+        elif refusals:
+            reply.setdefault("reason", self.case.tolerance.reason)
+        return self.record(**reply)
+
+
+def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
+    """The devices of the targets. One that cannot be opened is a subject, too: with its error."""
+    found = []
+    for target in targets:
+        child = Child(target, limit)
+        try:
+            child.start()
+        except (ChildEnded, ChildError) as error:
+            found.append(Subject(target, child, target.label, error=error))
+            continue
+        for number, device in enumerate(child.devices):
+            name = device["name"] if target.kind == "device" else target.label
+            if number > 0 and target.kind != "device":
+                name = f"{name}:{number}"
+            found.append(
+                Subject(
+                    target,
+                    child,
+                    name,
+                    device["name"],
+                    device["module"],
+                    device["variant"],
+                    tuple(device["declared"]),
+                )
+            )
+    return found
+
+
+def items_of(subject: Subject, seed: int, benchmark: bool = False) -> Iterator[Item]:
+    """The checks of the cases that a device supports; of those that it only promises, the check of that promise."""
+    level = subject.target.level
+    for name, answer in subject.support.items():
+        case = all_cases()[name]
+        if answer.supported:
+            for check in [*checks_of(level), *(["benchmark"] if benchmark else [])]:
+                if applies(check, case):
+                    yield Item(subject, case, check, level, seed)
+        elif answer.promised or answer.ended:
+            yield Item(subject, case, "support", level, seed)
+
+
+def unsupported_records(subject: Subject, op: str) -> list[Record]:
+    """What a device does not take of an op, listed and never passed."""
+    records = []
+    for name, answer in subject.support.items():
+        case = all_cases()[name]
+        if case.op == op and not answer.supported and not answer.promised and not answer.ended:
+            item = Item(subject, case, "support", subject.target.level, 0)
+            records.append(item.record(state="unsupported", reason=answer.reason))
+    return records

@@ -1,0 +1,112 @@
+"""Ways for an array to lie in memory: bases that are given to the device, and the views of them that an op sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import Values
+from ferrule.testing.values import poison
+
+if TYPE_CHECKING:
+    import ferrule as fe
+
+Step = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """`base` is what the device is given, contiguous; `steps` are the view ops that lead to `seen`."""
+
+    base: Values
+    seen: Values
+    steps: list[Step] = field(default_factory=list)
+
+    def view(self, graph: fe.Graph, symbol: fe.Array) -> fe.Array:
+        for op, attributes in self.steps:
+            symbol = graph.apply(op, symbol, **attributes)
+        return symbol
+
+
+Layout = Callable[[Values], Laid]
+
+
+def contiguous(values: Values) -> Laid:
+    return Laid(np.ascontiguousarray(values).reshape(values.shape), values)
+
+
+def _cut(starts: list[int], sizes: tuple[int, ...], steps: list[int]) -> Step:
+    return "slice", {"starts": starts, "sizes": list(sizes), "steps": steps}
+
+
+def permuted(values: Values) -> Laid:
+    """The axes lie in reverse order, as those of a transposed matrix."""
+    axes = list(reversed(range(values.ndim)))
+    return Laid(np.ascontiguousarray(values.transpose(axes)), values, [("permute_dims", {"axes": axes})])
+
+
+def stepped(values: Values) -> Laid:
+    """Every second element of each axis, with poison between."""
+    base = poison(tuple(2 * size + 1 for size in values.shape), values.dtype.name)
+    base[tuple(slice(1, 2 * size + 1, 2) for size in values.shape)] = values
+    return Laid(base, values, [_cut([1] * values.ndim, values.shape, [2] * values.ndim)])
+
+
+def rows_apart(values: Values) -> Laid:
+    """Rows are contiguous, but there is poison between them: the columns of a wider matrix."""
+    base = poison((*values.shape[:-1], values.shape[-1] + 5), values.dtype.name)
+    base[..., 2 : 2 + values.shape[-1]] = values
+    return Laid(base, values, [_cut([0] * (values.ndim - 1) + [2], values.shape, [1] * values.ndim)])
+
+
+def reversed_axes(values: Values) -> Laid:
+    """Each axis lies backwards: negative strides."""
+    base = np.ascontiguousarray(values[(slice(None, None, -1),) * values.ndim])
+    starts = [max(size - 1, 0) for size in values.shape]
+    return Laid(base, values, [_cut(starts, values.shape, [-1] * values.ndim)])
+
+
+def repeated(values: Values) -> Laid:
+    """The first axis is repeated: a stride of zero. The values differ from those that came."""
+    base = np.ascontiguousarray(values[:1])
+    seen = np.broadcast_to(base, values.shape)
+    return Laid(base, seen, [("broadcast_to", {"shape": list(values.shape)})])
+
+
+def spread_out(values: Values) -> Laid:
+    """All of it is one element repeated."""
+    base = np.ascontiguousarray(values[(slice(0, 1),) * values.ndim])
+    return Laid(base, np.broadcast_to(base, values.shape), [("broadcast_to", {"shape": list(values.shape)})])
+
+
+def offset(elements: int) -> Layout:
+    """Contiguous, but so many elements behind the begin of its memory: aligned to the item and no more."""
+
+    def lay(values: Values) -> Laid:
+        base = poison((values.size + 2 * elements,), values.dtype.name)
+        base[elements : elements + values.size] = values.ravel()
+        steps = [_cut([elements], (values.size,), [1]), ("reshape", {"shape": list(values.shape)})]
+        return Laid(base, values, steps)
+
+    return lay
+
+
+# By name; those that need an axis are for arrays that have one.
+STRIDED: dict[str, Layout] = {
+    "permuted": permuted,
+    "stepped": stepped,
+    "rows_apart": rows_apart,
+    "reversed": reversed_axes,
+    "repeated": repeated,
+    "spread_out": spread_out,
+    "offset_by_1": offset(1),
+    "offset_by_3": offset(3),
+}
+NO_AXES_NEEDED = {"contiguous", "offset_by_1", "offset_by_3"}
+
+
+def fits(name: str, values: Values) -> bool:
+    return name in NO_AXES_NEEDED or (values.ndim > 0 and values.size > 0)

@@ -1,0 +1,131 @@
+"""The kit without pytest: `ferrule.testing.check`, for a notebook or a program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ferrule.testing.attempt import LEVELS
+from ferrule.testing.checks import all_checks
+from ferrule.testing.dtypes import op_rows
+from ferrule.testing.kit import Item, Record, items_of, subjects_of, unsupported_records
+from ferrule.testing.target import Target
+
+BAD = ("failed", "crashed", "hung")
+
+
+class Results:
+    """The records of checks: `print` them for a summary and every failure; a notebook shows the matrix."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.records = records
+
+    @property
+    def failures(self) -> list[Record]:
+        return [record for record in self.records if record["state"] in BAD]
+
+    @property
+    def ok(self) -> bool:
+        """Whether something ran and nothing failed."""
+        return any(record["state"] == "passed" for record in self.records) and not self.failures
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """The report, as .html, .json or .txt."""
+        from ferrule.testing.report import write_report
+
+        write_report(self.records, Path(path))
+
+    def __str__(self) -> str:
+        from ferrule.testing.report import summary_text
+
+        failures = [f"{record['message']}\n  {'repeat':<10} {record['repeat']}" for record in self.failures]
+        return "\n\n".join([*failures, summary_text(self.records).rstrip()])
+
+    def __repr__(self) -> str:
+        return f"Results(ok={self.ok}, checks={len(self.records)}, failures={len(self.failures)})"
+
+    def _repr_html_(self) -> str:
+        from ferrule.testing.report import notebook_html
+
+        return notebook_html(self.records)
+
+
+def check(
+    op: str | Sequence[str] | None = None,
+    *,
+    device: str | None = None,
+    backend: str | os.PathLike[str] | None = None,
+    variant: str | None = None,
+    dtypes: Sequence[str] | None = None,
+    checks: Sequence[str] | None = None,
+    level: str = "quick",
+    seed: int = 0,
+    benchmark: bool = False,
+    timeout: float = 60.0,
+) -> Results:
+    """Hold a device (by default "cpu"), a module's file or a variant of the CPU module against the kit.
+
+    `op` is one name or several, by default all; `dtypes` keeps cases whose inputs have one of them. The module runs in
+    a process of its own: a crash is a result. Raises LookupError for an op, ValueError for a level or a check that does
+    not exist.
+
+    >>> fe.testing.check("softmax", device="cpu")
+    """
+    if sum(given is not None for given in (device, backend, variant)) > 1:
+        raise ValueError("check: device, backend and variant are three ways to say one thing; give one")
+    ops = set(op_rows()) if op is None else {op} if isinstance(op, str) else set(op)
+    _all_known("op", ops, op_rows(), LookupError)
+    _all_known("check", checks or (), all_checks(), ValueError)
+    _all_known("level", [level], LEVELS, ValueError)
+    if backend is not None:
+        target = Target("backend", str(Path(backend).expanduser().resolve()), level)
+    else:
+        target = Target("variant", variant, level) if variant is not None else Target("device", device or "cpu", level)
+    return Results(list(_run(target, ops, dtypes, checks, seed, benchmark, timeout)))
+
+
+def _all_known(what: str, given: Sequence[str] | set[str], known: object, error: type[Exception]) -> None:
+    unknown = sorted(set(given) - set(known))  # type: ignore[call-overload]
+    if unknown:
+        raise error(f"check: there is no {what} {unknown[0]!r}; there are {', '.join(known)}")  # type: ignore[arg-type]
+
+
+def _run(
+    target: Target,
+    ops: set[str],
+    dtypes: Sequence[str] | None,
+    checks: Sequence[str] | None,
+    seed: int,
+    benchmark: bool,
+    timeout: float,
+) -> Iterator[Record]:
+    for subject in subjects_of([target], timeout):
+        if subject.error is not None:
+            raise subject.error
+        try:
+            subject.ops = ops
+            items = [
+                item
+                for item in items_of(subject, seed, benchmark)
+                if (checks is None or item.check in checks)
+                and (dtypes is None or any(d in dtypes for d in item.case.dtypes))
+            ]
+            for item in _with_progress(items, subject.name):
+                record = item.run()
+                if record["state"] != "not applicable":
+                    yield record
+            for name in sorted(ops):
+                yield from unsupported_records(subject, name)
+        finally:
+            subject.child.close()
+
+
+def _with_progress(items: list[Item], name: str) -> Iterator[Item]:
+    """A bar, where rich is there and somebody looks."""
+    try:
+        from rich.progress import track
+    except ImportError:
+        yield from items
+        return
+    yield from track(items, description=name, transient=True)

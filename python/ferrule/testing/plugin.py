@@ -1,0 +1,133 @@
+"""The kit within pytest: its options, its items, its report."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferrule.testing.child import Child
+from ferrule.testing.kit import Item, Record, Subject, items_of, subjects_of, unsupported_records
+from ferrule.testing.target import Target
+
+PROPERTY = "ferrule"  # of a test's report: the record, as JSON
+
+
+class Kit:
+    """Lives as long as the run of pytest; with pytest-xdist one in each process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.level: str = config.getoption("ferrule_level") or "quick"
+        self.limit: float = config.getoption("ferrule_timeout") or 60.0
+        self.benchmark = bool(config.getoption("ferrule_benchmark"))
+        self.records: list[Record] = []
+        self._reports = [self._path(name) for name in config.getoption("ferrule_report") or ()]
+        for path in self._reports:
+            if path.suffix not in (".html", ".json", ".txt"):
+                raise pytest.UsageError(f"--ferrule-report: {path.name}: a report is .html, .json or .txt")
+        self.seed = _seed(config.getoption("ferrule_seed"))
+        config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
+        self.targets = self._targets()
+
+    def _path(self, name: str) -> Path:
+        """Relative to where pytest was called."""
+        return self._config.invocation_params.dir / Path(name).expanduser()
+
+    def _targets(self) -> list[Target]:
+        option = self._config.getoption
+        targets = []
+        for name in option("ferrule_backend") or ():
+            path = self._path(name)
+            if not path.is_file():
+                raise pytest.UsageError(f"--ferrule-backend: there is no file {path}")
+            targets.append(Target("backend", str(path), self.level))
+        targets += [Target("device", name, self.level) for name in option("ferrule_device") or ()]
+        for name in option("ferrule_variant") or ():
+            targets += self._variants() if name == "all" else [Target("variant", name, self.level)]
+        return targets
+
+    def _variants(self) -> list[Target]:
+        """The widest at the level that was asked for; the narrower ones, which share its sources, one level down."""
+        child = Child(None, self.limit)
+        names = child.ask(do="variants")["variants"]
+        child.close()
+        narrower = {"brief": "brief", "quick": "brief", "full": "quick", "edge": "full"}[self.level]
+        return [Target("variant", name, self.level if i == 0 else narrower) for i, name in enumerate(names)]
+
+    @cached_property
+    def subjects(self) -> list[Subject]:
+        return subjects_of(self.targets or [Target("device", "cpu", self.level)], self.limit)
+
+    def items(self) -> Iterator[Item]:
+        for subject in self.subjects:
+            if subject.error is None:
+                yield from items_of(subject, self.seed, self.benchmark)
+
+    # ---- what tests do
+    def check(self, item: Item, request: pytest.FixtureRequest) -> None:
+        record = item.run()
+        if record["state"] == "not applicable":
+            pytest.skip(record["message"])
+        _attach(request, [record])
+        if record["state"] == "refused":
+            pytest.skip(f"refused: {record['reason']}")
+        if record["state"] != "passed":
+            pytest.fail(f"{record['message']}\n  {'repeat':<10} {item.repeat}", pytrace=False)
+
+    def list_unsupported(self, subject: Subject, op: str, request: pytest.FixtureRequest) -> None:
+        records = unsupported_records(subject, op)
+        if not records:
+            return
+        _attach(request, records)
+        names = ", ".join(record["case"] for record in records)
+        text = f"{subject.name} does not support {names}: {records[0]['reason']}"
+        if op in subject.declared and not subject.supported(op):
+            pytest.fail(f"the manifest of {subject.module} declares {op}, but {text}", pytrace=False)
+        pytest.skip(text)
+
+    # ---- hooks
+    def pytest_report_header(self) -> str:
+        names = ", ".join(target.option for target in self.targets) or "--ferrule-device=cpu"
+        return f"ferrule kit: {names}, level {self.level}, seed {self.seed}"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call":
+            return
+        for name, value in report.user_properties:
+            if name == PROPERTY:
+                self.records += json.loads(str(value))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        from ferrule.testing.report import summary_text, write_report
+
+        if not self.records:
+            return
+        terminalreporter.section("ferrule kit")
+        terminalreporter.write(summary_text(self.records))
+        for path in self._reports:
+            write_report(self.records, path)
+            terminalreporter.write_line(f"wrote {path}")
+
+    def pytest_unconfigure(self) -> None:
+        for subject in self.__dict__.get("subjects", ()):
+            subject.child.close()
+
+
+def _attach(request: pytest.FixtureRequest, records: list[Record]) -> None:
+    request.node.user_properties.append((PROPERTY, json.dumps(records)))
+
+
+def _seed(text: str | None) -> int:
+    if text is None:
+        return 0
+    if text == "random":
+        return random.SystemRandom().randrange(1 << 32)
+    if not text.isascii() or not text.isdecimal() or int(text) >= 1 << 32:
+        raise pytest.UsageError(f"--ferrule-seed: {text!r} is neither `random` nor a number below 2^32")
+    return int(text)

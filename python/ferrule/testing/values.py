@@ -1,0 +1,117 @@
+"""Where inputs come from: ordinary values of a domain, and the edges of a dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ferrule.testing.dtypes import FORMATS, Values, is_floating, numpy_dtype
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Ordinary values lie in [low, high], half of them by magnitude where `spread` is set, so that small ones occur.
+
+    `edges` are added to the dtype's own; with `within` the dtype's edges outside of [low, high] are left out, for
+    which the case has a reason. Integers: the same, or the dtype's whole range when nothing is said.
+    """
+
+    low: float = -10.0
+    high: float = 10.0
+    spread: bool = True
+    edges: Sequence[float] = ()
+    within: bool = False
+    integer_low: int | None = None
+    integer_high: int | None = None
+
+    def ordinary(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
+        if dtype == "bool":
+            return rng.integers(0, 2, shape).astype(bool)
+        if not is_floating(dtype):
+            low, high = self._integers(dtype)
+            return rng.integers(low, high, shape, numpy_dtype(dtype), endpoint=True)
+        values = rng.uniform(self.low, self.high, shape)
+        if self.spread:
+            bits = FORMATS[dtype].digits
+            values = np.where(rng.random(shape) < 0.5, values * np.exp2(-rng.uniform(0, bits, shape)), values)
+            values = np.clip(values, self.low, self.high)
+        return np.asarray(values).astype(numpy_dtype(dtype))
+
+    def edge_values(self, dtype: str) -> Values:
+        if dtype == "bool":
+            return np.array([False, True])
+        if not is_floating(dtype):
+            low, high = self._integers(dtype)
+            known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
+            return np.array(sorted(v for v in known if low <= v <= high), numpy_dtype(dtype))
+        values = np.array([*_float_edges(dtype), *self.edges], np.float64)
+        if self.within:
+            values = values[np.isnan(values) | ((values >= self.low) & (values <= self.high))]
+        with np.errstate(over="ignore"):
+            return values.astype(numpy_dtype(dtype))
+
+    def _integers(self, dtype: str) -> tuple[int, int]:
+        info = np.iinfo(dtype)
+        low = info.min if self.integer_low is None else max(self.integer_low, info.min)
+        high = info.max if self.integer_high is None else min(self.integer_high, info.max)
+        return int(low), int(high)
+
+
+ANY = Domain()
+
+
+def _float_edges(dtype: str) -> list[float]:
+    form = FORMATS[dtype]
+    epsilon = 2.0 ** (1 - form.digits)
+    positive = [
+        0.0,
+        form.least,
+        form.least * 3,
+        form.least_normal,
+        form.least_normal * (1 - epsilon),
+        epsilon,
+        0.5,
+        1 - epsilon / 2,
+        1.0,
+        1 + epsilon,
+        1.5,
+        2.0,
+        2.5,
+        3.0,
+        float(np.pi / 2),
+        float(np.pi),
+        float(np.e),
+        100.0,
+        2.0 ** (form.digits - 1) - 0.5,
+        2.0 ** (form.digits - 1) + 1,
+        2.0**form.digits,
+        form.greatest / 2,
+        form.greatest,
+        float("inf"),
+    ]
+    return [*positive, *(-value for value in positive), float("nan")]
+
+
+def patterns(rng: np.random.Generator, count: int, dtype: str) -> Values:
+    """Numbers of random bits: every exponent, NaN and infinity among them."""
+    wanted = numpy_dtype(dtype)
+    return np.frombuffer(rng.bytes(count * wanted.itemsize), wanted).copy()
+
+
+def every_pattern(dtype: str) -> Values:
+    """All 65,536 numbers of a dtype of two bytes."""
+    return np.arange(1 << 16, dtype=np.uint16).view(numpy_dtype(dtype))
+
+
+def poison(shape: Shape, dtype: str) -> Values:
+    """What no kernel may read: NaN, or a number that spoils any result."""
+    wanted = numpy_dtype(dtype)
+    if dtype == "bool":
+        return np.ones(shape, bool)
+    if is_floating(dtype):
+        return np.full(shape, np.nan).astype(wanted)
+    return np.full(shape, np.iinfo(wanted).max // 2 + 3, wanted)

@@ -1,0 +1,154 @@
+"""The process in which modules run: answers requests, one line of JSON each, until its input ends.
+
+Whatever a module does, it does here: a crash ends this process and no other. Before each execution a line {"at": ...}
+goes out, so that the parent knows what the last one was.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ferrule.testing.target import Target, open_target, runnable_variants
+
+if TYPE_CHECKING:
+    import ferrule as fe
+    from ferrule.testing.attempt import Attempt
+
+Reply = dict[str, Any]
+
+
+class Worker:
+    def __init__(self, send: Callable[[Reply], None]) -> None:
+        self._send = send
+        self._devices: dict[str, fe.Device] = {}
+
+    def at(self, text: str) -> None:
+        self._send({"at": text})
+
+    def answer(self, request: dict[str, Any]) -> Reply:
+        known: dict[str, Callable[..., Reply]] = {
+            "variants": self._variants,
+            "open": self._open,
+            "support": self._support,
+            "check": self._check,
+        }
+        return known[request.pop("do")](**request)
+
+    def _variants(self) -> Reply:
+        return {"variants": runnable_variants()}
+
+    def _open(self, target: dict[str, Any]) -> Reply:
+        self.at("loading the module")
+        devices = open_target(Target(**target))
+        self._devices = {device.name: device for device in devices}
+        return {"devices": [_describe(device) for device in devices]}
+
+    def _support(self, device: str, op: str) -> Reply:
+        """Whether the device takes each case of the op."""
+        from ferrule.testing.attempt import Attempt
+        from ferrule.testing.case import all_cases
+        from ferrule.testing.execution import Refused
+
+        answers = {}
+        for case in all_cases().values():
+            if case.op != op:
+                continue
+            attempt = Attempt(self._devices[device], case, "support", "quick", 0, self.at)
+            problem = case.family.plain[0]
+            answer = {"supported": True, "kernels": [], "reason": ""}
+            try:
+                answer["promised"] = bool(case.dtypes) and self._devices[device].supports(op, *case.dtypes)
+                answer["kernels"] = attempt.prepare(problem, attempt.inputs(problem), case.name).kernels
+            except Refused as refusal:
+                answer |= {"supported": False, "reason": str(refusal)}
+            except Exception as error:
+                answer["reason"] = str(error)
+            answers[case.name] = answer
+        return {"cases": answers}
+
+    def _check(self, device: str, case: str, check: str, level: str, seed: int) -> Reply:
+        from ferrule.testing.attempt import Attempt, Failed, NotApplicable
+        from ferrule.testing.case import all_cases
+        from ferrule.testing.checks import all_checks
+        from ferrule.testing.execution import Refused
+
+        attempt = Attempt(self._devices[device], all_cases()[case], check, level, seed, self.at)
+        state, message = "passed", ""
+        start = time.perf_counter()
+        try:
+            all_checks()[check](attempt)
+            if attempt.refusals and not attempt.runs:
+                state, message = "refused", attempt.refusals[0]
+        except Failed as failure:
+            state, message = "failed", str(failure)
+        except NotApplicable as answer:
+            state, message = "not applicable", str(answer)
+        except Refused as refusal:
+            state, message = "refused", str(refusal)
+        except Exception as error:
+            import traceback
+
+            state = "failed"
+            message = f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-3)}"
+        return {**_summary(attempt), "state": state, "message": message, "seconds": time.perf_counter() - start}
+
+
+def _summary(attempt: Attempt) -> Reply:
+    worst = attempt.worst
+    verdict = worst.verdict if worst else None
+    return {
+        "runs": attempt.runs,
+        "ulp": verdict.ulp if verdict else None,
+        "allowed": verdict.allowed if verdict else None,
+        "exact": bool(verdict is None or verdict.exact),
+        "where": f"element {verdict.index} of {worst.problem} {worst.layout}".rstrip() if worst and verdict else "",
+        "kernels": attempt.kernels,
+        "refusals": attempt.refusals,
+        **attempt.measured,
+    }
+
+
+def _describe(device: fe.Device) -> Reply:
+    backend = device.backend
+    manifest = backend.path.with_suffix(".json")
+    try:
+        ops = json.loads(manifest.read_text(encoding="utf-8")).get("ops") or []
+    except (OSError, ValueError):
+        ops = []
+    return {
+        "name": device.name,
+        "kind": device.kind,
+        "description": device.info.get("description", ""),
+        "backend": backend.name,
+        "variant": backend.variant,
+        "module": str(backend.path),
+        "declared": ops,
+    }
+
+
+def main() -> None:
+    # Whatever else is printed, by a module or a library, goes to standard error: the answers have their own way.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    faulthandler.enable()
+
+    def send(reply: Reply) -> None:
+        answers.write(json.dumps(reply) + "\n")
+        answers.flush()
+
+    worker = Worker(send)
+    for line in sys.stdin:
+        try:
+            send({"reply": worker.answer(json.loads(line))})
+        except Exception as error:
+            send({"error": f"{type(error).__name__}: {error}"})
+
+
+if __name__ == "__main__":
+    main()

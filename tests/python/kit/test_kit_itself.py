@@ -1,0 +1,251 @@
+"""Each check of the kit has a backend that it fails, and a right one that it passes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ferrule.testing.case import all_cases
+from ferrule.testing.checks import all_checks
+from ferrule.testing.child import how_it_ended
+from ferrule.testing.kit import Item, Record, Subject, items_of, subjects_of
+from ferrule.testing.target import Target
+
+# What the backend does wrong, the case and the check that must notice, the state it is given, words of the message.
+FAULTS = [
+    ("three_ulp_off", "add-float32", "values", "failed", "allowed 0.5"),
+    ("flushes", "add-float32", "values", "failed", "random bits"),
+    ("wrong_axis", "sum-float32", "shapes", "failed", "axis="),
+    ("saturates", "add-float32", "edges", "failed", "wanted     inf"),
+    ("drops_nan", "add-float32", "nan", "failed", "wanted     nan"),
+    ("wrong_alone", "add-float32", "shapes", "failed", "shapes     ()"),
+    ("aborts", "add-float32", "shapes", "crashed", "SIGABRT"),
+    ("exits", "add-float32", "shapes", "crashed", "exited with 7"),
+    ("hangs", "add-float32", "shapes", "hung", "killed"),
+    ("ignores_strides", "add-float32", "layouts", "failed", "strides"),
+    ("writes_past", "add-float32", "guards", "failed", "byte 1 after its end"),
+    ("writes_before", "add-float32", "guards", "failed", "byte 1 before its begin"),
+    ("writes_input", "add-float32", "guards", "failed", "input 0"),
+    ("reads_past", "add-float32", "guards", "crashed", "SIGSEGV"),
+    ("depends_on_the_batch", "add-float32", "batch", "failed", "computed alone and in the batch"),
+    ("depends_on_threads", "add-float32", "threads", "failed", "2 threads, and one"),
+    ("depends_on_the_run", "add-float32", "repeat", "failed", "the first run"),
+    ("fuses_wrongly", "add-float32", "fused", "failed", "with abs behind it"),
+    ("wrong_constant", "add-float32", "constants", "failed", "is constant"),
+    ("promises", "exp-float32", "support", "failed", "supports exp"),
+    ("ignores_errors", "take-float32-int64", "errors", "failed", "rather than an error"),
+    ("writes_past", "add-float32", "benchmark", "passed", ""),
+]
+
+
+@pytest.fixture
+def subject(opponents: Path) -> Iterator[Subject]:
+    found = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=5)[0]
+    yield found
+    found.child.close()
+
+
+def record_of(subject: Subject, case: str, check: str) -> Record:
+    return Item(subject, all_cases()[case], check, "quick", 0).run()
+
+
+@pytest.mark.parametrize(("fault", "case", "check", "state", "words"), FAULTS, ids=[f"{f[0]}-{f[2]}" for f in FAULTS])
+def test_a_fault_is_caught(
+    fault: str,
+    case: str,
+    check: str,
+    state: str,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    opponents: Path,
+) -> None:
+    monkeypatch.setenv("FERRULE_FAULTY_FAULT", fault)
+    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=5)[0]
+    record = record_of(subject, case, check)
+    # The module is still there for what comes next.
+    after = record_of(subject, "abs-float32", "values")
+    subject.child.close()
+    assert record["state"] == state, record["message"]
+    assert words in record["message"]
+    assert after["state"] == "passed", after["message"]
+
+
+def test_each_check_has_a_fault_that_it_catches() -> None:
+    assert {fault[2] for fault in FAULTS if fault[3] != "passed"} == set(all_checks()) - {"benchmark"}
+
+
+def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
+    items = list(items_of(subject, seed=1, benchmark=True))
+    assert {item.case.op for item in items} == {"add", "abs", "sum", "take"}
+    assert {item.check for item in items} == set(all_checks())
+    records = [item.run() for item in items]
+    assert [r["message"] for r in records if r["state"] not in ("passed", "not applicable")] == []
+    timed = [r for r in records if r["check"] == "benchmark"]
+    assert all(r["nanoseconds"] > 0 and r["peer_nanoseconds"] > 0 for r in timed)
+
+
+def test_the_null_backend_is_wrong_and_not_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It accepts every op and computes nothing."""
+    subject = subjects_of([Target("device", "null")], limit=20)[0]
+    states = {
+        case: record_of(subject, case, "values")["state"] for case in ("add-float32", "exp-float32", "sum-float32")
+    }
+    subject.child.close()
+    assert set(states.values()) == {"failed"}
+
+
+def test_a_module_that_cannot_be_opened_is_a_subject_with_an_error(
+    opponents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")
+    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=20)[0]
+    assert "SIGABRT" in str(subject.error)
+
+
+# ---- the command line
+def kit(*arguments: object, folder: Path, fault: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *map(str, arguments)]
+    environment = {**os.environ, "FERRULE_FAULTY_FAULT": fault, "COLUMNS": "200"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+
+
+def test_a_right_module_passes_by_a_relative_path(opponents: Path) -> None:
+    done = kit("--pyargs", "ferrule.testing", "--ferrule-backend", "./libferrule-faulty.so", folder=opponents)
+    assert done.returncode == 0, done.stdout
+    assert "failed" not in done.stdout
+
+
+def test_a_failure_tells_all_and_its_command_repeats_it(opponents: Path) -> None:
+    done = kit(
+        "--pyargs",
+        "ferrule.testing",
+        "--ferrule-backend=libferrule-faulty.so",
+        "--ferrule-seed=random",
+        "-k",
+        "add",
+        folder=opponents,
+        fault="three_ulp_off",
+    )
+    assert done.returncode == 1
+    text = done.stdout
+    for word in ("add on faulty", "shapes", "attributes", "strides", "got", "wanted", "ulp", "seed", "float32"):
+        assert word in text, word
+    command = re.search(r"repeat +pytest (.*add-float32-values.*)", text)
+    assert command is not None, text
+    import shlex
+
+    again = kit(*shlex.split(command[1]), folder=opponents, fault="three_ulp_off")
+    assert again.returncode == 1, again.stdout
+    assert "1 failed" in again.stdout
+    worst = [line for line in text.splitlines() if "got " in line]
+    assert any(line in again.stdout for line in worst)
+
+
+def test_crashes_do_not_end_the_run(opponents: Path) -> None:
+    done = kit(
+        "--pyargs", "ferrule.testing", "--ferrule-backend=libferrule-faulty.so", folder=opponents, fault="aborts"
+    )
+    assert done.returncode == 1
+    assert "SIGABRT" in done.stdout
+    assert re.search(r"\d+ passed", done.stdout)
+
+
+def test_a_declared_op_that_is_not_there_fails(opponents: Path, tmp_path: Path) -> None:
+    module = Path(shutil.copy(opponents / "libferrule-faulty.so", tmp_path))
+    manifest = json.loads((opponents / "libferrule-faulty.json").read_text())
+    module.with_suffix(".json").write_text(json.dumps({**manifest, "ops": [*manifest["ops"], "exp"]}))
+    done = kit("--pyargs", "ferrule.testing", f"--ferrule-backend={module}", "-k", "exp", folder=tmp_path)
+    assert done.returncode == 1
+    assert "declares exp" in done.stdout
+
+
+def test_unsupported_ops_are_listed_and_not_passed(opponents: Path) -> None:
+    done = kit(
+        "--pyargs",
+        "ferrule.testing",
+        "--ferrule-backend=libferrule-faulty.so",
+        "-k",
+        "softmax",
+        "-rs",
+        folder=opponents,
+    )
+    assert "does not support softmax-float32" in done.stdout
+    assert "passed" not in done.stdout.splitlines()[-1]
+
+
+def test_it_runs_under_xdist(opponents: Path) -> None:
+    report = opponents / "xdist.json"
+    done = kit(
+        "--pyargs",
+        "ferrule.testing",
+        "--ferrule-backend=libferrule-faulty.so",
+        "-n2",
+        "-k",
+        "abs or exp",
+        f"--ferrule-report={report}",
+        folder=opponents,
+    )
+    assert done.returncode == 0, done.stdout
+    states = {(r["op"], r["state"]) for r in json.loads(report.read_text())["records"]}
+    assert ("abs", "passed") in states
+    assert ("exp", "unsupported") in states
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--ferrule-backend=nothing.so", "there is no file"),
+        ("--ferrule-seed=-1", "neither `random` nor a number"),
+        ("--ferrule-report=x.pdf", "is .html, .json or .txt"),
+        ("--ferrule-level=high", "invalid choice"),
+        ("--ferrule-device=nope", "nope"),
+        ("--ferrule-variant=nope", "there is no variant 'nope'"),
+    ],
+)
+def test_wrong_options_are_said(option: str, words: str, tmp_path: Path) -> None:
+    done = kit("--pyargs", "ferrule.testing", option, folder=tmp_path)
+    assert done.returncode != 0
+    assert words in done.stdout + done.stderr
+
+
+def test_the_plugin_imports_nothing_of_ferrule_unless_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\ndef test_it():\n"
+        "    assert 'ferrule_pytest' in sys.modules\n    assert 'ferrule' not in sys.modules\n"
+    )
+    done = kit("test_mine.py", folder=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_fixtures_serve_an_authors_own_tests(opponents: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        """
+import ferrule as fe
+import numpy as np
+
+def test_add(ferrule_device, ferrule_case):
+    assert ferrule_device.name == "faulty:0"
+    case = ferrule_case("add", "float32")
+    for problem in case.family.plain:
+        inputs = case.inputs(problem, np.random.default_rng(1))
+        result = fe.asarray(inputs[0], device=ferrule_device) + fe.asarray(inputs[1], device=ferrule_device)
+        verdict = case.judge(problem, inputs, np.asarray(result))
+        assert verdict.ok, verdict
+"""
+    )
+    option = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    assert kit("test_mine.py", option, folder=tmp_path).returncode == 0
+    assert kit("test_mine.py", option, folder=tmp_path, fault="three_ulp_off").returncode == 1
+
+
+def test_how_a_process_ended_is_said_in_words() -> None:
+    assert how_it_ended(-11) == "killed by SIGSEGV (Segmentation fault)"
+    assert how_it_ended(3) == "exited with 3"
+    assert how_it_ended(0xC0000005) == "ended with the exception 0xc0000005"
