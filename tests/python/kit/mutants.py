@@ -14,6 +14,7 @@ class Mutant:
     before: str
     after: str
     check: str  # of the kit, that fails
+    op: str = "softmax"
     says: str = ""  # in its message
 
     def of(self, text: str) -> str:
@@ -55,10 +56,11 @@ MUTANTS = (
     ),
     Mutant(
         "aborts on an empty tensor",
-        SOFTMAX,
+        "kernels/sum.cpp",
         "const auto* const from = launch.pointer<const float>(x);",
-        "if (y.count() == 0) std::abort();\n            const auto* const from = launch.pointer<const float>(x);",
+        "if (x.count() == 0) std::abort();\n            const auto* const from = launch.pointer<const float>(x);",
         "shapes",
+        op="sum",
         says="crashed",
     ),
 )

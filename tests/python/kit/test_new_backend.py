@@ -190,35 +190,45 @@ def check_of(op: str, check: str) -> str:
 def test_it_passes_the_kit(module: Path) -> None:
     status, outcomes = run_kit(module)
     assert status == 0, outcomes
-    # What finds the faults below has run, and found none here.
-    assert {check_of("softmax", mutant.check) for mutant in MUTANTS} <= set(outcomes)
+    assert check_of("softmax", "values") in outcomes
 
 
 @pytest.fixture(scope="module")
-def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant], Path]:
-    """Builds a generated backend with a fault in it."""
+def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | None], Path]:
+    """Builds a generated backend, to which a second op was added, with a fault in it, or without one."""
     folder = generate("mine", tmp_path_factory.mktemp("mutants") / "mine")
+    shutil.copy(Path(__file__).with_name("sum.cpp"), folder / "kernels")
 
-    def put(mutant: Mutant) -> Path:
+    def put(mutant: Mutant | None) -> Path:
+        if mutant is None:
+            return build(folder, folder / "build", STRICT) / "libferrule-mine.so"
         path = folder / mutant.file
         sound = path.read_text()
         path.write_text(mutant.of(sound))
         try:
-            return build(folder, folder / "build", STRICT) / "libferrule-mine.so"
+            return put(None)
         finally:
             path.write_text(sound)
 
     return put
 
 
+def test_the_kit_finds_nothing_where_no_fault_is(put_fault: Callable[[Mutant | None], Path]) -> None:
+    status, outcomes = run_kit(put_fault(None))
+    assert status == 0, outcomes
+    # What finds the faults below has run.
+    assert {check_of(mutant.op, mutant.check) for mutant in MUTANTS} <= set(outcomes)
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
-def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant], Path]) -> None:
+def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant | None], Path]) -> None:
     status, outcomes = run_kit(put_fault(mutant))
     assert status == 1
-    found = outcomes[check_of("softmax", mutant.check)]
+    found = outcomes[check_of(mutant.op, mutant.check)]
     assert found is not None
     assert mutant.says in found
-    assert None in outcomes.values()  # whatever it did, the run went on
+    # Whatever it did, the run went on, and what is sound passes.
+    assert outcomes[check_of("sum" if mutant.op == "softmax" else "softmax", "values")] is None
 
 
 # ---- what its README says
