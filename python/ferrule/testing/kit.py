@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import Case, all_cases
 from ferrule.testing.checks import applies, checks_of
 from ferrule.testing.child import Child, ChildEnded, ChildError
 from ferrule.testing.dtypes import op_rows
+from ferrule.testing.report import Record
 from ferrule.testing.target import Target
-
-Record = dict[str, Any]
 
 
 @dataclass
@@ -83,34 +83,24 @@ class Item:
             f"--ferrule-level {self.level} --ferrule-seed {self.seed}"
         )
 
-    def record(self, **more: Any) -> Record:
-        return {
-            "target": self.subject.name,
-            "module": Path(self.subject.module).name,
-            "variant": self.subject.variant,
-            "op": self.case.op,
-            "case": self.case.name,
-            "dtypes": list(self.case.dtypes),
-            "result": self.case.result,
-            "check": self.check,
-            "seed": self.seed,
-            "repeat": self.repeat,
-            "runs": 0,
-            "ulp": None,
-            "allowed": None,
-            "exact": False,
-            "where": "",
-            "message": "",
-            "reason": self.case.tolerance.reason,
-            "kernels": [],
-            "seconds": 0.0,
-            "nanoseconds": None,
-            "peer_nanoseconds": None,
-            **more,
-        }
+    def record(self, state: str, **more: Any) -> Record:
+        return Record(
+            target=self.subject.name,
+            module=Path(self.subject.module).name,
+            variant=self.subject.variant,
+            op=self.case.op,
+            case=self.case.name,
+            dtypes=self.case.dtypes,
+            result=self.case.result,
+            check=self.check,
+            state=state,
+            seed=self.seed,
+            repeat=self.repeat,
+            **{"reason": self.case.tolerance.reason, **more},
+        )
 
     def run(self) -> Record:
-        """Never raises for what the module does: its state is in the record."""
+        """Never raises for what the module does: its state is in the record. Raises NotApplicable."""
         head = f"{self.case.op} on {self.subject.name}: {', '.join(self.case.dtypes)} -> {self.case.result}"
         try:
             reply = self.subject.child.ask(
@@ -130,16 +120,15 @@ class Item:
             ]
             if end.output:
                 lines += ["  printed", *(f"    {line}" for line in end.output.splitlines()[-15:])]
-            return self.record(state=end.state, message="\n".join(lines), where=end.at)
+            return self.record(end.state, message="\n".join(lines), where=end.at)
         except ChildError as error:
-            return self.record(state="failed", message=f"{head}, check {self.check!r}: {error}")
-        refusals = reply.pop("refusals")
-        state = reply["state"]
+            return self.record("failed", message=f"{head}, check {self.check!r}: {error}")
+        state, message = reply.pop("state"), reply.pop("message")
+        if state == "not applicable":
+            raise NotApplicable(message)
         if state == "refused":
-            reply["reason"] = reply["message"]
-        elif refusals:
-            reply.setdefault("reason", self.case.tolerance.reason)
-        return self.record(**reply)
+            return self.record(state, **{**reply, "reason": message})
+        return self.record(state, message=message, **reply)
 
 
 def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
@@ -190,5 +179,5 @@ def unsupported_records(subject: Subject, op: str) -> list[Record]:
         case = all_cases()[name]
         if case.op == op and not answer.supported and not answer.promised and not answer.ended:
             item = Item(subject, case, "support", subject.target.level, 0)
-            records.append(item.record(state="unsupported", reason=answer.reason))
+            records.append(item.record("unsupported", reason=answer.reason))
     return records

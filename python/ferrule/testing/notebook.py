@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ferrule.testing.attempt import LEVELS
+from ferrule.testing.attempt import LEVELS, NotApplicable
 from ferrule.testing.checks import all_checks
 from ferrule.testing.dtypes import op_rows
-from ferrule.testing.kit import Item, Record, items_of, subjects_of, unsupported_records
+from ferrule.testing.kit import Item, items_of, subjects_of, unsupported_records
+from ferrule.testing.report import Record, Report, notebook_html, save, text
 from ferrule.testing.target import Target
-
-BAD = ("failed", "crashed", "hung")
 
 
 class Results:
@@ -20,35 +20,30 @@ class Results:
 
     def __init__(self, records: list[Record]) -> None:
         self.records = records
+        self.report = Report(tuple(records))
 
     @property
     def failures(self) -> list[Record]:
-        return [record for record in self.records if record["state"] in BAD]
+        return list(self.report.failures)
 
     @property
     def ok(self) -> bool:
         """Whether something ran and nothing failed."""
-        return any(record["state"] == "passed" for record in self.records) and not self.failures
+        return any(record.state == "passed" for record in self.records) and not self.failures
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """The report, as .html, .json or .txt."""
-        from ferrule.testing.report import write_report
-
-        write_report(self.records, Path(path))
+        save(self.report, Path(path))
 
     def __str__(self) -> str:
-        from ferrule.testing.report import summary_text
-
-        failures = [f"{record['message']}\n  {'repeat':<10} {record['repeat']}" for record in self.failures]
-        return "\n\n".join([*failures, summary_text(self.records).rstrip()])
+        failures = [f"{record.message}\n  {'repeat':<10} {record.repeat}" for record in self.failures]
+        return "\n\n".join([*failures, text(self.report).rstrip()])
 
     def __repr__(self) -> str:
         return f"Results(ok={self.ok}, checks={len(self.records)}, failures={len(self.failures)})"
 
     def _repr_html_(self) -> str:
-        from ferrule.testing.report import notebook_html
-
-        return notebook_html(self.records)
+        return notebook_html(self.report.matrix)
 
 
 def check(
@@ -112,9 +107,8 @@ def _run(
                 and (dtypes is None or any(d in dtypes for d in item.case.dtypes))
             ]
             for item in _with_progress(items, subject.name):
-                record = item.run()
-                if record["state"] != "not applicable":
-                    yield record
+                with contextlib.suppress(NotApplicable):
+                    yield item.run()
             for name in sorted(ops):
                 yield from unsupported_records(subject, name)
         finally:

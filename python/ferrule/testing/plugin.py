@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.child import Child
-from ferrule.testing.kit import Item, Record, Subject, items_of, subjects_of, unsupported_records
+from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
+from ferrule.testing.report import Record, Report, save, text
+from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
 
 PROPERTY = "ferrule"  # of a test's report: the record, as JSON
@@ -29,7 +32,7 @@ class Kit:
         self.records: list[Record] = []
         self._reports = [self._path(name) for name in config.getoption("ferrule_report") or ()]
         for path in self._reports:
-            if path.suffix not in (".html", ".json", ".txt"):
+            if path.suffix not in FORMS:
                 raise pytest.UsageError(f"--ferrule-report: {path.name}: a report is .html, .json or .txt")
         self.seed = _seed(config.getoption("ferrule_seed"))
         config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
@@ -71,22 +74,23 @@ class Kit:
 
     # ---- what tests do
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:
-        record = item.run()
-        if record["state"] == "not applicable":
-            pytest.skip(record["message"])
+        try:
+            record = item.run()
+        except NotApplicable as answer:
+            pytest.skip(str(answer))
         _attach(request, [record])
-        if record["state"] == "refused":
-            pytest.skip(f"refused: {record['reason']}")
-        if record["state"] != "passed":
-            pytest.fail(f"{record['message']}\n  {'repeat':<10} {item.repeat}", pytrace=False)
+        if record.state == "refused":
+            pytest.skip(f"refused: {record.reason}")
+        if record.failing:
+            pytest.fail(f"{record.message}\n  {'repeat':<10} {record.repeat}", pytrace=False)
 
     def list_unsupported(self, subject: Subject, op: str, request: pytest.FixtureRequest) -> None:
         records = unsupported_records(subject, op)
         if not records:
             return
         _attach(request, records)
-        names = ", ".join(record["case"] for record in records)
-        text = f"{subject.name} does not support {names}: {records[0]['reason']}"
+        names = ", ".join(record.case for record in records)
+        text = f"{subject.name} does not support {names}: {records[0].reason}"
         if op in subject.declared and not subject.supported(op):
             pytest.fail(f"the manifest of {subject.module} declares {op}, but {text}", pytrace=False)
         pytest.skip(text)
@@ -101,17 +105,16 @@ class Kit:
             return
         for name, value in report.user_properties:
             if name == PROPERTY:
-                self.records += json.loads(str(value))
+                self.records += map(Record.from_json, json.loads(str(value)))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        from ferrule.testing.report import summary_text, write_report
-
         if not self.records:
             return
+        report = Report(tuple(self.records))
         terminalreporter.section("ferrule kit")
-        terminalreporter.write(summary_text(self.records))
+        terminalreporter.write(text(report))
         for path in self._reports:
-            write_report(self.records, path)
+            save(report, path)
             terminalreporter.write_line(f"wrote {path}")
 
     def pytest_unconfigure(self) -> None:
@@ -120,7 +123,7 @@ class Kit:
 
 
 def _attach(request: pytest.FixtureRequest, records: list[Record]) -> None:
-    request.node.user_properties.append((PROPERTY, json.dumps(records)))
+    request.node.user_properties.append((PROPERTY, json.dumps([record.to_json() for record in records])))
 
 
 def _seed(text: str | None) -> int:

@@ -109,7 +109,6 @@ def _summary(attempt: Attempt) -> Reply:
         "exact": bool(verdict is None or verdict.exact),
         "where": f"element {verdict.index} of {worst.problem} {worst.layout}".rstrip() if worst and verdict else "",
         "kernels": attempt.kernels,
-        "refusals": attempt.refusals,
         **attempt.measured,
     }
 

@@ -1,0 +1,11 @@
+"""What a run of the kit came to: as a matrix, a JSON file, a text, a page and in a notebook."""
+
+from ferrule.testing.report.contents import Report, environment
+from ferrule.testing.report.matrix import Cell, Matrix
+from ferrule.testing.report.notebook import notebook_html
+from ferrule.testing.report.record import Record, ReportError
+from ferrule.testing.report.save import save
+from ferrule.testing.report.state import State
+from ferrule.testing.report.text import text
+
+__all__ = ["Cell", "Matrix", "Record", "Report", "ReportError", "State", "environment", "notebook_html", "save", "text"]

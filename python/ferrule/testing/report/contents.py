@@ -1,0 +1,103 @@
+"""What a report holds: the records of a run, where it ran, and what is counted of it."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from ferrule.testing.report.matrix import Matrix, Pair, Place, op_kinds
+from ferrule.testing.report.record import OUTCOMES, Record
+
+
+@dataclass(frozen=True)
+class Report:
+    """`declared` and `expected` as Matrix has them; `kinds` says the kind of each op, by default this ferrule's."""
+
+    records: tuple[Record, ...]
+    environment: Mapping[str, str] = field(default_factory=lambda: environment())
+    declared: frozenset[Place] = frozenset()
+    expected: frozenset[Pair] = frozenset()
+    kinds: Mapping[str, str] = field(default_factory=op_kinds)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        return Matrix(self.records, kinds=self.kinds, declared=self.declared, expected=self.expected)
+
+    @cached_property
+    def failures(self) -> tuple[Record, ...]:
+        """Crashes first; then one of each cell before a second of any, so that one op does not hide the others."""
+        of_cell: Counter[tuple[str, ...]] = Counter()
+        ranked = []
+        for record in (record for record in self.records if record.failing):
+            place = (record.target, record.op, record.dtype) if record.op else (record.target, record.check)
+            ranked.append((record.state == "failed", of_cell[place], record))
+            of_cell[place] += 1
+        return tuple(record for *_, record in sorted(ranked, key=lambda item: item[:2]))
+
+    @cached_property
+    def timed(self) -> tuple[Record, ...]:
+        """Those of the benchmark."""
+        return tuple(record for record in self.records if record.nanoseconds is not None)
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures and not any(cell.state.failing for cell in self.matrix.cells())
+
+    def of(self, target: str) -> tuple[Record, ...]:
+        return tuple(record for record in self.records if record.target == target)
+
+    @cached_property
+    def summary(self) -> dict[str, object]:
+        """The counts of the whole, and of each target."""
+        targets = {target: {**count(self.of(target)), "matrix": self._cells(target)} for target in self.matrix.targets}
+        return {**count(self.records), "matrix": self._cells(None), "targets": targets}
+
+    def _cells(self, target: str | None) -> dict[str, int]:
+        return {state.word: number for state, number in self.matrix.counts(target).items()}
+
+
+def count(records: Iterable[Record]) -> dict[str, int | float]:
+    """Cases, checks (a record each), runs, seconds, and the checks that came to each outcome."""
+    records = list(records)
+    return {
+        "cases": len({(record.target, record.case) for record in records if record.case}),
+        "checks": len(records),
+        "runs": sum(record.runs for record in records),
+        "seconds": round(sum(record.seconds for record in records), 3),
+        **{outcome: sum(record.state == outcome for record in records) for outcome in OUTCOMES},
+    }
+
+
+def environment() -> dict[str, str]:
+    """Where this is, and of which versions."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    def version_of(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "not installed"
+
+    return {
+        "ferrule": version_of("ferrule"),
+        "platform": platform.platform(),
+        "processor": processor(),
+        "python": platform.python_version(),
+        "numpy": version_of("numpy"),
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    }
+
+
+def processor() -> str:
+    """Its name as it is sold, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()

@@ -1,0 +1,161 @@
+"""The matrix: op by dtype for each target, and in each cell the worst that its records came to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ferrule.testing.report.record import Record, plain
+from ferrule.testing.report.state import State, cell_state, state_of
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+)
+KINDS = ("elementwise", "primitive", "composite", "view")
+OTHER_KIND = "op"  # where nothing says which kind an op is
+
+Pair = tuple[str, str]  # op, dtype
+Place = tuple[str, str, str]  # target, op, dtype
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One op for one dtype of the first input, on one target."""
+
+    target: str
+    op: str
+    dtype: str
+    records: tuple[Record, ...] = ()
+    declared: bool = False  # a kernel of the target says that it does this
+    known: bool = True  # there is a case for it
+
+    @cached_property
+    def state(self) -> State:
+        return cell_state(self.records, self.declared) if self.known or self.declared else State.NO_CASE
+
+    @cached_property
+    def worst(self) -> Record | None:
+        """The record of the greatest distance; in a failing cell, of those that made it fail."""
+        made = [r for r in self.records if not self.state.failing or state_of(r) is self.state]
+        measured = [r for r in made if r.ulp is not None]
+        return max(measured, key=lambda r: math.inf if math.isnan(r.ulp or 0.0) else r.ulp or 0.0, default=None)
+
+    @property
+    def ulp(self) -> float | None:
+        return None if self.worst is None else self.worst.ulp
+
+    @property
+    def allowed(self) -> float | None:
+        return None if self.worst is None else self.worst.allowed
+
+    @property
+    def where(self) -> str:
+        return "" if self.worst is None else self.worst.where
+
+    @property
+    def cases(self) -> int:
+        return len({record.case for record in self.records})
+
+    @property
+    def runs(self) -> int:
+        return sum(record.runs for record in self.records)
+
+    @property
+    def why(self) -> str:
+        """What the worst record says, in one line."""
+        if self.state is State.WRONG and not any(record.failing for record in self.records):
+            return "declared, and no case of it ran"
+        told = (r.message or r.reason for r in self.records if state_of(r) is self.state)
+        return next((text.strip().splitlines()[0] for text in told if text.strip()), "")
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "target": self.target,
+            "op": self.op,
+            "dtype": self.dtype,
+            "state": self.state.word,
+            "ulp": plain(self.ulp),
+            "allowed": plain(self.allowed),
+            "where": self.where,
+            "cases": self.cases,
+            "checks": len(self.records),
+            "runs": self.runs,
+            "declared": self.declared,
+            "why": self.why,
+        }
+
+
+class Matrix:
+    """The cells of every target. `kinds` says the kind of each op, in the order of the rows; an op without records is
+    shown if it is there. `declared` are the capabilities that a target's kernels say; `expected` the pairs for which
+    there is a case, so that one without a record is 'not run' rather than nothing."""
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        *,
+        kinds: Mapping[str, str] | None = None,
+        declared: Collection[Place] = (),
+        expected: Collection[Pair] = (),
+        targets: Collection[str] = (),
+    ) -> None:
+        kinds = op_kinds() if kinds is None else kinds
+        self.records = tuple(records)
+        of_ops = [record for record in self.records if record.op]
+        places: dict[Place, list[Record]] = {place: [] for place in declared}
+        for record in of_ops:
+            places.setdefault((record.target, record.op, record.dtype), []).append(record)
+        seen = {(op, dtype) for _, op, dtype in places} | set(expected)
+        self.targets = tuple(dict.fromkeys([*targets, *(r.target for r in self.records), *(p[0] for p in declared)]))
+        self.dtypes = _ordered({dtype for _, dtype in seen} | set(DTYPES if seen else ()), DTYPES)
+        self.ops = tuple(dict.fromkeys([*kinds, *sorted({op for op, _ in seen})])) if seen else ()
+        self.groups = {
+            kind: ops
+            for kind in _ordered({kinds.get(op, OTHER_KIND) for op in self.ops}, KINDS)
+            if (ops := tuple(op for op in self.ops if kinds.get(op, OTHER_KIND) == kind))
+        }
+        declared = set(declared)
+        self._cells = {
+            place: Cell(*place, tuple(places.get(place, ())), place in declared, place[1:] in seen)
+            for place in ((target, op, dtype) for target in self.targets for op in self.ops for dtype in self.dtypes)
+        }
+
+    def cell(self, target: str, op: str, dtype: str) -> Cell:
+        return self._cells[target, op, dtype]
+
+    def cells(self, target: str | None = None) -> list[Cell]:
+        """In the order of the rows; those for which there is a case."""
+        cells = (cell for cell in self._cells.values() if cell.state is not State.NO_CASE)
+        return [cell for cell in cells if target in (None, cell.target)]
+
+    def row(self, target: str, op: str) -> list[Cell]:
+        return [self.cell(target, op, dtype) for dtype in self.dtypes]
+
+    def counts(self, target: str | None = None) -> dict[State, int]:
+        """How many cells are in each state."""
+        counts: dict[State, int] = {state: 0 for state in State if state is not State.NO_CASE}
+        for cell in self.cells(target):
+            counts[cell.state] += 1
+        return counts
+
+    def _repr_html_(self) -> str:
+        from ferrule.testing.report.notebook import notebook_html
+
+        return notebook_html(self)
+
+
+def op_kinds() -> dict[str, str]:
+    """The kind of each op of this ferrule; nothing where it cannot be imported, as on a machine that only reads."""
+    try:
+        from ferrule.testing.dtypes import op_rows
+    except ImportError:
+        return {}
+    return {name: str(row.get("kind", OTHER_KIND)) for name, row in op_rows().items()}
+
+
+def _ordered(found: Collection[str], order: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that are in `order` as they are there, then others by name."""
+    return (*(name for name in order if name in found), *sorted(set(found) - set(order)))
