@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace ferrule_mine {
+namespace ferrule_backend_name {
 
 Kernel sum(const Node& node) {
   const Operand x = node.input(0), y = node.output(0);
@@ -38,4 +38,4 @@ Kernel sum(const Node& node) {
           }};
 }
 
-}  // namespace ferrule_mine
+}  // namespace ferrule_backend_name

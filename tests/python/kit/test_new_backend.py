@@ -197,7 +197,8 @@ def test_it_passes_the_kit(module: Path) -> None:
 def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | None], Path]:
     """Builds a generated backend, to which a second op was added, with a fault in it, or without one."""
     folder = generate("mine", tmp_path_factory.mktemp("mutants") / "mine")
-    shutil.copy(Path(__file__).with_name("sum.cpp"), folder / "kernels")
+    added = Path(__file__).with_name("sum.cpp").read_text()
+    (folder / "kernels" / "sum.cpp").write_text(added.replace("backend_name", "mine"))
 
     def put(mutant: Mutant | None) -> Path:
         if mutant is None:
