@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -157,11 +156,18 @@ def test_softmax_is_that_of_numpy(shape: tuple[int, ...], axis: int, device: str
 
 
 def test_its_own_tests_pass(sources: Path, module: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    environment = {**os.environ, "BUILD": str(module.parent)}
-    result = subprocess.run(command, cwd=sources, env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
-    assert "4 passed" in result.stdout
+    assert "5 passed" in result.stdout
+
+
+def test_its_own_tests_do_not_take_another_device_for_it(sources: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "name the module by --ferrule-backend" in result.stdout
+    assert " passed" not in result.stdout
 
 
 # ---- the kit
@@ -238,8 +244,9 @@ def test_the_next_op_of_the_readme_works(tmp_path: Path) -> None:
     readme = (folder / "README.md").read_text()
     [example] = [text.split("```")[0] for text in readme.split("```cpp\n")[1:]]
     assert "`kernels/exp.cpp`" in readme
-    (folder / "kernels" / "exp.cpp").write_text(example)
     module = build(folder, folder / "build", STRICT) / "libferrule-2nd_new.so"
+    (folder / "kernels" / "exp.cpp").write_text(example)
+    output_of("cmake", "--build", folder / "build")
     assert json.loads(module.with_suffix(".json").read_text())["ops"] == ["exp", "softmax"]
     program = """
 import sys
