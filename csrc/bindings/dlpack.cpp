@@ -21,17 +21,19 @@ dlpack::DataType type_of(fe_dtype dtype) {
   const auto bits = static_cast<uint8_t>(8 * fe_dtype_size(dtype));
   const uint8_t code = name == "bool"              ? dlpack::code_bool
                        : name.starts_with("float") ? dlpack::code_float
+                       : name == "bfloat16"        ? dlpack::code_bfloat
                        : name.starts_with("uint")  ? dlpack::code_uint
                                                    : dlpack::code_int;
   return {code, bits, 1};
 }
 
 fe_dtype dtype_of(dlpack::DataType type) {
-  const char* const kind = type.code == dlpack::code_int     ? "int"
-                           : type.code == dlpack::code_uint  ? "uint"
-                           : type.code == dlpack::code_float ? "float"
-                           : type.code == dlpack::code_bool  ? "bool"
-                                                             : "?";
+  const char* const kind = type.code == dlpack::code_int      ? "int"
+                           : type.code == dlpack::code_uint   ? "uint"
+                           : type.code == dlpack::code_float  ? "float"
+                           : type.code == dlpack::code_bfloat ? "bfloat"
+                           : type.code == dlpack::code_bool   ? "bool"
+                                                              : "?";
   std::string name = kind;
   if (type.code != dlpack::code_bool) name += std::to_string(type.bits);
   const fe_dtype dtype = type.lanes == 1 ? fe_dtype_by_name(name.c_str()) : 0;

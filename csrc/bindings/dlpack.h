@@ -6,7 +6,7 @@
 namespace ferrule::python::dlpack {
 
 constexpr int32_t device_cpu = 1;
-constexpr uint8_t code_int = 0, code_uint = 1, code_float = 2, code_bool = 6;
+constexpr uint8_t code_int = 0, code_uint = 1, code_float = 2, code_bfloat = 4, code_bool = 6;
 constexpr uint64_t flag_read_only = 1, flag_is_copied = 2;
 constexpr uint32_t major_version = 1, minor_version = 0;
 

@@ -76,6 +76,20 @@ std::string attribute_json(const std::string& name, py::handle value) {
   raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is a " + std::string(Py_TYPE(object)->tp_name));
 }
 
+bool is_floating(const std::string& dtype) { return dtype.starts_with("float") || dtype == "bfloat16"; }
+
+// NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
+py::object named_dtype(const char* name) {
+  if (std::string_view(name) != "bfloat16") return py::dtype::from_args(py::str(name));
+  try {
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    raise(FE_UNSUPPORTED, std::string(name) + " arrays need the Python package ml_dtypes (pip install ml_dtypes): " +
+                              py::str(error.value()).cast<std::string>());
+  }
+}
+
 template <class T>
 void store(fe_scalar& scalar, T value) {
   std::memcpy(scalar.bytes, &value, sizeof value);
@@ -86,7 +100,7 @@ void store(fe_scalar& scalar, T value) {
 py::object numpy_dtype(fe_dtype dtype) {
   if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr)
     return py::reinterpret_borrow<py::object>(dtypes_by_id[dtype]);
-  py::object made = py::dtype::from_args(py::str(fe_dtype_name(dtype)));
+  py::object made = named_dtype(fe_dtype_name(dtype));
   if (dtype < dtypes_by_id.size()) dtypes_by_id[dtype] = made.inc_ref().ptr();
   return made;
 }
@@ -94,6 +108,8 @@ py::object numpy_dtype(fe_dtype dtype) {
 fe_dtype dtype_of(py::handle value) {
   for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
     if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
+  if (PyUnicode_Check(value.ptr()))  // NumPy knows "bfloat16" only when ml_dtypes is imported
+    if (const fe_dtype id = fe_dtype_by_name(value.cast<std::string>().c_str()); id != 0) return id;
   const py::dtype dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
   const std::string name = py::str(dtype.attr("name"));
   const fe_dtype id = fe_dtype_by_name(name.c_str());
@@ -125,10 +141,10 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
     const int truth = PyObject_IsTrue(value.ptr());
     if (truth < 0) throw py::error_already_set();
     store(scalar, static_cast<uint8_t>(truth));
-  } else if (name == "float32" || name == "float64") {
+  } else if (is_floating(name)) {
     const double number = PyFloat_AsDouble(value.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    name == "float32" ? store(scalar, static_cast<float>(number)) : store(scalar, number);
+    check(fe_scalar_from(dtype, number, &scalar));
   } else if (name == "uint64") {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     if (!index) throw py::error_already_set();
@@ -171,6 +187,8 @@ std::string attributes_json(const py::dict& attributes) {
 void bind_values(py::module_& module) {
   module.def(
       "is_dtype", [](const std::string& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
+  module.def(
+      "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
   module.def("attributes_json", &attributes_json, py::arg("attributes"));
 }
 

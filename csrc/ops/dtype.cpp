@@ -28,6 +28,7 @@ DType signed_of_size(std::size_t size) {
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (rank_of_kind(a) != rank_of_kind(b)) return rank_of_kind(a) > rank_of_kind(b) ? a : b;
+  if (is_half(a) && is_half(b)) return DType::float32;
   if (class_of(a) == class_of(b)) return size_of(a) > size_of(b) ? a : b;
   const DType unsigned_one = class_of(a) == FE_CLASS_UNSIGNED ? a : b;
   const DType signed_one = class_of(a) == FE_CLASS_UNSIGNED ? b : a;

@@ -24,6 +24,8 @@ enum class DType : fe_dtype {
   uint64,
   float32,
   float64,
+  float16,
+  bfloat16,
 };
 
 struct DTypeRow {
@@ -33,7 +35,7 @@ struct DTypeRow {
   fe_dtype_class kind;
 };
 
-inline constexpr std::array<DTypeRow, 11> dtype_rows = {{
+inline constexpr std::array<DTypeRow, 13> dtype_rows = {{
     {DType::boolean, "bool", 1, FE_CLASS_BOOL},
     {DType::int8, "int8", 1, FE_CLASS_SIGNED},
     {DType::int16, "int16", 2, FE_CLASS_SIGNED},
@@ -45,6 +47,8 @@ inline constexpr std::array<DTypeRow, 11> dtype_rows = {{
     {DType::uint64, "uint64", 8, FE_CLASS_UNSIGNED},
     {DType::float32, "float32", 4, FE_CLASS_FLOAT},
     {DType::float64, "float64", 8, FE_CLASS_FLOAT},
+    {DType::float16, "float16", 2, FE_CLASS_FLOAT},
+    {DType::bfloat16, "bfloat16", 2, FE_CLASS_FLOAT},
 }};
 
 // The row of a dtype, or nullptr when the id is none of ours.
@@ -61,13 +65,15 @@ constexpr const char* name_of(DType dtype) { return row_of(dtype).name; }
 constexpr std::size_t size_of(DType dtype) { return row_of(dtype).size; }
 constexpr fe_dtype_class class_of(DType dtype) { return row_of(dtype).kind; }
 constexpr bool is_floating(DType dtype) { return class_of(dtype) == FE_CLASS_FLOAT; }
+// Stored in 16 bits and computed in float32.
+constexpr bool is_half(DType dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
 }
 
 // The common dtype of two arrays. Within a kind the table of the Python array API standard (2024.12); across kinds,
-// which it leaves open, the higher kind's dtype (bool < integer < floating). DType::none when there is none
-// (uint64 with a signed integer).
+// which it leaves open, the higher kind's dtype (bool < integer < floating); of the two halves, of which neither holds
+// the other, float32. DType::none when there is none (uint64 with a signed integer).
 DType promote(DType a, DType b);
 
 }  // namespace ferrule

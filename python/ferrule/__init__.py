@@ -69,6 +69,7 @@ from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, s
 
 if TYPE_CHECKING:
     from ferrule import io
+    from ferrule._bfloat16 import bfloat16
     from ferrule._log import set_log_level
     from ferrule.buffers import buffer_from_host_ptr
     from ferrule.dlpack import from_dlpack
@@ -79,11 +80,11 @@ if TYPE_CHECKING:
 
 __version__ = _ferrule.version()
 
-# Dtypes are NumPy's.
+# Dtypes are NumPy's; bfloat16, below, is that of ml_dtypes.
 bool = _np.dtype("bool")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(_np.dtype, ("uint8", "uint16", "uint32", "uint64"))
-float32, float64 = _np.dtype("float32"), _np.dtype("float64")
+float16, float32, float64 = map(_np.dtype, ("float16", "float32", "float64"))
 newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
 # Imported when first used: an import of ferrule is to cost little.
@@ -91,6 +92,7 @@ _LATER = {
     "Graph": "ferrule.graphs",
     "LoadReport": "ferrule.loading",
     "MemoryStats": "ferrule.statistics",
+    "bfloat16": "ferrule._bfloat16",
     "buffer_from_host_ptr": "ferrule.buffers",
     "default_roots": "ferrule.loading",
     "from_dlpack": "ferrule.dlpack",
@@ -182,6 +184,7 @@ __all__ = [
     "astype",
     "backends",
     "best_device",
+    "bfloat16",
     "bool",
     "broadcast_to",
     "buffer_from_host_ptr",
@@ -196,6 +199,7 @@ __all__ = [
     "expand_dims",
     "eye",
     "flip",
+    "float16",
     "float32",
     "float64",
     "from_dlpack",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._dtypes import as_dtype, is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol
 from ferrule.array import Array
@@ -70,11 +71,12 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
 
 def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
     """The dtype that a Python number takes beside arrays of other dtypes, and whether it leaves theirs as they are."""
-    floats = [dtype for dtype in others if dtype.kind == "f"]
+    floats = [dtype for dtype in others if is_floating(dtype)]
     if type(value) is bool:
         return _BOOL, bool(others)
     if floats:
-        return max(floats, key=lambda dtype: dtype.itemsize), True
+        widest = max(floats, key=lambda dtype: dtype.itemsize)
+        return (_FLOAT32 if widest.itemsize == 2 and any(dtype != widest for dtype in floats) else widest), True
     if type(value) is float:
         return _FLOAT32, bool(others)
     integers = [dtype for dtype in others if dtype.kind in "iu"]
@@ -118,7 +120,7 @@ _lists: dict[str, frozenset[str]] = {}
 def _attribute(op: str, name: str, value: object) -> object:
     """`axis=1` where the op takes a list of axes, and dtypes by any name that NumPy knows."""
     if name == "dtype" and value is not None and not isinstance(value, str):
-        return np.dtype(value)  # type: ignore[call-overload]
+        return as_dtype(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and name in list_attributes(op):
         return (int(value),)
     return value

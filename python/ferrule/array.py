@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._dtypes import is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol, refuse
 
@@ -363,8 +364,9 @@ def _binary(op: str, left: object, right: object) -> Array:
 
 def _as_float(array: Array, other: object) -> Array:
     """Integers divide as float32; beside a floating-point operand its dtype decides."""
-    kind = other.dtype.kind if isinstance(other, (Array, np.ndarray, np.generic)) else ""
-    if array.dtype.kind == "f" or kind == "f":
+    if is_floating(array.dtype):
+        return array
+    if isinstance(other, (Array, np.ndarray, np.generic)) and is_floating(other.dtype):
         return array
     return _manipulation.astype(array, "float32")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
+from ferrule._dtypes import as_dtype
 from ferrule._errors import DTypeError, InvalidArgumentError, OutOfMemoryError
 from ferrule._host import MAX_DIMENSIONS, from_host
 from ferrule._symbols import Symbol
@@ -40,17 +41,16 @@ def asarray(
 
         if all(isinstance(item, Array) for item in obj):
             return stack(obj) if dtype is None else astype(stack(obj), dtype)
+    dtype = None if dtype is None else as_dtype(dtype)
     host, borrowed = _as_numpy(obj, dtype)
     if host is None:
         from ferrule.dlpack import from_dlpack
 
         array = from_dlpack(obj, device=device, copy=copy)
         return array if dtype is None else astype(array, dtype)
-    if dtype is not None and host.dtype != np.dtype(dtype):
+    if dtype is not None and host.dtype != dtype:
         if copy is False:
-            raise InvalidArgumentError(
-                f"asarray: {host.dtype} to {np.dtype(dtype)} needs a copy, which copy=False forbids"
-            )
+            raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")
         host, borrowed = host.astype(dtype), False
     if not borrowed:
         if copy is False:
@@ -104,7 +104,7 @@ def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device |
     wanted = sizes(shape)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"full: shape {wanted} has a negative size")
-    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, np.dtype(dtype)))
+    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, as_dtype(dtype)))
 
 
 def zeros(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
@@ -157,7 +157,7 @@ def arange(
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
-    return _owned(np.arange(first, end, step, dtype=dtype), device)
+    return _owned(np.arange(first, end, step, dtype=as_dtype(dtype)), device)
 
 
 def linspace(
@@ -171,19 +171,19 @@ def linspace(
     endpoint: bool = True,
 ) -> Array:
     """num evenly spaced numbers from start to stop."""
-    return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(dtype or np.float32), device)
+    return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(as_dtype(dtype or np.float32)), device)
 
 
 def eye(
     rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
 ) -> Array:
     """Ones on the k-th diagonal, zeros elsewhere."""
-    return _owned(np.eye(rows, columns, k=k, dtype=dtype or np.float32), device)
+    return _owned(np.eye(rows, columns, k=k, dtype=as_dtype(dtype or np.float32)), device)
 
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
     """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
-    wanted, element = sizes(shape), np.dtype(dtype)
+    wanted, element = sizes(shape), as_dtype(dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape {wanted} has a negative size")
     if len(wanted) > MAX_DIMENSIONS:

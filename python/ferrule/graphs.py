@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ferrule import _ferrule
 from ferrule._devices import Device, best_device
 from ferrule._devices import device as find_device
+from ferrule._dtypes import as_dtype
 from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
 from ferrule._record import number_dtype
 from ferrule._symbols import Symbol, users_line
@@ -22,7 +23,7 @@ from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.manipulation import Shape, sizes
 
-FORMAT = 1  # of saved graphs
+FORMAT = 2  # of saved graphs
 
 
 class Graph:
@@ -52,7 +53,7 @@ class Graph:
         """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
         self._open("input")
         called = f"x{len(self.inputs)}" if name is None else name
-        wanted, element = sizes(shape), np.dtype(dtype)
+        wanted, element = sizes(shape), as_dtype(dtype)
         value = self._graph.input(called, element, wanted, strides)
         self._steps.append(("input", value, called, element.name, wanted, None if strides is None else list(strides)))
         self.inputs.append(self._symbol(value))
@@ -67,7 +68,7 @@ class Graph:
             return self._constants[id(handle)][1]
         called = f"c{len(self._constants)}" if name is None else name
         value_id = self._graph.constant(called, handle)
-        self._steps.append(("constant", value_id, called, len(self._constants)))
+        self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
         symbol = self._symbol(value_id)
         self._constants[id(handle)] = (handle, symbol)
         return symbol
@@ -310,10 +311,11 @@ class Graph:
             if kind == "input":
                 symbols[value] = self.input(step[4], step[3], step[2], step[5])
             elif kind == "constant":
-                symbols[value] = self.constant(asarray(arrays[f"constant{step[3]}"], device=self.device), step[2])
+                known = arrays[f"constant{step[3]}"].view(as_dtype(step[4]))  # an .npz forgets that it was bfloat16
+                symbols[value] = self.constant(asarray(known, device=self.device), step[2])
             elif kind == "scalar":
                 self._operand_count += bool(step[4])
-                symbols[value] = self._scalar(step[3], np.dtype(step[2]), step[4])
+                symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
             elif kind == "apply":
                 _, _, op, ids, weak, attributes, place = step
                 device = None if place is None else find_device(place)._handle

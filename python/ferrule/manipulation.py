@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from ferrule import _record
+from ferrule._dtypes import as_dtype
 from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from ferrule.array import Array
 
@@ -158,7 +159,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     """x in another dtype. Floating-point to integer truncates; to bool: x != 0. Arrays never change, so that one of the
     same dtype is x itself, whatever `copy` says."""
     try:
-        target = np.dtype(dtype)
+        target = as_dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"astype: {dtype!r} is no dtype") from error
     return x if target == x.dtype else _record.apply("astype", (x,), {"dtype": target})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ferrule._dtypes import is_floating
 from ferrule._record import apply
 from ferrule.array import Array
 from ferrule.manipulation import astype, reshape
@@ -84,4 +85,4 @@ def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
 
 
 def _floating(x: Array) -> Array:
-    return x if x.dtype.kind == "f" else astype(x, "float32")
+    return x if is_floating(x.dtype) else astype(x, "float32")

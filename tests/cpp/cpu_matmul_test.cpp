@@ -59,10 +59,13 @@ TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
   });
 }
 
-void expect_same_bits_prepared(Module& module, int64_t rows) {
-  const Array a = random_array({rows, 500}), b = transposed(random_array({400, 500}, 1, 2));
-  const Array plain = compute(module, "matmul", {&a, &b}, "float32", {rows, 400});
-  Array c = array("float32", {rows, 400});
+void expect_same_bits_prepared(Module& module, int64_t rows, const char* dtype) {
+  const fe_astype_attributes to_dtype{sizeof to_dtype, 0};
+  const Array left = random_array({rows, 500}), right = random_array({400, 500}, 1, 2);
+  const Array a = compute(module, "astype", {&left}, dtype, left.shape, &to_dtype);
+  const Array b = transposed(compute(module, "astype", {&right}, dtype, right.shape, &to_dtype));
+  const Array plain = compute(module, "matmul", {&a, &b}, dtype, {rows, 400});
+  Array c = array(dtype, {rows, 400});
   OneNode node("matmul", {&a, &b}, {&c}, nullptr, nullptr, true);
   uint64_t size = 0;
   char key[128] = "";
@@ -80,11 +83,12 @@ void expect_same_bits_prepared(Module& module, int64_t rows) {
   module.backend.buffer_free(to);
   node.storage(1).prepared = 1;
   ASSERT_EQ(node.run(module, &packed), "");
-  EXPECT_TRUE(same_bits(plain, c)) << rows << " rows";
+  EXPECT_TRUE(same_bits(plain, c)) << rows << " rows of " << dtype;
 }
 TEST_F(CpuBackend, PreparedWeightsGiveTheSameBits) {
   for_each_module([&](Module& module) {
-    for (const int64_t rows : {1, 2, 3, 16, 50}) expect_same_bits_prepared(module, rows);
+    for (const char* dtype : {"float32", "float16", "bfloat16"})
+      for (const int64_t rows : {1, 2, 3, 16, 50}) expect_same_bits_prepared(module, rows, dtype);
   });
 }
 

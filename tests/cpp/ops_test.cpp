@@ -58,6 +58,14 @@ TEST(Ops, PromotionFollowsTheArrayApiStandard) {
   EXPECT_EQ(promote(DType::int64, DType::uint64), DType::none);
   EXPECT_EQ(promote(DType::float32, DType::float64), DType::float64);
   EXPECT_EQ(promote(DType::uint16, DType::uint32), DType::uint32);
+  EXPECT_EQ(promote(DType::float16, DType::float32), DType::float32);
+  EXPECT_EQ(promote(DType::float64, DType::bfloat16), DType::float64);
+}
+
+TEST(Ops, NoHalfHoldsTheOther) {
+  EXPECT_EQ(promote(DType::float16, DType::bfloat16), DType::float32);
+  EXPECT_EQ(promote(DType::bfloat16, DType::int64), DType::bfloat16);
+  EXPECT_EQ(promote(DType::boolean, DType::float16), DType::float16);
 }
 
 TEST(Ops, WeakScalarDoesNotWidenWithinItsKind) {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 rng = np.random.default_rng(20261121)
 FLOATS = ["float32", "float64"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-WIDE = ["float32", "float64", "int32", "int64"]
+WIDE = ["float16", "float32", "float64", "int32", "int64"]
 
 
 def sample(dtype: str, shape: tuple[int, ...] = (3, 4)) -> NDArray[Any]:

@@ -62,7 +62,9 @@ def test_a_copy_is_the_consumers_own() -> None:
     assert np.asarray(x)[0] == 0
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"]
+)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
 def test_every_dtype_and_shape_goes_round(dtype: str, shape: tuple[int, ...]) -> None:
     a = np.ones(shape, dtype)

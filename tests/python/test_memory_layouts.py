@@ -178,7 +178,7 @@ def test_nine_dimensions_are_a_clear_error(shape: tuple[int, ...]) -> None:
             make()
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shift", range(8))
 def test_an_address_that_no_element_can_have_is_never_read_as_one(dtype: str, shift: int) -> None:
     size = np.dtype(dtype).itemsize

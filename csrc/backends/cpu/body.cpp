@@ -35,7 +35,9 @@ uint32_t Body::input(DType dtype) {
 
 uint32_t Body::cast(uint32_t value, DType dtype) {
   if (dtypes_[value] == dtype) return value;
-  return apply("astype", std::span(&value, 1), dtype, nullptr);
+  const auto [known, added] = casts_.try_emplace({value, dtype});
+  if (added) known->second = apply("astype", std::span(&value, 1), dtype, nullptr);
+  return known->second;
 }
 
 uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes) {

@@ -4,6 +4,7 @@
 // fusing itself changes a bit.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,7 +62,8 @@ class Body {
   void load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
             const void** pointer) const;
 
-  std::vector<DType> dtypes_;  // of values
+  std::vector<DType> dtypes_;                             // of values
+  std::map<std::pair<uint32_t, DType>, uint32_t> casts_;  // that halves need, by value and dtype
   std::vector<Step> steps_;
   std::vector<uint32_t> outputs_;
   std::vector<Input> inputs_;

@@ -1,7 +1,11 @@
 #include "compile.h"
 
+#include <array>
+#include <utility>
+
 #include "attributes.h"
 #include "table.h"
+#include "widening.h"
 
 namespace ferrule::cpu {
 namespace {
@@ -43,10 +47,13 @@ const void* keep_block_attributes(Attributes& attributes, std::string_view op, c
   return kernel == nullptr ? nullptr : attributes.keep(*kernel, from);
 }
 
-// Translates the instructions of a body behind its inputs.
-void translate(const fe_body& from, Attributes& attributes, Body& to) {
+// Translates the instructions of a body behind its inputs. The first one may come in another dtype than it has there.
+void translate(const fe_body& from, DType first, Attributes& attributes, Body& to) {
   std::vector<uint32_t> values;
-  for (uint32_t i = 0; i < from.input_count; ++i) values.push_back(to.input(dtype_from(from.input_dtypes[i])));
+  for (uint32_t i = 0; i < from.input_count; ++i)
+    values.push_back(to.input(i == 0 ? first : dtype_from(from.input_dtypes[i])));
+  if (from.input_count > 0)
+    values[0] = to.apply("astype", std::span(values.data(), 1), dtype_from(from.input_dtypes[0]), nullptr);
   for (uint32_t i = 0; i < from.instruction_count; ++i) {
     const fe_instruction& instruction = *from.instructions[i];
     std::vector<uint32_t> in;
@@ -71,7 +78,8 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
   for (uint32_t i = 0; i < node.output_count; ++i) step->outputs.push_back(address_of(view, node.outputs[i]));
   const Operand output = operand_of(view, node.outputs[0]);
   if (node.body != nullptr) {
-    translate(*node.body, step->attributes, step->body);
+    const DType first = node.body->input_count > 0 ? dtype_from(node.body->input_dtypes[0]) : DType::count;
+    translate(*node.body, first, step->attributes, step->body);
   } else {
     std::vector<uint32_t> in;
     in.reserve(inputs.size());
@@ -89,12 +97,6 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
 
 // ---- kernels for whole nodes
 // -------------------------------------------------------------------------------------------
-
-// A copy between an operand in a half dtype and its float32 form in scratch memory.
-struct Conversion {
-  Body body;
-  Address from, to;
-};
 
 class KernelStep : public Step {
  public:
@@ -206,62 +208,35 @@ bool fits(const Kernel& kernel, std::string_view op, uint32_t revision, const Ke
   return kernel.accepts(call);
 }
 
-const Kernel* find_kernel(std::string_view op, uint32_t revision, const KernelStep& step, bool has_body) {
-  const KernelTable& kernels = table();
-  for (uint32_t i = 0; i < kernels.count; ++i)
-    if (fits(*kernels.kernels[i], op, revision, step, has_body)) return kernels.kernels[i];
-  return nullptr;
-}
-
-Operand contiguous_float32(const Operand& half) {
-  Operand wide = half;
-  wide.dtype = DType::f32;
-  wide.item_size = 4;
-  int64_t stride = 1;
-  for (int32_t i = wide.rank; i-- > 0;) {
-    wide.strides[i] = stride;
-    stride *= wide.shape[i];
-  }
-  return wide;
-}
-
-Conversion conversion(const Operand& from, Address from_address, DType to, Address to_address) {
-  Conversion c;
-  const uint32_t in = c.body.input(from.dtype);
-  c.body.output(c.body.apply("astype", std::span(&in, 1), to, nullptr));
-  c.body.finish(shape_of(from), std::span(&from, 1), false);
-  c.from = from_address;
-  c.to = to_address;
-  return c;
-}
-
-// Replaces half operands by float32 ones in scratch memory. False if there are none, or if one is prepared.
+// Replaces half operands by float32 ones in scratch memory; one that is prepared is bound as it is, prepared from
+// float32. The outputs of an epilogue are its own affair. False if there is nothing to replace.
 bool widen(KernelStep& step) {
   bool any = false;
   uint64_t bytes = 0;
-  const auto replace = [&](Operand& operand, Address& address) {
-    const Operand wide = contiguous_float32(operand);
+  // Addresses count from the end of the kernel's own scratch: shifted when that is known.
+  const auto scratch_for = [&](const Operand& operand) {
     Address at;
     at.kind = Address::in_scratch;
     at.item_size = 4;
-    at.bytes = static_cast<int64_t>(bytes);  // from the end of the kernel's own scratch: shifted when that is known
+    at.bytes = static_cast<int64_t>(bytes);
     bytes += aligned(static_cast<uint64_t>(element_count(operand)) * 4);
-    any = true;
-    const std::pair was(operand, address);
-    operand = wide;
-    address = at;
-    return was;
+    return at;
   };
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (!is_half(step.inputs[i].dtype)) continue;
-    if (step.inputs[i].prepared) return false;
-    const auto [operand, address] = replace(step.inputs[i], step.input_addresses[i]);
-    step.before.push_back(conversion(operand, address, DType::f32, step.input_addresses[i]));
+    any = true;
+    const Widening widened = widening(step.inputs[i]);
+    step.inputs[i] = widened.wide;
+    if (widened.wide.prepared) continue;
+    const Address from = std::exchange(step.input_addresses[i], scratch_for(widened.from));
+    step.before.push_back(conversion(widened.from, from, DType::f32, step.input_addresses[i]));
   }
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
+  for (size_t i = 0; i < step.outputs.size() && !step.epilogue; ++i) {
     if (!is_half(step.outputs[i].dtype)) continue;
-    const auto [operand, address] = replace(step.outputs[i], step.output_addresses[i]);
-    step.after.push_back(conversion(step.outputs[i], step.output_addresses[i], operand.dtype, address));
+    any = true;
+    const DType half = std::exchange(step.outputs[i], widening(step.outputs[i]).wide).dtype;
+    const Address to = std::exchange(step.output_addresses[i], scratch_for(step.outputs[i]));
+    step.after.push_back(conversion(step.outputs[i], step.output_addresses[i], half, to));
   }
   step.conversion_scratch = bytes;
   return any;
@@ -276,6 +251,18 @@ void shift_scratch(KernelStep& step) {
   for (Address& address : step.output_addresses) shift(address);
   for (Conversion& c : step.before) shift(c.from), shift(c.to);
   for (Conversion& c : step.after) shift(c.from), shift(c.to);
+}
+
+// The kernel for the step as it is, else for the step widened, which is then what the step is.
+const Kernel* find_kernel(std::string_view op, uint32_t revision, KernelStep& step) {
+  const KernelTable& kernels = table();
+  const auto find = [&]() -> const Kernel* {
+    for (uint32_t i = 0; i < kernels.count; ++i)
+      if (fits(*kernels.kernels[i], op, revision, step, step.epilogue.has_value())) return kernels.kernels[i];
+    return nullptr;
+  };
+  const Kernel* const kernel = find();
+  return kernel == nullptr && widen(step) ? find() : kernel;
 }
 
 // The node's own operands, without those of its body.
@@ -293,9 +280,11 @@ std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& no
   }
   step->own_attributes = node.attributes;  // of the view, until the kernel is known
   if (node.body != nullptr) {
+    // A half comes as float32: the body rounds it first.
     step->own_dtype = dtype_from(node.body->input_dtypes[0]);
+    if (is_half(step->own_dtype)) step->own_dtype = DType::f32;
     step->epilogue.emplace();
-    translate(*node.body, step->attributes, *step->epilogue);
+    translate(*node.body, step->own_dtype, step->attributes, *step->epilogue);
     std::vector<Operand> operands(1);
     for (uint32_t i = own; i < node.input_count; ++i) {
       operands.push_back(operand_of(view, node.inputs[i]));
@@ -322,8 +311,7 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
   Choice choice;
   auto step = step_of(view, node);
   const bool has_body = node.body != nullptr;
-  const Kernel* kernel = find_kernel(op, node.revision, *step, has_body);
-  if (kernel == nullptr && !has_body && widen(*step)) kernel = find_kernel(op, node.revision, *step, false);
+  const Kernel* kernel = find_kernel(op, node.revision, *step);
   if (kernel == nullptr) {
     choice.support.supported = false;
     choice.support.reason = describe(*step, op) + (has_body ? " with an epilogue" : "");
@@ -369,21 +357,37 @@ sdk::PreparedForm prepared_form(const fe_graph_view& view, uint32_t index, uint3
   const fe_node& node = *view.nodes[index];
   const auto step = step_of(view, node);
   if (input >= step->inputs.size() || step->inputs[input].dtype == DType::count) return {};
-  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step, node.body != nullptr);
+  const Operand original = step->inputs[input];
+  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step);
   if (kernel == nullptr || kernel->prepare_size == nullptr) return {};
   char key[128] = "";
   const uint64_t size = kernel->prepare_size(step->call(), input, key, sizeof key);
   if (size == 0) return {};
-  return {size, "cpu-" + std::string(table().variant) + "/" + key};
+  std::string name = "cpu-" + std::string(table().variant) + "/" + key;
+  if (step->inputs[input].dtype != original.dtype) {  // the key tells the strides of the wide form only
+    name += std::string("/") + sdk::host->dtype_name(id_of(original.dtype));
+    for (int32_t i = 0; i < original.rank; ++i) name += ":" + std::to_string(original.strides[i]);
+  }
+  return {size, name};
 }
 
 void prepare(const fe_graph_view& view, uint32_t index, uint32_t input, const fe_binding& from, const fe_binding& to) {
   const fe_node& node = *view.nodes[index];
   const auto step = step_of(view, node);
-  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step, node.body != nullptr);
+  Operand original = step->inputs.at(input);
+  const Kernel* kernel = find_kernel(sdk::host->op_name(node.op), node.revision, *step);
   if (kernel == nullptr || kernel->prepare == nullptr)
     throw sdk::Error(FE_INTERNAL, "prepare: this node has no prepared form");
-  step->inputs.at(input).data = pointer_of(from) + address_of(view, node.inputs[input]).bytes;
+  char* data = pointer_of(from) + address_of(view, node.inputs[input]).bytes;
+  std::vector<float> wide;
+  if (step->inputs[input].dtype != original.dtype) {
+    original = widening(original).from;
+    wide.resize(static_cast<size_t>(element_count(original)));
+    char* const converted = reinterpret_cast<char*>(wide.data());
+    conversion(original, {}, DType::f32, {}).body.run(&data, &converted, 0);
+    data = converted;
+  }
+  step->inputs[input].data = data;
   kernel->prepare(step->call(), input, pointer_of(to));
 }
 

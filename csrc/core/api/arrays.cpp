@@ -158,6 +158,10 @@ fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const uint8_t*
   });
 }
 
+fe_error* fe_scalar_from(fe_dtype dtype, double value, fe_scalar* out) {
+  return guarded([&] { given(out, "scalar_from", "out") = scalar_of(value, dtype_from("scalar_from", dtype)); });
+}
+
 fe_error* fe_array_scalar(fe_device* device, fe_dtype dtype, fe_scalar value, fe_array** out) {
   return guarded([&] {
     given(device, "array_scalar", "device");

@@ -47,7 +47,7 @@ class Placer {
       return keep(std::move(node), types, asked);
     std::string refusal;
     if (takes(node, types, *asked, refusal)) return keep(std::move(node), types, asked);
-    if (node.op->decomposition && depth < deepest) return decompose(node, asked, depth);
+    if (node.op->decomposition && depth < deepest) return decompose(node, types, asked, depth);
     for (Device* device : options_.fallback) {
       std::string other;
       if (device == asked || !takes(node, types, *device, other)) continue;
@@ -83,7 +83,7 @@ class Placer {
     return answer.supported;
   }
 
-  std::vector<ValueId> decompose(const Node& node, Device* asked, int depth) {
+  std::vector<ValueId> decompose(const Node& node, std::span<const TensorType> result_types, Device* asked, int depth) {
     // Written into a graph of its own, whose nodes are then put like any other.
     Graph& to = rewrite_.graph();
     Graph parts;
@@ -94,7 +94,11 @@ class Placer {
       map.push_back(input);
     }
     GraphBuilder builder(parts, asked);
-    const ops::Value result = node.op->decomposition(builder, {*node.op, operands, *node.attributes});
+    // Of halves in float32, rounded once at the end: in steps of halves, errors would add up and sums overflow.
+    for (ops::Value& operand : operands)
+      if (is_half(builder.type(operand).dtype)) operand = builder.astype(operand, DType::float32);
+    ops::Value result = node.op->decomposition(builder, {*node.op, operands, *node.attributes});
+    if (builder.type(result).dtype != result_types[0].dtype) result = builder.astype(result, result_types[0].dtype);
     map.resize(parts.values.size());
     for (std::size_t i = 0; i < parts.scalars.size(); ++i)
       map[parts.scalars[i]] = to.add_scalar(parts.type(parts.scalars[i]).dtype, parts.scalar_defaults[i]);

@@ -1,5 +1,6 @@
 #include "core/graph/graph.h"
 
+#include "ops/half.h"
 #include "ops/table.h"
 
 #include <cmath>
@@ -55,6 +56,9 @@ fe_scalar scalar_from(From value, DType dtype) {
       return bytes_of(static_cast<float>(value));
     case DType::float64:
       return bytes_of(static_cast<double>(value));
+    case DType::float16:
+    case DType::bfloat16:
+      return bytes_of(half_from(value, dtype));
     case DType::none:
       break;
   }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from ferrule._devices import Device, handle_of
+from ferrule._dtypes import as_dtype
 from ferrule._errors import InvalidArgumentError, UnsupportedError
 from ferrule._host import from_host
 from ferrule.array import Array
@@ -29,8 +30,8 @@ DTYPES = {
     "F8_E4M3": (1, ""),
     "I16": (2, "int16"),
     "U16": (2, "uint16"),
-    "F16": (2, ""),
-    "BF16": (2, ""),
+    "F16": (2, "float16"),
+    "BF16": (2, "bfloat16"),
     "I32": (4, "int32"),
     "U32": (4, "uint32"),
     "F32": (4, "float32"),
@@ -72,7 +73,7 @@ class SafeTensors(Mapping[str, Array]):
         if tensor.begin % size == 0:
             return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
         # The file was not written for views: this tensor is copied to where its elements are aligned.
-        host = self._raw[tensor.begin : tensor.end].copy().view(dtype).reshape(tensor.shape)
+        host = self._raw[tensor.begin : tensor.end].copy().view(as_dtype(dtype)).reshape(tensor.shape)
         host.flags.writeable = False
         return Array._of(from_host(host, self._device, None, "open_safetensors"))
 

@@ -11,7 +11,7 @@ from ferrule.testing.attempt import LEVELS, NotApplicable
 from ferrule.testing.checks import all_checks
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, items_of, subjects_of, unsupported_records
-from ferrule.testing.report import Record, Report, notebook_html, save, text
+from ferrule.testing.report import Record, Report, as_text, notebook_html, save
 from ferrule.testing.target import Target
 
 
@@ -37,7 +37,7 @@ class Results:
 
     def __str__(self) -> str:
         failures = [f"{record.message}\n  {'repeat':<10} {record.repeat}" for record in self.failures]
-        return "\n\n".join([*failures, text(self.report).rstrip()])
+        return "\n\n".join([*failures, as_text(self.report).rstrip()])
 
     def __repr__(self) -> str:
         return f"Results(ok={self.ok}, checks={len(self.records)}, failures={len(self.failures)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from collections.abc import Iterator
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 
 from ferrule.testing.attempt import NotApplicable
+from ferrule.testing.case import all_cases
 from ferrule.testing.child import Child
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
-from ferrule.testing.report import Record, Report, save, text
+from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
 
@@ -88,12 +90,14 @@ class Kit:
         records = unsupported_records(subject, op)
         if not records:
             return
-        _attach(request, records)
         names = ", ".join(record.case for record in records)
-        text = f"{subject.name} does not support {names}: {records[0].reason}"
+        answer = f"{subject.name} does not support {names}: {records[0].reason}"
         if op in subject.declared and not subject.supported(op):
-            pytest.fail(f"the manifest of {subject.module} declares {op}, but {text}", pytrace=False)
-        pytest.skip(text)
+            message = f"the manifest of {subject.module} declares {op}, but {answer}"
+            _attach(request, [dataclasses.replace(record, state="failed", message=message) for record in records])
+            pytest.fail(message, pytrace=False)
+        _attach(request, records)
+        pytest.skip(answer)
 
     # ---- hooks
     def pytest_report_header(self) -> str:
@@ -110,9 +114,11 @@ class Kit:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if not self.records:
             return
-        report = Report(tuple(self.records))
+        everything = not self._config.getoption("keyword") and not self._config.getoption("markexpr")
+        pairs = {(case.op, (*case.dtypes, case.result)[0]) for case in all_cases().values()} if everything else set()
+        report = Report(tuple(self.records), expected=frozenset(pairs))
         terminalreporter.section("ferrule kit")
-        terminalreporter.write(text(report))
+        terminalreporter.write(as_text(report))
         for path in self._reports:
             save(report, path)
             terminalreporter.write_line(f"wrote {path}")

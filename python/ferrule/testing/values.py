@@ -48,7 +48,7 @@ class Domain:
             low, high = self._integers(dtype)
             known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
             return np.array(sorted(v for v in known if low <= v <= high), numpy_dtype(dtype))
-        values = np.array([*_float_edges(dtype), *self.edges], np.float64)
+        values = np.array([*float_edges(dtype), *self.edges], np.float64)
         if self.within:
             values = values[np.isnan(values) | ((values >= self.low) & (values <= self.high))]
         with np.errstate(over="ignore"):
@@ -64,7 +64,7 @@ class Domain:
 ANY = Domain()
 
 
-def _float_edges(dtype: str) -> list[float]:
+def float_edges(dtype: str) -> list[float]:
     form = FORMATS[dtype]
     epsilon = 2.0 ** (1 - form.digits)
     positive = [

@@ -24,12 +24,12 @@ from ferrule.testing.target import Target
 # What the backend does wrong, the case and the check that must notice, the state it is given, words of the message.
 FAULTS = [
     ("three_ulp_off", "add-float32", "values", "failed", "allowed 0.5"),
-    ("flushes", "add-float32", "values", "failed", "random bits"),
+    ("flushes", "add-float32", "edges", "failed", "wanted"),
     ("wrong_axis", "sum-float32", "shapes", "failed", "axis="),
     ("saturates", "add-float32", "edges", "failed", "wanted     inf"),
     ("drops_nan", "add-float32", "nan", "failed", "wanted     nan"),
     ("wrong_alone", "add-float32", "shapes", "failed", "shapes     ()"),
-    ("aborts", "add-float32", "shapes", "crashed", "SIGABRT"),
+    ("aborts", "sum-float32", "shapes", "crashed", "SIGABRT"),
     ("exits", "add-float32", "shapes", "crashed", "exited with 7"),
     ("hangs", "add-float32", "shapes", "hung", "killed"),
     ("ignores_strides", "add-float32", "layouts", "failed", "strides"),

@@ -28,7 +28,7 @@ HWY_INLINE To converted(From x) {
     if constexpr (__is_same(From, float))
       f = x;
     else if constexpr (sizeof(From) >= 4)
-      f = round_to_odd(static_cast<double>(x));
+      f = round_to_odd(sticky(x));
     else
       f = static_cast<float>(x);
     if constexpr (__is_same(To, Float16))
@@ -63,6 +63,7 @@ void run_cast(const void* const* in, void* out, size_t count, const void*) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
   }
 #endif
+#pragma GCC ivdep
   for (; i < count; ++i) y[i] = converted<To, From>(x[i]);
 }
 

@@ -48,16 +48,13 @@ HWY_INLINE Float16 narrow_f16(float x) {
 #if defined(__F16C__)
   return {static_cast<uint16_t>(_cvtss_sh(x, 0))};
 #else
+  // All cases, and then a choice: loops of it become vectors.
   const uint32_t bits = to_bits(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-  uint32_t half;
-  if (magnitude > 0x7f800000u)
-    half = 0x7e00u | (magnitude >> 13 & 0x3ffu);
-  else if (magnitude >= 0x477ff000u)
-    half = 0x7c00u;  // rounds to infinity
-  else if (magnitude < 0x38800000u)
-    half = to_bits(from_bits(magnitude) + 0.5f) - to_bits(0.5f);  // denormal
-  else
-    half = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
+  const uint32_t normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
+  const uint32_t denormal = to_bits(from_bits(magnitude) + 0.5f) - to_bits(0.5f);
+  const uint32_t finite = magnitude < 0x38800000u ? denormal : normal;
+  const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;  // what rounds to infinity
+  const uint32_t half = magnitude > 0x7f800000u ? 0x7e00u | (magnitude >> 13 & 0x3ffu) : number;
   return {static_cast<uint16_t>(sign | half)};
 #endif
 }
@@ -71,6 +68,18 @@ HWY_INLINE float round_to_odd(double x) {
     f = from_bits(bits | 1u);
   }
   return f;
+}
+
+// The integer as a double that rounds further as it would itself: a large one to a multiple of 2048, an odd one if
+// anything was lost.
+template <class T>
+HWY_INLINE double sticky(T x) {
+  if constexpr (sizeof(T) == 8 && static_cast<T>(0.5) == T(0)) {
+    constexpr T exact = T(1) << 53, lost = 0x7ff;
+    const bool large = T(-1) < T(0) ? x > exact || x < -exact : x > exact;
+    if (large) x = static_cast<T>((x & ~lost) | ((x & lost) != 0 ? lost + 1 : 0));
+  }
+  return static_cast<double>(x);
 }
 
 }  // namespace

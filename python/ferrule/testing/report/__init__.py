@@ -6,6 +6,17 @@ from ferrule.testing.report.notebook import notebook_html
 from ferrule.testing.report.record import Record, ReportError
 from ferrule.testing.report.save import save
 from ferrule.testing.report.state import State
-from ferrule.testing.report.text import text
+from ferrule.testing.report.text import text as as_text
 
-__all__ = ["Cell", "Matrix", "Record", "Report", "ReportError", "State", "environment", "notebook_html", "save", "text"]
+__all__ = [
+    "Cell",
+    "Matrix",
+    "Record",
+    "Report",
+    "ReportError",
+    "State",
+    "as_text",
+    "environment",
+    "notebook_html",
+    "save",
+]

@@ -40,7 +40,7 @@ class Device final : public KernelDevice {
   explicit Device(std::string fault) : fault_(std::move(fault)) {}
 
   Kernel kernel(const Node& node) override {
-    if (node.op() == "exp" && is("promises")) return promise();
+    if (node.op() == "exp" && is("promises")) return promise(node);
     for (uint32_t i = 0; i < node.input_count(); ++i)
       if (!node.input(i).is(node.op() == "take" && i == 1 ? "int64" : "float32"))
         return refusal("only float32 is here");
@@ -64,10 +64,10 @@ class Device final : public KernelDevice {
  private:
   bool is(const char* fault) const { return fault_ == fault; }
 
-  // Says yes until it is to be compiled.
-  Kernel promise() {
-    promised_ = !promised_;
-    return promised_ ? Kernel{.support = {.kernel = "promised"}, .run = [](const Launch&) {}} : refusal("not really");
+  // Says yes when it is asked in general, with a small square, and no to what is then to be computed.
+  static Kernel promise(const Node& node) {
+    if (node.output(0).count() != 4) return refusal("not of this shape");
+    return {.support = {.kernel = "promised"}, .run = [](const Launch&) {}};
   }
 
   Kernel add(const Node& node, bool forgets_the_rest) {
@@ -108,9 +108,8 @@ class Device final : public KernelDevice {
   }
 
   void misbehave(const Operand& out) const {
-    if (is("aborts") && out.count() == 0) std::abort();
     if (is("hangs") && out.count() == 1) std::this_thread::sleep_for(std::chrono::hours(1));
-    if (is("exits") && out.count() == 0) std::_Exit(7);
+    if (is("exits") && out.count() == 1) std::_Exit(7);
   }
 
   void out_of_bounds(const float* x, float* sum, int64_t count) const {
@@ -136,18 +135,19 @@ class Device final : public KernelDevice {
     if (attributes.axis.count == 0) reduced.fill(true);
     for (size_t i = 0; i < attributes.axis.count; ++i)
       reduced[static_cast<size_t>((attributes.axis.data[i] + x.rank()) % std::max(x.rank(), 1))] = true;
-    if (is("wrong_axis") && x.rank() == 2 && x.shape()[0] == x.shape()[1]) std::swap(reduced[0], reduced[1]);
-    return {.support = {.kernel = "sum"}, .run = [=](const Launch& launch) {
+    if (is("wrong_axis") && x.rank() == 2) std::swap(reduced[0], reduced[1]);
+    return {.support = {.kernel = "sum"}, .run = [=, this](const Launch& launch) {
               const auto* const from = launch.pointer<const float>(x);
               auto* const to = launch.pointer<float>(out);
               std::vector<double> sums(static_cast<size_t>(out.count()), 0.0);
+              if (is("aborts") && x.count() == 0) std::abort();
               for (int64_t i = 0; i < x.count(); ++i) {
                 const Index index = index_of(i, x.shape());
                 size_t place = 0;
                 for (size_t axis = 0; axis < x.shape().size(); ++axis)
                   if (!reduced[axis])
                     place = place * static_cast<size_t>(x.shape()[axis]) + static_cast<size_t>(index[axis]);
-                sums[place] += from[place_of(index, x.shape().size(), x)];
+                sums[place % sums.size()] += from[place_of(index, x.shape().size(), x)];
               }
               std::copy(sums.begin(), sums.end(), to);
             }};
@@ -183,7 +183,6 @@ class Device final : public KernelDevice {
   }
 
   std::string fault_;
-  bool promised_ = false;
   std::atomic<int> runs_ = 0;
 };
 

@@ -1,0 +1,37 @@
+"""Comparisons and what they choose: exact. NaN is equal to nothing, and the greater and the lesser of any number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.case import Case, Oracle
+from ferrule.testing.dtypes import ALL, FLOATS
+from ferrule.testing.families import elementwise
+from ferrule.testing.values import Domain
+
+UNARY = elementwise(1)
+BINARY = elementwise(2)
+# Few integers, so that equal ones meet.
+NEAR = Domain(-3, 3, integer_low=-5, integer_high=5)
+
+
+def comparisons(op: str, oracle: Oracle) -> list[Case]:
+    return [Case(op, (d, d), "bool", BINARY, oracle) for d in ALL] + [
+        Case(op, (d, d), "bool", BINARY, oracle, domains=(NEAR,), variant="near") for d in ("int32", "uint8", "float32")
+    ]
+
+
+CASES = [
+    *comparisons("equal", np.equal),
+    *comparisons("not_equal", np.not_equal),
+    *comparisons("less", np.less),
+    *comparisons("less_equal", np.less_equal),
+    *comparisons("greater", np.greater),
+    *comparisons("greater_equal", np.greater_equal),
+    *(Case("isnan", (d,), "bool", UNARY, np.isnan) for d in FLOATS),
+    *(Case("isinf", (d,), "bool", UNARY, np.isinf) for d in FLOATS),
+    *(Case("isfinite", (d,), "bool", UNARY, np.isfinite) for d in FLOATS),
+    # Which zero is the greater one is not said.
+    *(Case("maximum", (d, d), d, BINARY, np.maximum, signed_zeros=False) for d in ALL),
+    *(Case("minimum", (d, d), d, BINARY, np.minimum, signed_zeros=False) for d in ALL),
+]

@@ -1,0 +1,103 @@
+"""Softmax, its logarithm, and layer normalization.
+
+In units of the accumulator's roundoff u, and of first order, with s = x - max, e = exp(s) and p = e / sum(e): s is off
+by |s| u, so e is by a factor of |s| + 8 (exp: 4 ULP); the sum's error is their mean with weights p, and n for adding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.bounds import FUNCTION, gamma, least
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.cases.statistics import distances, mean, mean_error, squares_error
+from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
+from ferrule.testing.exactness import Tolerance
+from ferrule.testing.families import along
+from ferrule.testing.families_linear import layer_norms
+
+ALONG = along(over_empty=True)
+NORMS = layer_norms()
+
+
+def shifted(x: Values, axis: int) -> Values:
+    return np.asarray(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+
+
+def softmax(x: Values, axis: int) -> Values:
+    e = np.exp(shifted(x, axis))
+    return np.asarray(e / np.sum(e, axis=axis, keepdims=True))
+
+
+def log_softmax(x: Values, axis: int) -> Values:
+    s = shifted(x, axis)
+    return np.asarray(s - np.log(np.sum(np.exp(s), axis=axis, keepdims=True)))
+
+
+def sum_of_exponentials_error(s: Values, p: Values, axis: int, dtype: str) -> tuple[Values, Values]:
+    """Relative, of each exponential and of their sum."""
+    u = accumulator_roundoff(dtype)
+    each = np.where(p > 0, (np.abs(s) + FUNCTION) * u, 0)
+    return each, np.sum(p * each, axis=axis, keepdims=True) + gamma(s.shape[axis], dtype)
+
+
+def softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    s = shifted(inputs[0], attributes["axis"])
+    each, whole = sum_of_exponentials_error(s, truth, attributes["axis"], dtype)
+    relative = each + whole + gamma(2, dtype)
+    return np.asarray(truth * relative / (1 - relative) + 4 * least(dtype))
+
+
+def log_softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    s, u = shifted(inputs[0], attributes["axis"]), accumulator_roundoff(dtype)
+    _, whole = sum_of_exponentials_error(s, np.exp(truth), attributes["axis"], dtype)
+    return np.asarray(u * np.abs(s) + whole / (1 - whole) + u * FUNCTION * np.abs(s - truth) + u * np.abs(truth))
+
+
+def masked(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Some elements at minus infinity, which weigh nothing."""
+    return np.where(rng.random(drawn.shape) < 0.2, np.array(-np.inf, drawn.dtype), drawn)
+
+
+def layer_norm(x: Values, weight: Values | None = None, bias: Values | None = None, *, epsilon: float) -> Values:
+    distance = distances(x, [-1])
+    variance = mean(distance * distance, [-1], True)
+    y = distance / np.sqrt(variance + x.dtype.type(epsilon))
+    y = y if weight is None else y * weight
+    return np.asarray(y if bias is None else y + bias)
+
+
+def layer_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    x, weight = inputs[0], np.abs(inputs[1]) if len(inputs) > 1 else 1
+    u, n = accumulator_roundoff(dtype), x.shape[-1]
+    distance = distances(x, [-1])
+    whole = mean(distance * distance, [-1], True) + attributes["epsilon"]
+    relative = squares_error(x, [-1], dtype) / n / whole / 2 + (FUNCTION + 5) * u
+    off = mean_error(x, [-1], dtype) + np.abs(distance) * relative / (1 - relative)
+    return np.asarray(off / np.sqrt(whole) * weight + u * np.abs(truth))
+
+
+SOFTMAX = Tolerance(
+    "relative: (|s| + 8) u of its exponential, the mean of that over the row and gamma_n of the sum, 2 u for the "
+    "quotient; and 4 least numbers, as far as a subnormal exponential is off",
+    bound=softmax_bound,
+)
+LOG_SOFTMAX = Tolerance(
+    "absolute: |s| u of the shift, the sum's relative error as softmax has it, 4 ULP of its logarithm, one rounding",
+    bound=log_softmax_bound,
+)
+LAYER_NORM = Tolerance(
+    "the mean's error, scaled; half the variance's relative one (see statistics.py), 4 ULP of the inverse root and "
+    "five roundings, relative; and that of the bias's sum",
+    bound=layer_norm_bound,
+)
+
+
+CASES = [
+    *(Case("softmax", (d,), d, ALONG, softmax, SOFTMAX) for d in FLOATS),
+    *(Case("softmax", (d,), d, ALONG, softmax, SOFTMAX, variant="masked", fill=masked) for d in FLOATS),
+    *(Case("log_softmax", (d,), d, ALONG, log_softmax, LOG_SOFTMAX) for d in FLOATS),
+    *(Case("layer_norm", (d,), d, NORMS, layer_norm, LAYER_NORM) for d in FLOATS),
+]

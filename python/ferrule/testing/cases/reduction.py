@@ -1,0 +1,122 @@
+"""Sums and products, the extremes, and whether any or all elements hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.bounds import gamma, reduced_axes, reduced_count, total
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import ALL, BOOL, FLOATS, INTEGERS, UNSIGNED, Values, is_floating
+from ferrule.testing.exactness import EXACT, Tolerance
+from ferrule.testing.families import reduction
+from ferrule.testing.values import Domain, float_edges
+
+REDUCTION = reduction()
+NONEMPTY = reduction(over_empty=False)
+
+
+def sum_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    count = reduced_count(inputs[0], attributes["axis"])
+    return gamma(count, dtype) * total(np.abs(inputs[0]), attributes["axis"], attributes["keepdims"])
+
+
+def product_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    return np.asarray(gamma(reduced_count(inputs[0], attributes["axis"]), dtype) * np.abs(truth))
+
+
+SUM = Tolerance("gamma_n times the sum of absolute values, in any order: Higham (4.4), (3.13)", bound=sum_bound)
+PRODUCT = Tolerance("n roundings in a row, in any order: gamma_n, Higham lemma 3.1", bound=product_bound)
+
+
+def wide_integer(dtype: str) -> str:
+    """In which integers add up."""
+    return "uint64" if dtype in UNSIGNED else "int64"
+
+
+def sums(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    wide = None if x.dtype.kind == "f" else wide_integer(x.dtype.name)
+    return np.asarray(np.sum(x, axis=reduced_axes(x, axis), keepdims=keepdims, dtype=wide))
+
+
+def products(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    wide = None if x.dtype.kind == "f" else wide_integer(x.dtype.name)
+    return np.asarray(np.prod(x, axis=reduced_axes(x, axis), keepdims=keepdims, dtype=wide))
+
+
+def greatest(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    return np.asarray(np.max(x, axis=reduced_axes(x, axis), keepdims=keepdims))
+
+
+def lowest(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    return np.asarray(np.min(x, axis=reduced_axes(x, axis), keepdims=keepdims))
+
+
+def all_hold(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    return np.asarray(np.all(x, axis=reduced_axes(x, axis), keepdims=keepdims))
+
+
+def any_holds(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    return np.asarray(np.any(x, axis=reduced_axes(x, axis), keepdims=keepdims))
+
+
+def factors(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """About 1, the closer the more there are, so that no product of some of them overflows or vanishes."""
+    if not is_floating(drawn.dtype.name):
+        return drawn
+    count = max(1, reduced_count(drawn, problem.attributes["axis"]))
+    exponents = rng.uniform(-1, 1, drawn.shape) * 4 / np.sqrt(count)
+    return np.asarray(np.exp(exponents) * rng.choice([-1, 1], drawn.shape)).astype(drawn.dtype)
+
+
+def rare(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """A few False among many True, or True among False: else each result is the same."""
+    seldom = rng.random(drawn.shape) < 0.1
+    return seldom if rng.random() < 0.5 else ~seldom
+
+
+def with_edges(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Zeros, infinities and NaN at places, and equal numbers; rarely, so that they do not decide everything."""
+    if not is_floating(drawn.dtype.name):
+        return drawn
+    edges = rng.choice(np.array(float_edges(drawn.dtype.name)), drawn.shape).astype(drawn.dtype)
+    return np.where(rng.random(drawn.shape) < 0.02, edges, drawn)
+
+
+def adding(d: str) -> list[Case]:
+    floating = is_floating(d)
+    result = d if floating else wide_integer(d)
+    return [
+        # An empty sum's zero has a sign, that of others is the order's.
+        Case("sum", (d,), result, REDUCTION, sums, SUM if floating else EXACT, signed_zeros=False),
+        Case("prod", (d,), result, REDUCTION, products, PRODUCT if floating else EXACT, fill=factors),
+    ]
+
+
+def extremes(d: str) -> list[Case]:
+    return [
+        Case("max", (d,), d, NONEMPTY, greatest, signed_zeros=False, fill=with_edges),
+        Case("min", (d,), d, NONEMPTY, lowest, signed_zeros=False, fill=with_edges),
+    ]
+
+
+# Small odd factors, of which no product of few is zero modulo 2^64, which one of large even ones soon is.
+ODD = Domain(integer_low=-3, integer_high=3)
+
+
+def odd(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    return drawn | drawn.dtype.type(1)
+
+
+CASES = [
+    *(case for d in (*BOOL, *INTEGERS, *FLOATS) for case in adding(d)),
+    *(
+        Case("prod", (d,), wide_integer(d), REDUCTION, products, domains=(ODD,), variant="odd", fill=odd)
+        for d in INTEGERS
+    ),
+    *(case for d in ALL for case in extremes(d)),
+    Case("all", BOOL, "bool", REDUCTION, all_hold, fill=rare),
+    Case("any", BOOL, "bool", REDUCTION, any_holds, fill=rare),
+]

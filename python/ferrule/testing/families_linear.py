@@ -1,0 +1,148 @@
+"""Problems of the ops that multiply matrices or normalize rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrule.testing.case import Problem
+from ferrule.testing.families import Batch, Family
+from ferrule.testing.values import Shape
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+
+def layer_norms() -> Family:
+    """x, then weight and bias of the size of its last axis, neither, or the first."""
+
+    def problem(shape: Shape, further: int = 0, epsilon: float = 1e-5) -> Problem:
+        return Problem((shape, *((shape[-1:],) * further)), {"epsilon": epsilon})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        return st.builds(
+            problem,
+            shapes.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9),
+            st.integers(0, 2),
+            st.sampled_from([1e-5, 1e-3, 0.5]),
+        )
+
+    return Family(
+        plain=(
+            problem((5, 7), 2),
+            problem((5, 7)),
+            problem((3, 4, 33), 1),
+            problem((300,), 2, 1e-3),
+            problem((2, 129), 2),
+            problem((2, 1, 2, 1, 2, 1, 2, 5), 2),
+        ),
+        empty=(problem((0, 5), 2), problem((3, 0), 2)),
+        single=(problem((1,), 2), problem((4, 1))),
+        large=(problem((301, 203), 2), problem((3, 20_001), 2)),
+        draw=draw,
+        batches=(Batch(problem((67, 96), 2), (0, None, None)), Batch(problem((67, 3, 33)), (0,))),
+    )
+
+
+def matrix_products() -> Family:
+    """Matrices and stacks of them, which broadcast."""
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        @st.composite
+        def drawn(pick: DrawFn) -> Problem:
+            m, k, n = (pick(st.integers(0, 20)) for _ in range(3))
+            stacks = pick(shapes.mutually_broadcastable_shapes(num_shapes=2, min_side=0, max_side=3, max_dims=3))
+            return Problem(((*stacks.input_shapes[0], m, k), (*stacks.input_shapes[1], k, n)))
+
+        return drawn()
+
+    def product(x1: Shape, x2: Shape) -> Problem:
+        return Problem((x1, x2))
+
+    return Family(
+        plain=(
+            product((5, 7), (7, 4)),
+            product((17, 33), (33, 65)),
+            product((1, 130), (130, 9)),
+            product((9, 130), (130, 1)),
+            product((3, 4, 5), (3, 5, 6)),
+            product((2, 1, 4, 5), (3, 5, 6)),
+            product((6, 5), (4, 1, 5, 3)),
+            product((2, 1, 3, 1, 2, 1, 2, 3), (2, 1, 1, 2, 1, 3, 2)),
+        ),
+        empty=(product((0, 3), (3, 2)), product((3, 0), (0, 2)), product((0, 3, 4), (4, 5)), product((2, 3), (3, 0))),
+        single=(product((1, 1), (1, 1)), product((1, 1, 1), (1, 1)), product((1, 7), (7, 1))),
+        large=(product((131, 257), (257, 67)), product((3, 70, 40), (3, 40, 90)), product((1, 2_000), (2_000, 33))),
+        draw=draw,
+        batches=(
+            Batch(product((67, 96), (96, 64)), (0, None)),
+            Batch(product((67, 5, 33), (67, 33, 7)), (0, 0)),
+            Batch(product((67, 4, 20), (20, 9)), (0, None)),
+        ),
+    )
+
+
+def attentions(mask: bool = False) -> Family:
+    """Queries, keys and values of (batch, heads, length, head size); the fourth input is the mask, which broadcasts."""
+
+    def problem(
+        lead: Shape = (2, 3),
+        lengths: tuple[int, int] = (5, 7),
+        sizes: tuple[int, int] = (8, 8),
+        causal: bool = False,
+        scale: float = 0.0,
+        mask_shape: Shape | None = None,
+    ) -> Problem:
+        queries, keys = lengths
+        shapes: list[Shape] = [(*lead, queries, sizes[0]), (*lead, keys, sizes[0]), (*lead, keys, sizes[1])]
+        if mask:
+            shapes.append((*lead, queries, keys) if mask_shape is None else mask_shape)
+        return Problem(tuple(shapes), {"causal": causal, "scale": scale})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        return st.builds(
+            problem,
+            shapes.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=3),
+            st.tuples(st.integers(1, 20), st.integers(1, 20)),
+            st.tuples(st.integers(1, 20), st.integers(1, 20)),
+            st.booleans(),
+            st.sampled_from([0.0, 0.5]),
+        )
+
+    return Family(
+        plain=(
+            problem(),
+            problem(causal=True),
+            problem(lengths=(9, 4), causal=True),  # the first rows keep nothing
+            problem((2,), (1, 33), (16, 5), scale=0.25, mask_shape=(33,)),
+            problem((), (6, 70), (5, 3), mask_shape=(1, 70)),
+            problem((2, 2), (17, 130), (64, 64), causal=True, mask_shape=(17, 130)),
+            problem((2, 1, 2, 1, 1, 2), (3, 4), (2, 3)),
+        ),
+        empty=(
+            problem((0, 2), mask_shape=(5, 7)),
+            problem((2,), (0, 4)),
+            problem((2,), (3, 0)),
+            problem((2,), (3, 4), (8, 0)),
+        ),
+        single=(problem((1, 1), (1, 1), (1, 1)), problem((1,), (1, 1), (8, 8))),
+        large=(
+            problem((1, 3), (65, 301), (40, 40), mask_shape=(1, 65, 301)),
+            problem((5,), (130, 130), (64, 64), causal=True),
+        ),
+        draw=draw,
+        batches=(
+            Batch(problem((67, 2), (5, 33), (16, 16)), (0, 0, 0, 0) if mask else (0, 0, 0)),
+            Batch(
+                problem((67,), (4, 20), (8, 8), causal=True, mask_shape=(4, 20)), (0, 0, 0, None) if mask else (0,) * 3
+            ),
+        ),
+    )

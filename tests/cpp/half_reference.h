@@ -1,0 +1,94 @@
+// float16 and bfloat16 from their definition alone: all values of a format in a sorted list, and the nearest in it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ferrule::test {
+
+class HalfFormat {
+ public:
+  HalfFormat(std::string name, int exponent_bits, int mantissa_bits)
+      : name_(std::move(name)), mantissa_bits_(mantissa_bits), infinity_(((1U << exponent_bits) - 1) << mantissa_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    for (unsigned bits = 0; bits <= infinity_; ++bits) {  // the last one is where rounding to infinity ends
+      const int exponent = static_cast<int>(bits >> mantissa_bits), fraction = static_cast<int>(bits & mask());
+      const int whole = exponent == 0 ? 0 : 1 << mantissa_bits;
+      values_.push_back(
+          std::ldexp(static_cast<long double>(whole + fraction), std::max(exponent, 1) - bias - mantissa_bits));
+    }
+  }
+
+  const std::string& name() const { return name_; }
+  double value(uint16_t bits) const {
+    const unsigned magnitude = bits & 0x7fffU;
+    const double x = magnitude > infinity_    ? std::numeric_limits<double>::quiet_NaN()
+                     : magnitude == infinity_ ? std::numeric_limits<double>::infinity()
+                                              : static_cast<double>(values_[magnitude]);
+    return (bits & 0x8000U) != 0 ? -x : x;
+  }
+  bool is_nan(uint16_t bits) const { return (bits & 0x7fffU) > infinity_; }
+  // Not of NaN. A long double holds every double, int64 and uint64, and what lies half-way between two halves.
+  uint16_t nearest(long double x) const {
+    const unsigned sign = std::signbit(x) ? 0x8000U : 0;
+    const long double magnitude = std::abs(x);
+    if (magnitude >= values_.back()) return static_cast<uint16_t>(sign | infinity_);
+    const auto above = std::lower_bound(values_.begin(), values_.end(), magnitude);
+    auto bits = static_cast<unsigned>(above - values_.begin());
+    if (*above != magnitude) {
+      const long double up = *above - magnitude, down = magnitude - *(above - 1);
+      if (down < up || (down == up && bits % 2 == 1)) --bits;
+    }
+    return static_cast<uint16_t>(sign | bits);
+  }
+  // Each finite value, what lies half-way to the next one, and next to both; as doubles, and their negatives.
+  std::vector<double> hard_cases() const {
+    std::vector<double> cases;
+    for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
+      const auto here = static_cast<double>(values_[i]),
+                 half_way = static_cast<double>((values_[i] + values_[i + 1]) / 2);
+      for (const double x : {here, half_way})
+        for (const double near : {x, std::nextafter(x, 1e300), std::nextafter(x, -1e300)})
+          cases.insert(cases.end(), {near, -near});
+    }
+    for (const double x : {1e300, 1e-300, 5e-324, 3.5e38, 3.4e38, 1e39, std::numeric_limits<double>::infinity()})
+      cases.insert(cases.end(), {x, -x});
+    return cases;
+  }
+
+ private:
+  unsigned mask() const { return (1U << mantissa_bits_) - 1; }
+  std::string name_;
+  int mantissa_bits_;
+  unsigned infinity_;
+  std::vector<long double> values_;
+};
+
+inline const std::array<HalfFormat, 2>& half_formats() {
+  static const std::array<HalfFormat, 2> formats = {HalfFormat("float16", 5, 10), HalfFormat("bfloat16", 8, 7)};
+  return formats;
+}
+
+// Integers whose highest bits are `top` and whose rest decides how that rounds.
+template <class T>
+std::vector<T> hard_integers() {
+  std::vector<T> cases = {0, 1, std::numeric_limits<T>::max(), std::numeric_limits<T>::min()};
+  for (int bits = 1; bits < std::numeric_limits<T>::digits; ++bits)
+    for (int kept : {8, 9, 11, 12})
+      for (int low : {-1, 0, 1}) {
+        const T top = static_cast<T>(T{1} << bits);
+        const T odd = bits >= kept ? static_cast<T>(T{1} << (bits - kept)) : T{0};
+        for (const T x :
+             {static_cast<T>(top + odd + static_cast<T>(low)), static_cast<T>(top + odd * 3 + static_cast<T>(low))})
+          cases.push_back(x);
+        if (std::numeric_limits<T>::is_signed) cases.push_back(static_cast<T>(-cases.back()));
+      }
+  return cases;
+}
+
+}  // namespace ferrule::test
