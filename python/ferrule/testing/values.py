@@ -34,7 +34,8 @@ class Domain:
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             return rng.integers(low, high, shape, numpy_dtype(dtype), endpoint=True)
-        values = rng.uniform(self.low, self.high, shape)
+        greatest = FORMATS[dtype].greatest
+        values = rng.uniform(max(self.low, -greatest), min(self.high, greatest), shape)
         if self.spread:
             bits = FORMATS[dtype].digits
             values = np.where(rng.random(shape) < 0.5, values * np.exp2(-rng.uniform(0, bits, shape)), values)

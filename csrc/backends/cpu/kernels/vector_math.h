@@ -348,7 +348,12 @@ HWY_INLINE V silu(Full<float> d, V x) {
 }
 template <class V>
 HWY_INLINE V silu(Full<double> d, V x) {
-  return hn::Mul(x, sigmoid(d, x));
+  const V y = hn::Mul(x, sigmoid(d, x));
+  const auto near = hn::Ge(x, hn::Set(d, -600.0));
+  if (HWY_LIKELY(hn::AllTrue(d, near))) return y;
+  // Here sigmoid(x) is e^x, and subnormal before x e^x is: e^64 is taken out until the product is there.
+  const V scaled = hn::Mul(x, exp(d, hn::Add(x, hn::Set(d, 64.0))));
+  return hn::IfThenElse(near, y, hn::Mul(scaled, hn::Set(d, 1.603810890548637852976e-28)));
 }
 
 template <class V>

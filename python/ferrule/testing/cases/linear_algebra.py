@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ def scores_of(query: Values, key: Values, mask: Values | None, scale: float, cau
     """Minus infinity where nothing is kept."""
     scores = np.matmul(query, np.swapaxes(key, -1, -2)) * attention_scale(query, scale)
     if mask is not None:
-        scores = np.where(mask, scores, -np.inf) if mask.dtype == np.bool_ else scores + mask
+        scores = np.asarray(np.where(mask, scores, -np.inf) if mask.dtype == np.bool_ else scores + mask)
     if causal:
         queries, keys = scores.shape[-2:]
         seen = np.arange(keys)[None, :] <= np.arange(queries)[:, None] + (keys - queries)
         scores = np.where(seen, scores, -np.inf)
-    return scores
+    return np.asarray(scores)
 
 
 def shifted(scores: Values) -> Values:

@@ -107,7 +107,7 @@ ODD = Domain(integer_low=-3, integer_high=3)
 
 
 def odd(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    return drawn | drawn.dtype.type(1)
+    return np.asarray(drawn | drawn.dtype.type(1))
 
 
 CASES = [

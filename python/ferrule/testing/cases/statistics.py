@@ -56,7 +56,8 @@ def mean_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, 
 def var_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
     x, axis = inputs[0], attributes["axis"]
     error = squares_error(x, axis, dtype).reshape(truth.shape)
-    return error / max(0.0, reduced_count(x, axis) - attributes["correction"]) + accumulator_roundoff(dtype) * truth
+    count = max(0.0, reduced_count(x, axis) - attributes["correction"])
+    return np.asarray(error / np.float64(count) + accumulator_roundoff(dtype) * truth)
 
 
 MEAN = Tolerance("gamma_(n + 1) times the mean of absolute values: Higham (4.4), one division", bound=mean_bound)

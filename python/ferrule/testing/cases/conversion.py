@@ -1,0 +1,50 @@
+"""astype, from each dtype to each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.case import Case
+from ferrule.testing.dtypes import ALL, Values, is_floating, wide_of
+from ferrule.testing.exactness import EXACT, ROUNDED
+from ferrule.testing.families import elementwise
+from ferrule.testing.values import ANY, Domain
+
+UNARY = elementwise(1)
+# The ends of the integers' ranges, what rounds to them, and what rounds to the infinity of a narrower format.
+ENDS = [s * v for n in (7, 8, 15, 16, 31, 32, 63, 64) for v in (2.0**n, 2.0**n - 1, 2.0**n - 0.5) for s in (1, -1)]
+NARROW = [65519.0, 65519.99, 65520.0, 3.39e38, 3.4e38, 3.5e38, 2.0**-25, 2.0**-24 * 1.5, 1e-40, 1 + 2.0**-8]
+FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW))
+
+
+def to_integer(x: Values, dtype: str) -> Values:
+    """Truncated and saturated; NaN is 0. The ends are powers of two, which every format has."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    whole = np.trunc(x)
+    inside = (whole >= float(low)) & (whole < float(high) + (1.0 if high < 2**53 else 0.0))
+    found = np.where(inside, whole, 0).astype(dtype)
+    found = np.where(~inside & (x > 0), np.array(high, dtype), found)
+    return np.where(~inside & (x < 0), np.array(low, dtype), found)
+
+
+def astype(x: Values, dtype: str) -> Values:
+    if is_floating(dtype):
+        return x.astype(wide_of(dtype))
+    if dtype == "bool":
+        return np.asarray(x != 0)
+    return to_integer(x, dtype) if x.dtype.kind == "f" else x.astype(dtype)  # integers wrap
+
+
+def conversion(source: str, target: str) -> Case:
+    return Case(
+        "astype",
+        (source,),
+        target,
+        UNARY.with_attributes(dtype=target),
+        astype,
+        ROUNDED if is_floating(target) else EXACT,
+        (FLOATING if is_floating(source) else ANY,),
+    )
+
+
+CASES = [conversion(source, target) for source in ALL for target in ALL]

@@ -1,0 +1,85 @@
+"""Views and moved elements: bit for bit, whatever the dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ferrule.testing import families_movement as families
+from ferrule.testing.case import Case, Failing, Problem
+from ferrule.testing.dtypes import ALL, Values
+from ferrule.testing.families import elementwise
+from ferrule.testing.values import ANY, Domain
+
+
+def copy(x: Values) -> Values:
+    return x.copy()
+
+
+def reshape(x: Values, shape: Sequence[int]) -> Values:
+    return x.reshape(shape)
+
+
+def permute_dims(x: Values, axes: Sequence[int]) -> Values:
+    return x.transpose(axes)
+
+
+def broadcast_to(x: Values, shape: Sequence[int]) -> Values:
+    return np.broadcast_to(x, shape)
+
+
+def cut(x: Values, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Values:
+    for axis, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
+        x = np.take(x, start + step * np.arange(size), axis) if size else np.take(x, [], axis).astype(x.dtype)
+    return x
+
+
+def concat(*arrays: Values, axis: int) -> Values:
+    return np.concatenate(arrays, axis)
+
+
+def pad(x: Values, value: Values | None = None, *, before: Sequence[int], after: Sequence[int]) -> Values:
+    if x.ndim == 0:
+        return x.copy()
+    filler = np.zeros((), x.dtype) if value is None else value
+    return np.pad(x, list(zip(before, after, strict=True)), constant_values=filler[()])
+
+
+def take(x: Values, indices: Values, axis: int) -> Values:
+    return np.take(x, indices, axis)
+
+
+def indices(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Of the axis, from its end, too."""
+    if number == 0:
+        return drawn
+    size = problem.shapes[0][problem.attributes["axis"]]
+    return rng.integers(-size, size, drawn.shape, drawn.dtype) if drawn.size else drawn
+
+
+def out_of_bounds(case: Case) -> Iterator[Failing]:
+    problem = Problem(((3, 4), (5,)), {"axis": 1})
+    rng = np.random.default_rng(0)
+    for wrong in (4, -5, int(np.iinfo(case.dtypes[1]).max), int(np.iinfo(case.dtypes[1]).min)):
+        x, places = case.inputs(problem, rng)
+        places[3] = wrong
+        yield Failing(problem, [x, places], f"index {wrong} of an axis of 4")
+
+
+INDEX = Domain(integer_low=-1, integer_high=0)
+
+CASES = [
+    *(Case("copy", (d,), d, elementwise(1), copy) for d in ALL),
+    *(Case("reshape", (d,), d, families.reshapes(), reshape) for d in ALL),
+    *(Case("permute_dims", (d,), d, families.permutations(), permute_dims) for d in ALL),
+    *(Case("broadcast_to", (d,), d, families.broadcasts(), broadcast_to) for d in ALL),
+    *(Case("slice", (d,), d, families.slices(), cut) for d in ALL),
+    *(Case("concat", (d,), d, families.concatenations(), concat) for d in ALL),
+    *(Case("pad", (d, d), d, families.paddings(), pad) for d in ALL),
+    *(
+        Case("take", (d, i), d, families.takes(), take, domains=(ANY, INDEX), fill=indices, errors=out_of_bounds)
+        for d in ALL
+        for i in ("int32", "int64")
+    ),
+]

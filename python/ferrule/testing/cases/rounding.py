@@ -1,0 +1,31 @@
+"""Rounding to integers: exact. What rounds to zero keeps its sign (IEEE 754-2019, 5.9); an integer is its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.case import Case, Oracle
+from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.families import elementwise
+from ferrule.testing.values import Domain
+
+UNARY = elementwise(1)
+# Halves, on which the roundings differ, and where float32 and float64 have no more of them.
+DOMAIN = Domain(-100, 100, edges=(-0.5, -0.3, 0.3, -1.5, -2.5, 3.5, 8388607.5, -4194303.5, 2251799813685247.5))
+
+
+def same(x: Values) -> Values:
+    return x
+
+
+def roundings(op: str, oracle: Oracle) -> list[Case]:
+    floats = [Case(op, (d,), d, UNARY, oracle, domains=(DOMAIN,)) for d in FLOATS]
+    return floats + [Case(op, (d,), d, UNARY, same) for d in INTEGERS]
+
+
+CASES = [
+    *roundings("floor", np.floor),
+    *roundings("ceil", np.ceil),
+    *roundings("trunc", np.trunc),
+    *roundings("round", np.rint),
+]

@@ -1,0 +1,37 @@
+"""Choosing between elements: exact."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.case import Case
+from ferrule.testing.dtypes import ALL, NUMERIC, Values
+from ferrule.testing.families import elementwise
+from ferrule.testing.values import ANY, Domain
+
+UNARY = elementwise(1)
+TERNARY = elementwise(3)
+# What clip does where the least is above the greatest is not said (the standard leaves it open): it does not occur.
+LEAST = Domain(-6, 2, within=True, integer_low=-50, integer_high=20)
+GREATEST = Domain(2, 6, within=True, edges=(float("inf"),), integer_low=20, integer_high=100)
+
+
+def where(condition: Values, x1: Values, x2: Values) -> Values:
+    return np.where(condition, x1, x2)
+
+
+def clip(x: Values, minimum: Values, maximum: Values) -> Values:
+    """NaN if any of the three is."""
+    return np.asarray(np.minimum(np.maximum(x, minimum), maximum))
+
+
+def relu(x: Values) -> Values:
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
+
+
+CASES = [
+    *(Case("where", ("bool", d, d), d, TERNARY, where) for d in ALL),
+    # Which of two zeros is taken is not said, as with maximum.
+    *(Case("clip", (d, d, d), d, TERNARY, clip, domains=(ANY, LEAST, GREATEST), signed_zeros=False) for d in NUMERIC),
+    *(Case("relu", (d,), d, UNARY, relu, signed_zeros=False) for d in NUMERIC),
+]
