@@ -1,0 +1,1 @@
+"""What a backend module can be held against."""
