@@ -7,7 +7,11 @@ include(CMakePackageConfigHelpers)
 install(TARGETS ferrule ferrule_sdk EXPORT ferruleTargets
         LIBRARY DESTINATION ${FERRULE_INSTALL_LIB_DIR} ARCHIVE DESTINATION ${FERRULE_INSTALL_LIB_DIR}
         RUNTIME DESTINATION ${FERRULE_INSTALL_LIB_DIR})
-install(TARGETS ferrule-manifest ferrule-conformance EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
+set(tools ferrule-manifest)
+if(TARGET ferrule-conformance)
+  list(APPEND tools ferrule-conformance)
+endif()
+install(TARGETS ${tools} EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 

@@ -35,7 +35,7 @@ void init_twice(const Subject& subject, Report& report, const void*) {
     compute(Device(first, subject.device), subject);
     return;
   }
-  if (table.self == first.table().self) report.problem("a second init gives the first backend once more");
+  if (table.self == first.table().self) return report.problem("a second init gives the first backend once more");
   report.now("closing the first of two backends");
   first.close();
   report.now("the second backend after the first was closed");

@@ -3,8 +3,8 @@
 //
 // Holds a backend module against the binary interface, without ferrule: the host is our own. Exits with 0 = passed,
 // 1 = failed, 3 = not applicable, 2 = this program was called wrongly; what was found stands on standard output, one
-// JSON object a line, and the last of a check that passed is {"passed": true}. A crash or a hang is the module's answer,
-// too: run each check in a process of its own.
+// JSON object a line, and the last of a check that passed is {"passed": true}. A crash or a hang is the module's
+// answer, too: run each check in a process of its own.
 #include "conformance/check.h"
 #include "conformance/host.h"
 
