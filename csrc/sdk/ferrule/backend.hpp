@@ -7,6 +7,7 @@
 #ifndef FERRULE_BACKEND_HPP
 #define FERRULE_BACKEND_HPP
 
+#include <ferrule/cpp/check.hpp>
 #include <ferrule/cpp/device.hpp>
 #include <ferrule/cpp/error.hpp>
 #include <ferrule/cpp/graph.hpp>
