@@ -7,9 +7,13 @@ include(CMakePackageConfigHelpers)
 install(TARGETS ferrule ferrule_sdk EXPORT ferruleTargets
         LIBRARY DESTINATION ${FERRULE_INSTALL_LIB_DIR} ARCHIVE DESTINATION ${FERRULE_INSTALL_LIB_DIR}
         RUNTIME DESTINATION ${FERRULE_INSTALL_LIB_DIR})
-install(TARGETS ferrule-manifest EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
+set(tools ferrule-manifest)
+if(TARGET ferrule-conformance)
+  list(APPEND tools ferrule-conformance)
+endif()
+install(TARGETS ${tools} EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
-install(FILES ${FERRULE_OPS_HEADER} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
+install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 
 install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake

@@ -23,13 +23,8 @@ OP(gelu)
         "'tanh'.")
     .elementwise()
     .input("x", floating)
-    .string_attribute("approximate", "none")
-    .result([](Inference& i) {
-      const std::string& approximate = i.attribute().string("approximate");
-      if (approximate != "none" && approximate != "tanh")
-        i.fail("approximate is 'none' or 'tanh', not '{}'", approximate);
-      i.output(i.input(0));
-    })
+    .choice_attribute("approximate", "none", "none|tanh")
+    .result(same_shape_and_dtype)
     .decompose([](Builder& b, const Call& c) {
       const Value x = c.input(0), half = b.scalar_like(0.5, x), one = b.scalar_like(1, x);
       if (c.attribute().string("approximate") == "none")

@@ -112,6 +112,19 @@ const Attribute& AttributeReader::at(std::string_view name) const {
   fail(FE_INTERNAL, "{}: its row has no attribute '{}'", row_.name, name);
 }
 
+namespace {
+
+bool is_choice(const char* choices, std::string_view text) {
+  for (std::string_view rest = choices;;) {
+    const std::size_t bar = rest.find('|');
+    if (rest.substr(0, bar) == text) return true;
+    if (bar == std::string_view::npos) return false;
+    rest.remove_prefix(bar + 1);
+  }
+}
+
+}  // namespace
+
 Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given) {
   Attributes values(row.attribute_count);
   std::vector<bool> set(row.attribute_count, false);
@@ -129,6 +142,9 @@ Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>
                     to_string(attribute.value), name_of(static_cast<AttributeType>(attribute.value.index())));
     else
       values[i] = attribute.value;
+    if (const char* const choices = row.attributes[i].choices; choices)
+      if (const std::string& text = std::get<std::string>(values[i]); !is_choice(choices, text))
+        fail_argument("{}: {} is '{}', and must be one of {}", row.name, attribute.name, text, choices);
     set[i] = true;
   }
   for (std::size_t i = 0; i < row.attribute_count; ++i) {

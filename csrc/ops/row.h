@@ -57,7 +57,8 @@ struct AttributeRow {
   int64_t integer_default = 0;
   double real_default = 0;
   const char* string_default = "";
-  uint32_t since = 1;  // revision that appended it
+  const char* choices = nullptr;  // of a string: "none|tanh"; nullptr = any
+  uint32_t since = 1;             // revision that appended it
 };
 
 // What shape and dtype rules see. They may rewrite attributes into canonical form (axes >= 0).
@@ -185,9 +186,10 @@ struct Row {
       r.attributes[r.attribute_count++] = {attribute_name, AttributeType::real, false, 0, value};
     });
   }
-  constexpr Row string_attribute(const char* attribute_name, const char* value) const {
+  // A string that is one of `choices`, "none|tanh".
+  constexpr Row choice_attribute(const char* attribute_name, const char* value, const char* choices) const {
     return with([&](Row& r) {
-      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::string, false, 0, 0, value};
+      r.attributes[r.attribute_count++] = {attribute_name, AttributeType::string, false, 0, 0, value, choices};
     });
   }
   // A list of axes that is empty unless given.

@@ -1,4 +1,4 @@
-"""`python -m ferrule`: the load report and the devices; with an option, where things are."""
+"""`python -m ferrule`: the load report and the devices; with an option, where things are; with a verb, what it does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import ferrule
+from ferrule.cli import new_backend
 
 
 def main() -> int:
@@ -16,7 +17,10 @@ def main() -> int:
     show.add_argument("--cmake-dir", action="store_true", help="for find_package(ferrule): ferrule_DIR")
     show.add_argument("--backend-dir", action="store_true", help="the folder of the backends that came with ferrule")
     show.add_argument("--include-dir", action="store_true", help="the folder of the C headers")
+    new_backend.add_to(parser.add_subparsers(title="verbs", metavar=""))
     options = parser.parse_args()
+    if "run" in options:
+        return int(options.run(options))
     root = Path(ferrule._ferrule.__file__ or "").parent
     if options.version:
         print(ferrule.__version__)

@@ -225,6 +225,11 @@ inline Array compute(Module& module, const char* op, const std::vector<const Arr
     EXPECT_EQ(out.bytes[i], std::byte{0xa5}) << op << " wrote behind its output";
   return out;
 }
+// The same elements in another dtype.
+inline Array cast(Module& module, const Array& x, const std::string& dtype) {
+  const fe_astype_attributes to{sizeof to, dtype_id(dtype.c_str())};
+  return compute(module, "astype", {&x}, dtype, x.shape, &to);
+}
 inline bool same_bits(const Array& a, const Array& b) {
   return a.bytes.size() == b.bytes.size() && std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size() - 64) == 0;
 }

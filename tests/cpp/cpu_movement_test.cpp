@@ -68,13 +68,12 @@ TEST_F(CpuBackend, ConcatPadAndIota) {
 
 TEST_F(CpuBackend, CastsSaturateAndNeverTrap) {
   const Array x = array_of<float>("float32", {9}, {NAN, INFINITY, -INFINITY, 3e9f, -3e9f, 2.9f, -2.9f, 255.5f, 0.0f});
-  const fe_astype_attributes to{sizeof to, dtype_id("int32")};
   const int32_t want[] = {0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 2, -2, 255, 0};
   const uint8_t bytes[] = {0, 255, 0, 255, 0, 2, 0, 255, 0};
   for_each_module([&](Module& module) {
-    const Array i = compute(module, "astype", {&x}, "int32", {9}, &to);
-    const Array b = compute(module, "astype", {&x}, "uint8", {9}, &to);
-    const Array f = compute(module, "astype", {&x}, "bool", {9}, &to);
+    const Array i = cast(module, x, "int32");
+    const Array b = cast(module, x, "uint8");
+    const Array f = cast(module, x, "bool");
     for (size_t k = 0; k < 9; ++k) {
       EXPECT_EQ(i.data<int32_t>()[k], want[k]);
       EXPECT_EQ(b.data<uint8_t>()[k], bytes[k]);
@@ -82,8 +81,8 @@ TEST_F(CpuBackend, CastsSaturateAndNeverTrap) {
     }
     // float16 holds 11 bits: to it and back rounds to nearest even, also in one step from float64.
     const Array d = array_of<double>("float64", {4}, {1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 65520, 0x1p-25 + 0x1p-50});
-    const Array h = compute(module, "astype", {&d}, "float16", {4}, &to);
-    const Array back = compute(module, "astype", {&h}, "float32", {4}, &to);
+    const Array h = cast(module, d, "float16");
+    const Array back = cast(module, h, "float32");
     EXPECT_EQ(back.data<float>()[0], 1);
     EXPECT_EQ(back.data<float>()[1], 1 + 0x1p-10f);
     EXPECT_EQ(back.data<float>()[2], INFINITY);

@@ -32,6 +32,7 @@ inline const fe_host& fake_host() {
     slots.error_code = [](const fe_error* error) { return error->code; };
     slots.error_message = [](const fe_error* error) { return error->message.c_str(); };
     slots.error_release = [](fe_error* error) { delete error; };
+    slots.log = [](fe_log_level, const char*) {};
     slots.op_id = [](const char* name) { return id_of(op_names, name); };
     slots.op_name = [](fe_op op) { return op_names[op]; };
     slots.dtype_id = [](const char* name) { return id_of(dtype_names, name); };

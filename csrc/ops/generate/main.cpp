@@ -1,4 +1,4 @@
-// ferrule-generate-ops header|json|python|stub|markdown: prints what is generated from the op rows.
+// ferrule-generate-ops header|table|samples|json|python|stub|markdown: prints what is generated from the op rows.
 #include "ops/generate/generate.h"
 
 #include <cstdio>
@@ -10,8 +10,8 @@ int main(int count, char** arguments) {
   const struct {
     const char* what;
     std::string (*text)();
-  } outputs[] = {
-      {"header", c_header}, {"json", json}, {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
+  } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples}, {"json", json},
+                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
   try {
     for (const auto& output : outputs)
       if (count == 2 && std::strcmp(arguments[1], output.what) == 0)
@@ -20,6 +20,6 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "ferrule-generate-ops: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: ferrule-generate-ops header|json|python|stub|markdown\n", stderr);
+  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown\n", stderr);
   return 2;
 }

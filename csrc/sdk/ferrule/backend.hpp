@@ -2,11 +2,12 @@
 // the file with FERRULE_BACKEND(YourBackend), and call ferrule_add_module on it. An exception becomes an error inside
 // the module; nothing throws across its boundary. Header-only, C++20.
 //
-// tests/foreign/module/mine.cpp is a whole backend in fifty lines; csrc/backends/null/ shows queues, events and
-// options.
+// `python -m ferrule new-backend` writes one to start from; tests/foreign/module/mine.cpp is a whole backend in fifty
+// lines; csrc/backends/null/ shows queues, events and options.
 #ifndef FERRULE_BACKEND_HPP
 #define FERRULE_BACKEND_HPP
 
+#include <ferrule/cpp/check.hpp>
 #include <ferrule/cpp/device.hpp>
 #include <ferrule/cpp/error.hpp>
 #include <ferrule/cpp/graph.hpp>

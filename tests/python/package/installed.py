@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,3 +26,12 @@ def modules() -> list[Path]:
 
 def output_of(*command: str | Path) -> str:
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+
+
+def build(source: Path, folder: Path, *options: str) -> Path:
+    """What somebody else wrote, built against the installed wheel."""
+    cmake_dir = output_of(sys.executable, "-m", "ferrule", "--cmake-dir").strip()
+    settings = [f"-Dferrule_DIR={cmake_dir}", "-DCMAKE_BUILD_TYPE=Release", *options]
+    output_of("cmake", "-S", source, "-B", folder, *settings)
+    output_of("cmake", "--build", folder)
+    return folder

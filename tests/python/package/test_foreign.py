@@ -10,16 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from installed import ROOT, output_of, package
+from installed import ROOT, build, output_of, package
 
 FOREIGN = ROOT / "tests" / "foreign"
-
-
-def build(source: Path, folder: Path) -> Path:
-    cmake_dir = output_of(sys.executable, "-m", "ferrule", "--cmake-dir").strip()
-    output_of("cmake", "-S", source, "-B", folder, f"-Dferrule_DIR={cmake_dir}", "-DCMAKE_BUILD_TYPE=Release")
-    output_of("cmake", "--build", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ PARTS = {
     "backends": {"sdk"},
     "bindings": {"host"},
     "probe": {"host"},
+    "conformance": {"sdk"},
 }
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
@@ -29,7 +30,7 @@ LIBRARIES = {
     "hwy/": {"backends"},
     "pybind11/": {"bindings"},
 }
-GENERATED = {"op_table.inc": "ops"}
+GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance"}
 
 
 def files() -> Iterator[Path]:

@@ -60,6 +60,9 @@ def test_the_tag_is_the_one_that_auditwheel_confirms(wheel: Path) -> None:
         "ferrule/lib/cmake/ferrule/FerruleModule.cmake",
         "ferrule/lib/pkgconfig/ferrule.pc",
         "ferrule/bin/ferrule-manifest",
+        "ferrule/templates/backend/CMakeLists.txt",
+        "ferrule/templates/backend/gitignore",
+        "ferrule/templates/backend/backend_name.cpp",
     ],
 )
 def test_the_wheel_contains(wheel: Path, path: str) -> None:

@@ -13,11 +13,20 @@
 
 namespace ferrule::sdk {
 
+namespace slots {
+struct BufferSize;
+}
+
 // Memory of a device.
 class Buffer {
  public:
   virtual ~Buffer() = default;
   virtual void* host_pointer() { return nullptr; }
+  uint64_t size() const { return size_; }  // as it was asked for
+
+ private:
+  friend struct slots::BufferSize;
+  uint64_t size_ = 0;
 };
 
 // The work given to a queue so far.
@@ -143,6 +152,8 @@ class Options {
   Options(const fe_option* options, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       const fe_option* const option = fe_option_at(options, i);
+      if (option->key == nullptr || option->value == nullptr)
+        throw Error(FE_INVALID_ARGUMENT, "option " + std::to_string(i) + " has no key or no value");
       values_.emplace_back(option->key, option->value);
     }
   }

@@ -2,6 +2,7 @@
 #ifndef FERRULE_CPP_SLOTS_HPP
 #define FERRULE_CPP_SLOTS_HPP
 
+#include <ferrule/cpp/check.hpp>
 #include <ferrule/cpp/device.hpp>
 
 #include <algorithm>
@@ -23,11 +24,13 @@ struct Opened {
   std::unique_ptr<Backend> backend;
   std::vector<DeviceDescription> devices;
   std::vector<OptionDescription> options;
+  bool has_queues;
 };
 
 // A device, and the strings that it gave to the core: they live as long as it does.
 struct OpenedDevice {
   std::unique_ptr<Device> device;
+  bool has_queues;
   std::mutex mutex = {};
   std::set<std::string, std::less<>> strings = {};
 
@@ -38,13 +41,64 @@ struct OpenedDevice {
   }
 };
 
-inline Opened& cast(fe_module_backend* handle) { return *reinterpret_cast<Opened*>(handle); }
-inline OpenedDevice& opened(fe_module_device* handle) { return *reinterpret_cast<OpenedDevice*>(handle); }
+// What an execution of a graph must bind, and where its offsets may lead.
+struct Demands {
+  struct Moving {
+    uint32_t slot;
+    int64_t lowest, highest;
+  };
+  std::vector<uint64_t> bindings;  // bytes of each
+  uint32_t scalars = 0, offsets = 0;
+  uint64_t workspace = 0;
+  std::vector<Moving> moving;
+};
+
+// An executable, and what it was compiled for.
+struct OpenedExecutable {
+  std::unique_ptr<Executable> executable;
+  Demands demands;
+  bool has_queues;
+};
+
+struct BufferSize {
+  static std::unique_ptr<Buffer> set(std::unique_ptr<Buffer> buffer, uint64_t size) {
+    if (buffer) buffer->size_ = size;
+    return buffer;
+  }
+};
+
+template <class Object, class Handle>
+Object& object(Handle* handle, const char* what) {
+  return *reinterpret_cast<Object*>(checks::present(handle, what));
+}
+inline Opened& opened(fe_module_backend* handle) { return object<Opened>(handle, "the backend"); }
+inline OpenedDevice& opened(fe_module_device* handle) { return object<OpenedDevice>(handle, "the device"); }
 inline Device& cast(fe_module_device* handle) { return *opened(handle).device; }
-inline Buffer& cast(fe_module_buffer* handle) { return *reinterpret_cast<Buffer*>(handle); }
-inline Queue* cast(fe_module_queue* handle) { return reinterpret_cast<Queue*>(handle); }
-inline Event& cast(fe_module_event* handle) { return *reinterpret_cast<Event*>(handle); }
-inline Executable& cast(fe_module_executable* handle) { return *reinterpret_cast<Executable*>(handle); }
+inline Buffer& cast(fe_module_buffer* handle) { return object<Buffer>(handle, "the buffer"); }
+inline Event& cast(fe_module_event* handle) { return object<Event>(handle, "the event"); }
+inline OpenedExecutable& opened(fe_module_executable* handle) {
+  return object<OpenedExecutable>(handle, "the executable");
+}
+inline Queue& cast(fe_module_queue* handle) { return object<Queue>(handle, "the queue"); }
+// The queue of a call: there is one exactly when the backend has queues.
+inline Queue* queue_of(fe_module_queue* handle, bool has_queues) {
+  if (has_queues) return &cast(handle);
+  if (handle != nullptr) checks::refuse("a queue was given to a backend that has none");
+  return nullptr;
+}
+
+// `size` bytes from `offset` of a buffer.
+inline Buffer& range_of(fe_module_buffer* handle, uint64_t offset, uint64_t size, const char* what) {
+  Buffer& buffer = object<Buffer>(handle, what);
+  if (offset > buffer.size() || size > buffer.size() - offset)
+    checks::refuse(std::string(what) + " has " + std::to_string(buffer.size()) + " bytes, too few for " +
+                   std::to_string(size) + " from byte " + std::to_string(offset));
+  return buffer;
+}
+inline void check_binding(const fe_binding* given, uint64_t size, const char* what) {
+  const fe_binding& binding = checks::whole(given);
+  range_of(binding.buffer, binding.offset, size, what);
+}
 
 template <class Handle, class Object>
 void hand_over(Handle** out, std::unique_ptr<Object> object) {
@@ -54,18 +108,33 @@ void hand_over(Handle** out, std::unique_ptr<Object> object) {
 // Fills as much of the caller's struct as it has.
 template <class Struct>
 void fill(Struct* out, const Struct& from) {
-  const size_t size = std::min(out->struct_size, sizeof(Struct));
+  const size_t size = std::clamp(out->struct_size, sizeof(size_t), sizeof(Struct));
   std::memcpy(reinterpret_cast<char*>(out) + sizeof(size_t), reinterpret_cast<const char*>(&from) + sizeof(size_t),
               size - sizeof(size_t));
 }
 
-inline void close(fe_module_backend* backend) { delete &cast(backend); }
+// Releasing nothing does nothing.
+template <class Object, class Handle>
+void release(Handle* handle) {
+  delete reinterpret_cast<Object*>(handle);
+}
 
-inline uint32_t device_count(fe_module_backend* backend) { return static_cast<uint32_t>(cast(backend).devices.size()); }
+inline void close(fe_module_backend* backend) { release<Opened>(backend); }
+
+inline uint32_t device_count(fe_module_backend* backend) {
+  return backend ? static_cast<uint32_t>(opened(backend).devices.size()) : 0;
+}
+
+inline const DeviceDescription& device_at(fe_module_backend* backend, uint32_t index) {
+  const auto& devices = opened(backend).devices;
+  if (index >= devices.size())
+    throw Error(FE_NOT_FOUND, checks::number("there is no device", index) + " of " + std::to_string(devices.size()));
+  return devices[index];
+}
 
 inline fe_error* device_properties(fe_module_backend* backend, uint32_t index, fe_device_properties* out) {
   return guarded([&] {
-    const DeviceDescription& device = cast(backend).devices.at(index);
+    const DeviceDescription& device = device_at(backend, index);
     fe_device_properties properties{};
     properties.kind = device.kind;
     properties.flags = device.flags;
@@ -74,15 +143,16 @@ inline fe_error* device_properties(fe_module_backend* backend, uint32_t index, f
     properties.total_memory = device.total_memory;
     properties.max_allocation = device.max_allocation;
     properties.borrow_alignment = device.borrow_alignment;
-    fill(out, properties);
+    fill(checks::present(out, "the properties to fill"), properties);
   });
 }
 
 inline fe_error* device_option(fe_module_backend* backend, uint32_t index, fe_option_info* out) {
   return guarded([&] {
-    const auto& options = cast(backend).options;
+    const auto& options = opened(backend).options;
     if (index >= options.size()) throw Error(FE_NOT_FOUND, "there are " + std::to_string(options.size()) + " options");
-    fill(out, {sizeof(fe_option_info), options[index].key, options[index].type, options[index].doc});
+    fill(checks::present(out, "the option to fill"),
+         {sizeof(fe_option_info), options[index].key, options[index].type, options[index].doc});
   });
 }
 
@@ -100,72 +170,114 @@ inline void check_keys(const Opened& opened, const Options& options) {
 inline fe_error* device_open(fe_module_backend* backend, uint32_t index, const fe_option* given, uint32_t count,
                              fe_module_device** out) {
   return guarded([&] {
-    Opened& opened = cast(backend);
+    checks::present(out, "the place for the device");
+    device_at(backend, index);
+    if (count > 0) checks::present(given, "the list of options");
+    const Opened& found = opened(backend);
     const Options options(given, count);
-    check_keys(opened, options);
-    hand_over(out, std::unique_ptr<OpenedDevice>(new OpenedDevice{opened.backend->open(index, options)}));
+    check_keys(found, options);
+    hand_over(out,
+              std::unique_ptr<OpenedDevice>(new OpenedDevice{found.backend->open(index, options), found.has_queues}));
   });
 }
 
-inline void device_close(fe_module_device* device) { delete &opened(device); }
+inline void device_close(fe_module_device* device) { release<OpenedDevice>(device); }
 
 inline fe_error* device_memory(fe_module_device* device, uint64_t* free_bytes, uint64_t* total_bytes) {
-  return guarded([&] { std::tie(*free_bytes, *total_bytes) = cast(device).memory(); });
+  return guarded([&] {
+    checks::present(free_bytes, "the place for the free bytes");
+    checks::present(total_bytes, "the place for all bytes");
+    std::tie(*free_bytes, *total_bytes) = cast(device).memory();
+  });
 }
 
 inline fe_error* buffer_allocate(fe_module_device* device, uint64_t size, uint64_t alignment, fe_module_buffer** out) {
-  return guarded([&] { hand_over(out, cast(device).allocate(size, alignment)); });
+  return guarded([&] {
+    checks::present(out, "the place for the buffer");
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+      checks::refuse("an alignment of " + std::to_string(alignment) + ", which is no power of two");
+    hand_over(out, BufferSize::set(cast(device).allocate(size, alignment), size));
+  });
 }
 
 inline fe_error* buffer_borrow(fe_module_device* device, void* pointer, uint64_t size, fe_access access,
                                fe_module_buffer** out) {
-  return guarded([&] { hand_over(out, cast(device).borrow(pointer, size, access)); });
+  return guarded([&] {
+    checks::present(out, "the place for the buffer");
+    if (size > 0) checks::present(pointer, "the memory to borrow");
+    hand_over(out, BufferSize::set(cast(device).borrow(pointer, size, access), size));
+  });
 }
 
-inline void buffer_free(fe_module_buffer* buffer) { delete &cast(buffer); }
+inline void buffer_free(fe_module_buffer* buffer) { release<Buffer>(buffer); }
 
-inline void* buffer_host_pointer(fe_module_buffer* buffer) { return cast(buffer).host_pointer(); }
+inline void* buffer_host_pointer(fe_module_buffer* buffer) { return buffer ? cast(buffer).host_pointer() : nullptr; }
 
 inline fe_error* queue_create(fe_module_device* device, fe_module_queue** out) {
-  return guarded([&] { hand_over(out, cast(device).create_queue()); });
+  return guarded([&] {
+    checks::present(out, "the place for the queue");
+    hand_over(out, cast(device).create_queue());
+  });
 }
 
-inline void queue_destroy(fe_module_queue* queue) { delete cast(queue); }
+inline void queue_destroy(fe_module_queue* queue) { release<Queue>(queue); }
 
 inline fe_error* queue_reset(fe_module_queue* queue) {
-  return guarded([&] { cast(queue)->reset(); });
+  return guarded([&] { cast(queue).reset(); });
 }
 
 inline fe_error* copy_from_host(fe_module_device* device, fe_module_queue* queue, fe_module_buffer* to,
                                 uint64_t to_offset, const void* from, uint64_t size) {
-  return guarded([&] { cast(device).copy_from_host(cast(queue), cast(to), to_offset, from, size); });
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    if (size > 0) checks::present(from, "the memory to copy from");
+    Buffer& target = range_of(to, to_offset, size, "the buffer to copy to");
+    on.device->copy_from_host(queue_of(queue, on.has_queues), target, to_offset, from, size);
+  });
 }
 
 inline fe_error* copy_to_host(fe_module_device* device, fe_module_queue* queue, void* to, fe_module_buffer* from,
                               uint64_t from_offset, uint64_t size) {
-  return guarded([&] { cast(device).copy_to_host(cast(queue), to, cast(from), from_offset, size); });
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    if (size > 0) checks::present(to, "the memory to copy to");
+    Buffer& source = range_of(from, from_offset, size, "the buffer to copy from");
+    on.device->copy_to_host(queue_of(queue, on.has_queues), to, source, from_offset, size);
+  });
 }
 
 inline fe_error* copy(fe_module_device* device, fe_module_queue* queue, fe_module_buffer* to, uint64_t to_offset,
                       fe_module_buffer* from, uint64_t from_offset, uint64_t size) {
-  return guarded([&] { cast(device).copy(cast(queue), cast(to), to_offset, cast(from), from_offset, size); });
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    Buffer& target = range_of(to, to_offset, size, "the buffer to copy to");
+    Buffer& source = range_of(from, from_offset, size, "the buffer to copy from");
+    on.device->copy(queue_of(queue, on.has_queues), target, to_offset, source, from_offset, size);
+  });
 }
 
 inline fe_error* event_record(fe_module_queue* queue, fe_module_event** out) {
-  return guarded([&] { hand_over(out, cast(queue)->record()); });
+  return guarded([&] {
+    checks::present(out, "the place for the event");
+    hand_over(out, cast(queue).record());
+  });
 }
 
 inline fe_error* event_wait(fe_module_event* event, int64_t timeout_ns) {
   return guarded([&] { cast(event).wait(timeout_ns); });
 }
 
-inline int event_done(fe_module_event* event) { return cast(event).done() ? 1 : 0; }
+inline int event_done(fe_module_event* event) { return event == nullptr || cast(event).done() ? 1 : 0; }
 
-inline void event_release(fe_module_event* event) { delete &cast(event); }
+inline void event_release(fe_module_event* event) { release<Event>(event); }
 
 inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_t node, fe_requirements* out) {
+  if (device == nullptr || out == nullptr) return 0;
   Support answer;
-  fe_error* const error = guarded([&] { answer = cast(device).supports(Node(*view, node)); });
+  fe_error* const error = guarded([&] {
+    check_node(view, node);
+    answer = cast(device).supports(Node(*view, node));
+  });
   if (error) {
     answer = {.supported = false, .reason = host->error_message(error)};
     host->error_release(error);
@@ -175,10 +287,20 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
   return answer.supported ? 1 : 0;
 }
 
+// The node, and its input, that prepare_size and prepare are asked about.
+inline Node node_with_input(const fe_graph_view* view, uint32_t index, uint32_t input) {
+  check_node(view, index);
+  const Node node(*view, index);
+  if (input >= node.input_count()) checks::refuse(checks::number("the node has no input", input));
+  return node;
+}
+
 inline fe_error* prepare_size(fe_module_device* device, const fe_graph_view* view, uint32_t node, uint32_t input,
                               uint64_t* size, char* key, size_t key_capacity) {
   return guarded([&] {
-    const PreparedForm form = cast(device).prepared_form(Node(*view, node), input);
+    checks::present(size, "the place for the size");
+    checks::present(key, "the place for the key");
+    const PreparedForm form = cast(device).prepared_form(node_with_input(view, node, input), input);
     if (form.key.size() >= key_capacity)
       throw Error(FE_INTERNAL, "the key of a prepared form is too long: " + form.key);
     *size = form.size;
@@ -188,19 +310,83 @@ inline fe_error* prepare_size(fe_module_device* device, const fe_graph_view* vie
 
 inline fe_error* prepare(fe_module_device* device, const fe_graph_view* view, uint32_t node, uint32_t input,
                          const fe_binding* from, const fe_binding* to) {
-  return guarded([&] { cast(device).prepare(Node(*view, node), input, *from, *to); });
+  return guarded([&] {
+    const Node asked = node_with_input(view, node, input);
+    const fe_value& value = *view->values[view->nodes[node]->inputs[input]];
+    check_binding(from, view->storages[value.storage]->size, "the constant's buffer");
+    check_binding(to, cast(device).prepared_form(asked, input).size, "the buffer of the prepared form");
+    cast(device).prepare(asked, input, *from, *to);
+  });
+}
+
+// The view has passed check_graph.
+inline Demands demands_of(const fe_graph_view& view) {
+  Demands demands;
+  demands.scalars = view.scalar_count;
+  demands.offsets = view.offset_count;
+  demands.workspace = view.workspace_size;
+  for (uint32_t i = 0; i < view.storage_count; ++i) {
+    const fe_storage& storage = *view.storages[i];
+    if (storage.kind == FE_STORAGE_SCALAR || storage.kind == FE_STORAGE_TEMPORARY) continue;
+    if (storage.binding >= demands.bindings.size()) demands.bindings.resize(storage.binding + size_t{1}, 0);
+    uint64_t& bytes = demands.bindings[storage.binding];
+    bytes = std::max(bytes, storage.size);
+  }
+  if (view.offset_count == 0) return demands;
+  for (uint32_t i = 0; i < view.value_count; ++i) {
+    const fe_value& value = checks::check_value(view, i, false);
+    if (value.offset_slot < 0) continue;
+    const fe_storage& storage = *view.storages[value.storage];
+    const auto item = static_cast<int64_t>(host->dtype_size(value.dtype));
+    const int64_t count = checks::count_of(checks::shape_of(value), static_cast<size_t>(item));
+    const checks::Reach reach = checks::reach_of(value, static_cast<size_t>(item), count);
+    if (count == 0 || storage.prepared != 0) continue;
+    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / item,
+                              (static_cast<int64_t>(storage.size) - reach.end) / item});
+  }
+  return demands;
 }
 
 inline fe_error* compile(fe_module_device* device, const fe_graph_view* view, fe_module_executable** out) {
-  return guarded([&] { hand_over(out, cast(device).compile(*view)); });
+  return guarded([&] {
+    checks::present(out, "the place for the executable");
+    OpenedDevice& on = opened(device);
+    check_graph(view);
+    hand_over(out, std::unique_ptr<OpenedExecutable>(
+                       new OpenedExecutable{on.device->compile(*view), demands_of(*view), on.has_queues}));
+  });
 }
 
-inline void executable_release(fe_module_executable* executable) { delete &cast(executable); }
+inline void executable_release(fe_module_executable* executable) { release<OpenedExecutable>(executable); }
 
-inline uint64_t executable_scratch_size(fe_module_executable* executable) { return cast(executable).scratch_size(); }
+inline uint64_t executable_scratch_size(fe_module_executable* executable) {
+  return executable ? opened(executable).executable->scratch_size() : 0;
+}
+
+// Throws unless the execution binds what the executable was compiled for.
+inline void check_execution(OpenedExecutable& executable, const fe_execution* given) {
+  const Demands& demands = executable.demands;
+  const fe_execution& execution = checks::whole(given);
+  if (!demands.bindings.empty()) checks::whole(execution.bindings);
+  for (uint32_t i = 0; i < demands.bindings.size(); ++i)
+    check_binding(fe_binding_at(&execution, i), demands.bindings[i], "a bound buffer");
+  if (demands.scalars > 0) checks::present(execution.scalars, "the list of scalars");
+  if (demands.offsets > 0) checks::present(execution.offsets, "the list of offsets");
+  for (const Demands::Moving& moving : demands.moving)
+    if (execution.offsets[moving.slot] < moving.lowest || execution.offsets[moving.slot] > moving.highest)
+      checks::refuse(checks::number("offset", moving.slot) + " leads out of its storage");
+  if (demands.workspace > 0)
+    range_of(execution.workspace, execution.workspace_offset, demands.workspace, "the workspace");
+  if (const uint64_t scratch = executable.executable->scratch_size(); scratch > 0)
+    range_of(execution.scratch, execution.scratch_offset, scratch, "the scratch memory");
+}
 
 inline fe_error* execute(fe_module_executable* executable, fe_module_queue* queue, const fe_execution* execution) {
-  return guarded([&] { cast(executable).execute(cast(queue), *execution); });
+  return guarded([&] {
+    OpenedExecutable& found = opened(executable);
+    check_execution(found, execution);
+    found.executable->execute(queue_of(queue, found.has_queues), *execution);
+  });
 }
 
 // The table of a backend: the slots of queues and events are absent unless it has queues.
@@ -236,14 +422,37 @@ inline void fill_table(fe_backend* out, bool has_queues) {
   out->event_release = event_release;
 }
 
+// Throws unless the core offers everything that this wrapper and the authors' classes call.
+inline void check_host(const fe_host& given) {
+#define FE_CHECK_SLOT(slot)                                \
+  if (!FE_HAS_SLOT(&given, slot))                          \
+    throw Error(FE_ABI_MISMATCH,                           \
+                "this core is too old for the module: it " \
+                "lacks " #slot);
+  FE_CHECK_SLOT(log)
+  FE_CHECK_SLOT(op_id)
+  FE_CHECK_SLOT(op_name)
+  FE_CHECK_SLOT(dtype_id)
+  FE_CHECK_SLOT(dtype_name)
+  FE_CHECK_SLOT(dtype_size)
+  FE_CHECK_SLOT(parallel_for)
+  FE_CHECK_SLOT(thread_count)
+#undef FE_CHECK_SLOT
+}
+
 template <class Derived>
 fe_error* init(const fe_host* given, fe_backend* out, const char* name, const char* variant) {
+  const fe_host* const before = host;
   host = given;
-  return guarded([&] {
+  fe_error* const error = guarded([&] {
+    check_host(*given);
+    if (checks::present(out, "the table to fill")->struct_size < offsetof(fe_backend, version) + sizeof(out->version))
+      throw Error(FE_ABI_MISMATCH, "this core is too old for the module: its table has no place for a version");
     auto opened = std::make_unique<Opened>();
     opened->backend = std::make_unique<Derived>();
     opened->devices = opened->backend->devices();
     opened->options = opened->backend->options();
+    opened->has_queues = Derived::has_queues;
     fe_backend table{};
     table.name = name;
     table.variant = variant;
@@ -253,6 +462,8 @@ fe_error* init(const fe_host* given, fe_backend* out, const char* name, const ch
     fill(out, table);
     out->struct_size = std::min(out->struct_size, sizeof(table));
   });
+  if (error && before) host = before;  // the one that the module already works for
+  return error;
 }
 
 }  // namespace slots

@@ -1,0 +1,128 @@
+// Graph views made by hand, as right as the core makes them, until a check spoils one.
+#pragma once
+
+#include "conformance/module.h"
+
+#include <ferrule/op_table.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ferrule::conformance {
+
+struct TensorSample {
+  const char* dtype;
+  std::vector<int64_t> shape;
+};
+// The field that the attribute's type has is set.
+struct AttributeValue {
+  int64_t integer = 0;
+  double real = 0;
+  const char* text = nullptr;
+  std::vector<int64_t> integers = {};
+};
+// A small call of an op that the op's own rule accepts.
+struct Sample {
+  const char* op;
+  std::vector<TensorSample> inputs, outputs;
+  std::vector<AttributeValue> attributes;
+};
+// Of each op that reaches a device, in each dtype that it takes: see op_samples.inc.
+const std::vector<Sample>& samples();
+std::string name_of(const Sample& sample);
+const sdk::OpInfo& info_of(const Sample& sample);
+
+// A view that owns all that it points to. What is public may be spoilt; arrays are longer than they need be, so that a
+// count that is too high leads to what lies in them, not behind them.
+class Graph {
+ public:
+  static constexpr size_t spare = 80;  // elements of every array
+
+  uint32_t add_storage(fe_storage_kind kind, uint64_t size);
+  uint32_t add_value(const TensorSample& type, uint32_t storage);
+  uint32_t add_node(fe_op op, const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs);
+  // The struct of the node's attributes, packed as ops.h has it.
+  void set_attributes(uint32_t node, const sdk::OpInfo& op, const std::vector<AttributeValue>& values);
+
+  fe_graph_view& view() { return view_; }
+  fe_storage& storage(uint32_t index) { return storages_[index]; }
+  fe_value& value(uint32_t index) { return values_[index]; }
+  fe_node& node(uint32_t index = 0) { return nodes_[index]; }
+  uint32_t* inputs(uint32_t node = 0) { return inputs_[node].data(); }
+  uint32_t* outputs(uint32_t node = 0) { return outputs_[node].data(); }
+  int64_t* shape(uint32_t value) { return shapes_[value].data(); }
+  int64_t* strides(uint32_t value) { return strides_[value].data(); }
+  const fe_storage** storage_list() { return storage_list_.data(); }
+  const fe_value** value_list() { return value_list_.data(); }
+  const fe_node** node_list() { return node_list_.data(); }
+  // Where an attribute of the node lies.
+  void* attribute(const sdk::AttributeInfo& info, uint32_t node = 0) { return attributes_[node].data() + info.offset; }
+  size_t& attributes_size(uint32_t node = 0) { return *reinterpret_cast<size_t*>(attributes_[node].data()); }
+
+ private:
+  std::deque<fe_storage> storages_;
+  std::deque<fe_value> values_;
+  std::deque<fe_node> nodes_;
+  std::deque<std::vector<int64_t>> shapes_, strides_, lists_;
+  std::deque<std::vector<uint32_t>> inputs_, outputs_;
+  std::deque<std::vector<char>> attributes_;
+  std::vector<const fe_storage*> storage_list_ = std::vector<const fe_storage*>(spare);
+  std::vector<const fe_value*> value_list_ = std::vector<const fe_value*>(spare);
+  std::vector<const fe_node*> node_list_ = std::vector<const fe_node*>(spare);
+  fe_graph_view view_{sizeof(fe_graph_view), 0, 0, 0, 0, 0, 0, nullptr, nullptr, nullptr, 0, 64};
+};
+
+// One node: inputs first, outputs behind them, a binding each.
+std::unique_ptr<Graph> graph_of(const Sample& sample);
+// Two nodes, the second of which reads the first's result from the workspace; nothing when the op's result cannot be
+// its first input.
+std::unique_ptr<Graph> chain_of(const Sample& sample);
+uint64_t byte_size(const TensorSample& type);
+
+// Whether the device says that it computes node `node`.
+bool supports(const Device& device, const fe_graph_view& view, uint32_t node = 0, std::string* reason = nullptr);
+// The first sample of each op that the device computes; of one op only, when the subject names it. NotApplicable when
+// there is none.
+std::vector<const Sample*> supported_samples(const Device& device, const Subject& subject, bool every_dtype = false);
+
+// An executable that releases itself.
+class Executable {
+ public:
+  Executable(const Device& device, const fe_graph_view& view);
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  ~Executable();
+  fe_module_executable* handle() const { return handle_; }
+  uint64_t scratch_size() const;
+
+ private:
+  const Device* device_;
+  fe_module_executable* handle_ = nullptr;
+};
+
+// Everything that one execution binds, filled with numbers that follow from the seed.
+class Bound {
+ public:
+  Bound(const Device& device, fe_module_queue* queue, Graph& graph, const Executable& executable, uint64_t seed);
+  fe_execution& execution() { return execution_; }
+  std::vector<fe_binding>& bindings() { return bindings_; }
+  // The bytes of all outputs, read back.
+  std::vector<char> outputs(fe_module_queue* queue) const;
+
+ private:
+  const Device* device_;
+  std::deque<Buffer> buffers_;
+  std::vector<fe_binding> bindings_;
+  std::vector<uint64_t> output_sizes_;  // 0 for what is no output
+  std::unique_ptr<Buffer> workspace_, scratch_;
+  fe_execution execution_{};
+};
+
+// Executes and waits; the error, if any.
+Outcome execute(const Device& device, fe_module_queue* queue, const Executable& executable, const fe_execution& what);
+
+}  // namespace ferrule::conformance

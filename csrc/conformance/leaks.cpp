@@ -1,0 +1,75 @@
+// A thousand times the same: what grows is a leak.
+#include "conformance/graph.h"
+#include "conformance/process.h"
+
+#include <functional>
+
+namespace ferrule::conformance {
+namespace {
+
+constexpr int warm_up = 200, rounds = 1000;
+// Bytes a round: less than the smallest object, more than what a cache may still settle.
+constexpr uint64_t most_allocated = 16 * rounds;
+constexpr uint64_t most_resident = 1024 * rounds;
+
+void repeat(Report& report, const std::string& what, const std::function<void()>& round) {
+  report.now(what);
+  for (int i = 0; i < warm_up; ++i) round();
+  const size_t errors = live_errors();
+  const uint64_t resident = resident_bytes();
+  const std::optional<uint64_t> allocated = allocated_bytes();
+  for (int i = 0; i < rounds; ++i) round();
+  const auto grew = [&](uint64_t before, uint64_t after, uint64_t most, const char* kind) {
+    if (after > before + most)
+      report.problem(what + ", " + std::to_string(rounds) + " times, leaves " + std::to_string(after - before) + " " +
+                     kind + "; at most " + std::to_string(most) + " are right");
+  };
+  if (allocated) grew(*allocated, *allocated_bytes(), most_allocated, "bytes allocated");
+  grew(resident, resident_bytes(), most_resident, "bytes resident");
+  grew(errors, live_errors(), 0, "errors unreleased");
+}
+
+void compile_execute_destroy(const Subject& subject, Report& report, const void*) {
+  const Opened opened(subject);
+  const Device& device = opened.device;
+  const Sample& sample = *supported_samples(device, subject).front();
+  repeat(report, "compiling, executing and destroying " + name_of(sample), [&] {
+    const auto graph = graph_of(sample);
+    const Executable executable(device, graph->view());
+    Bound bound(device, device.queue(), *graph, executable, subject.seed);
+    expect(execute(device, device.queue(), executable, bound.execution()), name_of(sample));
+  });
+}
+
+void refusals(const Subject& subject, Report& report, const void*) {
+  const Opened opened(subject);
+  const Device& device = opened.device;
+  repeat(report, "refusing an unknown op", [&] {
+    const auto graph = graph_of(samples().front());
+    graph->node().op = 0xfffffff0u;
+    supports(device, graph->view());
+    fe_module_executable* executable = nullptr;
+    if (take(device.backend()->compile(device.handle(), &graph->view(), &executable)) && executable)
+      device.backend()->executable_release(executable);
+  });
+}
+
+void devices(const Subject& subject, Report& report, const void*) {
+  const Module module(subject.path);
+  const Backend backend(module);
+  // Opening a device may cost a driver's context: a tenth of the rounds shows the same.
+  int call = 0;
+  repeat(report, "opening and closing a device", [&] {
+    if (call++ % 10 == 0) const Device device(backend, subject.device);
+  });
+}
+
+}  // namespace
+
+void add_leak_checks(Checks& checks) {
+  checks.push_back({"leaks", "compile, execute, destroy, a thousand times, keep no memory", compile_execute_destroy});
+  checks.push_back({"leaks.refusals", "a thousand refusals keep no memory", refusals});
+  checks.push_back({"leaks.devices", "devices that were opened and closed keep no memory", devices});
+}
+
+}  // namespace ferrule::conformance

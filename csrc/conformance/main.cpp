@@ -1,0 +1,120 @@
+// ferrule-conformance --list
+// ferrule-conformance MODULE CHECK [--device N] [--op NAME] [--seed S]
+//
+// Holds a backend module against the binary interface, without ferrule: the host is our own. Exits with 0 = passed,
+// 1 = failed, 3 = not applicable, 2 = this program was called wrongly; what was found stands on standard output, one
+// JSON object a line, and the last of a check that passed is {"passed": true}. A crash or a hang is the module's
+// answer, too: run each check in a process of its own.
+#include "conformance/check.h"
+#include "conformance/host.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+namespace ferrule::conformance {
+namespace {
+
+Checks all_checks() {
+  Checks checks;
+  add_life_checks(checks);
+  add_version_checks(checks);
+  add_null_argument_checks(checks);
+  add_bad_graph_checks(checks);
+  add_bad_body_checks(checks);
+  add_bad_execution_checks(checks);
+  add_promise_checks(checks);
+  add_leak_checks(checks);
+  add_thread_checks(checks);
+  add_lost_device_checks(checks);
+  return checks;
+}
+
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') json += '\\';
+    if (static_cast<unsigned char>(letter) < 0x20)
+      json += ' ';
+    else
+      json += letter;
+  }
+  return json + '"';
+}
+
+void print(const char* key, std::string_view sentence) { std::printf("{\"%s\": %s}\n", key, quoted(sentence).c_str()); }
+
+int list() {
+  for (const Check& check : all_checks())
+    std::printf("{\"check\": %s, \"proves\": %s}\n", quoted(check.name).c_str(), quoted(check.proves).c_str());
+  return 0;
+}
+
+int run(const Check& check, const Subject& subject) {
+  Report report;
+  try {
+    check.run(subject, report, check.argument);
+  } catch (const NotApplicable& why) {
+    print("not_applicable", why.reason);
+    return 3;
+  } catch (const Failure& failure) {
+    report.problem(failure.sentence);
+  } catch (const std::exception& error) {
+    report.problem(std::string("an exception came out of the module: ") + error.what());
+  }
+  if (report.problems().empty() && live_errors() > 0)
+    report.problem(std::to_string(live_errors()) + " errors were created and never given to the core");
+  if (wrong_releases() > 0) report.problem("an error was released that was none, or none any more");
+  for (const std::string& sentence : report.problems()) print("problem", sentence);
+  for (const std::string& line : log_lines()) print("log", line);
+  if (!report.problems().empty()) return 1;
+  std::puts("{\"passed\": true}");  // by which a caller knows that it was not the module who ended the process
+  return 0;
+}
+
+int usage() {
+  std::fputs(
+      "usage: ferrule-conformance --list\n       ferrule-conformance MODULE CHECK [--device N] [--op NAME] [--seed "
+      "S]\n",
+      stderr);
+  return 2;
+}
+
+std::optional<uint64_t> number(const char* text) {
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(text, &end, 10);
+  if (end == text || *end != '\0') return std::nullopt;
+  return value;
+}
+
+int call(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], "--list") == 0) return list();
+  if (count < 3) return usage();
+  Subject subject;
+  subject.path = arguments[1];
+  for (int i = 3; i + 1 < count; i += 2) {
+    const std::string_view option = arguments[i];
+    const std::optional<uint64_t> value = number(arguments[i + 1]);
+    if (option == "--op")
+      subject.op = arguments[i + 1];
+    else if (option == "--device" && value)
+      subject.device = static_cast<uint32_t>(*value);
+    else if (option == "--seed" && value)
+      subject.seed = *value;
+    else
+      return usage();
+  }
+  if (count % 2 == 0) return usage();
+  for (const Check& check : all_checks())
+    if (check.name == arguments[2]) return run(check, subject);
+  std::fprintf(stderr, "ferrule-conformance: there is no check '%s'; see --list\n", arguments[2]);
+  return 2;
+}
+
+}  // namespace
+}  // namespace ferrule::conformance
+
+int main(int count, char** arguments) { return ferrule::conformance::call(count, arguments); }

@@ -1,0 +1,119 @@
+#include "conformance/module.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+namespace ferrule::conformance {
+
+Module::Module(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!handle_) throw Failure{std::string("it cannot be opened: ") + dlerror()};
+  abi_ = static_cast<const fe_abi*>(dlsym(handle_, FE_ABI_SYMBOL));
+  init_ = reinterpret_cast<fe_init_function>(dlsym(handle_, FE_INIT_SYMBOL));
+  if (!abi_ || !init_) throw Failure{"it does not export " FE_ABI_SYMBOL " and " FE_INIT_SYMBOL};
+  const auto score = reinterpret_cast<fe_score_function>(dlsym(handle_, FE_SCORE_SYMBOL));
+  if (score && score() <= 0) throw NotApplicable{"its score says that it cannot run on this machine"};
+}
+
+Module::~Module() { close(); }
+
+void Module::close() {
+  if (handle_) dlclose(handle_);
+  handle_ = nullptr;
+}
+
+Outcome Module::init(fe_backend& table, const fe_host& given) const { return take(init_(&given, &table)); }
+
+Outcome Module::init_nothing() const { return take(init_(&host(), nullptr)); }
+
+Backend::Backend(const Module& module, const fe_host& given) {
+  table_.struct_size = sizeof table_;
+  expect(module.init(table_, given), "init");
+  const auto require = [](bool there, const char* slot) {
+    if (!there) throw Failure{std::string("it does not have the slot ") + slot};
+  };
+#define FE_REQUIRE(slot) require(FE_HAS_SLOT(&table_, slot), #slot);
+  FE_REQUIRE(close)
+  FE_REQUIRE(device_count)
+  FE_REQUIRE(device_properties)
+  FE_REQUIRE(device_open)
+  FE_REQUIRE(device_close)
+  FE_REQUIRE(buffer_allocate)
+  FE_REQUIRE(buffer_free)
+  FE_REQUIRE(copy_from_host)
+  FE_REQUIRE(copy_to_host)
+  FE_REQUIRE(copy)
+  FE_REQUIRE(supports)
+  FE_REQUIRE(compile)
+  FE_REQUIRE(executable_release)
+  FE_REQUIRE(execute)
+  if (!FE_HAS_SLOT(&table_, queue_create)) return;
+  FE_REQUIRE(queue_destroy)
+  FE_REQUIRE(event_record)
+  FE_REQUIRE(event_wait)
+  FE_REQUIRE(event_done)
+  FE_REQUIRE(event_release)
+#undef FE_REQUIRE
+}
+
+void Backend::close() {
+  if (table_.close) table_.close(table_.self);
+  table_.close = nullptr;
+}
+
+Device::Device(const Backend& backend, uint32_t index, const Options& options) : backend_(&backend) {
+  const uint32_t count = backend->device_count(backend->self);
+  if (index >= count)
+    throw NotApplicable{"there is no device " + std::to_string(index) + ": it shows " + std::to_string(count)};
+  std::vector<fe_option> given;
+  given.reserve(options.size());
+  for (const auto& [key, value] : options) given.push_back({sizeof(fe_option), key.c_str(), value.c_str()});
+  expect(take(backend->device_open(backend->self, index, given.empty() ? nullptr : given.data(),
+                                   static_cast<uint32_t>(given.size()), &handle_)),
+         "device_open");
+  if (!backend.has_queues()) return;
+  const Outcome outcome = take(backend->queue_create(handle_, &queue_));
+  if (outcome) return;
+  backend->device_close(handle_);
+  expect(outcome, "queue_create");
+}
+
+void Device::close() {
+  if (!handle_) return;
+  if (queue_) (*backend_)->queue_destroy(queue_);
+  (*backend_)->device_close(handle_);
+  handle_ = nullptr;
+}
+
+Buffer::Buffer(const Device& device, uint64_t size) : device_(&device) {
+  expect(take(device.backend()->buffer_allocate(device.handle(), size, 64, &handle_)),
+         "buffer_allocate of " + std::to_string(size) + " bytes");
+}
+
+Buffer::~Buffer() { device_->backend()->buffer_free(handle_); }
+
+Outcome finish(const Device& device, fe_module_queue* queue) {
+  const Backend& backend = device.backend();
+  if (!queue) return {};
+  fe_module_event* event = nullptr;
+  if (const Outcome recorded = take(backend->event_record(queue, &event)); !recorded) return recorded;
+  Outcome waited = take(backend->event_wait(event, -1));
+  backend->event_release(event);
+  return waited;
+}
+
+void expect(const Outcome& outcome, const std::string& what) {
+  if (!outcome) throw Failure{what + ": " + name_of(outcome.code) + ": " + outcome.message};
+}
+
+void expect_error(Report& report, const Outcome& outcome, const std::string& what, std::vector<fe_code> codes) {
+  if (outcome) return report.problem(what + " was accepted, and must be an error");
+  if (outcome.message.empty()) report.problem(what + " gives an error without a sentence");
+  if (codes.empty() || std::find(codes.begin(), codes.end(), outcome.code) != codes.end()) return;
+  std::string wanted;
+  for (const fe_code code : codes) wanted += (wanted.empty() ? "" : " or ") + std::string(name_of(code));
+  report.problem(what + " gives the error " + name_of(outcome.code) + " (" + outcome.message + "), and must give " +
+                 wanted);
+}
+
+}  // namespace ferrule::conformance

@@ -1,0 +1,100 @@
+// The module under test, opened step by step; every step that fails ends the check with a sentence.
+#pragma once
+
+#include "conformance/check.h"
+#include "conformance/host.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ferrule::conformance {
+
+// The opened file.
+class Module {
+ public:
+  explicit Module(const std::string& path);
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module();
+  const fe_abi& abi() const { return *abi_; }
+  // Fills a table as a core does. `given` may be another core than ours.
+  Outcome init(fe_backend& table, const fe_host& given = host()) const;
+  Outcome init_nothing() const;  // without a table to fill
+  void close();
+
+ private:
+  void* handle_;
+  const fe_abi* abi_;
+  fe_init_function init_;
+};
+
+// An initialised backend. All slots that a module must have are there.
+class Backend {
+ public:
+  explicit Backend(const Module& module, const fe_host& given = host());
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  ~Backend() { close(); }
+  const fe_backend* operator->() const { return &table_; }
+  const fe_backend& table() const { return table_; }
+  bool has_queues() const { return FE_HAS_SLOT(&table_, queue_create); }
+  void close();
+
+ private:
+  fe_backend table_{};
+};
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// An open device with, where the backend has queues, one queue.
+class Device {
+ public:
+  Device(const Backend& backend, uint32_t index, const Options& options = {});
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() { close(); }
+  const Backend& backend() const { return *backend_; }
+  fe_module_device* handle() const { return handle_; }
+  fe_module_queue* queue() const { return queue_; }
+  void close();
+
+ private:
+  const Backend* backend_;
+  fe_module_device* handle_ = nullptr;
+  fe_module_queue* queue_ = nullptr;
+};
+
+// Module, backend and device, for the checks that begin where these work.
+struct Opened {
+  explicit Opened(const Subject& subject, const Options& options = {})
+      : module(subject.path), backend(module), device(backend, subject.device, options) {}
+  Module module;
+  Backend backend;
+  Device device;
+};
+
+// A buffer that frees itself.
+class Buffer {
+ public:
+  Buffer(const Device& device, uint64_t size);
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+  fe_module_buffer* handle() const { return handle_; }
+
+ private:
+  const Device* device_;
+  fe_module_buffer* handle_ = nullptr;
+};
+
+// Waits for everything given to the queue so far; at once done where there are no queues.
+Outcome finish(const Device& device, fe_module_queue* queue);
+
+// Throws Failure unless it went well.
+void expect(const Outcome& outcome, const std::string& what);
+// A problem unless the outcome is an error with a sentence, of one of these codes (any, when none is given).
+void expect_error(Report& report, const Outcome& outcome, const std::string& what, std::vector<fe_code> codes = {});
+
+}  // namespace ferrule::conformance

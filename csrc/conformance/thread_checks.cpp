@@ -1,0 +1,98 @@
+// Eight threads at once, as the header allows: backend, device and buffers by all, a queue each, one executable on
+// several queues.
+#include "conformance/graph.h"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace ferrule::conformance {
+namespace {
+
+constexpr int threads = 8, rounds = 60;
+
+struct Work {
+  const Sample* sample;
+  std::unique_ptr<Graph> graph;
+  std::unique_ptr<Executable> shared;
+  std::vector<std::vector<char>> expected;  // for each thread's numbers, as one thread alone computes them
+};
+
+// A queue of its own for each thread, where there are queues.
+class OwnQueue {
+ public:
+  explicit OwnQueue(const Device& device) : backend_(&device.backend().table()) {
+    if (device.backend().has_queues()) expect(take(backend_->queue_create(device.handle(), &queue_)), "queue_create");
+  }
+  OwnQueue(const OwnQueue&) = delete;
+  OwnQueue& operator=(const OwnQueue&) = delete;
+  ~OwnQueue() {
+    if (queue_) backend_->queue_destroy(queue_);
+  }
+  fe_module_queue* get() const { return queue_; }
+
+ private:
+  const fe_backend* backend_;
+  fe_module_queue* queue_ = nullptr;
+};
+
+std::vector<char> result(const Device& device, fe_module_queue* queue, const Work& work, const Executable& executable,
+                         uint64_t seed) {
+  Bound bound(device, queue, *work.graph, executable, seed);
+  expect(execute(device, queue, executable, bound.execution()), name_of(*work.sample));
+  return bound.outputs(queue);
+}
+
+void eight_threads(const Subject& subject, Report& report, const void*) {
+  const Opened opened(subject);
+  const Device& device = opened.device;
+  constexpr size_t most_ops = 12;
+  std::vector<Work> all;
+  std::vector<const Sample*> found = supported_samples(device, subject);
+  for (size_t i = 0; i < found.size() && all.size() < most_ops; i += found.size() / most_ops + 1) {
+    Work work{found[i], graph_of(*found[i]), nullptr, {}};
+    work.shared = std::make_unique<Executable>(device, work.graph->view());
+    for (int t = 0; t < threads; ++t)
+      work.expected.push_back(
+          result(device, device.queue(), work, *work.shared, subject.seed + static_cast<uint64_t>(t)));
+    all.push_back(std::move(work));
+  }
+
+  report.now("eight threads");
+  std::mutex mutex;
+  std::atomic<int> ready{0};
+  const auto run = [&](int number) {
+    try {
+      const OwnQueue queue(device);
+      ++ready;
+      while (ready < threads) std::this_thread::yield();
+      for (int round = 0; round < rounds; ++round)
+        for (const Work& work : all) {
+          const auto seed = subject.seed + static_cast<uint64_t>(number);
+          const bool own = round % 4 == 3;
+          if (!supports(device, work.graph->view())) throw Failure{name_of(*work.sample) + " is supported by turns"};
+          const std::vector<char> got =
+              own ? result(device, queue.get(), work, Executable(device, work.graph->view()), seed)
+                  : result(device, queue.get(), work, *work.shared, seed);
+          if (got == work.expected[static_cast<size_t>(number)]) continue;
+          throw Failure{name_of(*work.sample) + ", executed by eight threads, gives other bits than by one alone"};
+        }
+    } catch (const Failure& failure) {
+      ready = threads;
+      const std::lock_guard lock(mutex);
+      report.problem(failure.sentence);
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(run, t);
+  run(0);
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace
+
+void add_thread_checks(Checks& checks) {
+  checks.push_back({"threads", "eight threads at once get the bits that one gets", eight_threads});
+}
+
+}  // namespace ferrule::conformance

@@ -1,0 +1,18 @@
+// Small calls of an op that its own rule accepts.
+#pragma once
+
+#include "ops/row.h"
+
+#include <vector>
+
+namespace ferrule::ops {
+
+struct Sample {
+  std::vector<TensorType> inputs, outputs;
+  Attributes attributes;
+};
+
+// One for each dtype that the op takes, float32 first; none for an op that never reaches a device.
+std::vector<Sample> samples_of(const Row& row);
+
+}  // namespace ferrule::ops

@@ -1,0 +1,205 @@
+// ferrule/op_table.hpp: the rows as constants, for the check of a node that every module built on the SDK makes.
+#include "ops/generate/generate.h"
+#include "ops/generate/op_samples.h"
+#include "ops/table.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace ferrule::ops {
+namespace {
+
+// An axis of the first input is called so, in every row.
+const char* attribute_kind(const AttributeRow& attribute) {
+  const std::string_view name = attribute.name;
+  switch (attribute.type) {
+    case AttributeType::integer:
+      return name == "axis" ? "axis" : "integer";
+    case AttributeType::real:
+      return "real";
+    case AttributeType::boolean:
+      return "boolean";
+    case AttributeType::string:
+      return "string";
+    case AttributeType::integers:
+      return name == "axis" || name == "axes" ? "axes" : "integers";
+    case AttributeType::dtype:
+      return "dtype";
+  }
+  return "?";
+}
+
+uint32_t dtype_bits(Accepts what) {
+  uint32_t bits = 0;
+  for (std::size_t i = 0; i < dtype_rows.size(); ++i)
+    if (accepts(what, dtype_rows[i].dtype)) bits |= 1u << i;
+  return bits;
+}
+
+// ---- the result's shape: the rule is asked about many calls, and a word that is right for all of them is its word
+
+struct Call {
+  std::vector<Shape> inputs;
+  Attributes attributes;
+  Shape result;
+};
+
+// The sample's attributes with every axis and every keepdims.
+std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sample) {
+  std::vector<Attributes> variants = {sample};
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    std::vector<Attribute> values;
+    const std::string_view kind = attribute_kind(row.attributes[i]);
+    if (kind == "axis") values = {int64_t{0}, int64_t{1}};
+    if (kind == "axes") values = {std::vector<int64_t>{}, std::vector<int64_t>{0}, std::vector<int64_t>{1}};
+    if (kind == "boolean") values = {false, true};
+    if (values.empty()) continue;
+    std::vector<Attributes> more;
+    for (const Attributes& variant : variants)
+      for (const Attribute& value : values) (more.emplace_back(variant))[i] = value;
+    variants = std::move(more);
+  }
+  return variants;
+}
+
+std::vector<Call> calls_of(const Row& row) {
+  static const std::vector<Shape> pool = {{4, 6}, {5, 6}, {5, 3}, {6, 4}, {6}, {}, {2, 4, 6}};
+  std::vector<Call> calls;
+  const std::vector<Sample> samples = samples_of(row);
+  if (samples.empty()) return calls;
+  const Sample& sample = samples.front();
+  std::size_t combinations = 1;
+  for (std::size_t i = 0; i < sample.inputs.size(); ++i) combinations *= pool.size();
+  for (std::size_t number = 0; number < combinations; ++number) {
+    std::vector<TensorType> inputs = sample.inputs;
+    std::vector<Shape> shapes;
+    for (std::size_t rest = number; TensorType & input : inputs) {
+      input.shape = pool[rest % pool.size()];
+      shapes.push_back(input.shape);
+      rest /= pool.size();
+    }
+    for (Attributes& attributes : attribute_variants(row, sample.attributes)) {
+      try {
+        const Shape result = infer(row, inputs, attributes)[0].shape;
+        calls.push_back({shapes, attributes, result});
+      } catch (const Error&) {
+        // No call of this op.
+      }
+    }
+  }
+  return calls;
+}
+
+bool is_same(const Row&, const Call& call) { return !call.inputs.empty() && call.result == call.inputs[0]; }
+
+bool is_broadcast(const Row& row, const Call& call) {
+  if (call.inputs.empty()) return false;
+  Shape shape = call.inputs[0];
+  for (const Shape& input : call.inputs) shape = broadcast(row.name, shape, input);
+  return shape == call.result;
+}
+
+bool is_reduced(const Row& row, const Call& call) {
+  if (call.inputs.empty()) return false;
+  bool keep = false, names_axes = false;
+  std::vector<int64_t> axes;
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    const std::string_view kind = attribute_kind(row.attributes[i]);
+    if (kind == "boolean") keep = std::get<bool>(call.attributes[i]);
+    if (kind == "axes") axes = std::get<std::vector<int64_t>>(call.attributes[i]);
+    if (kind == "axis") axes = {std::get<int64_t>(call.attributes[i])};
+    names_axes = names_axes || kind == "axis" || kind == "axes";
+  }
+  if (!names_axes) return false;
+  Shape expected;
+  for (int axis = 0; axis < call.inputs[0].rank(); ++axis) {
+    const bool gone = axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end();
+    if (!gone || keep) expected.push_back(gone ? 1 : call.inputs[0][axis]);
+  }
+  return expected == call.result;
+}
+
+const char* result_shape(const Row& row) {
+  const std::vector<Call> calls = calls_of(row);
+  const auto holds = [&](auto word) {
+    return !calls.empty() && std::all_of(calls.begin(), calls.end(), [&](const Call& call) {
+      try {
+        return word(row, call);
+      } catch (const Error&) {
+        return false;  // shapes that do not broadcast
+      }
+    });
+  };
+  return holds(is_same) ? "same" : holds(is_broadcast) ? "broadcast" : holds(is_reduced) ? "reduced" : "unknown";
+}
+
+// Where the result's dtype comes from, as the op's samples have it.
+std::string result_dtype(const Row& row) {
+  bool same = true, fixed = true;
+  const std::vector<Sample> samples = samples_of(row);
+  std::size_t model = 0;
+  while (model + 1 < row.input_count && !row.inputs[model].promoted) ++model;
+  if (!row.inputs[model].promoted) model = 0;
+  for (const Sample& sample : samples) {
+    same = same && !sample.inputs.empty() && sample.outputs[0].dtype == sample.inputs[model].dtype;
+    fixed = fixed && sample.outputs[0].dtype == samples[0].outputs[0].dtype;
+  }
+  if (samples.empty() || same) return "ResultDType::same, nullptr";
+  for (std::size_t i = 0; i < row.attribute_count; ++i)
+    if (row.attributes[i].type == AttributeType::dtype) return "ResultDType::attribute, nullptr";
+  if (fixed) return fmt::format("ResultDType::fixed, \"{}\"", ferrule::name_of(samples[0].outputs[0].dtype));
+  fail(FE_INTERNAL, "{}: op_info.hpp has no word for the dtype of its result", row.name);
+}
+
+const char* kind_of(Kind kind) {
+  switch (kind) {
+    case Kind::elementwise:
+      return "elementwise";
+    case Kind::view:
+      return "view";
+    case Kind::primitive:
+      return "primitive";
+    case Kind::composite:
+      return "composite";
+    case Kind::internal:
+      return "internal";
+  }
+  return "?";
+}
+
+std::string attributes_of(const Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.attribute_count; ++i) {
+    const AttributeRow& attribute = row.attributes[i];
+    const std::string choices = attribute.choices ? fmt::format("\"{}\"", attribute.choices) : "nullptr";
+    text += fmt::format(
+        "     {{\"{1}\", AttributeKind::{2}, offsetof(fe_{0}_attributes, {1}), sizeof(fe_{0}_attributes::{1}), {3}, "
+        "{4}}},\n",
+        row.name, attribute.name, attribute_kind(attribute), attribute.since, choices);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string op_table() {
+  std::string text =
+      "// Generated from the op rows by ferrule-generate-ops: what a node of each op must be like.\n"
+      "#ifndef FERRULE_OP_TABLE_HPP\n#define FERRULE_OP_TABLE_HPP\n\n"
+      "#include <ferrule/cpp/op_info.hpp>\n#include <ferrule/ops.h>\n\n#include <cstddef>\n\n"
+      "namespace ferrule::sdk {\n\ninline constexpr DTypeInfo dtype_table[] = {\n";
+  for (const DTypeRow& row : dtype_rows) text += fmt::format("    {{\"{}\", {}}},\n", row.name, row.size);
+  text += "};\n\n// In the order of their names.\ninline constexpr OpInfo op_table[] = {\n";
+  for (const Row* row : all_ops()) {
+    text += fmt::format("    {{\"{}\", {}, OpKind::{}, {}, {}, {},\n     {{{{", row->name, row->revision,
+                        kind_of(row->kind), row->required_inputs(), row->input_count, row->variadic());
+    for (std::size_t i = 0; i < row->input_count; ++i)
+      text += fmt::format("{}{{\"{}\", 0x{:x}, {}}}", i ? ", " : "", row->inputs[i].name,
+                          dtype_bits(row->inputs[i].accepts), row->inputs[i].promoted);
+    text += fmt::format("}}}},\n     {}, ResultShape::{},\n     {}, {{{{\n{}     }}}}}},\n", result_dtype(*row),
+                        result_shape(*row), row->attribute_count, attributes_of(*row));
+  }
+  return text + "};\n\n}  // namespace ferrule::sdk\n\n#endif\n";
+}
+
+}  // namespace ferrule::ops

@@ -1,0 +1,1 @@
+"""The verbs of `python -m ferrule`; `import ferrule` imports none of them."""

@@ -1,0 +1,289 @@
+"""`python -m ferrule new-backend`: what it writes builds, computes, passes the kit, and installs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import ferrule as fe
+import numpy as np
+import pytest
+from ferrule.cli import new_backend
+from installed import build, output_of
+from mutants import MUTANTS, Mutant
+
+STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
+
+
+def generate(name: str, folder: Path) -> Path:
+    output_of(sys.executable, "-m", "ferrule", "new-backend", name, "--folder", folder)
+    return folder
+
+
+def refusal(*arguments: str | Path) -> str:
+    """What a person reads who asked for too much."""
+    command = [sys.executable, "-m", "ferrule", "new-backend", *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (1, ""), result
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    return result.stderr.removeprefix("new-backend: ").rstrip("\n")
+
+
+def contents(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generate("mine", tmp_path_factory.mktemp("generated") / "mine")
+
+
+@pytest.fixture(scope="module")
+def module(sources: Path) -> Path:
+    return build(sources, sources / "build", STRICT) / "libferrule-mine.so"
+
+
+# ---- what is written
+def test_the_names_are_filled_in(sources: Path) -> None:
+    assert contents(sources) == {
+        ".gitignore",
+        "CMakeLists.txt",
+        "README.md",
+        "kernels/kernels.h",
+        "kernels/softmax.cpp",
+        "mine.cpp",
+        "pyproject.toml",
+        "tests/test_mine.py",
+    }
+    for path in contents(sources):
+        text = (sources / path).read_text()
+        assert "backend_name" not in text
+        assert "ferrule_minor" not in text
+
+
+@pytest.mark.parametrize("name", ["Mine", "mine-2", "mine_", "../mine", "", "mine\n"])
+def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
+    said = refusal(name, "--folder", tmp_path / "mine")
+    assert said == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["cpu", "null", "cuda", "vulkan", "metal"])
+def test_a_name_of_ours_is_refused(name: str, tmp_path: Path) -> None:
+    assert refusal(name, "--folder", tmp_path / name) == f"'{name}' is the name of a backend of ferrule's own"
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_kind_of_device_is_no_name(tmp_path: Path) -> None:
+    assert refusal("gpu", "--folder", tmp_path / "gpu") == "'gpu' is a kind of device, and no name for a backend"
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.cpp").write_text("precious")
+    assert refusal("mine", "--folder", tmp_path) == f"{tmp_path} is not empty, and nothing in it is overwritten"
+    assert contents(tmp_path) == {"mine.cpp"}
+    assert (tmp_path / "mine.cpp").read_text() == "precious"
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("precious")
+    assert refusal("mine", "--folder", tmp_path / "mine") == f"{tmp_path / 'mine'} is no folder"
+
+
+def test_the_folder_around_it_must_be_there(tmp_path: Path) -> None:
+    said = refusal("mine", "--folder", tmp_path / "nowhere" / "mine")
+    assert said == f"there is no folder {tmp_path / 'nowhere'} to write it into"
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path, sources: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    before = (tmp_path / "mine").stat().st_ino
+    made = new_backend.new_backend("mine", tmp_path / "mine")
+    assert made.stat().st_ino == before
+    assert contents(made) == {path for path in contents(sources) if not path.startswith("build")}
+
+
+def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = Path(shutil.copytree(new_backend.TEMPLATE, tmp_path / "template"))
+    (template / "z").write_bytes(b"\xff\xfe no text")
+    monkeypatch.setattr(new_backend, "TEMPLATE", template)
+    (tmp_path / "here").mkdir()
+    with pytest.raises(UnicodeDecodeError):
+        new_backend.new_backend("mine", tmp_path / "here" / "mine")
+    assert not any((tmp_path / "here").iterdir())
+
+
+def test_importing_ferrule_imports_no_verb() -> None:
+    program = "import ferrule, sys; print([name for name in sys.modules if name.startswith('ferrule.cli')])"
+    assert output_of(sys.executable, "-c", program) == "[]\n"
+
+
+# ---- what it builds
+def test_its_manifest_lists_the_files_of_its_kernels(module: Path) -> None:
+    manifest = json.loads(module.with_suffix(".json").read_text())
+    assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
+
+
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="there is no clang++")
+def test_clang_has_nothing_to_warn_of(sources: Path, tmp_path: Path) -> None:
+    build(sources, tmp_path, STRICT, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++")
+
+
+@pytest.fixture(scope="module")
+def device(module: Path) -> str:
+    return fe.load(module).name
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("shape", [(4, 9, 6), (1, 1, 1), (3, 0, 2), (2, 3000, 1)], ids=str)
+def test_softmax_is_that_of_numpy(shape: tuple[int, ...], axis: int, device: str) -> None:
+    values = np.random.default_rng(0).normal(scale=20, size=shape).astype(np.float32)
+    graph = fe.Graph(device=device)
+    graph.output(fe.softmax(graph.input(shape, "float32"), axis=axis))
+    graph.compile(fallback="error")
+    got = np.asarray(graph.compute(fe.asarray(values, device=device)))
+    powers = np.exp(values.astype(np.float64) - values.max(axis, keepdims=True, initial=-np.inf))
+    wanted = powers / powers.sum(axis, keepdims=True)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, wanted, rtol=2e-7, atol=2e-45)
+
+
+def test_its_own_tests_pass(sources: Path, module: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert "5 passed" in result.stdout
+
+
+def test_its_own_tests_do_not_take_another_device_for_it(sources: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "name the module by --ferrule-backend" in result.stdout
+    assert " passed" not in result.stdout
+
+
+# ---- the kit
+Outcomes = dict[str, str | None]  # by the name of a test: what it failed with, None if it passed
+
+
+def run_kit(module: Path, *arguments: str) -> tuple[int, Outcomes]:
+    """The exit status, and what became of each test that was not skipped."""
+    report = module.parent / "report.xml"
+    command = [sys.executable, "-m", "pytest", "--pyargs", "ferrule.testing", "--ferrule-backend", str(module)]
+    command += ["-p", "no:cacheprovider", "-q", f"--junitxml={report}", *arguments]
+    result = subprocess.run(command, cwd=module.parent, capture_output=True, text=True)
+    assert result.returncode in (0, 1), result.stdout + result.stderr
+    outcomes: Outcomes = {}
+    for test in ElementTree.parse(report).iter("testcase"):
+        if test.find("skipped") is None:
+            problem = next((found for kind in ("failure", "error") if (found := test.find(kind)) is not None), None)
+            outcomes[test.attrib["name"]] = None if problem is None else f"{problem.get('message')}\n{problem.text}"
+    return result.returncode, outcomes
+
+
+def check_of(op: str, check: str) -> str:
+    return f"test_op[ferrule-mine-{op}-float32-{check}]"
+
+
+def test_it_passes_the_kit(module: Path) -> None:
+    status, outcomes = run_kit(module)
+    assert status == 0, outcomes
+    assert check_of("softmax", "values") in outcomes
+
+
+@pytest.fixture(scope="module")
+def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | None], Path]:
+    """Builds a generated backend, to which a second op was added, with a fault in it, or without one."""
+    folder = generate("mine", tmp_path_factory.mktemp("mutants") / "mine")
+    added = Path(__file__).with_name("sum.cpp").read_text()
+    (folder / "kernels" / "sum.cpp").write_text(added.replace("backend_name", "mine"))
+
+    def put(mutant: Mutant | None) -> Path:
+        if mutant is None:
+            return build(folder, folder / "build", STRICT) / "libferrule-mine.so"
+        path = folder / mutant.file
+        sound = path.read_text()
+        path.write_text(mutant.of(sound))
+        try:
+            return put(None)
+        finally:
+            path.write_text(sound)
+
+    return put
+
+
+def test_the_kit_finds_nothing_where_no_fault_is(put_fault: Callable[[Mutant | None], Path]) -> None:
+    status, outcomes = run_kit(put_fault(None))
+    assert status == 0, outcomes
+    # What finds the faults below has run.
+    assert {check_of(mutant.op, mutant.check) for mutant in MUTANTS} <= set(outcomes)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
+def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant | None], Path]) -> None:
+    status, outcomes = run_kit(put_fault(mutant))
+    assert status == 1
+    found = outcomes[check_of(mutant.op, mutant.check)]
+    assert found is not None
+    assert mutant.says in found
+    # Whatever it did, the run went on, and what is sound passes.
+    assert outcomes[check_of("sum" if mutant.op == "softmax" else "softmax", "values")] is None
+
+
+# ---- what its README says
+def test_the_next_op_of_the_readme_works(tmp_path: Path) -> None:
+    folder = generate("2nd_new", tmp_path / "made")  # a name that is no identifier
+    readme = (folder / "README.md").read_text()
+    [example] = [text.split("```")[0] for text in readme.split("```cpp\n")[1:]]
+    assert "`kernels/exp.cpp`" in readme
+    module = build(folder, folder / "build", STRICT) / "libferrule-2nd_new.so"
+    (folder / "kernels" / "exp.cpp").write_text(example)
+    output_of("cmake", "--build", folder / "build")
+    assert json.loads(module.with_suffix(".json").read_text())["ops"] == ["exp", "softmax"]
+    program = """
+import sys
+import numpy as np
+import ferrule as fe
+fe.load(sys.argv[1])
+x = np.linspace(-100, 80, 60_000, dtype=np.float32).reshape(2, 100, 300)
+for values in (x, x.T, x[:, ::-2], np.broadcast_to(x[:1], (4, 100, 300))):
+    graph = fe.Graph(device="2nd_new")
+    strides = [stride // values.itemsize for stride in values.strides]
+    graph.output(fe.exp(graph.input(values.shape, "float32", strides=strides)))
+    graph.compile(fallback="error")
+    got = np.asarray(graph.compute(fe.asarray(values, device="2nd_new")))
+    np.testing.assert_allclose(got, np.exp(values.astype(np.float64)), rtol=2e-7, atol=2e-45)
+"""
+    output_of(sys.executable, "-c", program, module)
+    status, outcomes = run_kit(module, "-k", "exp-float32")
+    assert status == 0, outcomes
+    assert check_of("exp", "values").replace("mine", "2nd_new") in outcomes
+
+
+def test_its_wheel_is_found_once_it_is_installed(sources: Path, tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip"]
+    output_of(*pip, "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", tmp_path, sources)
+    [wheel] = tmp_path.glob("*.whl")
+    assert wheel.name.startswith("ferrule_backend_mine-0.1.0-py3-none-linux")
+    venv.create(tmp_path / "environment", with_pip=False)
+    python = tmp_path / "environment" / "bin" / "python"
+    site = Path(output_of(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    # ferrule and NumPy are those of this environment.
+    (site / "outer.pth").write_text(sysconfig.get_path("purelib"))
+    output_of(*pip, "install", "-q", "--no-deps", "--target", site, wheel)
+    program = """
+import ferrule as fe
+[row] = [row for row in fe.load_all(require="mine") if row.name == "mine"]
+print(row.state, row.path)
+print(fe.softmax(fe.ones((2, 4), device="mine")).tolist()[0], fe.best_device().backend.name)
+"""
+    found = site / "ferrule_backends" / "mine" / "libferrule-mine.so"
+    assert output_of(python, "-c", program) == f"loaded {found}\n[0.25, 0.25, 0.25, 0.25] cpu\n"
