@@ -118,6 +118,7 @@ def reduction(over_empty: bool = True) -> Family:
             problem((3, 4, 5), [0, 2], True),
             problem((4, 3, 5, 2), []),
             problem((300,), [0]),
+            problem((9, 4), [-1]),
             problem((6, 40, 17), [-2]),
             problem((2, 130, 3), [1, 0], True),
             problem(RANK_8, [2, 4, 7]),
