@@ -151,12 +151,13 @@ def test_integer_oracles_are_those_of_pythons_unbounded_integers(dtype: str) -> 
     left, right = zip(*powers, strict=True)
     assert truth(f"pow-{dtype}", left, right).tolist() == [wrap(a**b) for a, b in powers]
     numbers = [int(v) for v in some]
-    for op, one in {
+    unary: dict[str, Callable[[int], int]] = {
         "negative": lambda a: -a,
         "abs": abs,
         "square": lambda a: a * a,
         "bitwise_invert": lambda a: ~a,
-    }.items():
+    }
+    for op, one in unary.items():
         assert truth(f"{op}-{dtype}", numbers).tolist() == [wrap(one(a)) for a in numbers], op
     total = (sum(numbers) + 2**63) % 2**64 - 2**63 if info.min < 0 else sum(numbers) % 2**64
     assert int(truth(f"sum-{dtype}", numbers, axis=[0], keepdims=False)) == total
@@ -264,7 +265,10 @@ def test_astype_truncates_and_saturates_as_fractions_do(dtype: str) -> None:
 
 def test_edges_are_those_of_the_standard() -> None:
     inf, nan = math.inf, math.nan
-    same = lambda a, b: np.array_equal(np.asarray(a, float), np.asarray(b, float), equal_nan=True)  # noqa: E731
+
+    def same(a: Any, b: Any) -> bool:
+        return np.array_equal(np.asarray(a, float), np.asarray(b, float), equal_nan=True)
+
     assert same(truth("pow-float32", [nan, 1, 0, -inf], [0, nan, 0, 3]), [1, 1, 1, -inf])
     assert same(truth("maximum-float64", [nan, 1, -inf], [1, nan, 2]), [nan, nan, 2])
     assert same(truth("sign-float32", [nan, -2, 0, 3]), [nan, -1, 0, 1])

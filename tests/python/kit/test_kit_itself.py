@@ -17,6 +17,7 @@ from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
 from ferrule.testing.checks import all_checks
 from ferrule.testing.child import how_it_ended
+from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.report import Record
 from ferrule.testing.target import Target
@@ -86,7 +87,8 @@ def test_each_check_has_a_fault_that_it_catches() -> None:
 
 def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     items = list(items_of(subject, seed=1, benchmark=True))
-    assert {item.case.op for item in items} == {"add", "abs", "sum", "take"}
+    views = {name for name, row in op_rows().items() if row["kind"] == "view"}  # which need no kernel
+    assert {item.case.op for item in items} - views == {"add", "abs", "sum", "take"}
     assert {item.check for item in items} == set(all_checks())
     records = []
     for item in items:
@@ -181,7 +183,7 @@ def test_unsupported_ops_are_listed_and_not_passed(opponents: Path) -> None:
         "-rs",
         folder=opponents,
     )
-    assert "does not support softmax-float32" in done.stdout
+    assert "does not support softmax-float" in done.stdout
     assert "passed" not in done.stdout.splitlines()[-1]
 
 
