@@ -31,6 +31,19 @@ class Subject:
     error: ChildEnded | ChildError | None = None
     ops: Iterable[str] | None = None  # those that are asked for; all of them when nothing is said
 
+    def module_record(self, check: str, state: str, message: str, repeat: str = "") -> Record:
+        """Of a check of the module's file or slots."""
+        return Record(
+            target=self.name,
+            module=Path(self.module).name,
+            variant=self.variant,
+            check=f"module:{check}",
+            state=state,
+            message=message,
+            repeat=repeat,
+            exact=state == "passed",
+        )
+
     @functools.cached_property
     def support(self) -> dict[str, Support]:
         """By the name of the case."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ferrule.testing import module_file, module_slots
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
 from ferrule.testing.child import Child
@@ -98,6 +99,29 @@ class Kit:
             pytest.fail(message, pytrace=False)
         _attach(request, records)
         pytest.skip(answer)
+
+    def check_file(self, subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
+        try:
+            problems = module_file.CHECKS[check](Path(subject.module))
+        except module_file.NotChecked as reason:
+            pytest.skip(f"not checked: {reason}")
+        record = subject.module_record(check, "failed" if problems else "passed", "\n".join(problems))
+        self._conclude(record, request)
+
+    def check_slots(self, subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
+        result = module_slots.run(Path(subject.module), check, seed=self.seed, time_limit=self.limit)
+        if result.outcome == "not applicable":
+            pytest.skip(f"not applicable: {'; '.join(result.sentences)}")
+        message = "" if result.outcome == "passed" else "\n".join(result.sentences)
+        self._conclude(subject.module_record(check, result.outcome, message, result.command), request)
+
+    @staticmethod
+    def _conclude(record: Record, request: pytest.FixtureRequest) -> None:
+        _attach(request, [record])
+        if record.failing:
+            pytest.fail(
+                f"{record.target}, {record.check}: {record.state}\n{record.message}\n{record.repeat}", pytrace=False
+            )
 
     # ---- hooks
     def pytest_report_header(self) -> str:

@@ -53,21 +53,22 @@ def open_target(target: Target) -> list[fe.Device]:
 
 
 def variant_path(variant: str) -> Path:
-    """The file of a variant of the CPU module that came with ferrule."""
-    found = {row.variant: row.path for row in _cpu_modules()}
+    """The file of a variant of the CPU module that came with ferrule, found without loading any."""
+    found = {path.stem.split("-", 2)[2]: path for path in _folder().glob("*ferrule-cpu-*") if path.suffix != ".json"}
     if variant not in found:
         raise ValueError(f"there is no variant {variant!r} of the CPU module; there are {', '.join(sorted(found))}")
     return found[variant]
 
 
 def runnable_variants() -> list[str]:
-    """Those of the CPU module that this processor can run, the widest first."""
-    rows = [row for row in _cpu_modules() if row.state in ("loaded", "outranked")]
+    """Those of the CPU module that this processor can run, the widest first. Loads that one."""
+    import ferrule as fe
+
+    rows = [row for row in fe.load_all(dirs=[_folder()]) if row.name == "cpu" and row.state in ("loaded", "outranked")]
     return [row.variant for row in sorted(rows, key=lambda row: -(row.rank or 0))]
 
 
-def _cpu_modules() -> list[fe.loading.Candidate]:
+def _folder() -> Path:
     import ferrule as fe
 
-    root = Path(fe._ferrule.__file__ or "").parent / "backends"
-    return [row for row in fe.load_all(dirs=[root]) if row.name == "cpu"]
+    return Path(fe._ferrule.__file__ or "").parent / "backends"

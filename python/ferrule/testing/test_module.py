@@ -1,26 +1,32 @@
-"""A module file against the binary interface: what its file says, then what its slots do."""
+"""Each module under test against the binary interface: what its file says, then what its slots do."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferrule.testing import module_file, module_slots
 
-
-@pytest.mark.parametrize("check", module_file.CHECKS)
-def test_file(ferrule_module: Path, check: str) -> None:
-    try:
-        problems = module_file.CHECKS[check](ferrule_module)
-    except module_file.NotChecked as reason:
-        pytest.skip(f"not checked: {reason}")
-    assert not problems, "\n".join(problems)
+if TYPE_CHECKING:
+    from ferrule.testing.kit import Subject
 
 
-@pytest.mark.parametrize("check", [check.name for check in module_slots.checks()])
-def test_slots(ferrule_module: Path, check: str) -> None:
-    result = module_slots.run(ferrule_module, check)
-    if result.outcome == "not applicable":
-        pytest.skip(f"not applicable: {'; '.join(result.sentences)}")
-    assert result.outcome == "passed", str(result)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    kit: Any = metafunc.config.pluginmanager.get_plugin("ferrule-kit")
+    if kit is None:
+        return
+    modules = {subject.module: subject for subject in kit.subjects if subject.module}
+    checks = module_file.CHECKS if metafunc.function is test_file else [c.name for c in module_slots.checks()]
+    pairs = [(subject, check) for subject in modules.values() for check in checks]
+    metafunc.parametrize(("subject", "check"), pairs, ids=[f"{subject.name}-{check}" for subject, check in pairs])
+
+
+def test_file(subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
+    kit: Any = request.config.pluginmanager.get_plugin("ferrule-kit")
+    kit.check_file(subject, check, request)
+
+
+def test_slots(subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
+    kit: Any = request.config.pluginmanager.get_plugin("ferrule-kit")
+    kit.check_slots(subject, check, request)
