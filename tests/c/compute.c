@@ -52,6 +52,23 @@ static void compute_by_graph(fe_device *device, float *a, float *b) {
   fe_compiled_release(compiled);
 }
 
+/* What C has no type for. */
+static void fill_with_a_half(fe_device *device) {
+  const fe_dtype bfloat16 = fe_dtype_by_name("bfloat16");
+  const uint16_t expected[3] = {0x4020, 0x4020, 0x4020}; /* 2.5 */
+  uint16_t got[3] = {0, 0, 0};
+  const int64_t shape[] = {3};
+  fe_scalar value;
+  fe_array *array = NULL;
+  MUST(fe_scalar_from(bfloat16, 2.5, &value));
+  MUST(fe_array_full(device, 1, shape, bfloat16, value, &array));
+  MUST(fe_eval(&array, 1, NULL, NULL));
+  MUST(fe_array_read(array, got, sizeof got));
+  EXPECT(memcmp(got, expected, sizeof got) == 0);
+  fe_array_release(array);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_scalar_from(0, 2.5, &value));
+}
+
 int main(void) {
   float a[] = {1, 2, 3, -4, -5, -6}, b[] = {1, 0, 0, 1, 1, 1};
   fe_string *report = NULL;
@@ -62,6 +79,7 @@ int main(void) {
   printf("%s\n", fe_device_name(device));
   compute_lazily(device, a, b);
   compute_by_graph(device, a, b);
+  fill_with_a_half(device);
   FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("nothing", &device));
   fe_device_release(device);
   fe_drain();

@@ -39,6 +39,18 @@ TEST_F(CompilerPlace, DecompositionsAreDecomposedAgain) {
   EXPECT_NE(ops.find("sum divide subtract multiply sum divide"), std::string::npos) << ops;
 }
 
+TEST_F(CompilerPlace, DecompositionsOfHalvesAreInFloat32) {
+  for (const DType half : {DType::float16, DType::bfloat16}) {
+    graph = {};
+    graph.outputs = {add("silu", {graph.add_input("x", {half, {2}})})};
+    of_first.refused = {"silu"};
+    const Graph result = placed(options());
+    EXPECT_EQ(ops_of(result), "astype sigmoid multiply astype");
+    EXPECT_EQ(result.type(result.nodes[1].outputs[0]).dtype, DType::float32);
+    EXPECT_EQ(result.type(result.outputs[0]).dtype, half);
+  }
+}
+
 TEST_F(CompilerPlace, WhatTheAskedDeviceRefusesGoesToTheFirstFallbackWithTheReason) {
   graph.outputs = {add("exp", {add("tanh", {input({2})})})};
   of_first.refused = {"tanh"};

@@ -128,7 +128,7 @@ FE_API fe_error *fe_array_placement(const fe_array *array,
  * its kind. Inputs on different devices are an error. Shape, dtype and attribute errors come now. */
 FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const uint8_t *weak, size_t count,
                                 const char *attributes_json, fe_array **out);
-/* The scalar nearest to `value`, rounded once; NaN is 0 as an integer, and what is out of an integer's range its end. */
+/* The scalar nearest to `value`, rounded once. As an integer: truncated, its range's end if outside, 0 of NaN. */
 FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);

@@ -7,12 +7,6 @@ namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 template <class T>
-constexpr bool is_half = false;
-template <>
-constexpr bool is_half<Float16> = true;
-template <>
-constexpr bool is_half<BFloat16> = true;
-template <class T>
 constexpr bool is_floating = false;
 template <>
 constexpr bool is_floating<float> = true;
@@ -23,7 +17,7 @@ template <class To, class From>
 HWY_INLINE To converted(From x) {
   if constexpr (is_half<From>) {
     return converted<To>(widen(x));
-  } else if constexpr (__is_same(To, Float16) || __is_same(To, BFloat16)) {
+  } else if constexpr (is_half<To>) {
     float f;
     if constexpr (__is_same(From, float))
       f = x;
@@ -31,10 +25,7 @@ HWY_INLINE To converted(From x) {
       f = round_to_odd(sticky(x));
     else
       f = static_cast<float>(x);
-    if constexpr (__is_same(To, Float16))
-      return narrow_f16(f);
-    else
-      return narrow_bf16(f);
+    return stored<To>(f);
   } else if constexpr (__is_same(To, bool)) {
     return x != From(0);
   } else if constexpr (is_floating<From> && !is_floating<To>) {
@@ -52,19 +43,15 @@ template <class To, class From>
 void run_cast(const void* const* in, void* out, size_t count, const void*) {
   const From* x = static_cast<const From*>(in[0]);
   To* y = static_cast<To*>(out);
-  size_t i = 0;
-#if defined(__F16C__)
-  if constexpr (__is_same(To, float) && __is_same(From, Float16)) {
-    for (; i + 8 <= count; i += 8)
-      _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+  if constexpr (is_half<From> && __is_same(To, float)) {
+    widen_all(x, static_cast<int64_t>(count), y);
+    return;
+  } else if constexpr (is_half<To> && __is_same(From, float)) {
+    narrow_all(x, static_cast<int64_t>(count), y);
+    return;
   }
-  if constexpr (__is_same(To, Float16) && __is_same(From, float)) {
-    for (; i + 8 <= count; i += 8)
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
-  }
-#endif
 #pragma GCC ivdep
-  for (; i < count; ++i) y[i] = converted<To, From>(x[i]);
+  for (size_t i = 0; i < count; ++i) y[i] = converted<To, From>(x[i]);
 }
 
 template <class From, class... To>

@@ -18,17 +18,20 @@ HWY_INLINE bool replaces(T a, T b) {
 // Blocks: the extreme of a block is found with vectors, its place only if it replaces the best so far.
 template <class Op, class T>
 int64_t extreme_index(const Nest& reduced, const T* x, int64_t length) {
+  using Value = Computed<T>;
   alignas(64) T fetched[block_elements];
-  T best{};
+  alignas(64) Value wide[is_half<T> ? block_elements : 1];
+  Value best{};
   int64_t index = -1;
   for (int64_t first = 0; first < length; first += block_elements) {
     const int64_t n = smaller(block_elements, length - first);
-    const T* block = x + first;
+    const T* items = x + first;
     if (!reduced.contiguous()) {
       fetch(reduced, x, first, n, fetched);
-      block = fetched;
+      items = fetched;
     }
-    const T extreme = reduce_block<Op, T>(block, n);
+    const Value* block = computed(items, n, wide);
+    const Value extreme = reduce_block<Op, Value>(block, n);
     if (index >= 0 && !replaces<Op>(best, extreme)) continue;
     int64_t i = 0;
     if (extreme == extreme)
@@ -61,6 +64,10 @@ fe_error* find_in(const Call& call) {
       return find<Op, float>(call);
     case DType::f64:
       return find<Op, double>(call);
+    case DType::f16:
+      return find<Op, Float16>(call);
+    case DType::bf16:
+      return find<Op, BFloat16>(call);
     case DType::boolean:
     case DType::u8:
       return find<Op, uint8_t>(call);
@@ -82,8 +89,8 @@ fe_error* find_in(const Call& call) {
 }
 bool accepts(const Call& call) {
   const DType in = call.in[0].dtype;
-  return call.out[0].dtype == DType::i64 && in != DType::c64 && in != DType::c128 && in != DType::f16 &&
-         in != DType::bf16 && in != DType::f8e4m3 && in != DType::f8e5m2;
+  return call.out[0].dtype == DType::i64 && in != DType::c64 && in != DType::c128 && in != DType::f8e4m3 &&
+         in != DType::f8e5m2;
 }
 
 }  // namespace

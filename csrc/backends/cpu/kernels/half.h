@@ -82,5 +82,68 @@ HWY_INLINE double sticky(T x) {
   return static_cast<double>(x);
 }
 
+template <class T>
+constexpr bool is_half = __is_same(T, Float16) || __is_same(T, BFloat16);
+
+// What elements of a dtype are computed in.
+template <class T>
+struct ComputedIn {
+  using Type = T;
+};
+template <>
+struct ComputedIn<Float16> {
+  using Type = float;
+};
+template <>
+struct ComputedIn<BFloat16> {
+  using Type = float;
+};
+template <class T>
+using Computed = typename ComputedIn<T>::Type;
+
+template <class T>
+HWY_INLINE T stored(Computed<T> x) {
+  if constexpr (__is_same(T, Float16))
+    return narrow_f16(x);
+  else if constexpr (__is_same(T, BFloat16))
+    return narrow_bf16(x);
+  else
+    return x;
+}
+
+template <class T>
+HWY_INLINE void widen_all(const T* from, int64_t count, float* to) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  if constexpr (__is_same(T, Float16))
+    for (; i + 8 <= count; i += 8)
+      _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+#endif
+#pragma GCC ivdep
+  for (; i < count; ++i) to[i] = widen(from[i]);
+}
+template <class T>
+HWY_INLINE void narrow_all(const float* from, int64_t count, T* to) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  if constexpr (__is_same(T, Float16))
+    for (; i + 8 <= count; i += 8)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+#endif
+#pragma GCC ivdep
+  for (; i < count; ++i) to[i] = stored<T>(from[i]);
+}
+
+// `count` elements as they are computed in: where they are, or widened into `buffer`.
+template <class T>
+HWY_INLINE const Computed<T>* computed(const T* from, int64_t count, Computed<T>* buffer) {
+  if constexpr (is_half<T>) {
+    widen_all(from, count, buffer);
+    return buffer;
+  } else {
+    return from;
+  }
+}
+
 }  // namespace
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

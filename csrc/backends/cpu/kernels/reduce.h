@@ -6,6 +6,7 @@
 // of 64 and chunks of 4096. Threads take chunks or outputs; neither changes a bit.
 #pragma once
 
+#include "half.h"
 #include "nest.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -201,6 +202,7 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
 template <class Op, class A, class T>
 A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count) {
   alignas(64) T fetched[block_elements];
+  alignas(64) Computed<T> wide[is_half<T> ? block_elements : 1];
   Tree<Op, A> tree;
   for (int64_t i = 0; i < count; i += block_elements) {
     const int64_t n = smaller(block_elements, count - i);
@@ -209,7 +211,7 @@ A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count) {
       fetch(reduced, x, first + i, n, fetched);
       block = fetched;
     }
-    tree.add(reduce_block<Op, A>(block, n));
+    tree.add(reduce_block<Op, A>(computed(block, n, wide), n));
   }
   return tree.total();
 }
@@ -218,7 +220,9 @@ A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count) {
 constexpr int64_t column_strip = 1024;
 template <class Op, class A, class T>
 void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t count, int64_t columns, A* sums) {
+  using Value = Computed<T>;
   alignas(64) A block[column_strip];
+  alignas(64) Value wide[4][is_half<T> ? column_strip : 1];
   const int64_t inner = reduced.shape[reduced.rank - 1], stride = reduced.strides[reduced.rank - 1];
   for (int64_t j = 0; j < columns; ++j) sums[j] = Op::template identity<A>();
   for (int64_t i = first; i < first + count;) {
@@ -229,11 +233,14 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
       const T* row = x + reduced.offset(i);
       int64_t r = 0;
       for (; r + 4 <= run; r += 4, row += 4 * stride) {  // four rows at once: fewer passes over the sums
-        const T *r0 = row, *r1 = row + stride, *r2 = row + 2 * stride, *r3 = row + 3 * stride;
+        const Value* r0 = computed(row, columns, wide[0]);
+        const Value* r1 = computed(row + stride, columns, wide[1]);
+        const Value* r2 = computed(row + 2 * stride, columns, wide[2]);
+        const Value* r3 = computed(row + 3 * stride, columns, wide[3]);
         int64_t j = 0;
-        if constexpr (is_float<T>) {
-          const Full<T> d;
-          constexpr int64_t n = lanes_of<T>;
+        if constexpr (is_float<Value>) {
+          const Full<Value> d;
+          constexpr int64_t n = lanes_of<Value>;
           for (; j + n <= columns; j += n) {
             auto sum = Op::combine(d, hn::Load(d, block + j), hn::LoadU(d, r0 + j));
             sum = Op::combine(d, sum, hn::LoadU(d, r1 + j));
@@ -248,8 +255,10 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
           block[j] = Op::combine(sum, static_cast<A>(r3[j]));
         }
       }
-      for (; r < run; ++r, row += stride)
-        for (int64_t j = 0; j < columns; ++j) block[j] = Op::combine(block[j], static_cast<A>(row[j]));
+      for (; r < run; ++r, row += stride) {
+        const Value* r0 = computed(row, columns, wide[0]);
+        for (int64_t j = 0; j < columns; ++j) block[j] = Op::combine(block[j], static_cast<A>(r0[j]));
+      }
       i += run;
     }
     for (int64_t j = 0; j < columns; ++j) sums[j] = Op::combine(sums[j], block[j]);
@@ -344,7 +353,7 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
         if (p.chunks > 1)
           partial[(output + j) * p.chunks + chunk] = sums[j];
         else
-          out[output + j] = finish(sums[j]);
+          out[output + j] = stored<Out>(finish(sums[j]));
       }
     }
   });
@@ -353,7 +362,7 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
     for (int64_t i = begin; i < end; ++i) {
       Tree<Op, A> tree;
       for (int64_t chunk = 0; chunk < p.chunks; ++chunk) tree.add(partial[i * p.chunks + chunk]);
-      out[i] = finish(tree.total());
+      out[i] = stored<Out>(finish(tree.total()));
     }
   });
 }

@@ -23,6 +23,7 @@ struct DivideBy {
 constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
                             one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
 constexpr DTypes boolean = one_of(DType::boolean);
+constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
 
 // Calls f with a value of the type that stands for a dtype; bool as uint8_t. False for other dtypes.
 template <class F>
@@ -59,6 +60,12 @@ bool with_type(DType dtype, F f) {
     case DType::f64:
       f(double{});
       return true;
+    case DType::f16:
+      f(Float16{});
+      return true;
+    case DType::bf16:
+      f(BFloat16{});
+      return true;
     default:
       return false;
   }
@@ -73,7 +80,7 @@ uint64_t scratch_size(const Call& call) {
 bool accumulates(const Call& call) {
   const DType in = call.in[0].dtype, out = call.out[0].dtype;
   if (in == out) return in != DType::boolean;
-  return in != DType::f32 && in != DType::f64 && (out == DType::i64 || out == DType::u64);
+  return (one_of(in) & (integers | boolean)) != 0 && (out == DType::i64 || out == DType::u64);
 }
 bool keeps_dtype(const Call& call) { return call.in[0].dtype == call.out[0].dtype; }
 
@@ -84,13 +91,13 @@ fe_error* accumulate(const Call& call) {
   fe_error* error = nullptr;
   with_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (is_float<T>) {
-      error = reduce<Op, T, T, T>(call, plan, Keep{});
+    if constexpr (is_float<Computed<T>>) {
+      error = reduce<Op, Computed<T>, T, T>(call, plan, Keep{});
     } else {
       using A = uint64_t;
       with_type(call.out[0].dtype, [&](auto result) {
         using Out = decltype(result);
-        if constexpr (!is_float<Out>)
+        if constexpr (!is_float<Computed<Out>>)
           if constexpr (sizeof(Out) == 8 || __is_same(Out, T))
             error = reduce<Op, A, T, Out>(call, plan, [](A sum) { return static_cast<Out>(sum); });
       });
@@ -107,7 +114,7 @@ fe_error* extreme(const Call& call) {
   fe_error* error = nullptr;
   with_type(call.in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
-    error = reduce<Op, T, T, T>(call, plan, Keep{});
+    error = reduce<Op, Computed<T>, T, T>(call, plan, Keep{});
   });
   return error;
 }
@@ -117,27 +124,32 @@ fe_error* truth(const Call& call) {
   return reduce<Op, uint8_t, uint8_t, uint8_t>(call, plan_reduction(call.in[0], reduced_axes<Axes>(call)), Keep{});
 }
 
-template <class T>
 fe_error* mean_of(const Call& call) {
   const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
-  return reduce<Sum, T, T, T>(call, plan, DivideBy<T>{static_cast<T>(plan.length)});
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using A = Computed<T>;
+    if constexpr (is_float<A>) error = reduce<Sum, A, T, T>(call, plan, DivideBy<A>{static_cast<A>(plan.length)});
+  });
+  return error;
 }
 
 }  // namespace
 
-KERNEL(sum, .dtypes = f32 | f64 | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
+KERNEL(sum, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
        .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
-KERNEL(prod, .dtypes = f32 | f64 | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
+KERNEL(prod, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
        .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
-KERNEL(max, .dtypes = f32 | f64 | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
        .list_attributes = {axis_list}) {
   return extreme<Max>(call);
 }
-KERNEL(min, .dtypes = f32 | f64 | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+KERNEL(min, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
        .list_attributes = {axis_list}) {
   return extreme<Min>(call);
 }
@@ -147,9 +159,8 @@ KERNEL(any, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_s
 KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = f32 | f64, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .list_attributes = {axis_list}) {
-  return call.in[0].dtype == DType::f32 ? mean_of<float>(call) : mean_of<double>(call);
+KERNEL(mean, .dtypes = floats, .accepts = keeps_dtype, .scratch_size = scratch_size, .list_attributes = {axis_list}) {
+  return mean_of(call);
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -26,6 +26,39 @@ HWY_INLINE void store(V v, T* to, int64_t count) {
     store_first<T>(d, v, to, static_cast<size_t>(count));
 }
 
+// A row of halves is widened into a buffer of this size on the stack and rounded from another. Longer
+// ones are left to float32 copies of the whole operand.
+constexpr int64_t longest_half_row = block_elements;
+constexpr DTypes halves = one_of(DType::f16) | one_of(DType::bf16);
+
+// Calls f with a value of the type that stands for a floating-point dtype.
+template <class F>
+fe_error* with_floating(DType dtype, F f) {
+  switch (dtype) {
+    case DType::f32:
+      return f(float{});
+    case DType::f64:
+      return f(double{});
+    case DType::f16:
+      return f(Float16{});
+    default:
+      return f(BFloat16{});
+  }
+}
+
+// row(x, width, y) over rows of T; with halves on float.
+template <class T, class Row>
+HWY_INLINE void on_row(const T* x, int64_t width, T* y, Row row) {
+  if constexpr (is_half<T>) {
+    alignas(64) float from[longest_half_row], to[longest_half_row];
+    widen_all(x, width, from);
+    row(static_cast<const float*>(from), width, to);
+    narrow_all(to, width, y);
+  } else {
+    row(x, width, y);
+  }
+}
+
 // Sum (or maximum) of f(x) over a row of any length: blocks and a tree, as in reduce.h.
 template <class Op, class T>
 T reduce_row(const T* x, int64_t count) {

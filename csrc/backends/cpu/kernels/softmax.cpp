@@ -6,7 +6,9 @@ namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
 bool along_last_axis(const Call& call) {
-  return attributes_of<fe_softmax_attributes>(call).axis == call.in[0].rank - 1 && call.in[0].rank > 0;
+  const Operand& x = call.in[0];
+  if (attributes_of<fe_softmax_attributes>(call).axis != x.rank - 1 || x.rank == 0) return false;
+  return (one_of(x.dtype) & halves) == 0 || x.shape[x.rank - 1] <= longest_half_row;
 }
 static_assert(sizeof(fe_softmax_attributes) == sizeof(fe_log_softmax_attributes));
 
@@ -17,26 +19,22 @@ fe_error* over_rows(const Call& call, Row row) {
   const T* from = reinterpret_cast<const T*>(x.data);
   T* to = reinterpret_cast<T*>(call.out[0].data);
   return parallel(call, rows, larger(1, 16384 / larger(1, width)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) row(from + i * width, width, to + i * width);
+    for (int64_t i = begin; i < end; ++i) on_row(from + i * width, width, to + i * width, row);
   });
 }
 
 }  // namespace
 
-KERNEL(softmax, .dtypes = f32 | f64, .contiguous_inputs = 1, .accepts = along_last_axis) {
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    return over_rows<T>(call, [](const T* x, int64_t n, T* y) { softmax_row(x, n, y); });
-  };
-  return call.in[0].dtype == DType::f32 ? run(float{}) : run(double{});
+KERNEL(softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis) {
+  return with_floating(call.in[0].dtype, [&](auto zero) {
+    return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { softmax_row(x, n, y); });
+  });
 }
 
-KERNEL(log_softmax, .dtypes = f32 | f64, .contiguous_inputs = 1, .accepts = along_last_axis) {
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    return over_rows<T>(call, [](const T* x, int64_t n, T* y) { log_softmax_row(x, n, y); });
-  };
-  return call.in[0].dtype == DType::f32 ? run(float{}) : run(double{});
+KERNEL(log_softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis) {
+  return with_floating(call.in[0].dtype, [&](auto zero) {
+    return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { log_softmax_row(x, n, y); });
+  });
 }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT
