@@ -2,6 +2,8 @@
 
 #include "ops/row.h"
 
+#include <ferrule/cpp/op_info.hpp>
+
 #include <cstring>
 
 namespace ferrule::ops {
@@ -112,19 +114,6 @@ const Attribute& AttributeReader::at(std::string_view name) const {
   fail(FE_INTERNAL, "{}: its row has no attribute '{}'", row_.name, name);
 }
 
-namespace {
-
-bool is_choice(const char* choices, std::string_view text) {
-  for (std::string_view rest = choices;;) {
-    const std::size_t bar = rest.find('|');
-    if (rest.substr(0, bar) == text) return true;
-    if (bar == std::string_view::npos) return false;
-    rest.remove_prefix(bar + 1);
-  }
-}
-
-}  // namespace
-
 Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given) {
   Attributes values(row.attribute_count);
   std::vector<bool> set(row.attribute_count, false);
@@ -143,7 +132,7 @@ Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>
     else
       values[i] = attribute.value;
     if (const char* const choices = row.attributes[i].choices; choices)
-      if (const std::string& text = std::get<std::string>(values[i]); !is_choice(choices, text))
+      if (const std::string& text = std::get<std::string>(values[i]); !sdk::is_choice(choices, text))
         fail_argument("{}: {} is '{}', and must be one of {}", row.name, attribute.name, text, choices);
     set[i] = true;
   }

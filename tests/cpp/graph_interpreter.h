@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/compiler/plan.h"
+#include "core/compiler/view.h"
 #include "core/memory/storage.h"
 #include "ops/table.h"
 
@@ -265,6 +266,15 @@ class PlanInterpreter {
     if (s.kind == Slot::Kind::constant) return constant(s.index);
     return owned_[slot].data();
   }
+  // Where the storage of a slot begins: at the lowest element.
+  char* lowest(uint32_t slot) {
+    const Slot& s = plan_.slots[slot];
+    int64_t before = 0;
+    if (s.kind == Slot::Kind::input) before = elements_before(s.type.shape, plan_.input_strides[s.index]);
+    if (s.kind == Slot::Kind::constant && !s.prepared)
+      before = elements_before(s.type.shape, plan_.constants[s.index].view.strides);
+    return pointer(slot) - before * static_cast<int64_t>(size_of(s.type.dtype));
+  }
   static Dense read(const char* base, const TensorType& type, const Strides& strides) {
     Dense out{type, {}};
     for_each_index(type.shape, [&](const Dims& index) {
@@ -301,7 +311,7 @@ class PlanInterpreter {
       }
       if (storage.kind == FE_STORAGE_SCALAR)
         return reinterpret_cast<char*>(&scalars_[segment.scalars[storage.binding]]);
-      return pointer(segment.bindings[storage.binding]);
+      return lowest(segment.bindings[storage.binding]);
     };
     for (uint32_t n = 0; n < view.node_count; ++n) {
       const fe_node& node = *view.nodes[n];

@@ -136,7 +136,9 @@ class Splitter {
         const auto found = prepared.find({static_cast<uint32_t>(i - range.begin), k});
         const uint32_t storage = found == prepared.end() ? storage_of(b, node.inputs[k], device, number)
                                                          : prepared_storage(b, found->second);
-        inputs.push_back(b.view->add_value(node.inputs[k], storage, -1));
+        Operand placed = node.inputs[k];
+        placed.offset += elements_before(whole(graph_, placed.root));
+        inputs.push_back(b.view->add_value(placed, storage, -1));
       }
       uint64_t bytes = 0;
       for (ValueId output : node.outputs) {
@@ -236,7 +238,8 @@ class Splitter {
         const View& constant = graph_.constant_info[info.index].view;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
         const auto node = static_cast<uint32_t>(i - range.begin);
-        const auto offset = static_cast<uint64_t>(constant.offset) * size_of(info.type.dtype);
+        const int64_t first = constant.offset - elements_before(info.type.shape, constant.strides);
+        const auto offset = static_cast<uint64_t>(first) * size_of(info.type.dtype);
         std::shared_ptr<Storage> packed = prepared_constant(device, view, node, k, constant.storage, offset);
         if (!packed) continue;
         auto [found, fresh] = prepared_slots_.emplace(packed.get(), 0);

@@ -43,7 +43,9 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
     const bool scalar = kind == FE_STORAGE_SCALAR;
     const uint32_t storage = view.add_storage(
         {0, static_cast<uint32_t>(kind), scalar ? scalars++ : bindings++, 0, reach_of(operand), item, -1, 0});
-    return view.add_value(operand, storage, -1);
+    Operand placed = operand;
+    placed.offset += elements_before(operand);
+    return view.add_value(placed, storage, -1);
   };
   for (const Operand& input : node.inputs) {
     const ValueKind kind = graph.values[input.root].kind;

@@ -2,12 +2,27 @@
 
 #include "ops/table.h"
 
+#include <algorithm>
+
 namespace ferrule {
 
 const fe_graph_view& view_of(const OwnedView& view) { return view.view(); }
 
+int64_t elements_before(const Shape& shape, const Strides& strides) {
+  int64_t before = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == 0) return 0;
+    if (strides[axis] < 0) before -= (shape[axis] - 1) * strides[axis];
+  }
+  return before;
+}
+
+int64_t elements_before(const Operand& operand) {
+  return std::max<int64_t>(0, elements_before(operand.type.shape, operand.strides) - operand.offset);
+}
+
 uint64_t reach_of(const Operand& operand) {
-  int64_t last = operand.offset;
+  int64_t last = operand.offset + elements_before(operand);
   for (int axis = 0; axis < operand.type.shape.rank(); ++axis) {
     if (operand.type.shape[axis] == 0) return 0;
     if (operand.strides[axis] > 0) last += (operand.type.shape[axis] - 1) * operand.strides[axis];

@@ -61,7 +61,13 @@ class OwnedView {
   fe_graph_view view_{};
 };
 
-// Bytes from the storage's first that the operand reaches, at least 0; offsets that are bound later come on top.
+// Elements that lie before the one at index (0, ..., 0), which negative strides lead to: a storage begins at the
+// lowest.
+int64_t elements_before(const Shape& shape, const Strides& strides);
+// The same for an operand that begins `offset` elements behind its storage's first: those that lie before the latter.
+int64_t elements_before(const Operand& operand);
+
+// Bytes from the lowest element of a storage to the end of the operand's last.
 uint64_t reach_of(const Operand& operand);
 
 }  // namespace ferrule

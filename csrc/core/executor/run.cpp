@@ -189,7 +189,8 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
       continue;
     }
     binding.buffer = bound.view.storage->buffer();
-    binding.offset = static_cast<uint64_t>(bound.view.offset) * size_of(bound.type.dtype);
+    const int64_t before = slot.prepared ? 0 : elements_before(bound.type.shape, bound.view.strides);
+    binding.offset = static_cast<uint64_t>(bound.view.offset - before) * size_of(bound.type.dtype);
     binding.generation = bound.view.storage->generation();
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());

@@ -34,6 +34,7 @@ typedef enum fe_storage_kind FE_ANY_INT {
   F(int32_t, prepared)   /* constants: 1 when the bytes are in the layout that device_prepare wrote */
 
 /* Strides count elements, in NumPy's order, and may be zero or negative for inputs; outputs are C-contiguous.
+ * A storage begins at the lowest element that is read.
  * The element at index i lies at  storage + (offset + offsets[offset_slot] + sum(i[k] * strides[k])) * item size. */
 #define FE_VALUE_FIELDS(F)                                               \
   F(fe_dtype, dtype)                                                     \

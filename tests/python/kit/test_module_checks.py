@@ -29,8 +29,8 @@ def package() -> Path:
 
 
 def compile_module(compiler: str, source: Path, target: Path, package: Path, *flags: str) -> Path:
-    command = [compiler, "-shared", "-fPIC", "-fvisibility=hidden", f"-I{package / 'include'}", *flags, source]
-    subprocess.run([*command, "-o", target], check=True)
+    command = [compiler, "-shared", "-fPIC", "-fvisibility=hidden", f"-I{package / 'include'}", *flags]
+    subprocess.run([*command, str(source), "-o", str(target)], check=True)
     return target
 
 

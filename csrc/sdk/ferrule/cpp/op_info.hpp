@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace ferrule::sdk {
 
@@ -36,6 +37,16 @@ struct AttributeInfo {
   uint32_t since;         // revision of the op that appended it
   const char* choices;    // of a string: "none|tanh"; nullptr = any
 };
+
+// Whether `text` is one of "none|tanh".
+constexpr bool is_choice(std::string_view choices, std::string_view text) {
+  for (;;) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == text) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+}
 
 struct OpInfo {
   const char* name;

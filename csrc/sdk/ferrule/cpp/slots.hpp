@@ -341,8 +341,9 @@ inline Demands demands_of(const fe_graph_view& view) {
     const int64_t count = checks::count_of(checks::shape_of(value), static_cast<size_t>(item));
     const checks::Reach reach = checks::reach_of(value, static_cast<size_t>(item), count);
     if (count == 0 || storage.prepared != 0) continue;
-    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / item,
-                              (static_cast<int64_t>(storage.size) - reach.end) / item});
+    // Both ends are whole items; of a storage that ends in the middle of one, that one is not there.
+    const int64_t items = static_cast<int64_t>(storage.size) / item;
+    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / item, items - reach.end / item});
   }
   return demands;
 }
@@ -422,13 +423,10 @@ inline void fill_table(fe_backend* out, bool has_queues) {
   out->event_release = event_release;
 }
 
-// Throws unless the core offers everything that this wrapper and the authors' classes call.
-inline void check_host(const fe_host& given) {
-#define FE_CHECK_SLOT(slot)                                \
-  if (!FE_HAS_SLOT(&given, slot))                          \
-    throw Error(FE_ABI_MISMATCH,                           \
-                "this core is too old for the module: it " \
-                "lacks " #slot);
+// The first slot that the core lacks of those which this wrapper and the authors' classes call; else NULL.
+inline const char* missing_slot(const fe_host& given) {
+#define FE_CHECK_SLOT(slot) \
+  if (!FE_HAS_SLOT(&given, slot)) return #slot;
   FE_CHECK_SLOT(log)
   FE_CHECK_SLOT(op_id)
   FE_CHECK_SLOT(op_name)
@@ -438,14 +436,18 @@ inline void check_host(const fe_host& given) {
   FE_CHECK_SLOT(parallel_for)
   FE_CHECK_SLOT(thread_count)
 #undef FE_CHECK_SLOT
+  return nullptr;
 }
 
 template <class Derived>
 fe_error* init(const fe_host* given, fe_backend* out, const char* name, const char* variant) {
+  if (const char* const slot = missing_slot(*given); slot) {
+    const std::string sentence = std::string("this core is too old for the module: it lacks ") + slot;
+    return given->error_create(FE_ABI_MISMATCH, sentence.c_str());
+  }
   const fe_host* const before = host;
   host = given;
   fe_error* const error = guarded([&] {
-    check_host(*given);
     if (checks::present(out, "the table to fill")->struct_size < offsetof(fe_backend, version) + sizeof(out->version))
       throw Error(FE_ABI_MISMATCH, "this core is too old for the module: its table has no place for a version");
     auto opened = std::make_unique<Opened>();
