@@ -32,6 +32,11 @@ def least(dtype: str) -> float:
     return FORMATS[ACCUMULATORS[dtype]].least
 
 
+def least_normal(dtype: str) -> float:
+    """The accumulator's: what is lost where results below it are flushed to zero."""
+    return FORMATS[ACCUMULATORS[dtype]].least_normal
+
+
 def reduced_axes(x: Values, axis: Sequence[int]) -> tuple[int, ...]:
     """NumPy's `axis` for ours, in which nothing means all."""
     return tuple(axis) or tuple(range(x.ndim))

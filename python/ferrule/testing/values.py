@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 class Domain:
     """Ordinary values lie in [low, high], half of them by magnitude where `spread` is set, so that small ones occur.
 
-    `edges` are added to the dtype's own; with `within` the dtype's edges outside of [low, high] are left out, for
+    `edges` are added to the dtype's own, `only` are instead of them; with `within` the dtype's edges outside of [low, high] are left out, for
     which the case has a reason. Integers: the same, or the dtype's whole range when nothing is said.
     """
 
@@ -24,6 +24,7 @@ class Domain:
     high: float = 10.0
     spread: bool = True
     edges: Sequence[float] = ()
+    only: Sequence[float] = ()
     within: bool = False
     integer_low: int | None = None
     integer_high: int | None = None
@@ -49,7 +50,7 @@ class Domain:
             low, high = self._integers(dtype)
             known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
             return np.array(sorted(v for v in known if low <= v <= high), numpy_dtype(dtype))
-        values = np.array([*float_edges(dtype), *self.edges], np.float64)
+        values = np.array(self.only or [*float_edges(dtype), *self.edges], np.float64)
         if self.within:
             values = values[np.isnan(values) | ((values >= self.low) & (values <= self.high))]
         with np.errstate(over="ignore"):

@@ -271,14 +271,16 @@ template <class Op, class A, class T>
 A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
   constexpr int64_t blocks = 8;
   alignas(64) T fetched[blocks * column_block_rows];
+  alignas(64) Computed<T> wide[is_half<T> ? blocks * column_block_rows : 1];
   A sum = Op::template identity<A>();
   for (int64_t i = 0; i < count; i += blocks * column_block_rows) {
     const int64_t n = smaller(blocks * column_block_rows, count - i);
-    const T* rows = x + first + i;
+    const T* from = x + first + i;
     if (!reduced.contiguous()) {
       fetch(reduced, x, first + i, n, fetched);
-      rows = fetched;
+      from = fetched;
     }
+    const Computed<T>* rows = computed(from, n, wide);
     A block[blocks];
     for (int64_t b = 0; b < blocks; ++b) block[b] = Op::template identity<A>();
     if (n == blocks * column_block_rows) {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, least
+from ferrule.testing.bounds import FUNCTION, gamma, least_normal
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import FLOATS, INTEGERS, Values, accumulator_roundoff, is_floating
 from ferrule.testing.exactness import EXACT, Tolerance
@@ -73,7 +73,7 @@ def attention_bound(inputs: list[Values], attributes: dict[str, Any], truth: Val
     whole = np.sum(weights * each, axis=-1, keepdims=True)
     relative = each + whole + gamma(3 * keys + 3, dtype)
     weighted = matmul(weights * relative / (1 - relative), np.abs(value))
-    return np.asarray(weighted + 4 * least(dtype) * np.sum(np.abs(value), axis=-2, keepdims=True))
+    return np.asarray(weighted + 2 * least_normal(dtype) * np.sum(np.abs(value), axis=-2, keepdims=True))
 
 
 MATMUL = Tolerance("gamma_n |x1| @ |x2| in any order, Higham (3.13)", bound=matmul_bound)

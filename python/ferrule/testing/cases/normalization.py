@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, least
+from ferrule.testing.bounds import FUNCTION, gamma, least_normal
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.cases.statistics import distances, mean, mean_error, squares_error
 from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
@@ -47,7 +47,7 @@ def softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Value
     s = shifted(inputs[0], attributes["axis"])
     each, whole = sum_of_exponentials_error(s, truth, attributes["axis"], dtype)
     relative = each + whole + gamma(2, dtype)
-    return np.asarray(truth * relative / (1 - relative) + 4 * least(dtype))
+    return np.asarray(truth * relative / (1 - relative) + 2 * least_normal(dtype))
 
 
 def log_softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
@@ -81,7 +81,7 @@ def layer_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Va
 
 SOFTMAX = Tolerance(
     "relative: (|s| + 8) u of its exponential, the mean of that over the row and gamma_n of the sum, 2 u for the "
-    "quotient; and 4 least numbers, as far as a subnormal exponential is off",
+    "quotient; and twice the least normal number, below which an exponential, and then a quotient, may vanish",
     bound=softmax_bound,
 )
 LOG_SOFTMAX = Tolerance(

@@ -31,6 +31,10 @@ SUM = Tolerance("gamma_n times the sum of absolute values, in any order: Higham 
 PRODUCT = Tolerance("n roundings in a row, in any order: gamma_n, Higham lemma 3.1", bound=product_bound)
 
 
+# A product of others overflows or vanishes on its way, or does not, as the order has it.
+FACTORS = Domain(only=(0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan")))
+
+
 def wide_integer(dtype: str) -> str:
     """In which integers add up."""
     return "uint64" if dtype in UNSIGNED else "int64"
@@ -91,7 +95,7 @@ def adding(d: str) -> list[Case]:
     return [
         # An empty sum's zero has a sign, that of others is the order's.
         Case("sum", (d,), result, REDUCTION, sums, SUM if floating else EXACT, signed_zeros=False),
-        Case("prod", (d,), result, REDUCTION, products, PRODUCT if floating else EXACT, fill=factors),
+        Case("prod", (d,), result, REDUCTION, products, PRODUCT if floating else EXACT, (FACTORS,), fill=factors),
     ]
 
 
