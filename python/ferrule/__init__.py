@@ -68,7 +68,7 @@ from ferrule.manipulation import (
 from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 
 if TYPE_CHECKING:
-    from ferrule import io
+    from ferrule import io, testing
     from ferrule._bfloat16 import bfloat16
     from ferrule._log import set_log_level
     from ferrule.buffers import buffer_from_host_ptr
@@ -106,6 +106,7 @@ _LATER = {
     "set_thread_count": "ferrule.statistics",
     "shutdown": "ferrule.loading",
     "stats": "ferrule.statistics",
+    "testing": "",
     "thread_count": "ferrule.statistics",
     "unload": "ferrule.loading",
 }
@@ -243,6 +244,7 @@ __all__ = [
     "std",
     "sum",
     "take",
+    "testing",
     "thread_count",
     "uint8",
     "uint16",

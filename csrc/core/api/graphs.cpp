@@ -132,9 +132,8 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
       else if (key == "guard" && value.is_boolean())
         guard = value.get<bool>();
       else
-        fail_argument(
-            "graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)", key,
-            value.dump());
+        fail_argument("graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)",
+                      key, value.dump());
     }
     for (const auto& other : graph->others) other->open();
     auto compiled = std::make_unique<fe_compiled>();

@@ -3,8 +3,8 @@
 
 namespace ferrule {
 
-std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback,
-                                             bool fuse, bool guard) {
+std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse,
+                                             bool guard) {
   CompileOptions options;
   options.device = device.get();
   options.on_fallback = fallback;

@@ -179,8 +179,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     TypedView& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
-    if (!bound.view.storage && slot.kind == Slot::Kind::crossing)
-      bound = written_array(owner, slot.type, "the value");
+    if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = written_array(owner, slot.type, "the value");
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
     if (!bound.view.storage) {  // no elements: a module gets a buffer all the same, as it need not look

@@ -16,8 +16,9 @@ Shape = tuple[int, ...]
 class Domain:
     """Ordinary values lie in [low, high], half of them by magnitude where `spread` is set, so that small ones occur.
 
-    `edges` are added to the dtype's own, `only` are instead of them; with `within` the dtype's edges outside of [low, high] are left out, for
-    which the case has a reason. Integers: the same, or the dtype's whole range when nothing is said.
+    `edges` are added to the dtype's own, `only` are instead of them; with `within` the dtype's edges outside of
+    [low, high] are left out, for which the case has a reason. Integers: the same, or the dtype's whole range when
+    nothing is said.
     """
 
     low: float = -10.0

@@ -265,8 +265,8 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
   }
 }
 
-// One output in the order of reduce_columns, so that a column gives the same bits alone as beside others. Eight blocks of
-// rows at once, which hide the latency of an addition.
+// One output in the order of reduce_columns, so that a column gives the same bits alone as beside others. Eight blocks
+// of rows at once, which hide the latency of an addition.
 template <class Op, class A, class T>
 A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
   constexpr int64_t blocks = 8;
