@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from installed import ROOT, build, output_of, package
 
@@ -58,6 +59,23 @@ x = fe.asarray(np.arange(3, dtype=np.float32), device="mine")
 print(np.asarray(x + x).tolist())
 """
     assert output_of(sys.executable, "-c", program, module) == "[0.0, 2.0, 4.0]\n"
+
+
+def test_a_foreign_kernel_that_wants_contiguous_inputs_gets_them(module: Path) -> None:
+    """Its device has no kernel for copy but the SDK's."""
+    program = """
+import sys
+import numpy as np
+import ferrule as fe
+fe.load(sys.argv[1])
+graph = fe.Graph("mine")
+x = graph.input((3, 2))
+graph.output(fe.permute_dims(x, (1, 0)) + fe.flip(fe.permute_dims(x, (1, 0)), axis=1))
+graph.compile(fallback="error")
+print(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2)))
+"""
+    x = np.arange(6, dtype=np.float32).reshape(3, 2).T
+    assert output_of(sys.executable, "-c", program, module) == f"{x + x[:, ::-1]}\n"
 
 
 def test_pkg_config_knows_the_library(sources: Path, tmp_path: Path) -> None:

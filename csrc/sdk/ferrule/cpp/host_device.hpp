@@ -3,6 +3,7 @@
 #define FERRULE_CPP_HOST_DEVICE_HPP
 
 #include <ferrule/cpp/device.hpp>
+#include <ferrule/cpp/strided_copy.hpp>
 
 #include <cstring>
 #include <functional>
@@ -67,7 +68,8 @@ inline Kernel refusal(std::string reason) {
 }
 
 // A host device that computes node after node. `kernel` is asked both whether a node is supported and for the function
-// that computes it, so the two cannot disagree. Nodes with a body are refused unless `kernel_with_body` takes them.
+// that computes it, so the two cannot disagree. Nodes with a body are refused unless `kernel_with_body` takes them; a
+// `copy` that is refused is done here, lest each backend whose kernels ask for contiguous inputs must bring its own.
 class KernelDevice : public HostDevice {
  public:
   virtual Kernel kernel(const Node& node) = 0;
@@ -96,7 +98,14 @@ class KernelDevice : public HostDevice {
       }
     }
   };
-  Kernel find(const Node& node) { return node.body() ? kernel_with_body(node) : kernel(node); }
+  Kernel find(const Node& node) {
+    if (node.body()) return kernel_with_body(node);
+    Kernel found = kernel(node);
+    if (found.support.supported || node.op() != "copy" || node.input(0).dtype() != node.output(0).dtype()) return found;
+    const Operand from = node.input(0), to = node.output(0);
+    return {.support = {.kernel = "strided_copy"},
+            .run = [=](const Launch& launch) { strided_copy(launch, from, to); }};
+  }
 };
 
 }  // namespace ferrule::sdk
