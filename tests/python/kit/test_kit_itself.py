@@ -19,7 +19,7 @@ from ferrule.testing.checks import all_checks
 from ferrule.testing.child import how_it_ended
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
-from ferrule.testing.report import Record
+from ferrule.testing.report import Record, json_file
 from ferrule.testing.target import Target
 
 # What the backend does wrong, the case and the check that must notice, the state it is given, words of the message.
@@ -200,7 +200,7 @@ def test_it_runs_under_xdist(opponents: Path) -> None:
         folder=opponents,
     )
     assert done.returncode == 0, done.stdout
-    states = {(r["op"], r["state"]) for r in json.loads(report.read_text())["records"]}
+    states = {(record.op, record.state) for record in json_file.read(report).records}
     assert ("abs", "passed") in states
     assert ("exp", "unsupported") in states
 

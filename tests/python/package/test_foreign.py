@@ -72,7 +72,7 @@ graph = fe.Graph("mine")
 x = graph.input((3, 2))
 graph.output(fe.permute_dims(x, (1, 0)) + fe.flip(fe.permute_dims(x, (1, 0)), axis=1))
 graph.compile(fallback="error")
-print(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2)))
+print(np.asarray(graph.compute(np.arange(6, dtype=np.float32).reshape(3, 2))))
 """
     x = np.arange(6, dtype=np.float32).reshape(3, 2).T
     assert output_of(sys.executable, "-c", program, module) == f"{x + x[:, ::-1]}\n"
