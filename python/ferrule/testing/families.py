@@ -131,6 +131,7 @@ def reduction(over_empty: bool = True) -> Family:
             Batch(problem((67, 300), [1]), (0,)),
             Batch(problem((300, 67), [0]), (1,)),
             Batch(problem((67, 30, 5), [1, 2]), (0,)),
+            Batch(problem((11, 70_001), [1]), (0,)),  # longer than what is added up in one piece
         ),
     )
 
@@ -169,6 +170,7 @@ def along(axis_default: int | None = None, over_empty: bool = False, keepdims: b
         draw=draw,
         batches=(
             Batch(problem((67, 96), 1), (0,)),
+            Batch(problem((11, 9_001), 1), (0,)),
             Batch(problem((30, 67), 0), (1,), 0 if removes else 1),
         ),
     )

@@ -81,6 +81,7 @@ def matrix_products() -> Family:
         draw=draw,
         batches=(
             Batch(product((67, 96), (96, 64)), (0, None)),
+            Batch(product((67, 1_030), (1_030, 33)), (0, None)),
             Batch(product((67, 5, 33), (67, 33, 7)), (0, 0)),
             Batch(product((67, 4, 20), (20, 9)), (0, None)),
         ),

@@ -61,7 +61,7 @@ def check(
 ) -> Results:
     """Hold a device (by default "cpu"), a module's file or a variant of the CPU module against the kit.
 
-    `op` is one name or several, by default all; `dtypes` keeps cases whose inputs have one of them. The module runs in
+    `op` is one name or several, by default all; `dtypes` keeps cases that read or give one of them. The module runs in
     a process of its own: a crash is a result. Raises LookupError for an op, ValueError for a level or a check that does
     not exist.
 
@@ -104,7 +104,7 @@ def _run(
                 item
                 for item in items_of(subject, seed, benchmark)
                 if (checks is None or item.check in checks)
-                and (dtypes is None or any(d in dtypes for d in item.case.dtypes))
+                and (dtypes is None or not {*item.case.dtypes, item.case.result}.isdisjoint(dtypes))
             ]
             for item in _with_progress(items, subject.name):
                 with contextlib.suppress(NotApplicable):
