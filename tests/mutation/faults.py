@@ -135,7 +135,7 @@ FAULTS = [
         "sum",
         "reduce.h",
         "p.chunk = p.columns ? column_chunk_rows : chunk_elements;",
-        "p.chunk = (p.columns ? column_chunk_rows : chunk_elements) >> (p.outputs > 8);",
+        "p.chunk = (p.columns ? column_chunk_rows : chunk_elements) - 64 * (p.outputs > 8);",
         "the order of the additions depends on the batch",
     ),
     Fault(
