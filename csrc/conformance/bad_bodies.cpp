@@ -11,6 +11,7 @@ struct Fused {
   Fused() {
     const TensorSample type{"float32", {4, 6}};
     std::vector<uint32_t> values;
+    values.reserve(3);
     for (int i = 0; i < 3; ++i)
       values.push_back(
           graph.add_value(type, graph.add_storage(i < 2 ? FE_STORAGE_INPUT : FE_STORAGE_OUTPUT, byte_size(type))));

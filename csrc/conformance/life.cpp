@@ -105,7 +105,7 @@ void options(const Subject& subject, Report& report, const void*) {
   const uint32_t count = backend->device_count(backend->self);
   const auto open = [&](uint32_t index, const fe_option* given, uint32_t number) {
     fe_module_device* device = nullptr;
-    const Outcome outcome = take(backend->device_open(backend->self, index, given, number, &device));
+    Outcome outcome = take(backend->device_open(backend->self, index, given, number, &device));
     if (device && outcome) backend->device_close(device);
     if (device && !outcome) report.problem("device_open gave an error and a device");
     return outcome;

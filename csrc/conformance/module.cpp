@@ -96,7 +96,7 @@ Outcome finish(const Device& device, fe_module_queue* queue) {
   const Backend& backend = device.backend();
   if (!queue) return {};
   fe_module_event* event = nullptr;
-  if (const Outcome recorded = take(backend->event_record(queue, &event)); !recorded) return recorded;
+  if (Outcome recorded = take(backend->event_record(queue, &event)); !recorded) return recorded;
   Outcome waited = take(backend->event_wait(event, -1));
   backend->event_release(event);
   return waited;

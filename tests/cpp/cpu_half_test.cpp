@@ -8,12 +8,6 @@ namespace {
 using ferrule::test::half_formats;
 using ferrule::test::HalfFormat;
 
-const fe_astype_attributes to_any{sizeof to_any, 0};
-
-Array cast(Module& module, const Array& x, const std::string& dtype) {
-  return compute(module, "astype", {&x}, dtype, x.shape, &to_any);
-}
-
 template <class T>
 Array vector_of(const char* dtype, const std::vector<T>& values) {
   return array_of<T>(dtype, {static_cast<int64_t>(values.size())}, values);

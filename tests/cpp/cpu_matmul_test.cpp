@@ -60,10 +60,9 @@ TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
 }
 
 void expect_same_bits_prepared(Module& module, int64_t rows, const char* dtype) {
-  const fe_astype_attributes to_dtype{sizeof to_dtype, 0};
   const Array left = random_array({rows, 500}), right = random_array({400, 500}, 1, 2);
-  const Array a = compute(module, "astype", {&left}, dtype, left.shape, &to_dtype);
-  const Array b = transposed(compute(module, "astype", {&right}, dtype, right.shape, &to_dtype));
+  const Array a = cast(module, left, dtype);
+  const Array b = transposed(cast(module, right, dtype));
   const Array plain = compute(module, "matmul", {&a, &b}, dtype, {rows, 400});
   Array c = array(dtype, {rows, 400});
   OneNode node("matmul", {&a, &b}, {&c}, nullptr, nullptr, true);

@@ -25,7 +25,7 @@ uint64_t first_change(const std::vector<std::byte>& bytes) {
 }  // namespace
 
 Guards::Room Guards::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what) {
-  const Room room{Storage::allocate(device, size + 2 * zone), zone};
+  Room room{Storage::allocate(device, size + 2 * zone), zone};
   const std::vector<std::byte> filling(size + 2 * zone, filler);
   write_from_host(bytes_of(room.storage, 0, filling.size()), filling.data(), filling.size());
   zones_.push_back({room, size, std::move(what)});

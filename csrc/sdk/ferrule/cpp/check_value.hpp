@@ -45,7 +45,9 @@ inline const fe_storage& whole(const fe_storage* storage) {
   return whole(storage, FE_SIZE_UNTIL(fe_storage, prepared), "a storage");
 }
 inline const fe_value& whole(const fe_value* value) { return whole(value, FE_SIZE_UNTIL(fe_value, offset), "a value"); }
-inline const fe_node& whole(const fe_node* node) { return whole(node, FE_SIZE_UNTIL(fe_node, body), "a node"); }
+inline const fe_node& whole(const fe_node* node) {
+  return whole(node, FE_SIZE_UNTIL(fe_node, body), "a node");  // NOLINT(bugprone-sizeof-expression): body is a pointer
+}
 inline const fe_body& whole(const fe_body* body) { return whole(body, FE_SIZE_UNTIL(fe_body, outputs), "the body"); }
 inline const fe_instruction& whole(const fe_instruction* instruction) {
   return whole(instruction, FE_SIZE_UNTIL(fe_instruction, attributes), "an instruction");
