@@ -31,7 +31,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     asked = any(config.getoption(f"ferrule_{name}", None) for name in _OPTIONS)
     if asked or any("ferrule.testing" in str(argument) for argument in config.invocation_params.args):
-        from ferrule.testing.plugin import Kit
+        try:
+            from ferrule.testing.plugin import Kit
+        except ModuleNotFoundError as error:
+            raise pytest.UsageError(f"ferrule's kit needs {error.name}: pip install 'ferrule[testing]'") from error
 
         config.pluginmanager.register(Kit(config), "ferrule-kit")
 

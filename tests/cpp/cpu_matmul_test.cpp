@@ -81,6 +81,7 @@ void expect_same_bits_prepared(Module& module, int64_t rows, const char* dtype) 
   module.backend.buffer_free(from);
   module.backend.buffer_free(to);
   node.storage(1).prepared = 1;
+  node.storage(1).size = size;
   ASSERT_EQ(node.run(module, &packed), "");
   EXPECT_TRUE(same_bits(plain, c)) << rows << " rows of " << dtype;
 }

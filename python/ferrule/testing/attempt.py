@@ -137,7 +137,7 @@ class Attempt:
         lines = [("layout", note)] if note else []
         lines += [
             ("strides", ", ".join(str(tuple(s // x.itemsize for s in x.strides)) for x in inputs) or "no inputs"),
-            ("worst", f"element {at} of {verdict.count}; {verdict.wrong} elements are wrong ({verdict.why})"),
+            ("worst", f"element {at}; {verdict.wrong} of {verdict.count} elements are wrong ({verdict.why})"),
             ("got", verdict.got),
             ("wanted", verdict.wanted),
             ("ulp", f"{verdict.ulp:.4g}, allowed {verdict.allowed:.4g}: {self.case.tolerance.reason}"),

@@ -57,7 +57,7 @@ class Child:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._lines = queue.Queue()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ferrule.testing.worker"],
+            [sys.executable, "-P", "-m", "ferrule.testing.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._output,

@@ -111,6 +111,8 @@ def _floating(
         if zeros.any() and not (off > allowed).any():
             why = "the zero has the other sign"
         off = np.where(zeros, np.inf, off)
+    if (np.isnan(truth) & ~np.isnan(wide)).any():
+        why = "a NaN is lost"
     return off.astype(np.float64), allowed.astype(np.float64), why
 
 

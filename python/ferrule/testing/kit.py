@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ from ferrule.testing.child import Child, ChildEnded, ChildError
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.report import Record
 from ferrule.testing.target import Target
+
+REFUSALS_KEPT = 20  # of one check
 
 
 @dataclass
@@ -92,7 +95,7 @@ class Item:
     def repeat(self) -> str:
         """The command that does this again."""
         return (
-            f"pytest --pyargs 'ferrule.testing.test_ops::test_op[{self.id}]' {self.subject.target.option} "
+            f"pytest --pyargs 'ferrule.testing.test_ops::test_op[{self.id}]' {shlex.quote(self.subject.target.option)} "
             f"--ferrule-level {self.level} --ferrule-seed {self.seed}"
         )
 
@@ -112,8 +115,9 @@ class Item:
             **{"reason": self.case.tolerance.reason, **more},
         )
 
-    def run(self) -> Record:
-        """Never raises for what the module does: its state is in the record. Raises NotApplicable."""
+    def run(self) -> list[Record]:
+        """What came of it, and what was refused on the way. Never raises for what the module does: its state is in the
+        first record. Raises NotApplicable."""
         head = f"{self.case.op} on {self.subject.name}: {', '.join(self.case.dtypes)} -> {self.case.result}"
         try:
             reply = self.subject.child.ask(
@@ -133,15 +137,16 @@ class Item:
             ]
             if end.output:
                 lines += ["  printed", *(f"    {line}" for line in end.output.splitlines()[-15:])]
-            return self.record(end.state, message="\n".join(lines), where=end.at)
+            return [self.record(end.state, message="\n".join(lines), where=end.at)]
         except ChildError as error:
-            return self.record("failed", message=f"{head}, check {self.check!r}: {error}")
+            return [self.record("failed", message=f"{head}, check {self.check!r}: {error}")]
         state, message = reply.pop("state"), reply.pop("message")
         if state == "not applicable":
             raise NotApplicable(message)
+        refused = [self.record("refused", reason=refusal) for refusal in dict.fromkeys(reply.pop("refusals"))]
         if state == "refused":
-            return self.record(state, **{**reply, "reason": message})
-        return self.record(state, message=message, **reply)
+            return refused or [self.record(state, reason=message)]
+        return [self.record(state, message=message, **reply), *refused[:REFUSALS_KEPT]]
 
 
 def subjects_of(targets: list[Target], limit: float) -> list[Subject]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from ferrule.testing.attempt import LEVELS, NotApplicable
@@ -69,6 +70,9 @@ def check(
     """
     if sum(given is not None for given in (device, backend, variant)) > 1:
         raise ValueError("check: device, backend and variant are three ways to say one thing; give one")
+    for package in ("hypothesis", "mpmath"):
+        if find_spec(package) is None:
+            raise ImportError(f"check: needs {package}; pip install 'ferrule[testing]'")
     ops = set(op_rows()) if op is None else {op} if isinstance(op, str) else set(op)
     _all_known("op", ops, op_rows(), LookupError)
     _all_known("check", checks or (), all_checks(), ValueError)
@@ -108,7 +112,7 @@ def _run(
             ]
             for item in _with_progress(items, subject.name):
                 with contextlib.suppress(NotApplicable):
-                    yield item.run()
+                    yield from item.run()
             for name in sorted(ops):
                 yield from unsupported_records(subject, name)
         finally:
@@ -118,8 +122,9 @@ def _run(
 def _with_progress(items: list[Item], name: str) -> Iterator[Item]:
     """A bar, where rich is there and somebody looks."""
     try:
+        from rich.console import Console
         from rich.progress import track
     except ImportError:
         yield from items
         return
-    yield from track(items, description=name, transient=True)
+    yield from track(items, description=name, transient=True, console=Console(stderr=True, force_jupyter=False))

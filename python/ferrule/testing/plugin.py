@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import random
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +39,8 @@ class Kit:
         for path in self._reports:
             if path.suffix not in FORMS:
                 raise pytest.UsageError(f"--ferrule-report: {path.name}: a report is .html, .json or .txt")
+            if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+                raise pytest.UsageError(f"--ferrule-report: {path} cannot be written")
         self.seed = _seed(config.getoption("ferrule_seed"))
         config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
         self.targets = self._targets()
@@ -51,7 +55,8 @@ class Kit:
         for name in option("ferrule_backend") or ():
             path = self._path(name)
             if not path.is_file():
-                raise pytest.UsageError(f"--ferrule-backend: there is no file {path}")
+                what = "is a folder; name the module's file" if path.is_dir() else "is no file that is there"
+                raise pytest.UsageError(f"--ferrule-backend: {path} {what}")
             targets.append(Target("backend", str(path), self.level))
         targets += [Target("device", name, self.level) for name in option("ferrule_device") or ()]
         for name in option("ferrule_variant") or ():
@@ -78,10 +83,11 @@ class Kit:
     # ---- what tests do
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:
         try:
-            record = item.run()
+            records = item.run()
         except NotApplicable as answer:
             pytest.skip(str(answer))
-        _attach(request, [record])
+        _attach(request, records)
+        record = records[0]
         if record.state == "refused":
             pytest.skip(f"refused: {record.reason}")
         if record.failing:
@@ -128,6 +134,13 @@ class Kit:
         names = ", ".join(target.option for target in self.targets) or "--ferrule-device=cpu"
         return f"ferrule kit: {names}, level {self.level}, seed {self.seed}"
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
+        """What cannot be opened fails whatever -k selects: else nothing of it would run, and nobody would know."""
+        unopened = [item for item in items if _is_unopened(item)]
+        yield
+        items[:0] = [item for item in unopened if item not in items]
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call":
             return
@@ -138,11 +151,13 @@ class Kit:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if not self.records:
             return
-        everything = not self._config.getoption("keyword") and not self._config.getoption("markexpr")
+        chosen = [argument for argument in self._config.args if "::" in argument]
+        everything = not (chosen or self._config.getoption("keyword") or self._config.getoption("markexpr"))
         pairs = {(case.op, (*case.dtypes, case.result)[0]) for case in all_cases().values()} if everything else set()
         report = Report(tuple(self.records), expected=frozenset(pairs))
         terminalreporter.section("ferrule kit")
-        terminalreporter.write(as_text(report))
+        for line in as_text(report, ascii_only=not _is_unicode(sys.stdout.encoding)).splitlines():
+            terminalreporter.write_line(line)
         for path in self._reports:
             save(report, path)
             terminalreporter.write_line(f"wrote {path}")
@@ -150,6 +165,21 @@ class Kit:
     def pytest_unconfigure(self) -> None:
         for subject in self.__dict__.get("subjects", ()):
             subject.child.close()
+
+
+def _is_unopened(item: pytest.Item) -> bool:
+    """Whether this is the test_opens of a subject that could not be."""
+    subject = getattr(getattr(item, "callspec", None), "params", {}).get("subject")
+    is_opens = getattr(item, "originalname", "") == "test_opens"
+    return is_opens and isinstance(subject, Subject) and subject.error is not None
+
+
+def _is_unicode(encoding: str | None) -> bool:
+    try:
+        "\u2260\u2248\u00d7\u221e\u2026".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _attach(request: pytest.FixtureRequest, records: list[Record]) -> None:

@@ -53,24 +53,33 @@ class Worker:
         """Whether the device takes each case of the op."""
         from ferrule.testing.attempt import Attempt
         from ferrule.testing.case import all_cases
-        from ferrule.testing.execution import Refused
 
         answers = {}
         for case in all_cases().values():
             if case.op != op:
                 continue
             attempt = Attempt(self._devices[device], case, "support", "quick", 0, self.at)
-            problem = case.family.plain[0]
-            answer = {"supported": True, "kernels": [], "reason": ""}
-            try:
-                answer["promised"] = bool(case.dtypes) and self._devices[device].supports(op, *case.dtypes)
-                answer["kernels"] = attempt.prepare(problem, attempt.inputs(problem), case.name).kernels
-            except Refused as refusal:
-                answer |= {"supported": False, "reason": str(refusal)}
-            except Exception as error:
-                answer["reason"] = str(error)
-            answers[case.name] = answer
+            answers[case.name] = self._answer(attempt)
         return {"cases": answers}
+
+    @staticmethod
+    def _answer(attempt: Attempt) -> Reply:
+        """Whether the device takes any of the case's plain problems."""
+        from ferrule.testing.execution import Refused
+
+        case, refusals = attempt.case, []
+        promised = False
+        try:
+            promised = bool(case.dtypes) and attempt.device.supports(case.op, *case.dtypes)
+            for problem in case.family.plain:
+                try:
+                    kernels = attempt.prepare(problem, attempt.inputs(problem), case.name).kernels
+                    return {"supported": True, "promised": promised, "kernels": kernels, "reason": ""}
+                except Refused as refusal:
+                    refusals.append(str(refusal))
+        except Exception as error:  # the checks themselves will tell
+            return {"supported": True, "promised": promised, "kernels": [], "reason": str(error)}
+        return {"supported": False, "promised": promised, "kernels": [], "reason": refusals[0]}
 
     def _check(self, device: str, case: str, check: str, level: str, seed: int) -> Reply:
         from ferrule.testing.attempt import Attempt, Failed, NotApplicable
@@ -109,6 +118,7 @@ def _summary(attempt: Attempt) -> Reply:
         "exact": bool(verdict is None or verdict.exact),
         "where": f"element {verdict.index} of {worst.problem} {worst.layout}".rstrip() if worst and verdict else "",
         "kernels": attempt.kernels,
+        "refusals": attempt.refusals,
         **attempt.measured,
     }
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def subject(opponents: Path) -> Iterator[Subject]:
 
 
 def record_of(subject: Subject, case: str, check: str) -> Record:
-    return Item(subject, all_cases()[case], check, "quick", 0).run()
+    return Item(subject, all_cases()[case], check, "quick", 0).run()[0]
 
 
 @pytest.mark.parametrize(("fault", "case", "check", "state", "words"), FAULTS, ids=[f"{f[0]}-{f[2]}" for f in FAULTS])
@@ -93,7 +94,7 @@ def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     records = []
     for item in items:
         with contextlib.suppress(NotApplicable):
-            records.append(item.run())
+            records += item.run()
     assert [record.message for record in records if record.state != "passed"] == []
     timed = [record for record in records if record.check == "benchmark"]
     assert timed
@@ -146,8 +147,6 @@ def test_a_failure_tells_all_and_its_command_repeats_it(opponents: Path) -> None
         assert word in text, word
     command = re.search(r"repeat +pytest (.*add-float32-values.*)", text)
     assert command is not None, text
-    import shlex
-
     again = kit(*shlex.split(command[1]), folder=opponents, fault="three_ulp_off")
     assert again.returncode == 1, again.stdout
     assert "1 failed" in again.stdout
@@ -171,6 +170,39 @@ def test_a_declared_op_that_is_not_there_fails(opponents: Path, tmp_path: Path) 
     done = kit("--pyargs", "ferrule.testing", f"--ferrule-backend={module}", "-k", "exp", folder=tmp_path)
     assert done.returncode == 1
     assert "declares exp" in done.stdout
+
+
+def test_what_does_not_open_fails_whatever_is_selected(opponents: Path, tmp_path: Path) -> None:
+    (tmp_path / "junk.so").write_text("this is no module")
+    right = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    done = kit(
+        "--pyargs", "ferrule.testing", right, "--ferrule-backend=junk.so", "-k", "abs-float32-values", folder=tmp_path
+    )
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "junk.so" in done.stdout
+
+
+def test_a_refused_shape_is_listed(opponents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRULE_FAULTY_FAULT", "refuses_three_axes")
+    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=20)[0]
+    passed, *refused = Item(subject, all_cases()["add-float32"], "values", "quick", 0).run()
+    subject.child.close()
+    assert passed.state == "passed"
+    assert [record.state for record in refused] == ["refused"]
+    assert "(2, 3, 4)" in refused[0].reason
+    assert "three axes are too many" in refused[0].reason
+
+
+def test_the_command_that_repeats_is_quoted(opponents: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    for suffix in (".so", ".json"):
+        shutil.copy(opponents / f"libferrule-faulty{suffix}", folder)
+    subject = subjects_of([Target("backend", str(folder / "libferrule-faulty.so"))], limit=20)[0]
+    subject.child.close()
+    repeat = Item(subject, all_cases()["add-float32"], "values", "quick", 0).repeat
+    assert f"--ferrule-backend={folder / 'libferrule-faulty.so'}" in shlex.split(repeat)
 
 
 def test_unsupported_ops_are_listed_and_not_passed(opponents: Path) -> None:
@@ -208,9 +240,11 @@ def test_it_runs_under_xdist(opponents: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("--ferrule-backend=nothing.so", "there is no file"),
+        ("--ferrule-backend=nothing.so", "is no file that is there"),
         ("--ferrule-seed=-1", "neither `random` nor a number"),
         ("--ferrule-report=x.pdf", "is .html, .json or .txt"),
+        ("--ferrule-report=nowhere/x.json", "cannot be written"),
+        ("--ferrule-backend=.", "is a folder"),
         ("--ferrule-level=high", "invalid choice"),
         ("--ferrule-device=nope", "nope"),
         ("--ferrule-variant=nope", "there is no variant 'nope'"),

@@ -34,13 +34,15 @@ def column_rules(matrix: Matrix) -> str:
 
 
 def _group(matrix: Matrix, target: str, kind: str, links: Mapping[tuple[str, str, str], str]) -> str:
-    """The ops of a kind; those for which there is no case at all are only named."""
+    """The ops of a kind; those for which there is no case at all are only named, and nothing is where all are such."""
     ops = matrix.groups[kind]
     rows = {
         op: _row(matrix, target, op, links)
         for op in ops
         if any(c.state is not State.NO_CASE for c in matrix.row(target, op))
     }
+    if not rows:
+        return ""
     without = ", ".join(op for op in ops if op not in rows)
     count = f"{several(len(rows), 'op')}" + (f"; no case of {safe(without)}" if without else "")
     head = f"<tr class=g><th scope=rowgroup colspan={len(matrix.dtypes) + 1}>{safe(kind)} <small>{count}</small>"

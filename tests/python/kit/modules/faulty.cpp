@@ -44,6 +44,7 @@ class Device final : public KernelDevice {
     for (uint32_t i = 0; i < node.input_count(); ++i)
       if (!node.input(i).is(node.op() == "take" && i == 1 ? "int64" : "float32"))
         return refusal("only float32 is here");
+    if (is("refuses_three_axes") && node.output(0).rank() == 3) return refusal("three axes are too many");
     if (node.op() == "add") return add(node, false);
     if (node.op() == "abs") return absolute(node);
     if (node.op() == "sum") return sum(node);
