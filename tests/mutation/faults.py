@@ -47,6 +47,7 @@ FAULTS = [
         "static_cast<T>(::log(static_cast<double>(tree.total())));",
         "static_cast<T>(::log2(static_cast<double>(tree.total())) * 0.693147);",
         "a constant with six digits",
+        ("float64",),
     ),
     Fault(
         "layer_norm",

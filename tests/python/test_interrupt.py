@@ -10,8 +10,10 @@ import time
 
 import pytest
 
+# Whoever runs the tests in the background may have told all that they start to ignore Ctrl-C.
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import ferrule as fe, numpy as np
 a = fe.ones((512, 512)); fe.eval(a)
 {prepare}
