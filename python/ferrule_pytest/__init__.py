@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import ferrule as fe
     from ferrule.testing.case import Case
 
-_OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "timeout", "benchmark")
+_OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "expect", "timeout", "benchmark")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,6 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--ferrule-level", choices=["brief", "quick", "full", "edge"], help="how thoroughly (default: quick)")
     add("--ferrule-seed", metavar="N", help="of the values and shapes: a number, or `random` (default: 0)")
     add("--ferrule-report", action="append", metavar="FILE", help="write the support matrix: .html, .json or .txt")
+    add(
+        "--ferrule-expect",
+        action="append",
+        metavar="FILE",
+        help="failures that are known: a pattern and a reason a line",
+    )
     add("--ferrule-timeout", type=float, metavar="S", help="seconds without an answer that are a hang (default: 60)")
     add("--ferrule-benchmark", action="store_true", default=None, help="time each op beside NumPy, too")
 

@@ -18,6 +18,7 @@ from ferrule.testing import module_file, module_slots
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
 from ferrule.testing.child import Child
+from ferrule.testing.expected import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
@@ -41,6 +42,9 @@ class Kit:
                 raise pytest.UsageError(f"--ferrule-report: {path.name}: a report is .html, .json or .txt")
             if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
                 raise pytest.UsageError(f"--ferrule-report: {path} cannot be written")
+        self._expected = [
+            one for name in config.getoption("ferrule_expect") or () for one in read_expected(self._path(name))
+        ]
         self.seed = _seed(config.getoption("ferrule_seed"))
         config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
         self.targets = self._targets()
@@ -138,6 +142,7 @@ class Kit:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
         """What cannot be opened fails whatever -k selects: else nothing of it would run, and nobody would know."""
         unopened = [item for item in items if _is_unopened(item)]
+        mark(items, self._expected)
         yield
         items[:0] = [item for item in unopened if item not in items]
 

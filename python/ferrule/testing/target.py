@@ -30,7 +30,7 @@ class Target:
     def label(self) -> str:
         """Short, for the names of tests; the device's number comes after it."""
         if self.kind == "backend":
-            return Path(self.value).name.removeprefix("lib").split(".")[0]
+            return Path(self.value).name.removeprefix("lib").removeprefix("ferrule-").split(".")[0]
         return self.value if self.kind == "device" else f"cpu-{self.value}"
 
     @property

@@ -172,6 +172,21 @@ def test_a_declared_op_that_is_not_there_fails(opponents: Path, tmp_path: Path) 
     assert "declares exp" in done.stdout
 
 
+def test_expected_failures_are_strict_and_have_a_reason(opponents: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "expected.txt"
+    option = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    arguments = ("--pyargs", "ferrule.testing", option, "--ferrule-expect=expected.txt", "-k", "add-float32-values")
+    listed.write_text("# known\nfaulty-add-float32-v* the last digits are left out\n")
+    known = kit(*arguments, "-rx", folder=tmp_path, fault="three_ulp_off")
+    assert known.returncode == 0, known.stdout
+    assert "the last digits are left out" in known.stdout
+    mended = kit(*arguments, folder=tmp_path)
+    assert mended.returncode == 1
+    assert "XPASS(strict)" in mended.stdout
+    listed.write_text("faulty-add-float32-values\n")
+    assert "has no reason" in kit(*arguments, folder=tmp_path).stderr
+
+
 def test_what_does_not_open_fails_whatever_is_selected(opponents: Path, tmp_path: Path) -> None:
     (tmp_path / "junk.so").write_text("this is no module")
     right = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"

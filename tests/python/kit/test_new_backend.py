@@ -190,7 +190,7 @@ def run_kit(module: Path, *arguments: str) -> tuple[int, Outcomes]:
 
 
 def check_of(op: str, check: str) -> str:
-    return f"test_op[ferrule-mine-{op}-float32-{check}]"
+    return f"test_op[mine-{op}-float32-{check}]"
 
 
 def test_it_passes_the_kit(module: Path) -> None:
