@@ -1,4 +1,5 @@
 // ferrule/op_table.hpp: the rows as constants, for the check of a node that every module built on the SDK makes.
+#include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/generate/op_samples.h"
 #include "ops/table.h"
@@ -151,22 +152,6 @@ std::string result_dtype(const Row& row) {
   fail(FE_INTERNAL, "{}: op_info.hpp has no word for the dtype of its result", row.name);
 }
 
-const char* kind_of(Kind kind) {
-  switch (kind) {
-    case Kind::elementwise:
-      return "elementwise";
-    case Kind::view:
-      return "view";
-    case Kind::primitive:
-      return "primitive";
-    case Kind::composite:
-      return "composite";
-    case Kind::internal:
-      return "internal";
-  }
-  return "?";
-}
-
 std::string attributes_of(const Row& row) {
   std::string text;
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
@@ -192,7 +177,7 @@ std::string op_table() {
   text += "};\n\n// In the order of their names.\ninline constexpr OpInfo op_table[] = {\n";
   for (const Row* row : all_ops()) {
     text += fmt::format("    {{\"{}\", {}, OpKind::{}, {}, {}, {},\n     {{{{", row->name, row->revision,
-                        kind_of(row->kind), row->required_inputs(), row->input_count, row->variadic());
+                        name_of(row->kind), row->required_inputs(), row->input_count, row->variadic());
     for (std::size_t i = 0; i < row->input_count; ++i)
       text += fmt::format("{}{{\"{}\", 0x{:x}, {}}}", i ? ", " : "", row->inputs[i].name,
                           dtype_bits(row->inputs[i].accepts), row->inputs[i].promoted);

@@ -74,6 +74,16 @@ class Attempt:
         self.at(f"{problem}{note and ' ' + note}")
         return execution
 
+    def try_prepare(
+        self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any
+    ) -> Execution | None:
+        """Compile, or note the refusal."""
+        try:
+            return self.prepare(problem, inputs, note, **options)
+        except Refused as refusal:
+            self.refusals.append(f"{problem}{note and ', ' + note}: {refusal}")
+            return None
+
     def compute(self, execution: Execution) -> Values:
         self.runs += 1
         return execution.compute()
@@ -84,12 +94,9 @@ class Attempt:
     def try_problem(self, problem: Problem, inputs: Sequence[Values] | None = None, note: str = "") -> None:
         """Run and judge, or note the refusal."""
         given = self.inputs(problem) if inputs is None else list(inputs)
-        try:
-            got = self.run(problem, given, note)
-        except Refused as refusal:
-            self.refusals.append(f"{problem}: {refusal}")
-            return
-        self.judge(problem, given, got, note)
+        execution = self.try_prepare(problem, given, note)
+        if execution is not None:
+            self.judge(problem, given, self.compute(execution), note)
 
     def judge(self, problem: Problem, inputs: Sequence[Values], got: Values, note: str = "") -> None:
         """Raises Failed with all that one needs to know."""

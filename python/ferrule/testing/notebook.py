@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,10 +84,10 @@ def check(
     return Results(list(_run(target, ops, dtypes, checks, seed, benchmark, timeout)))
 
 
-def _all_known(what: str, given: Sequence[str] | set[str], known: object, error: type[Exception]) -> None:
-    unknown = sorted(set(given) - set(known))  # type: ignore[call-overload]
+def _all_known(what: str, given: Iterable[str], known: Iterable[str], error: type[Exception]) -> None:
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        raise error(f"check: there is no {what} {unknown[0]!r}; there are {', '.join(known)}")  # type: ignore[arg-type]
+        raise error(f"check: there is no {what} {unknown[0]!r}; there are {', '.join(known)}")
 
 
 def _run(

@@ -7,7 +7,6 @@ import numpy as np
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
 from ferrule.testing.dtypes import Values
-from ferrule.testing.execution import Refused
 from ferrule.testing.families import Batch
 
 
@@ -21,11 +20,10 @@ def parts_of(rows: int) -> list[slice]:
 def check(attempt: Attempt) -> None:
     for batch in attempt.case.family.batches:
         inputs = attempt.inputs(batch.problem)
-        try:
-            whole = attempt.run(batch.problem, inputs)
-        except Refused as refusal:
-            attempt.refusals.append(f"{batch.problem}: {refusal}")
+        execution = attempt.try_prepare(batch.problem, inputs)
+        if execution is None:
             continue
+        whole = attempt.compute(execution)
         for part in parts_of(whole.shape[batch.output])[: attempt.pick(quick=4, full=7)]:
             _part(attempt, batch, inputs, whole, part)
 
@@ -38,10 +36,8 @@ def _part(attempt: Attempt, batch: Batch, inputs: list[Values], whole: Values, p
 
     less = [cut(x, axis) for x, axis in zip(inputs, batch.inputs, strict=True)]
     problem = Problem(tuple(x.shape for x in less), batch.problem.attributes)
-    try:
-        got = attempt.run(problem, less)
-    except Refused as refusal:
-        attempt.refusals.append(f"{problem}: {refusal}")
+    execution = attempt.try_prepare(problem, less)
+    if execution is None:
         return
     what = f"rows {part.start} to {part.stop} of {batch.problem}, computed alone and in the batch"
-    attempt.equal_bits(problem, got, cut(whole, batch.output), what)
+    attempt.equal_bits(problem, attempt.compute(execution), cut(whole, batch.output), what)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case
-from ferrule.testing.execution import Refused
 
 
 def applies(case: Case) -> bool:
@@ -17,9 +16,6 @@ def check(attempt: Attempt) -> None:
         inputs = attempt.inputs(problem)
         for number in range(len(inputs)):
             note = f"input {number} is constant"
-            try:
-                execution = attempt.prepare(problem, inputs, note, constants=[number])
-            except Refused as refusal:
-                attempt.refusals.append(f"{problem}, {note}: {refusal}")
-                continue
-            attempt.judge(problem, inputs, attempt.compute(execution), note)
+            execution = attempt.try_prepare(problem, inputs, note, constants=[number])
+            if execution is not None:
+                attempt.judge(problem, inputs, attempt.compute(execution), note)

@@ -9,7 +9,7 @@ import numpy as np
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
 from ferrule.testing.dtypes import Values
-from ferrule.testing.execution import Execution, Refused
+from ferrule.testing.execution import Execution
 from ferrule.testing.fences import fenced
 from ferrule.testing.layouts import Laid, contiguous, offset
 
@@ -21,10 +21,8 @@ def check(attempt: Attempt) -> None:
     problems = [*family.plain[: attempt.pick(quick=3, full=20)], *family.single[:1], *family.empty[:1]]
     for problem in problems:
         inputs = attempt.inputs(problem)
-        try:
-            execution = attempt.prepare(problem, inputs, "guard zones", guard=True, layouts=[offset(64)] * len(inputs))
-        except Refused as refusal:
-            attempt.refusals.append(f"{problem}: {refusal}")
+        execution = attempt.try_prepare(problem, inputs, "guard zones", guard=True, layouts=[offset(64)] * len(inputs))
+        if execution is None:
             continue
         before = [laid.base.copy() for laid in execution.laid]
         try:

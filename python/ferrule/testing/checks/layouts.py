@@ -5,7 +5,6 @@ from __future__ import annotations
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
-from ferrule.testing.execution import Refused
 from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 
 
@@ -29,10 +28,8 @@ def check(attempt: Attempt) -> None:
 
 
 def _try(attempt: Attempt, problem: Problem, inputs: list[Values], lays: list[Layout], name: str) -> None:
-    try:
-        execution = attempt.prepare(problem, inputs, name, layouts=lays)
-    except Refused as refusal:
-        attempt.refusals.append(f"{problem} {name}: {refusal}")
+    execution = attempt.try_prepare(problem, inputs, name, layouts=lays)
+    if execution is None:
         return
     seen = execution.seen
     if attempt.case.fill is not None and any((a != b).any() for a, b in zip(seen[1:], inputs[1:], strict=True)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case
-from ferrule.testing.execution import Refused
 
 
 def applies(case: Case) -> bool:
@@ -20,10 +19,8 @@ def check(attempt: Attempt) -> None:
         for problem in attempt.case.family.large[: attempt.pick(quick=2, full=10)]:
             inputs = attempt.inputs(problem)
             fe.set_thread_count(1)
-            try:
-                execution = attempt.prepare(problem, inputs)
-            except Refused as refusal:
-                attempt.refusals.append(f"{problem}: {refusal}")
+            execution = attempt.try_prepare(problem, inputs)
+            if execution is None:
                 continue
             alone = attempt.compute(execution).copy()
             for count in (2, 3, 8)[: attempt.pick(quick=2, full=3)]:
