@@ -3,38 +3,23 @@
 #include "core/error.h"
 #include "core/loader/dynamic_library.h"
 #include "core/loader/file_hash.h"
+#include "core/loader/probe.h"
+#include "core/loader/refusal.h"
+#include "core/loader/stopwatch.h"
 #include "core/registry/abi.h"
 #include "core/registry/enter.h"
 #include "core/registry/registry.h"
+#include "core/registry/step.h"
 
-#include <chrono>
 #include <utility>
 
 namespace ferrule {
 namespace {
 
-// A step that failed, with the state of the row that it leaves behind.
-struct Refusal {
-  LoadState state;
-  fe_code code;
-  std::string reason;
-};
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
-  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& milliseconds_;
-  const Clock::time_point begin_ = Clock::now();
-};
-
-// Runs a step that enters a module: whatever comes out of it is a row, not the end of the load.
+// Runs a step: whatever comes out of it is a row, not the end of the load.
 template <class Step>
-bool attempt(Candidate& candidate, Step step) {
-  const Stopwatch stopwatch(candidate.row.milliseconds);
+bool attempt(Candidate& candidate, double& milliseconds, Step step) {
+  const Stopwatch stopwatch(milliseconds);
   try {
     step();
     return true;
@@ -47,17 +32,17 @@ bool attempt(Candidate& candidate, Step step) {
   return false;
 }
 
-void check_hash(const Candidate& candidate) {
-  if (!candidate.manifest) return;
+std::string checked_hash(const Candidate& candidate) {
   const auto hash = hash_of(candidate.real, candidate.identity);
   if (!hash) throw Refusal{LoadState::error, FE_IO, "the file cannot be read"};
-  if (*hash != candidate.manifest->sha256)
+  if (candidate.manifest && *hash != candidate.manifest->sha256)
     throw Refusal{LoadState::error, FE_IO,
                   "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+  return *hash;
 }
 
 ModuleSource open_checked(Candidate& candidate) {
-  check_hash(candidate);
+  begin_step("open");
   const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
@@ -69,6 +54,7 @@ ModuleSource open_checked(Candidate& candidate) {
   if (const std::string complaint = abi_complaint(abi, source.abi); !complaint.empty())
     throw Refusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
   if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
+    begin_step("score");
     candidate.row.score = enter_module("score", score);
     if (*candidate.row.score <= 0)
       throw Refusal{LoadState::incompatible, FE_UNSUPPORTED,
@@ -81,20 +67,25 @@ ModuleSource open_checked(Candidate& candidate) {
   source.code = library;
   source.manifest = candidate.manifest;
   source.score = candidate.row.score;
+  source.leaves_threads = candidate.leaves_threads;
   return source;
 }
 
 }  // namespace
 
-std::optional<ModuleSource> open_module(Candidate& candidate) {
+std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& policy) {
   std::optional<ModuleSource> source;
-  attempt(candidate, [&] { source = open_checked(candidate); });
+  LoadTimes& times = candidate.row.times;
+  std::string hash;
+  if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate); }) &&
+      attempt(candidate, times.probe, [&] { probe_module(candidate, hash, policy); }))
+    attempt(candidate, times.open, [&] { source = open_checked(candidate); });
   return source;
 }
 
 std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source) {
   std::shared_ptr<Backend> backend;
-  const bool is_started = attempt(candidate, [&] {
+  const bool is_started = attempt(candidate, candidate.row.times.init, [&] {
     backend = Backend::start(std::move(source));
     if (backend->devices().empty())
       throw Refusal{LoadState::no_device, FE_NOT_FOUND, "it has no device on this machine"};
@@ -102,6 +93,7 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
   });
   if (is_started) {
     candidate.row.state = LoadState::loaded;
+    candidate.row.version = backend->version();
     for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
     return backend;
   }
