@@ -30,7 +30,7 @@ struct ModuleSource {
   FileIdentity identity;
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
-  fe_abi abi{};
+  tools::AbiVersion abi;
   std::optional<int> score;  // its own, when it has one
   bool leaves_threads = false;  // that run its code after its close
   fe_init_function init = nullptr;

@@ -32,7 +32,6 @@ ModuleSource source_of(const fe_static_module& module) {
   ModuleSource source;
   source.name = module.name;
   source.variant = module.variant != nullptr ? module.variant : "";
-  source.abi = *module.abi;
   source.init = module.init;
   return source;
 }
@@ -61,8 +60,8 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
   if (module->struct_size < sizeof(fe_static_module) || module->name == nullptr || module->abi == nullptr ||
       module->init == nullptr)
     fail_argument("register: the module has no name, no abi or no init");
-  const ModuleSource source = source_of(*module);
-  if (const std::string complaint = abi_complaint(source.abi); !complaint.empty())
+  ModuleSource source = source_of(*module);
+  if (const std::string complaint = abi_complaint(module->abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register: module {}: {}", source.name, complaint);
   if (find_backend(source.name)) fail_argument("register: there is a backend named {} already", source.name);
   if (module->score != nullptr)

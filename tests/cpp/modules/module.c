@@ -185,7 +185,7 @@ static fe_error *initialise(const fe_host *given, fe_backend *out) {
 
 #ifndef TEST_WITHOUT_ABI
 FE_MODULE_EXPORT extern const fe_abi ferrule_backend_abi;
-const fe_abi ferrule_backend_abi = {FE_ABI_MAGIC, sizeof(fe_abi), TEST_MAJOR, FE_ABI_MINOR, 0, TEST_HASH};
+const fe_abi ferrule_backend_abi = {FE_ABI_MAGIC, sizeof(fe_abi), TEST_MAJOR, FE_ABI_MINOR, 1, {TEST_HASH}};
 #endif
 
 #ifdef TEST_SCORE

@@ -30,7 +30,7 @@ LIBRARIES = {
     "hwy/": {"backends"},
     "pybind11/": {"bindings"},
 }
-GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance"}
+GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance", "declarations.inc": "sdk"}
 
 
 def files() -> Iterator[Path]:
