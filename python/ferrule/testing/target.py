@@ -49,7 +49,7 @@ def open_target(target: Target) -> list[fe.Device]:
         return [fe.device(target.value)]
     path = Path(target.value) if target.kind == "backend" else variant_path(target.value)
     backend = fe.load(path)
-    return [device for device in fe.devices() if device.backend == backend]
+    return [device for device in fe.devices(unified=False) if device.backend == backend]
 
 
 def variant_path(variant: str) -> Path:
