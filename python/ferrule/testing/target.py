@@ -50,7 +50,7 @@ def open_target(target: Target) -> list[fe.Device]:
     path = Path(target.value) if target.kind == "backend" else variant_path(target.value)
     # This process is the one that may end: a probe would hide what the checks are to find.
     backend = fe.load(path, probe="never")
-    return [device for device in fe.devices() if device.backend == backend]
+    return [device for device in fe.devices(unified=False) if device.backend == backend]
 
 
 def variant_path(variant: str) -> Path:

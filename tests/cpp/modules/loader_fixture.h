@@ -140,6 +140,7 @@ class LoaderTest : public testing::Test {
   // What the caller of the tests has set must not decide them.
   Variable no_dirs_{"FERRULE_BACKEND_DIR", nullptr}, no_files_{"FERRULE_BACKEND_PATH", nullptr};
   Variable none_disabled_{"FERRULE_DISABLE", nullptr}, none_only_{"FERRULE_ONLY", nullptr};
+  Variable none_preferred_{"FERRULE_PREFER", nullptr};
   std::optional<Variable> notes_;
 };
 
