@@ -86,17 +86,9 @@ class LoadReport:
         return data
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from ferrule._report_html import report_html
 
-        names = ("state", "name", "variant", "rank", "score", "devices", "milliseconds", "reason", "path")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        rows = []
-        for candidate in self.candidates:
-            values = {**vars(candidate), "devices": ", ".join(candidate.devices)}
-            values["milliseconds"] = f"{candidate.milliseconds:.1f}"
-            cells = (escape("" if values[name] is None else str(values[name])) for name in names)
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return report_html(self._data)
 
 
 def _candidate(row: dict[str, Any]) -> Candidate:
