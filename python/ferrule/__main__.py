@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import ferrule
-from ferrule.cli import inspect, new_backend
+from ferrule.cli import devices, doctor, inspect, new_backend
 
-VERBS = (inspect, new_backend)
+VERBS = (doctor, devices, inspect, new_backend)
 
 
 def main() -> int:

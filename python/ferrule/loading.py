@@ -130,6 +130,9 @@ class _DefaultRoots:
 default_roots = _DefaultRoots()
 
 
+last_report: LoadReport | None = None  # of this process's last load_all, for explain()
+
+
 def load_all(
     dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None = None,
     require: Sequence[str] | str | None = None,
@@ -159,7 +162,9 @@ def load_all(
     }
     text, error = _ferrule.load_all(json.dumps(options))
     _devices.changed()
+    global last_report
     report = LoadReport(text) if text else None
+    last_report = report or last_report
     if error is None and report is not None:
         return report
     if report is not None and require and isinstance(error, NotFoundError):

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 namespace ferrule {
@@ -14,19 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 std::string file_name(const LoadRow& row) { return fs::path(row.path).filename().string(); }
 
 // A file whose name could not be taken apart is meant, too, when it begins as the name's files do.
 bool is_about(const LoadRow& row, const std::string& name) {
-  if (!row.name.empty()) return lower(row.name) == name;
-  const std::string file = lower(file_name(row)), prefix = "ferrule-" + name;
+  if (!row.name.empty()) return lower_case(row.name) == name;
+  const std::string file = lower_case(file_name(row)), prefix = "ferrule-" + name;
   return file.starts_with(prefix) || file.starts_with("lib" + prefix);
 }
 
@@ -121,7 +113,7 @@ std::string not_found(const LoadReport& report) {
 }  // namespace
 
 std::string explain(const LoadReport& report, std::string_view name) {
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   const LoadRow* furthest = nullptr;
   std::size_t others = 0;
   for (const LoadRow& row : report.rows) {

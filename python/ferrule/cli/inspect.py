@@ -34,8 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        for number, module in enumerate(found):
-            _print(module, is_first=number == 0)
+        _print(found)
     return 1 if any(module["problems"] for module in found) else 0
 
 
@@ -53,23 +52,22 @@ def inspect(files: list[Path]) -> Iterator[dict[str, Any]]:
         child.close()
 
 
-def _print(module: dict[str, Any], is_first: bool) -> None:
+def _print(modules: list[dict[str, Any]]) -> None:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     from ferrule.cli.terminal import console
 
-    out = console()
-    if not is_first:
-        out.print()
-    out.print(Text(module["path"], style="bold"))
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    for label, text, style in _rows(module):
-        table.add_row(label, Text(text, style=style))
-    out.print(Padding(table, (0, 0, 0, 2)))
+    with console() as out:
+        for module in modules:
+            table = Table.grid(padding=(0, 2, 0, 0))
+            table.add_column(no_wrap=True, style="dim")
+            table.add_column(overflow="fold")
+            for label, text, style in _rows(module):
+                table.add_row(label, Text(text, style=style))
+            out.print(Text(module["path"], style="bold"))
+            out.print(Padding(table, (0, 0, 0 if module is modules[-1] else 1, 2)))
 
 
 def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -1,8 +1,10 @@
-"""Where the verbs print: coloured for a terminal, else plain text of one width, whatever the machine."""
+"""Where the verbs print: coloured on a terminal, else plain text of one width, whatever the machine."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,9 +13,14 @@ if TYPE_CHECKING:
 WIDTH = 120  # characters, where nobody looks
 
 
-def console(error: bool = False) -> Console:
+@contextlib.contextmanager
+def console() -> Iterator[Console]:
+    """What is printed to it goes out in the end, without the blanks with which tables end their lines."""
     from rich.console import Console
 
-    stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() else WIDTH
-    return Console(file=stream, width=width, soft_wrap=False, highlight=False, markup=False, emoji=False)
+    out = Console(
+        width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False, emoji=False, force_jupyter=False
+    )
+    with out.capture() as captured:
+        yield out
+    sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))

@@ -118,8 +118,8 @@ def _mach_o(path: Path, size: int) -> list[Image]:
 
 
 def _mach_o_image(binary: lief.MachO.Binary, start: int, end: int) -> Image:
-    header = binary.header
-    image = Image("Mach-O", _word(binary.platform).replace("UNKNOWN", "macOS"), _word(header.cpu_type))
+    header, system = binary.header, _word(binary.platform)
+    image = Image("Mach-O", "macOS" if system in ("MACOS", "UNKNOWN") else system, _word(header.cpu_type))
     if header.file_type not in MACH_O_LIBRARIES:
         image.problems.append(f"it is a Mach-O file, but no library or bundle: its type is {_word(header.file_type)}")
     # C names have an underscore in front of them there, which dlsym adds.

@@ -33,15 +33,15 @@ def read_module(path: Path) -> dict[str, Any]:
 
     match = FILE_NAME.fullmatch(path.name)
     name = {"name": match["name"], "variant": match["variant"] or ""} if match else None
-    if name is None:
-        found["notes"].append("no load finds it in a folder: a module is named [lib]ferrule-<name>[-<variant>]")
     images = _images(path, found)
+    if name is None and images:
+        found["notes"].append("no load finds it in a folder: a module is named [lib]ferrule-<name>[-<variant>]")
     found["manifest"], problems = read_manifest(path)
     found["problems"] += problems
     if found["manifest"] is not None:
         abis = [image.abi for image in images if image.abi is not None]
         found["problems"] += disagreements(found["manifest"], name, found["size"], found["sha256"], abis)
-    elif not problems:
+    elif images and not problems:
         found["notes"].append("it has no manifest: it comes after those with one, and is opened before it is judged")
     return found
 
