@@ -18,6 +18,10 @@ BAD = ("wrong", "crashed", "hung", "fails")
 Progress = Callable[[str, int, int], None]  # what comes next, how many steps are done, of how many
 
 
+def _silent(text: str, done: int, steps: int) -> None:
+    pass
+
+
 def examine(
     names: list[str], reprobe: bool = False, progress: Progress = lambda text, done, steps: None
 ) -> dict[str, Any]:
