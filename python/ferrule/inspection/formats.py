@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import lief
@@ -105,6 +106,7 @@ def _pe(path: Path, size: int) -> Image:
 
 # ---- Mach-O
 
+UNIVERSAL = (0xCAFEBABE, 0xCAFEBABF)
 MACH_O_LIBRARIES = (lief.MachO.Header.FILE_TYPE.DYLIB, lief.MachO.Header.FILE_TYPE.BUNDLE)
 
 
@@ -114,7 +116,14 @@ def _mach_o(path: Path, size: int) -> list[Image]:
         raise ValueError("it begins as a Mach-O file, and its headers are damaged")
     starts = sorted(binary.fat_offset for binary in universal)
     ends = dict(zip(starts, [*starts[1:], size], strict=True))
-    return [_mach_o_image(binary, binary.fat_offset, ends[binary.fat_offset]) for binary in universal]
+    images = [_mach_o_image(binary, binary.fat_offset, ends[binary.fat_offset]) for binary in universal]
+    with path.open("rb") as file:
+        magic, count = struct.unpack(">II", file.read(8))
+    if magic in UNIVERSAL and count != len(images):
+        images[0].problems.append(
+            f"its table speaks of {count} architectures, and {len(images)} can be read: it is truncated or damaged"
+        )
+    return images
 
 
 def _mach_o_image(binary: lief.MachO.Binary, start: int, end: int) -> Image:
