@@ -33,10 +33,7 @@ TEST_F(LoaderProbe, WhatPassesIsLoadedAndNotTriedAgain) {
   EXPECT_EQ(first.state, LoadState::loaded) << first.reason;
   EXPECT_EQ(first.probed, "yes");
   EXPECT_GT(first.times.probe, 0);
-  EXPECT_EQ(notes(), opened + "device opened t_plain
-device closed t_plain
-closed t_plain
-" + opened);
+  EXPECT_EQ(notes(), opened + "device opened t_plain\ndevice closed t_plain\nclosed t_plain\n" + opened);
   unload("t_plain");
   forget_notes();
   const LoadRow second = probed("t_plain");
