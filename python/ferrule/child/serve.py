@@ -18,12 +18,14 @@ Send = Callable[[Reply], None]
 Answer = Callable[[dict[str, Any]], Reply]
 
 
-def serve(make_answer: Callable[[Send], Answer]) -> None:
-    """`make_answer(send)` gives the function that answers a request; `send({"at": ...})` tells what comes next."""
+def serve(make_answer: Callable[[Send], Answer], with_traces: bool = True) -> None:
+    """`make_answer(send)` gives the function that answers a request; `send({"at": ...})` tells what comes next.
+    `with_traces`: a crash prints where Python was, which helps the author of a module, and nobody else."""
     # Whatever else is printed, by a module or a library, goes to standard error: the answers have their own way.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    faulthandler.enable()
+    if with_traces:
+        faulthandler.enable()
 
     def send(reply: Reply) -> None:
         answers.write(json.dumps(reply) + "\n")

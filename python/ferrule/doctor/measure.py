@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
     import ferrule as fe
 
-LARGEST = 64 << 20  # bytes of the array that is streamed
-LEAST = 1 << 20
-SECONDS = 0.4  # for each figure
-SIDES = (128, 256, 512, 1024, 2048, 4096)  # of the matrices, until one takes long enough to be timed
-LONG = 0.05  # seconds
+# Problems grow until one takes long enough to be timed: a slow device is not kept busy for minutes.
+SIZES = (1 << 20, 8 << 20, 64 << 20)  # bytes of the arrays that are streamed
+LARGEST = SIZES[-1]
+SIDES = (128, 256, 512, 1024, 2048, 4096)  # of the matrices
+LONG, SECONDS = 0.05, 0.2  # of one call, and for one problem
 TOLERANCE = 1e-4  # of values around one; float32 has seven digits
 
 Compute = Callable[[Any], Any]
@@ -103,48 +104,56 @@ def _on(device: fe.Device, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bandwidth(device: fe.Device) -> float | None:
-    """GB/s read and written by the simplest op over an array that no cache holds; None where it is not offered."""
-    import ferrule as fe
-
-    size = LARGEST
+    """GB/s read and written by the simplest op over an array that caches hardly hold; None where it is not offered."""
+    most = LARGEST
     for bound in (device.memory[0], device.memory[1], device.info.get("max_allocation")):
-        size = min(size, bound // 8) if bound else size
-    array = fe.asarray(np.ones(max(size, LEAST) // 4, "float32"), device=device)
-    simple: tuple[Compute, ...] = (lambda x: -x, lambda x: x + x)
-    rates = (_rate(_on(device, compute), 2 * array.nbytes / 1e9, array) for compute in simple)
-    return next((rate for rate in rates if rate is not None), None)
+        most = min(most, bound // 8) if bound else most
+    lengths = [size // 4 for size in SIZES if size <= max(most, SIZES[0])]
+    for simple in (lambda x: -x, lambda x: x + x):
+        problems = ((np.ones(length, "float32"), 2 * 4 * length / 1e9) for length in lengths)
+        rate = _rate(device, simple, problems)
+        if rate is not None:
+            return rate
+    return None
 
 
 def _matmul(device: fe.Device) -> float | None:
-    """GFLOP/s of a float32 product whose size is what the device does in a twentieth of a second."""
+    """GFLOP/s of a float32 product; None where it is not offered."""
+    problems = ((np.full((side, side), 1 / side, "float32"), 2 * side**3 / 1e9) for side in SIDES)
+    return _rate(device, lambda x: x @ x, problems)
+
+
+def _rate(device: fe.Device, function: Compute, problems: Iterable[tuple[NDArray[Any], float]]) -> float | None:
+    """Work a second on the first problem, of growing ones, that takes long enough to be timed, or on the last. Of the
+    shortest of several calls: whatever else the machine does only adds to them."""
     import ferrule as fe
 
-    best: float | None = None
-    for side in SIDES:
-        x = fe.asarray(np.full((side, side), 1 / side, "float32"), device=device)
-        work = 2 * side**3 / 1e9
-        best = _rate(_on(device, lambda x: x @ x), work, x)
-        if best is None or work / best >= LONG:
-            break
-    return best
-
-
-def _rate(compute: Callable[..., Any], work: float, array: fe.Array) -> float | None:
-    """Of the shortest of several calls: whatever else the machine does only adds to them."""
-    import ferrule as fe
-
-    def call() -> None:
-        result = compute(array)
-        np.asarray(result[tuple(slice(1) for _ in result.shape)])  # there when the device is done
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    compute, rate = _on(device, function), None
+    for source, work in problems:
+        array = fe.asarray(source, device=device)
         try:
-            call()
+            shortest = _shortest(partial(compute, array))
         except fe.UnsupportedError:
             return None
-        shortest, end = float("inf"), time.perf_counter() + SECONDS
-        while (start := time.perf_counter()) < end:
-            call()
-            shortest = min(shortest, time.perf_counter() - start)
-    return work / shortest
+        rate = work / shortest
+        if shortest >= LONG:
+            break
+    return rate
+
+
+def _shortest(call: Callable[[], Any]) -> float:
+    """Seconds."""
+
+    def timed() -> float:
+        start = time.perf_counter()
+        result = call()
+        np.asarray(result[tuple(slice(1) for _ in result.shape)])  # there when the device is done
+        return time.perf_counter() - start
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the slice of a result is cut elsewhere
+        timed()  # compiles
+        shortest, end = timed(), time.perf_counter() + SECONDS
+        while shortest < LONG and time.perf_counter() < end:
+            shortest = min(shortest, timed())
+    return shortest

@@ -69,4 +69,4 @@ def describe(device: Any) -> Reply:
 
 
 if __name__ == "__main__":
-    serve(lambda send: Worker(send).answer)
+    serve(lambda send: Worker(send).answer, with_traces=False)

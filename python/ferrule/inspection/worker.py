@@ -18,4 +18,4 @@ def answer_to(send: Send) -> Any:
 
 
 if __name__ == "__main__":
-    serve(answer_to)
+    serve(answer_to, with_traces=False)
