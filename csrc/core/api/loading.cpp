@@ -2,6 +2,7 @@
 #include "core/api/handles.h"
 #include "core/api/json_arguments.h"
 #include "core/lazy/array.h"
+#include "core/loader/explain.h"
 #include "core/loader/load.h"
 
 #include <algorithm>
@@ -138,6 +139,14 @@ fe_error* fe_load_report_text(const char* report_json, fe_string** out) {
   return guarded([&] {
     given(report_json, "load_report_text", "report");
     give_text("load_report_text", out, to_text(report_from_json(parse_object("load_report_text", report_json))));
+  });
+}
+
+fe_error* fe_load_report_explain(const char* report_json, const char* name, fe_string** out) {
+  return guarded([&] {
+    given(report_json, "load_report_explain", "report");
+    const LoadReport report = report_from_json(parse_object("load_report_explain", report_json));
+    give_text("load_report_explain", out, explain(report, &given(name, "load_report_explain", "name")));
   });
 }
 }

@@ -58,6 +58,8 @@ FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);
 FE_API fe_error *fe_shutdown(void);
 FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
+/* Why the backend of a name is there or is not: one sentence that a person can act on. */
+FE_API fe_error *fe_load_report_explain(const char *report_json, const char *name, fe_string **out);
 
 /* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
  */
