@@ -19,9 +19,9 @@ py::tuple load_all(const std::string& options) {
   return py::make_tuple(text, raised);
 }
 
-std::unique_ptr<Backend> load(const std::string& path) {
+std::unique_ptr<Backend> load(const std::string& path, const std::string& options) {
   fe_backend_ref* backend = nullptr;
-  check(without_gil([&] { return fe_load(path.c_str(), &backend); }));
+  check(without_gil([&] { return fe_load(path.c_str(), options.c_str(), &backend); }));
   drain();
   return std::make_unique<Backend>(backend);
 }
@@ -49,7 +49,7 @@ std::string report_text(const std::string& report) {
 
 void bind_loading(py::module_& module) {
   module.def("load_all", &load_all, py::arg("options"));
-  module.def("load", &load, py::arg("path"));
+  module.def("load", &load, py::arg("path"), py::arg("options"));
   module.def("reload", &reload, py::arg("name"));
   module.def("unload", &unload, py::arg("name"));
   module.def("shutdown", [] {

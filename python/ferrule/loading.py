@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ class Candidate:
     score: int | None
     devices: tuple[str, ...]
     milliseconds: float
+    version: str = ""
+    probed: str = "no"  # yes, cached, no
+    notes: tuple[str, ...] = ()
+    output: str = ""  # what it printed in its probe
+    files: tuple[Path, ...] = ()  # what opening it mapped, its own first
+    times: dict[str, float] = field(default_factory=dict)  # milliseconds of read, hash, probe, open, init
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,12 @@ def _candidate(row: dict[str, Any]) -> Candidate:
         score=row.get("score"),
         devices=tuple(row.get("devices") or ()),
         milliseconds=float(row.get("milliseconds") or 0.0),
+        version=str(row.get("version") or ""),
+        probed=str(row.get("probed") or "no"),
+        notes=tuple(row.get("notes") or ()),
+        output=str(row.get("output") or ""),
+        files=tuple(Path(file) for file in row.get("files") or ()),
+        times=dict(row.get("times") or {}),
     )
 
 
@@ -130,18 +142,27 @@ def load_all(
     dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None = None,
     require: Sequence[str] | str | None = None,
     only: Sequence[str] | str | None = None,
+    probe: str | None = None,
     select: str = "manifest",
+    trust: str | None = None,
+    reprobe: bool = False,
 ) -> LoadReport:
     """Load the best runnable module of each name; what is loaded stays as it is.
 
     `dirs` replaces the default folders; `require` names backends without which LoadError is raised, with the report;
     `only` leaves other names out; `select="score"` opens and asks all variants instead of trusting their manifests.
+    `probe` ("auto", "always", "never"; None is what FERRULE_PROBE says, else "auto") says who is tried in a process
+    of its own first, `reprobe` that earlier verdicts do not count. `trust` ("owner", "manifest-hash", "any"; None is
+    what FERRULE_TRUST says, else "owner") says whose files are opened.
     """
     options = {
         "dirs": _folders(dirs),
         "require": _names("require", require),
         "only": _names("only", only),
+        "probe": probe,
         "select": select,
+        "trust": trust,
+        "reprobe": reprobe,
         "extra_roots": installed_roots(),
     }
     text, error = _ferrule.load_all(json.dumps(options))
@@ -202,10 +223,11 @@ def installed_roots() -> list[str]:
     return list(roots)
 
 
-def load(path: PathLike) -> Backend:
-    """Load one file, which may be named relative to the current directory."""
+def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) -> Backend:
+    """Load one file, which may be named relative to the current directory. `probe` and `trust` as of load_all."""
+    options = {"probe": probe, "trust": trust}
     try:
-        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path))))
+        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path)), json.dumps(options)))
     finally:
         _devices.changed()
     return backend

@@ -17,7 +17,7 @@ static void refuse_null(fe_device *device) {
   fe_array *array = NULL;
   fe_graph *graph = NULL;
   uint32_t value = 0;
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load(NULL, NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload(NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_register(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backends(NULL, NULL));

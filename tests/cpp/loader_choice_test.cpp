@@ -113,10 +113,17 @@ TEST_F(Loader, SelectScoreOpensAllAndAsks) {
   put_with_manifest(root(), "t_score-7", {{"rank", 1}});
   LoadOptions options;
   options.dirs = {root()};
-  options.select = "score";
+  options.policy.select = Select::by_score;
   EXPECT_EQ(row(load_all(options), "t_score-7").state, LoadState::loaded);
-  options.select = "beauty";
-  EXPECT_EQ(error_of([&] { load_all(options); }).code(), FE_INVALID_ARGUMENT);
+}
+
+TEST_F(Loader, PoliciesAreWordsAndOthersAreListed) {
+  EXPECT_EQ(policy_of("score", "always", "any", true).probe, ProbePolicy::always);
+  const Error select = error_of([] { policy_of("beauty", "", "", false); });
+  EXPECT_EQ(select.code(), FE_INVALID_ARGUMENT);
+  EXPECT_STREQ(select.what(), "load: select is 'beauty', and must be one of: manifest, score");
+  EXPECT_EQ(error_of([] { policy_of("manifest", "sometimes", "", false); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([] { policy_of("manifest", "", "everybody", false); }).code(), FE_INVALID_ARGUMENT);
 }
 
 TEST_F(Loader, ScoreOfZeroVetoesAManifest) {

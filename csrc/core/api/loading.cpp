@@ -4,6 +4,10 @@
 #include "core/lazy/array.h"
 #include "core/loader/load.h"
 
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
 using namespace ferrule;
 
 namespace {
@@ -26,21 +30,43 @@ std::vector<std::filesystem::path> paths(const nlohmann::json& options, const ch
   return list;
 }
 
-LoadOptions options_from(const char* text) {
-  const nlohmann::json json = parse_object("load_all", text);
+// A string of the options, "" when it is absent.
+std::string word(const char* function, const nlohmann::json& options, const char* key) {
+  if (!options.contains(key) || options[key].is_null()) return "";
+  if (!options[key].is_string()) fail_argument("{}: {} is a word, not {}", function, key, options[key].dump());
+  return options[key].get<std::string>();
+}
+
+bool flag(const char* function, const nlohmann::json& options, const char* key) {
+  if (!options.contains(key) || options[key].is_null()) return false;
+  if (!options[key].is_boolean()) fail_argument("{}: {} is true or false, not {}", function, key, options[key].dump());
+  return options[key].get<bool>();
+}
+
+// The object in `text`, which may have these keys only.
+nlohmann::json known_options(const char* function, const char* text, std::initializer_list<std::string_view> known) {
+  nlohmann::json json = parse_object(function, text);
   for (const auto& [key, value] : json.items())
-    if (key != "dirs" && key != "require" && key != "only" && key != "select" && key != "extra_roots")
-      fail_argument("load_all: there is no option '{}'; it has: dirs, require, only, select, extra_roots", key);
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      fail_argument("{}: there is no option '{}'; it has: {}", function, key, fmt::join(known, ", "));
+  return json;
+}
+
+Policy policy_from(const char* function, const nlohmann::json& json) {
+  const std::string select = word(function, json, "select");
+  return policy_of(select.empty() ? "manifest" : select, word(function, json, "probe"), word(function, json, "trust"),
+                   flag(function, json, "reprobe"));
+}
+
+LoadOptions options_from(const char* text) {
+  const nlohmann::json json = known_options(
+      "load_all", text, {"dirs", "require", "only", "probe", "select", "trust", "reprobe", "extra_roots"});
   LoadOptions options;
   if (json.contains("dirs") && !json["dirs"].is_null()) options.dirs = paths(json, "dirs");
   options.require = strings(json, "require");
   options.only = strings(json, "only");
   options.extra_roots = paths(json, "extra_roots");
-  if (json.contains("select")) {
-    if (!json["select"].is_string())
-      fail_argument("load_all: select is 'manifest' or 'score', not {}", json["select"].dump());
-    options.select = json["select"].get<std::string>();
-  }
+  options.policy = policy_from("load_all", json);
   return options;
 }
 
@@ -66,11 +92,12 @@ fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
   });
 }
 
-fe_error* fe_load(const char* path, fe_backend_ref** out) {
+fe_error* fe_load(const char* path, const char* options_json, fe_backend_ref** out) {
   return guarded([&] {
     const std::string text = &given(path, "load", "path");
+    const Policy policy = policy_from("load", known_options("load", options_json, {"probe", "trust", "reprobe"}));
     auto backend =
-        load(std::filesystem::path(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size())));
+        load(std::filesystem::path(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size())), policy);
     if (out) *out = new fe_backend_ref{std::move(backend)};
   });
 }

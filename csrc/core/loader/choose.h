@@ -2,16 +2,15 @@
 #pragma once
 
 #include "core/loader/candidate.h"
+#include "core/loader/policy.h"
 
 #include <string>
 #include <vector>
 
 namespace ferrule {
 
-enum class Select { by_manifest, by_score };
-
 // Candidates of one name, in the order of roots; those that can run are opened until one is loaded. The first root with
 // a runnable module wins; within it those with a manifest go by rank, then those without one by their own score.
-void choose(const std::vector<Candidate*>& candidates, Select select);
+void choose(const std::vector<Candidate*>& candidates, const Policy& policy);
 
 }  // namespace ferrule

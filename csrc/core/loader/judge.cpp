@@ -10,11 +10,10 @@
 
 namespace ferrule {
 
-void judge_name(Candidate& candidate, const LoadOptions& options) {
+void judge_name(Candidate& candidate, const std::vector<std::string>& only) {
   if (candidate.is_refused) return;
   if (const std::string reason = disabled_reason(candidate.name()); !reason.empty())
     return candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, reason);
-  const std::vector<std::string>& only = options.only;
   if (!only.empty() && std::find(only.begin(), only.end(), candidate.name()) == only.end())
     candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, "only= does not name it");
 }

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "core/loader/candidate.h"
-#include "core/loader/load.h"
 
+#include <string>
 #include <vector>
 
 namespace ferrule {
 
 // Refuses what is switched off; done before its file is read.
-void judge_name(Candidate& candidate, const LoadOptions& options);
+void judge_name(Candidate& candidate, const std::vector<std::string>& only);
 // Refuses what this core or this machine cannot run, as far as that can be told without opening it.
 void judge(Candidate& candidate);
 

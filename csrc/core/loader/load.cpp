@@ -9,11 +9,11 @@
 #include "core/loader/judge.h"
 #include "core/loader/open.h"
 #include "core/loader/read.h"
+#include "core/loader/stopwatch.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -28,12 +28,6 @@ namespace fs = std::filesystem;
 std::mutex& load_mutex() {
   static std::mutex mutex;
   return mutex;
-}
-
-Select select_of(const std::string& word) {
-  if (word == "manifest") return Select::by_manifest;
-  if (word == "score") return Select::by_score;
-  fail_argument("load_all: select is '{}', and must be 'manifest' or 'score'", word);
 }
 
 bool is_same_file(const Candidate& candidate, const Backend& backend) {
@@ -54,6 +48,7 @@ void keep_loaded(const std::vector<Candidate*>& candidates, const Backend& backe
       candidate->row.state = LoadState::loaded;
       candidate->row.reason.clear();
       candidate->row.score = backend.source().score;
+      candidate->row.version = backend.version();
       reported.insert(backend.name());
     } else if (!candidate->is_refused) {
       candidate->refuse(LoadState::outranked, FE_INVALID_ARGUMENT, already_there(*candidate, backend));
@@ -67,6 +62,7 @@ LoadRow row_of(const Backend& backend) {
   row.root = backend.is_static() ? "static" : "";
   row.name = backend.name();
   row.variant = backend.variant();
+  row.version = backend.version();
   row.state = LoadState::loaded;
   return row;
 }
@@ -136,36 +132,49 @@ void check_required(const LoadOptions& options, const LoadReport& report) {
        missing.size() == 1 ? "is" : "are", joined(rows, "; "), to_text(report));
 }
 
-std::shared_ptr<Backend> open_one(Candidate& candidate) {
-  if (auto source = open_module(candidate))
+std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
+  if (auto source = open_module(candidate, policy))
     if (auto backend = start_module(candidate, std::move(*source))) return backend;
   throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
+}
+
+void read_and_judge(Candidate& candidate, const std::vector<std::string>& only) {
+  const Stopwatch stopwatch(candidate.row.times.read);
+  judge_name(candidate, only);
+  read_candidate(candidate);
+  judge(candidate);
+}
+
+LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
+  LoadTimes sum;
+  for (const LoadRow& row : rows) {
+    sum.read += row.times.read;
+    sum.hash += row.times.hash;
+    sum.probe += row.times.probe;
+    sum.open += row.times.open;
+    sum.init += row.times.init;
+  }
+  return sum;
 }
 
 // Throws when the file at the path is none that can be opened.
 Candidate judged(const fs::path& path) {
   Candidate candidate = candidate_at(path);
-  judge_name(candidate, {});
-  read_candidate(candidate);
-  judge(candidate);
+  read_and_judge(candidate, {});
   if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
   return candidate;
 }
 
-}  // namespace
-
-LoadReport load_all(const LoadOptions& options) {
-  const std::scoped_lock lock(load_mutex());
-  const auto begin = std::chrono::steady_clock::now();
-  const Select select = select_of(options.select);
+LoadReport load_what_is_found(const LoadOptions& options) {
   Registry::instance().add_static_modules();
-  Findings found = find_candidates(options);
-
+  double milliseconds_to_find = 0;
+  Findings found = [&] {
+    const Stopwatch stopwatch(milliseconds_to_find);
+    return find_candidates(options);
+  }();
   std::map<std::string, std::vector<Candidate*>> by_name;
   for (Candidate& candidate : found.candidates) {
-    judge_name(candidate, options);
-    read_candidate(candidate);
-    judge(candidate);
+    read_and_judge(candidate, options.only);
     by_name[candidate.name()].push_back(&candidate);
   }
   std::set<std::string> reported;
@@ -173,18 +182,33 @@ LoadReport load_all(const LoadOptions& options) {
     if (const auto backend = Registry::instance().find_backend(name)) {
       keep_loaded(candidates, *backend, reported);
     } else {
-      choose(candidates, select);
+      choose(candidates, options.policy);
       if (Registry::instance().find_backend(name)) reported.insert(name);
     }
   }
 
   LoadReport report;
+  report.policy = options.policy;
   report.roots = std::move(found.roots);
   for (Candidate& candidate : found.candidates) report.rows.push_back(std::move(candidate.row));
   add_other_rows(reported, report);
   add_devices(report);
   sort_rows(report);
-  report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  report.times = sum_of_times(report.rows);
+  report.times.find = milliseconds_to_find;
+  return report;
+}
+
+}  // namespace
+
+LoadReport load_all(const LoadOptions& options) {
+  const std::scoped_lock lock(load_mutex());
+  double milliseconds = 0;
+  LoadReport report = [&] {
+    const Stopwatch stopwatch(milliseconds);
+    return load_what_is_found(options);
+  }();
+  report.milliseconds = milliseconds;
   for (const LoadRow& row : report.rows)
     log_debug("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
   warn_of_named(options, report);
@@ -192,7 +216,7 @@ LoadReport load_all(const LoadOptions& options) {
   return report;
 }
 
-std::shared_ptr<Backend> load(const fs::path& path) {
+std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {
   const std::scoped_lock lock(load_mutex());
   std::error_code problem;
   if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
@@ -202,7 +226,7 @@ std::shared_ptr<Backend> load(const fs::path& path) {
     fail_argument("load: {}: a backend named {} is loaded already, from {}", path.string(), backend->name(),
                   backend->file());
   }
-  return open_one(candidate);
+  return open_one(candidate, policy);
 }
 
 std::shared_ptr<Backend> reload(std::string_view name) {
@@ -225,7 +249,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
          "reload: {} was unloaded, but the system keeps its code mapped (another user of it, or -z nodelete, or unique "
          "symbols), so that its new bytes cannot be loaded into this process",
          path.string());
-  return open_one(candidate);
+  return open_one(candidate, default_policy());
 }
 
 }  // namespace ferrule

@@ -1,6 +1,7 @@
 // Loading: find, read, judge, open, register, report.
 #pragma once
 
+#include "core/loader/policy.h"
 #include "core/loader/report.h"
 #include "core/registry/backend.h"
 
@@ -20,8 +21,7 @@ struct LoadOptions {
   std::vector<std::string> require;
   // Other names are left out, when this is not empty.
   std::vector<std::string> only;
-  // "manifest": ranks decide who is opened. "score": all are opened and asked.
-  std::string select = "manifest";
+  Policy policy = default_policy();
   // Default roots that the caller knows of, after our own.
   std::vector<std::filesystem::path> extra_roots;
 };
@@ -32,7 +32,7 @@ LoadReport load_all(const LoadOptions& options = {});
 // One file, through the same steps. Returns the backend that is there when this very file is loaded. Throws not_found
 // (no such file), io, abi_mismatch, unsupported (not for this machine, disabled, no device), invalid_argument (no
 // module, or its name is taken), or the error of the module's init.
-std::shared_ptr<Backend> load(const std::filesystem::path& path);
+std::shared_ptr<Backend> load(const std::filesystem::path& path, const Policy& policy = default_policy());
 
 // Unloads a backend and loads what lies at its path now. The new file is read and judged first: when it is no good, the
 // old one stays. Throws as load and unload do; unsupported when the old one cannot be let go of.

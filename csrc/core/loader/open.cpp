@@ -3,11 +3,11 @@
 #include "core/error.h"
 #include "core/loader/dynamic_library.h"
 #include "core/loader/file_hash.h"
+#include "core/loader/stopwatch.h"
 #include "core/registry/abi.h"
 #include "core/registry/enter.h"
 #include "core/registry/registry.h"
 
-#include <chrono>
 #include <utility>
 
 namespace ferrule {
@@ -20,21 +20,10 @@ struct Refusal {
   std::string reason;
 };
 
-class Stopwatch {
- public:
-  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
-  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& milliseconds_;
-  const Clock::time_point begin_ = Clock::now();
-};
-
-// Runs a step that enters a module: whatever comes out of it is a row, not the end of the load.
+// Runs a step: whatever comes out of it is a row, not the end of the load.
 template <class Step>
-bool attempt(Candidate& candidate, Step step) {
-  const Stopwatch stopwatch(candidate.row.milliseconds);
+bool attempt(Candidate& candidate, double& milliseconds, Step step) {
+  const Stopwatch stopwatch(milliseconds);
   try {
     step();
     return true;
@@ -57,7 +46,6 @@ void check_hash(const Candidate& candidate) {
 }
 
 ModuleSource open_checked(Candidate& candidate) {
-  check_hash(candidate);
   const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
@@ -87,15 +75,18 @@ ModuleSource open_checked(Candidate& candidate) {
 
 }  // namespace
 
-std::optional<ModuleSource> open_module(Candidate& candidate) {
+std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& policy) {
   std::optional<ModuleSource> source;
-  attempt(candidate, [&] { source = open_checked(candidate); });
+  LoadTimes& times = candidate.row.times;
+  static_cast<void>(policy);
+  if (attempt(candidate, times.hash, [&] { check_hash(candidate); }))
+    attempt(candidate, times.open, [&] { source = open_checked(candidate); });
   return source;
 }
 
 std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source) {
   std::shared_ptr<Backend> backend;
-  const bool is_started = attempt(candidate, [&] {
+  const bool is_started = attempt(candidate, candidate.row.times.init, [&] {
     backend = Backend::start(std::move(source));
     if (backend->devices().empty())
       throw Refusal{LoadState::no_device, FE_NOT_FOUND, "it has no device on this machine"};
@@ -103,6 +94,7 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
   });
   if (is_started) {
     candidate.row.state = LoadState::loaded;
+    candidate.row.version = backend->version();
     for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
     return backend;
   }

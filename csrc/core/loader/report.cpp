@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace ferrule {
 namespace {
@@ -21,6 +22,30 @@ json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
+json to_json(const LoadTimes& times) {
+  return {{"find", times.find},   {"read", times.read}, {"hash", times.hash},
+          {"probe", times.probe}, {"open", times.open}, {"init", times.init}};
+}
+
+json to_json(const LoadRow& row) {
+  return {{"path", row.path},
+          {"root", row.root},
+          {"name", row.name},
+          {"variant", row.variant},
+          {"version", row.version},
+          {"state", name_of(row.state)},
+          {"reason", row.reason},
+          {"rank", or_null(row.rank)},
+          {"score", or_null(row.score)},
+          {"devices", row.devices},
+          {"probed", row.probed},
+          {"notes", row.notes},
+          {"output", row.output},
+          {"files", row.files},
+          {"times", to_json(row.times)},
+          {"milliseconds", row.times.sum()}};
+}
+
 std::string number(const std::optional<int>& value) { return value ? std::to_string(*value) : ""; }
 
 std::string title_of(const LoadRow& row) {
@@ -31,7 +56,7 @@ std::string title_of(const LoadRow& row) {
 using Cells = std::array<std::string, 7>;
 
 Cells cells_of(const LoadRow& row) {
-  const std::string time = row.milliseconds > 0 ? fmt::format("{:.1f}", row.milliseconds) : "";
+  const std::string time = row.times.sum() > 0 ? fmt::format("{:.1f}", row.times.sum()) : "";
   return {"  " + title_of(row),
           name_of(row.state),
           number(row.rank),
@@ -58,7 +83,15 @@ std::string aligned(const Cells& cells, const std::array<std::size_t, 7>& widths
 std::string summary(const LoadReport& report) {
   const auto is_loaded = [](const LoadRow& row) { return row.state == LoadState::loaded; };
   const auto loaded = std::count_if(report.rows.begin(), report.rows.end(), is_loaded);
-  return fmt::format("{} of {} modules loaded in {:.1f} ms\n", loaded, report.rows.size(), report.milliseconds);
+  const LoadTimes& times = report.times;
+  const std::pair<const char*, double> steps[] = {{"finding", times.find}, {"reading", times.read},
+                                                  {"hashing", times.hash}, {"probing", times.probe},
+                                                  {"opening", times.open}, {"initialising", times.init}};
+  std::vector<std::string> parts;
+  for (const auto& [step, milliseconds] : steps)
+    if (milliseconds >= 0.05) parts.push_back(fmt::format("{} {:.1f}", step, milliseconds));
+  return fmt::format("{} of {} modules loaded in {:.1f} ms{}\n", loaded, report.rows.size(), report.milliseconds,
+                     parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
 }
 
 }  // namespace
@@ -72,22 +105,22 @@ const LoadRow* LoadReport::loaded(std::string_view name) const {
 }
 
 json to_json(const LoadReport& report) {
-  json roots = json::array(), rows = json::array();
+  json roots = json::array(), rows = json::array(), remaining = json::array();
   for (const LoadRoot& root : report.roots)
     roots.push_back(
         {{"path", root.path}, {"origin", root.origin}, {"candidates", root.candidates}, {"problem", root.problem}});
-  for (const LoadRow& row : report.rows)
-    rows.push_back({{"path", row.path},
-                    {"root", row.root},
-                    {"name", row.name},
-                    {"variant", row.variant},
-                    {"state", name_of(row.state)},
-                    {"reason", row.reason},
-                    {"rank", or_null(row.rank)},
-                    {"score", or_null(row.score)},
-                    {"devices", row.devices},
-                    {"milliseconds", row.milliseconds}});
-  return {{"roots", roots}, {"candidates", rows}, {"milliseconds", report.milliseconds}};
+  for (const LoadRow& row : report.rows) rows.push_back(to_json(row));
+  for (const Remnant& remnant : report.remaining)
+    remaining.push_back({{"path", remnant.path}, {"reason", remnant.reason}});
+  const json policy = {{"select", name_of(report.policy.select)},
+                       {"probe", name_of(report.policy.probe)},
+                       {"trust", name_of(report.policy.trust)}};
+  return {{"roots", roots},
+          {"candidates", rows},
+          {"remaining", remaining},
+          {"policy", policy},
+          {"times", to_json(report.times)},
+          {"milliseconds", report.milliseconds}};
 }
 
 std::string to_text(const LoadReport& report) {
@@ -104,7 +137,10 @@ std::string to_text(const LoadReport& report) {
   const auto print_root = [&](const std::string& path, const std::string& title, const std::string& problem) {
     text += title + (problem.empty() ? "\n" : ": " + problem + "\n");
     for (const LoadRow& row : report.rows)
-      if (row.root == path) text += aligned(cells_of(row), widths);
+      if (row.root == path) {
+        text += aligned(cells_of(row), widths);
+        for (const std::string& note : row.notes) text += "      note: " + note + "\n";
+      }
   };
   const auto has_rows = [&](std::string_view root) {
     return std::any_of(report.rows.begin(), report.rows.end(), [&](const LoadRow& row) { return row.root == root; });
@@ -115,6 +151,8 @@ std::string to_text(const LoadReport& report) {
     const std::string title = root.path == root.origin ? root.path : root.path + " (" + root.origin + ")";
     print_root(root.path, title, root.problem.empty() && root.candidates == 0 ? "no modules" : root.problem);
   }
+  for (const Remnant& remnant : report.remaining)
+    text += fmt::format("unloaded, and still mapped: {}: {}\n", remnant.path, remnant.reason);
   return text;
 }
 

@@ -1,6 +1,8 @@
 // What a load looked at, and what became of it.
 #pragma once
 
+#include "core/loader/policy.h"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
@@ -23,17 +25,34 @@ enum class LoadState {
 };
 const char* name_of(LoadState state) noexcept;
 
+// Where the time of a load, or of one module, went: milliseconds.
+struct LoadTimes {
+  double find = 0;   // looking into the roots; of a report only
+  double read = 0;   // manifests, headers and owners of files
+  double hash = 0;   // of the file's bytes
+  double probe = 0;  // in a process of its own
+  double open = 0;   // mapping it and asking its score
+  double init = 0;   // its init, and listing its devices
+
+  double sum() const { return find + read + hash + probe + open + init; }
+};
+
 // A module that was found: one row.
 struct LoadRow {
   std::string path;  // "static" when it is linked into the program
   std::string root;
   std::string name, variant;
+  std::string version;  // "" when it tells none
   LoadState state = LoadState::outranked;
   std::string reason;        // "" when there is nothing to say
   std::optional<int> rank;   // the manifest's
   std::optional<int> score;  // the module's own
   std::vector<std::string> devices;
-  double milliseconds = 0;  // of opening and initialising
+  std::string probed = "no";       // "yes": now; "cached": before, with the verdict that still holds
+  std::vector<std::string> notes;  // sentences about what is odd and did not keep it from being loaded
+  std::string output;              // what it printed in its probe; bounded
+  std::vector<std::string> files;  // what opening it mapped: real paths, its own first
+  LoadTimes times;
 };
 
 // A folder, or a list of files, that was searched.
@@ -44,9 +63,18 @@ struct LoadRoot {
   std::string problem;  // "" when it could be read
 };
 
+// The file of an unloaded module that stays mapped.
+struct Remnant {
+  std::string path;
+  std::string reason;
+};
+
 struct LoadReport {
   std::vector<LoadRoot> roots;
   std::vector<LoadRow> rows;
+  std::vector<Remnant> remaining;
+  Policy policy;
+  LoadTimes times;
   double milliseconds = 0;
 
   // The row that is loaded under a name, or null.
@@ -54,9 +82,9 @@ struct LoadReport {
 };
 
 nlohmann::json to_json(const LoadReport& report);
-// A table for people.
 // The other way; throws invalid_argument for what is no report.
 LoadReport report_from_json(const nlohmann::json& json);
+// A table for people.
 std::string to_text(const LoadReport& report);
 
 }  // namespace ferrule

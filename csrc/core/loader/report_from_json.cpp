@@ -4,6 +4,13 @@
 #include <nlohmann/json.hpp>
 
 namespace ferrule {
+namespace {
+
+LoadTimes times_from(const nlohmann::json& json) {
+  return {json.at("find"), json.at("read"), json.at("hash"), json.at("probe"), json.at("open"), json.at("init")};
+}
+
+}  // namespace
 
 LoadReport report_from_json(const nlohmann::json& json) {
   try {
@@ -24,9 +31,19 @@ LoadReport report_from_json(const nlohmann::json& json) {
       if (!row.at("rank").is_null()) to.rank = row.at("rank").get<int>();
       if (!row.at("score").is_null()) to.score = row.at("score").get<int>();
       to.devices = row.at("devices").get<std::vector<std::string>>();
-      to.milliseconds = row.at("milliseconds");
+      to.version = row.at("version");
+      to.probed = row.at("probed");
+      to.notes = row.at("notes").get<std::vector<std::string>>();
+      to.output = row.at("output");
+      to.files = row.at("files").get<std::vector<std::string>>();
+      to.times = times_from(row.at("times"));
       report.rows.push_back(std::move(to));
     }
+    for (const auto& remnant : json.at("remaining"))
+      report.remaining.push_back({remnant.at("path"), remnant.at("reason")});
+    const auto& policy = json.at("policy");
+    report.policy = policy_of(policy.at("select"), policy.at("probe"), policy.at("trust"), false);
+    report.times = times_from(json.at("times"));
     report.milliseconds = json.at("milliseconds");
     return report;
   } catch (const nlohmann::json::exception& error) {

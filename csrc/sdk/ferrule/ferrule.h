@@ -43,12 +43,16 @@ FE_API const char *fe_error_message(const fe_error *error);
 FE_API void fe_error_release(fe_error *error);
 FE_API const char *fe_version(void);
 
-/* ---- loading. `options_json` may be NULL: {"dirs": [..]|null, "require": [..], "only": [..], "select": "manifest",
- * "extra_roots": [..]}. The report is JSON: {"roots": [..], "candidates": [{path, root, name, variant, state, reason,
- * rank, score, devices, milliseconds}], "milliseconds"}. With `require` unmet: the error, and the report all the same.
- */
+/* ---- loading. `options_json` may be NULL: {"dirs": [..]|null, "require": [..], "only": [..], "select": "manifest" |
+ * "score", "probe": "auto" | "always" | "never", "trust": "owner" | "manifest-hash" | "any", "reprobe": false,
+ * "extra_roots": [..]}; of fe_load, probe, trust and reprobe only. Absent, probe is what FERRULE_PROBE says and trust
+ * what FERRULE_TRUST says, else the first word here. The report is JSON: {"roots": [{path, origin, candidates,
+ * problem}], "candidates": [{path, root, name, variant, version, state, reason, rank, score, devices, probed, notes,
+ * output, files, times, milliseconds}], "remaining": [{path, reason}], "policy", "times": {find, read, hash, probe,
+ * open, init}, "milliseconds"}; docs/loading.md says what they mean. With `require` unmet: the error, and the report
+ * all the same. */
 FE_API fe_error *fe_load_all(const char *options_json, fe_string **report_json);
-FE_API fe_error *fe_load(const char *path, fe_backend_ref **out);
+FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_ref **out);
 FE_API fe_error *fe_unload(const char *name);
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);

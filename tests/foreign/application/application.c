@@ -32,7 +32,7 @@ int main(int count, char **arguments) {
   if (count < 2) return fprintf(stderr, "usage: application <device> [module]\n"), 2;
   if (count > 2) {
     fe_backend_ref *backend = NULL;
-    if (failed(fe_load(arguments[2], &backend))) return 1;
+    if (failed(fe_load(arguments[2], NULL, &backend))) return 1;
     fe_backend_release(backend);
   } else if (failed(fe_load_all(NULL, NULL))) {
     return 1;
