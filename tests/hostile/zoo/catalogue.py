@@ -1,0 +1,8 @@
+"""All creatures of the zoo, in the order of the table."""
+
+from __future__ import annotations
+
+from zoo import faults, files, process, tables
+from zoo.creature import Creature
+
+CREATURES: list[Creature] = [*faults.CREATURES, *process.CREATURES, *tables.CREATURES, *files.CREATURES]

@@ -1,0 +1,120 @@
+"""Creatures that tell the core what is not so: in their ABI data, their table, their devices and their errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zoo.creature import Creature
+from zoo.visitor import Visit
+
+GOOD = "ABI(FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, FE_LAYOUT_HASH)"
+SYMBOL = "ferrule_backend_abi"
+STRIPPED = "-s"
+
+
+def abi(name: str, declaration: str, state: str, reason: str = "", *defines: str, runs: bool = False) -> Creature:
+    """One that may not be executed: what is wrong stands in the file."""
+    defined = (f"ZOO_ABI={declaration}", *defines)
+    return Creature(name, state, reason, source="abi.c", defines=defined, runs=runs)
+
+
+def declared(magic: str = "FE_ABI_MAGIC", size: str = "sizeof(fe_abi)", major: str = "FE_ABI_MAJOR") -> str:
+    fields = f"ABI({magic}, {size}, {major}, FE_ABI_MINOR, FE_LAYOUT_HASH)"
+    return f"EXPORT const fe_abi {SYMBOL} = {fields};"
+
+
+def table(name: str, state: str, reason: str, *defines: str) -> Creature:
+    return Creature(name, state, reason, source="tables.c", defines=defines)
+
+
+def spoiled(field: str, value: str) -> str:
+    return f"ZOO_SPOIL(table)=(table)->{field}={value}"
+
+
+def is_bounded(visit: Visit, row: dict[str, Any]) -> None:
+    assert len(str(visit.told["report"])) < 100_000, "no report grows with what a module says"
+
+
+ABI = [
+    abi("abi_of_8_bytes", f"EXPORT const uint64_t {SYMBOL} = FE_ABI_MAGIC;", "error", "bytes of constant data"),
+    abi("abi_of_no_bytes", f"EXPORT const char {SYMBOL}[0];", "error", "bytes of constant data"),
+    abi("abi_of_zeros", f"EXPORT fe_abi {SYMBOL};", "error", "bytes of constant data"),
+    abi("abi_is_code", f"EXPORT void {SYMBOL}(void) {{ for (volatile int i = 0; i < 9; ++i) continue; }}", "incompatible", "magic"),
+    abi(
+        "abi_misaligned",
+        f"struct __attribute__((packed)) shifted {{ char first; fe_abi abi; }}; static __attribute__((used)) const "
+        f"struct shifted zoo_shifted = {{ 0, {GOOD} }}; "
+        f'__asm__(".globl {SYMBOL}\\n.type {SYMBOL}, @object\\n.size {SYMBOL}, 40\\n.set {SYMBOL}, zoo_shifted + 1");',
+        "error",
+        "aligned|multiple",
+    ),
+    abi("abi_huge", f"EXPORT const struct {{ fe_abi abi; char rest[64 << 20]; }} {SYMBOL} = {{ {GOOD}, {{1}} }};", "loaded", runs=True),
+    abi("abi_says_4_gb", declared(size="0xffffffff"), "incompatible", "4294967295"),
+    abi("abi_says_nothing", declared(size="0"), "incompatible", "has 0 bytes"),
+    abi("abi_of_other_magic", declared(magic="0x6c6c6568"), "incompatible", "magic"),
+    abi("abi_of_the_future", declared(major="4000000000u"), "incompatible", "interface 4000000000"),
+    abi(
+        "abi_changes_when_opened",
+        f"EXPORT fe_abi {SYMBOL} = {GOOD};",
+        "incompatible|probe_failed",
+        "interface 7",
+        "ZOO_CHANGES_ABI",
+        runs=True,
+    ),
+]
+
+TABLES = [
+    table("table_of_no_bytes", "probe_failed", "table to 0 bytes", spoiled("struct_size", "0")),
+    table("table_of_half", "probe_failed", "no function", spoiled("struct_size", "sizeof(fe_backend) / 2")),
+    table("table_larger_than_ours", "probe_failed", "size of its table", spoiled("struct_size", "~(size_t)0")),
+    table("table_without_compile", "probe_failed", "no function 'compile'", spoiled("compile", "NULL")),
+    table("table_of_another_name", "probe_failed", "calls it 'cpu'", spoiled("name", '"cpu"')),
+    table("table_without_name", "probe_failed", "calls it ''", spoiled("name", "NULL")),
+    table("wild_functions", "probe_failed", "ended by SIG", spoiled("device_count", "(void *)16")),
+    table("endless_name", "probe_failed", "ended by SIGSEGV in step 'init'", spoiled("name", "endless()")),
+    table("endless_version", "probe_failed", "ended by SIGSEGV in step 'init'", spoiled("version", "endless()")),
+    table(
+        "endless_device_name", "probe_failed", "ended by SIGSEGV in step 'enumerate'", "ZOO_DEVICE_NAME=endless()"
+    ),
+    Creature(
+        "long_device_name",
+        "probe_failed",
+        "name",
+        source="tables.c",
+        defines=("ZOO_DEVICE_NAME=long_string()",),
+        check=is_bounded,
+    ),
+    Creature(
+        "long_error",
+        "probe_failed",
+        "aaaa",
+        source="tables.c",
+        defines=("ZOO_ERROR=long_string()", "ZOO_ERROR_CODE=FE_INTERNAL"),
+        check=is_bounded,
+    ),
+    table("device_name_not_utf8", "probe_failed", "UTF-8", 'ZOO_DEVICE_NAME="\\xff\\xfe\\x80"'),
+    table("error_not_utf8", "probe_failed", "zoo: ", 'ZOO_ERROR="zoo: \\xff\\xfe \\x1b[31m"', "ZOO_ERROR_CODE=FE_IO"),
+    table("error_of_unknown_code", "probe_failed", "zoo: odd", 'ZOO_ERROR="zoo: odd"', "ZOO_ERROR_CODE=(fe_code)-77"),
+    table("forged_error", "probe_failed", "ended by SIGSEGV in step 'init'", "ZOO_FORGED_ERROR=16"),
+    table("devices_2_to_the_32", "probe_failed", "4294967295 devices", "ZOO_DEVICE_COUNT=UINT32_MAX"),
+    table(
+        "properties_of_huge_size",
+        "loaded",
+        "",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->struct_size=~(size_t)0",
+    ),
+    table(
+        "device_of_unknown_kind",
+        "probe_failed",
+        "kind",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->kind=4000000000u",
+    ),
+    table(
+        "wild_uuid",
+        "probe_failed",
+        "ended by SIGSEGV in step 'enumerate'",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->uuid=(void *)16",
+    ),
+]
+
+CREATURES = ABI + TABLES

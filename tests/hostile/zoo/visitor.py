@@ -1,0 +1,176 @@
+"""Sends a fresh process to a folder of modules, and looks at what it leaves behind."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PR_SET_CHILD_SUBREAPER = 36
+PROBE_TIMEOUT = 2  # seconds
+LIMIT = 30  # seconds of one visit, on a machine that does other things besides
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a process told after its load, and what it left."""
+
+    told: dict[str, Any]
+    left: list[str]  # processes
+    printed: str  # on its standard output and error
+    seconds: float
+
+    def row(self, file: str) -> dict[str, Any]:
+        found = [row for row in self.told["report"]["candidates"] if Path(row["path"]).name == file]
+        assert len(found) == 1, f"one row about {file}: {[row['path'] for row in self.told['report']['candidates']]}"
+        row: dict[str, Any] = found[0]
+        return row
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """One user: with a cache of verdicts, a folder to stand in, and a list of what modules did."""
+
+    home: Path
+
+    @property
+    def cache(self) -> Path:
+        return self.home / "cache"
+
+    @property
+    def marks_file(self) -> Path:
+        return self.home / "marks"
+
+    def marks(self) -> list[tuple[int, str]]:
+        """What creatures ran, so far: (process, step)."""
+        if not self.marks_file.exists():
+            return []
+        lines = (line.split() for line in self.marks_file.read_text().splitlines())
+        return [(int(process), step) for process, step in lines]
+
+    def visit(
+        self,
+        *dirs: Path | bytes,
+        environment: Mapping[str, str] | None = None,
+        user: int | None = None,
+        file_limit: int | None = None,
+        add_on: str | None = None,
+        **options: object,
+    ) -> Visit:
+        """`add_on` names a device that computes a sum after the load; `options` are those of load_all."""
+        os.makedirs(self.home / "here", exist_ok=True)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "ZOO_"))}
+        variables |= {
+            "FERRULE_CACHE_DIR": str(self.cache),
+            "FERRULE_PROBE_TIMEOUT": str(PROBE_TIMEOUT),
+            "ZOO_MARKS": str(self.marks_file),
+            "LC_ALL": "C",
+            **(environment or {}),
+        }
+        request = {
+            "dirs": [os.fsencode(folder).hex() for folder in dirs],
+            "options": options,
+            "user": user,
+            "file_limit": file_limit,
+            "add_on": add_on,
+        }
+        answer = self.home / "answer.json"
+        answer.unlink(missing_ok=True)
+        command = [sys.executable, str(Path(__file__).with_name("visit.py")), json.dumps(request), str(answer)]
+        adopt_orphans()
+        begin = time.perf_counter()
+        output = self.home / "output"
+        with open(output, "wb") as sink:
+            # A process group of its own, and files instead of pipes: what is left behind cannot keep us waiting.
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                cwd=self.home / "here",
+                env=variables,
+                start_new_session=True,
+            )
+            try:
+                status = child.wait(LIMIT)
+            except subprocess.TimeoutExpired:
+                status = None
+                child.kill()
+                child.wait()
+        seconds = time.perf_counter() - begin
+        left = end_orphans()
+        printed = output.read_bytes()[:100_000].decode(errors="replace")
+        assert status is not None, f"the load did not end within {LIMIT} s; left: {left}; it printed: {printed}"
+        assert status == 0, f"the process ended with {status}; left: {left}; it printed: {printed}"
+        told = json.loads(answer.read_text())
+        told["descriptors"] = sorted(self.anonymous(name) for name in told["descriptors"])
+        return Visit(told, left, printed, seconds)
+
+    def anonymous(self, name: str) -> str:
+        """What a descriptor leads to, without what differs between two visitors."""
+        return re.sub(r"\d+", "N", name.replace(str(self.home), "home"))
+
+
+def adopt_orphans() -> None:
+    """From now on this process is the parent of whatever its children leave behind, whatever session that is in."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def end_orphans() -> list[str]:
+    """What is still there a moment later, each as 'pid command state'; it is ended."""
+    deadline = time.monotonic() + 0.5
+    while (left := orphans()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    found = list(left.values())
+    for _ in range(1000):  # one that forks on flees us, too, for a while
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        if not (left := orphans()):
+            break
+        time.sleep(0.002)
+    return found
+
+
+def orphans() -> dict[int, str]:
+    """Children of this process that nobody waits for. Those that have ended are buried."""
+    found = {}
+    for process in children():
+        try:
+            ended, _ = os.waitpid(process, os.WNOHANG)
+            if ended == 0:
+                found[process] = description(process)
+        except (ChildProcessError, FileNotFoundError):
+            continue
+    return found
+
+
+def children() -> Sequence[int]:
+    tasks = os.listdir("/proc/self/task")
+    listed = [Path(f"/proc/self/task/{task}/children") for task in tasks]
+    if listed and listed[0].exists():
+        return [int(word) for path in listed for word in path.read_text().split()]
+    own = str(os.getpid())
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(name) == own]
+
+
+def parent_of(process: str) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]
+    except OSError:
+        return ""
+
+
+def description(process: int) -> str:
+    command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    state = re.search(r"^State:\s*(.*)$", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+    return f"{process} {command.strip()} {state.group(1) if state else ''}"
