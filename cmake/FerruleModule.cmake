@@ -104,6 +104,7 @@ function(ferrule_add_module)
   if(arg_DESTINATION)
     install(TARGETS ${stem} LIBRARY DESTINATION ${arg_DESTINATION})
     install(FILES $<TARGET_FILE_DIR:${stem}>/lib${stem}.json DESTINATION ${arg_DESTINATION})
+    set_property(GLOBAL APPEND PROPERTY FERRULE_INSTALLED_MANIFESTS $<TARGET_FILE_DIR:${stem}>/lib${stem}.json)
   elseif(TARGET ferrule_core)
     # Apart from the modules that are installed, in a folder that no test takes for a root by accident.
     set_target_properties(${stem} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/testing)

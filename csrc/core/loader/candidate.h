@@ -23,6 +23,7 @@ struct Candidate {
   tools::Image image;
   FileIdentity identity;
   LoadRow row;
+  bool leaves_threads = false;  // after its close; told by its probe
   bool is_refused = false;
   fe_code code = FE_OK;  // of the refusal
 

@@ -3,6 +3,7 @@
 #include "core/host.h"
 #include "core/log.h"
 #include "core/registry/enter.h"
+#include "core/registry/step.h"
 
 #include <cstring>
 #include <utility>
@@ -46,6 +47,7 @@ std::string Backend::file() const { return is_static() ? "static" : source_.path
 void Backend::initialise() {
   closed_ = true;  // until all is well
   table_.struct_size = sizeof table_;
+  begin_step("init");
   enter_module("init", [&] { check(source_.init(host_table(), &table_)); });
   clear_unknown_slots(table_);
   try {
@@ -97,6 +99,7 @@ void Backend::enumerate() {
   const std::scoped_lock lock(mutex_);
   if (is_closed()) return;
   stale_.store(false, std::memory_order_release);
+  begin_step("enumerate");
   const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
   for (uint32_t index = static_cast<uint32_t>(devices_.size()); index < count; ++index) {
     DeviceProperties properties = enter_module("device_properties", [&] { return read_properties(table_, index); });

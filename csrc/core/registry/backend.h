@@ -32,6 +32,7 @@ struct ModuleSource {
   std::optional<Manifest> manifest;
   fe_abi abi{};
   std::optional<int> score;  // its own, when it has one
+  bool leaves_threads = false;  // that run its code after its close
   fe_init_function init = nullptr;
 };
 

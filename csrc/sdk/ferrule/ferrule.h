@@ -186,7 +186,13 @@ FE_API void fe_set_log_callback(fe_log_callback callback,
                                 void *argument); /* lines are delivered by fe_drain; NULL = stderr */
 FE_API void fe_set_log_level(fe_log_level level);
 FE_API size_t fe_drain(void); /* runs deferred releases and log lines on this thread; how many */
+/* What later versions and special needs add, by name; NULL when there is none of that name. */
 FE_API void *fe_get_proc(const char *name);
+/* A void (*)(fe_load_step_callback callback, void *argument): `callback` is called on the loading thread before a load
+ * enters a module, with "open", "score", "init", "enumerate", so that who watches the process from outside can say where
+ * it ended. NULL ends that. */
+#define FE_SET_LOAD_STEP_CALLBACK "fe_set_load_step_callback"
+typedef void (*fe_load_step_callback)(void *argument, const char *step);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,165 @@
+#include "core/loader/disk_cache.h"
+
+#include "core/environment.h"
+#include "core/loader/private_folder.h"
+#include "core/log.h"
+#include "sdk/tools/sha256.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <random>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace ferrule::disk_cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_entry = 64 * 1024;  // bytes of the file
+constexpr std::size_t most_entries = 512;
+constexpr std::string_view ending = ".entry";
+constexpr std::string_view unfinished_ending = ".unfinished";
+constexpr std::chrono::minutes longest_write{10};  // what is unfinished for longer was left by a process that died
+constexpr std::size_t digits_of_hash = 32;
+
+std::string sha256(std::string_view text) {
+  tools::Sha256 sha;
+  sha.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return sha.finish();
+}
+
+std::string file_name(std::string_view kind, std::string_view key) {
+  return fmt::format("{}-{}{}", kind, sha256(key).substr(0, digits_of_hash), ending);
+}
+
+// Under the hash of it all: a file that lost a part, or has a wrong bit, is no entry.
+std::string entry_of(std::string_view key, std::string_view text) {
+  const std::string body = fmt::format("{:08x}\n{}{}", key.size(), key, text);
+  return fmt::format("ferrule-cache 1 {}\n{}", sha256(body), body);
+}
+
+std::optional<std::string> text_of(std::string_view entry, std::string_view key) {
+  static const std::size_t around_both = entry_of("", "").size();
+  if (entry.size() < around_both + key.size()) return std::nullopt;
+  std::string text(entry.substr(around_both + key.size()));
+  if (entry != entry_of(key, text)) return std::nullopt;
+  return text;
+}
+
+// As the system has it; nothing when the process has no home of its own.
+fs::path users_folder() {
+#if defined(_WIN32)
+  return environment("LOCALAPPDATA").value_or("");
+#else
+  const fs::path home = environment("HOME").value_or("");
+#if defined(__APPLE__)
+  const fs::path caches = home / "Library" / "Caches";
+#else
+  // The specification of XDG says that a relative path in it does not count.
+  const fs::path named = environment("XDG_CACHE_HOME").value_or("");
+  if (named.is_absolute()) return named;
+  const fs::path caches = home / ".cache";
+#endif
+  // A home that does not exist is that of an account for services: it shall have none.
+  std::error_code problem;
+  return home.is_absolute() && fs::is_directory(home, problem) ? caches : fs::path();
+#endif
+}
+
+std::string unfinished_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{}", random(), random(), unfinished_ending);
+}
+
+// Keeps the folder within its bounds. Other processes may do the same at the same time: what is gone is gone.
+void make_room(const PrivateFolder& folder) {
+  std::vector<std::pair<std::chrono::system_clock::time_point, std::string>> entries;
+  const auto now = std::chrono::system_clock::now();
+  std::size_t count = 0;
+  const std::vector<std::string> names = folder.names();
+  for (const std::string& name : names) {
+    if (name.ends_with(ending)) ++count;
+    if (!name.ends_with(unfinished_ending)) continue;
+    if (const auto written = folder.written_at(name); written && now - *written > longest_write) folder.remove(name);
+  }
+  if (count <= most_entries) return;
+  for (const std::string& name : names)
+    if (name.ends_with(ending))
+      if (const auto written = folder.written_at(name)) entries.emplace_back(*written, name);
+  std::sort(entries.begin(), entries.end());
+  entries.resize(std::min(entries.size(), count / 4));
+  for (const auto& [written, name] : entries) folder.remove(name);
+  log_debug("cache: the {} oldest of {} entries were removed", entries.size(), count);
+}
+
+std::optional<PrivateFolder> opened(const fs::path& path) {
+  std::string problem;
+  auto folder = PrivateFolder::open(path, problem);
+  if (!folder) log_debug("cache: {} is not used: {}", path.string(), problem);
+  return folder;
+}
+
+void put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
+  const fs::path path = folder();
+  if (path.empty()) return;
+  const std::string entry = entry_of(key, text);
+  if (entry.size() > largest_entry)
+    return log_debug("cache: an entry of {} bytes is too large to be kept", entry.size());
+  std::string problem;
+  PrivateFolder::create(path, problem);
+  if (!problem.empty()) return log_debug("cache: {} is not used: {}", path.string(), problem);
+  const auto folder = opened(path);
+  if (!folder) return;
+  make_room(*folder);
+  if (!folder->write(file_name(kind, key), unfinished_name(), entry))
+    log_debug("cache: nothing can be written into {}", path.string());
+}
+
+std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {
+  const fs::path path = folder();
+  std::error_code missing;
+  if (path.empty() || !fs::exists(path, missing)) return std::nullopt;
+  const auto folder = opened(path);
+  if (!folder) return std::nullopt;
+  const auto entry = folder->read(file_name(kind, key), largest_entry);
+  if (!entry) return std::nullopt;
+  auto text = text_of(*entry, key);
+  if (!text) log_debug("cache: {} in {} is damaged, or about something else", file_name(kind, key), path.string());
+  return text;
+}
+
+}  // namespace
+
+fs::path folder() {
+  if (const auto named = environment("FERRULE_CACHE_DIR")) {
+    if (fs::path(*named).is_absolute()) return *named;
+    log_debug("cache: none, since FERRULE_CACHE_DIR is '{}', and must be absolute", *named);
+    return {};
+  }
+  const fs::path users = users_folder();
+  return users.is_absolute() ? users / "ferrule" : fs::path();
+}
+
+std::optional<std::string> get(std::string_view kind, std::string_view key) noexcept {
+  try {
+    return get_or_throw(kind, key);
+  } catch (const std::exception&) {  // no memory
+    return std::nullopt;
+  }
+}
+
+void put(std::string_view kind, std::string_view key, std::string_view text) noexcept {
+  try {
+    put_or_throw(kind, key, text);
+  } catch (const std::exception& error) {
+    log_line(FE_LOG_DEBUG, error.what());
+  }
+}
+
+}  // namespace ferrule::disk_cache
