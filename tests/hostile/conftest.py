@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from zoo.creature import INCLUDE
+from zoo.creature import PACKAGE
 from zoo.visitor import Visitor
 
 
@@ -22,7 +22,7 @@ def package() -> Path:
     assert spec is not None
     assert spec.origin is not None
     folder = Path(spec.origin).parent
-    os.environ[INCLUDE] = str(folder / "include")
+    os.environ[PACKAGE] = str(folder)
     return folder
 
 

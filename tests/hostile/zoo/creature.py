@@ -15,7 +15,7 @@ from typing import Any
 from zoo.visitor import Visit
 
 HERE = Path(__file__).resolve().parents[1]
-INCLUDE = "FERRULE_ZOO_INCLUDE"  # the folder of the SDK's headers, which conftest.py sets
+PACKAGE = "ZOO_PACKAGE"  # the folder of the installed package, which conftest.py sets
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Place:
 
     def put_manifest(self, **changes: object) -> None:
         """One that is right, but for the changes; None takes an entry away."""
-        header = (Path(os.environ[INCLUDE]) / "ferrule" / "layout_hash.h").read_text()
+        null = Path(os.environ[PACKAGE]) / "testing" / "libferrule-null.json"
         content = self.module.read_bytes()
         entries: dict[str, object] = {
             "name": self.creature.name,
             "variant": "",
-            "abi": {"major": 0, "minor": 1, "layout_hash": header.split("UINT64_C(")[1].split(")")[0]},
+            "abi": json.loads(null.read_text())["abi"],
             "sha256": hashlib.sha256(content).hexdigest(),
             "size": len(content),
             "rank": 1,
@@ -82,7 +82,7 @@ def compile_module(creature: Creature, to: Path, **changes: str) -> None:
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion"]
     if creature.source == "throwing.cc":  # throws through what is compiled for C
         warnings += ["-Wno-missing-field-initializers"]
-    folders = [f"-I{os.environ[INCLUDE]}", f"-I{HERE}"]
+    folders = [f"-I{os.environ[PACKAGE]}/include", f"-I{HERE}"]
     defined = [f"-D{word}" for word in (f'ZOO_NAME="{creature.name}"', *creature.defines)]
     made = to.with_name("unfinished.o")
     compile_only = [*launcher, *compiler, "-O1", "-g0", "-fPIC", *warnings, *folders, *defined, "-c"]
