@@ -19,18 +19,9 @@ install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_I
 
 # Which modules came with this libferrule, by their hashes: they need no probe.
 get_property(manifests GLOBAL PROPERTY FERRULE_INSTALLED_MANIFESTS)
-install(
-  CODE "
-set(entries \"\")
-foreach(manifest IN ITEMS ${manifests})
-  file(READ \${manifest} text)
-  string(JSON hash GET \${text} sha256)
-  cmake_path(GET manifest STEM LAST_ONLY stem)
-  list(APPEND entries \"    \\\"\${stem}\\\": \\\"\${hash}\\\"\")
-endforeach()
-list(JOIN entries \",\\n\" entries)
-file(WRITE \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_LIB_DIR}/own-modules.json
-     \"{\\n  \\\"sha256\\\": {\\n\${entries}\\n  }\\n}\\n\")")
+install(CODE "set(manifests ${manifests})
+set(list \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_LIB_DIR}/own-modules.json\")")
+install(SCRIPT cmake/OwnModules.cmake)
 
 install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake

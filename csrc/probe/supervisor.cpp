@@ -150,7 +150,8 @@ class Supervision {
     worker_ = fork();
     if (worker_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (worker_ == 0) {
-      for (const int end : {answer_pipe_.reader, output_pipe_.reader, child_ended_.reader, child_ended_.writer}) close(end);
+      for (const int end : {answer_pipe_.reader, output_pipe_.reader, child_ended_.reader, child_ended_.writer})
+        close(end);
       become_worker(module_, limits_, answer_pipe_.writer, output_pipe_.writer);
     }
     close(answer_pipe_.writer);

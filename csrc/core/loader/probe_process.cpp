@@ -94,7 +94,8 @@ class Descriptor {
 struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) fail(FE_IO, "no pipe to its probe could be made: {}", std::generic_category().message(errno));
+    if (pipe(ends.data()) != 0)
+      fail(FE_IO, "no pipe to its probe could be made: {}", std::generic_category().message(errno));
     reader = apart(ends[0]), writer = apart(ends[1]);
   }
   // Not for other children, and above the standard streams, which a program may have closed: these are put there.
@@ -125,9 +126,7 @@ class Actions {
   Actions(const Actions&) = delete;
   Actions& operator=(const Actions&) = delete;
   void connect(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
-  void open(int at, const char* path, int flags) {
-    posix_spawn_file_actions_addopen(&actions_, at, path, flags, 0);
-  }
+  void open(int at, const char* path, int flags) { posix_spawn_file_actions_addopen(&actions_, at, path, flags, 0); }
   const posix_spawn_file_actions_t* actions() const { return &actions_; }
   const posix_spawnattr_t* attributes() const { return &attributes_; }
 
@@ -144,12 +143,9 @@ class ProbeProcess {
     actions.connect(life_.reader.number(), STDIN_FILENO);
     actions.connect(answer_.writer.number(), STDOUT_FILENO);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
-    std::array<std::string, 7> words = {probe.string(),
-                                        "--life",
-                                        "--milliseconds",
-                                        std::to_string(limits.milliseconds),
-                                        "--mebibytes",
-                                        std::to_string(limits.mebibytes),
+    std::array<std::string, 7> words = {probe.string(),   "--life",
+                                        "--milliseconds", std::to_string(limits.milliseconds),
+                                        "--mebibytes",    std::to_string(limits.mebibytes),
                                         module.string()};
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
@@ -177,7 +173,8 @@ class ProbeProcess {
     std::string text;
     std::array<char, 4096> bytes{};
     for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       if (left.count() <= 0) fail(FE_TIMEOUT, "its probe does not answer, and was ended");
       pollfd waited{answer_.reader.number(), POLLIN, 0};
       const int ready = poll(&waited, 1, static_cast<int>(left.count()));

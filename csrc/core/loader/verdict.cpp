@@ -36,7 +36,7 @@ constexpr int64_t seconds_that_a_passing_fault_holds = 600;
 
 // Beginnings of the variables by which the known drivers, and the system's loader, are told what to show.
 constexpr std::array<std::string_view, 16> driver_variables = {
-    "CUDA_", "NVIDIA_", "VK_",   "HIP_", "ROCR_", "HSA_",       "GPU_",    "ZE_",
+    "CUDA_", "NVIDIA_", "VK_",   "HIP_",  "ROCR_", "HSA_",      "GPU_",    "ZE_",
     "ZES_",  "ONEAPI_", "SYCL_", "MESA_", "LP_",   "DRI_PRIME", "DISPLAY", "LD_"};
 
 int64_t seconds_now() {

@@ -18,10 +18,10 @@ enum class VerdictKind {
 
 struct Verdict {
   VerdictKind kind = VerdictKind::failed;
-  std::string reason;      // a sentence; "" when it passed
-  fe_code code = FE_OK;    // of a refusal
+  std::string reason;    // a sentence; "" when it passed
+  fe_code code = FE_OK;  // of a refusal
   std::vector<std::string> notes;
-  std::string output;      // what it printed
+  std::string output;  // what it printed
   bool leaves_threads = false;
 };
 

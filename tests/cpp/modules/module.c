@@ -1,12 +1,15 @@
 /* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
  * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND, TEST_DEVICES; TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH
  * tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, TEST_WRONG_NAME and
- * TEST_WITHOUT_COMPILE spoil the init. */
+ * TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
+#define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef TEST_VARIANT
 #define TEST_VARIANT ""
@@ -32,6 +35,10 @@
 #ifndef TEST_INIT_FAILS
 #define TEST_INIT_FAILS 0
 #endif
+enum fault { FAULT_NONE, FAULT_ABORT, FAULT_HANG, FAULT_ROUNDING, FAULT_VARIABLE, FAULT_WORDS };
+#ifndef TEST_FAULT
+#define TEST_FAULT FAULT_NONE
+#endif
 #ifndef TEST_WITHOUT_COMPILE
 #define TEST_WITHOUT_COMPILE 0
 #endif
@@ -46,6 +53,27 @@ static void note(const char *what) {
 
 /* Tells that the file was opened, whatever becomes of it. */
 __attribute__((constructor)) static void opened(void) { note("opened"); }
+
+static void commit(enum fault fault) {
+  switch (fault) {
+    case FAULT_NONE:
+      break;
+    case FAULT_ABORT:
+      abort();
+    case FAULT_HANG:
+      for (;;) pause();
+    case FAULT_ROUNDING:
+      fesetround(FE_UPWARD);
+      break;
+    case FAULT_VARIABLE:
+      setenv("T_VARIABLE", "1", 1);
+      break;
+    case FAULT_WORDS:
+      puts("a word from init");
+      fflush(stdout);
+      break;
+  }
+}
 
 static const fe_host *host;
 static uint32_t devices = TEST_DEVICES;
@@ -130,6 +158,7 @@ static void *get_proc(const char *name) {
 static fe_error *initialise(const fe_host *given, fe_backend *out) {
   host = given;
   note("initialised");
+  commit(TEST_FAULT);
   if (TEST_INIT_FAILS) return host->error_create(FE_DEVICE_LOST, "the test wants it to fail");
   out->self = (fe_module_backend *)&devices;
   out->name = TEST_WRONG_NAME;
