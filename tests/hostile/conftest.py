@@ -49,5 +49,3 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]
     visit = Visitor(home).visit(empty)
     assert visit.left == []
     return {key: visit.told[key] for key in ("descriptors", "threads")}
-
-

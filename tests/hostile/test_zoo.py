@@ -17,12 +17,12 @@ from zoo.visitor import PROBE_TIMEOUT, Visit, Visitor
 SECONDS_OF_A_VISIT = 10
 
 
-def meet(creature: Creature, folder: Path, visitor: Visitor, **options: object) -> Visit:
+def meet(creature: Creature, folder: Path, visitor: Visitor) -> Visit:
     environment = {name: value.replace("{folder}", str(folder)) for name, value in creature.environment.items()}
     if creature.is_named:
         environment["FERRULE_BACKEND_PATH"] = str(folder / creature.file)
     add_on = creature.name if creature.name == "innocent" else None
-    return visitor.visit(folder, environment=environment, add_on=add_on, **options)
+    return visitor.visit(folder, environment=environment, add_on=add_on)
 
 
 def check_process(visit: Visit, undisturbed: dict[str, list[str]], state: str, environment_changes: bool) -> None:

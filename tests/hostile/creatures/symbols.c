@@ -1,7 +1,7 @@
 /* Exports functions with the names of the core's own, of Python's and of the C library's, which end the program. */
 #include "zoo.h"
 
-#define OURS(name)                 \
+#define OURS(name)                  \
   FE_MODULE_EXPORT void name(void); \
   void name(void) { abort(); }
 

@@ -1,4 +1,5 @@
-/* What it tells the core in its init and of its devices is no good: see the macros of zoo.h that it is compiled with. */
+/* What it tells the core in its init and of its devices is no good: see the macros of zoo.h that it is compiled with.
+ */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <string.h>

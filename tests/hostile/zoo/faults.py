@@ -29,7 +29,9 @@ def throwing(step: str) -> Creature:
 
 def failing(step: str) -> Creature:
     reason = "zoo: the device fell off the bus"
-    return Creature(f"error_{step}", "probe_failed", reason, source="failing.c", defines=(f"ZOO_STEP=STEP_{step.upper()}",))
+    return Creature(
+        f"error_{step}", "probe_failed", reason, source="failing.c", defines=(f"ZOO_STEP=STEP_{step.upper()}",)
+    )
 
 
 def answered_right(visit: Visit, row: dict[str, Any]) -> None:

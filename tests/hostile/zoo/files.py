@@ -150,7 +150,9 @@ PLACES = [
     in_place("dangling_link", "no such file", lambda place: place.module.symlink_to("nowhere")),
     in_place("looping_link", "link|no such file", put_looping_link),
     Creature("empty_file", "error", "empty", put=lambda place: place.module.touch(), runs=False),
-    Creature("script", "error", "text file", put=lambda place: (place.module.write_text("#!/bin/sh\n"), None)[1], runs=False),
+    Creature(
+        "script", "error", "text file", put=lambda place: (place.module.write_text("#!/bin/sh\n"), None)[1], runs=False
+    ),
     Creature("cut_file", "error", "truncated", put=put_cut, runs=False),
     Creature("twin", "loaded", put=put_two_cases, check=refuses_the_other_case),
     Creature("same_name", "loaded|outranked", put=put_same_name_twice, check=loads_one_of_two),

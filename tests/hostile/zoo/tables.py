@@ -42,12 +42,25 @@ ABI = [
     abi("abi_not_in_the_file", "error", "constant data", f"EXPORT fe_abi {SYMBOL};"),
     abi("abi_is_code", "incompatible|error", "magic", f"EXPORT void {SYMBOL}(void) {{ {'getpid();' * 20} }}"),
     abi("abi_misaligned", "incompatible", "multiple", MISALIGNED, runs=True),
-    abi("abi_huge", "loaded", "", f"EXPORT const struct {{ fe_abi abi; char rest[64 << 20]; }} {SYMBOL} = {{ ZOO_GOOD, {{1}} }};", runs=True),
+    abi(
+        "abi_huge",
+        "loaded",
+        "",
+        f"EXPORT const struct {{ fe_abi abi; char rest[64 << 20]; }} {SYMBOL} = {{ ZOO_GOOD, {{1}} }};",
+        runs=True,
+    ),
     abi("abi_says_4_gb", "incompatible|error", "4294967295", GOOD, "ZOO_SIZE=0xffffffffu"),
     abi("abi_says_nothing", "incompatible|error", "0", GOOD, "ZOO_SIZE=0"),
     abi("abi_of_other_magic", "incompatible|error", "magic", GOOD, "ZOO_MAGIC=0x6c6c6568"),
     abi("abi_of_the_future", "incompatible", "interface 4000000000", GOOD, "ZOO_MAJOR=4000000000u"),
-    abi("abi_changes_when_opened", "incompatible", "interface 7", GOOD.replace("const ", ""), "ZOO_CHANGES_ABI", runs=True),
+    abi(
+        "abi_changes_when_opened",
+        "incompatible",
+        "interface 7",
+        GOOD.replace("const ", ""),
+        "ZOO_CHANGES_ABI",
+        runs=True,
+    ),
 ]
 
 TABLES = [
@@ -60,9 +73,7 @@ TABLES = [
     table("wild_functions", "probe_failed", "ended by SIG", spoiled("device_count", "(void *)16")),
     table("endless_name", "probe_failed", "ended by SIGSEGV in step 'init'", spoiled("name", "endless()")),
     table("endless_version", "probe_failed", "ended by SIGSEGV in step 'init'", spoiled("version", "endless()")),
-    table(
-        "endless_device_name", "probe_failed", "ended by SIGSEGV in step 'enumerate'", "ZOO_DEVICE_NAME=endless()"
-    ),
+    table("endless_device_name", "probe_failed", "ended by SIGSEGV in step 'enumerate'", "ZOO_DEVICE_NAME=endless()"),
     Creature(
         "long_device_name",
         "probe_failed",

@@ -16,9 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import ferrule as fe
+import numpy as np
 
 C = ctypes.CDLL(None, use_errno=True)
 C.setlocale.restype = C.getenv.restype = ctypes.c_char_p

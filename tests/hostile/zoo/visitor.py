@@ -50,6 +50,14 @@ class Visitor:
     def marks_file(self) -> Path:
         return self.home / "marks"
 
+    @property
+    def answer_file(self) -> Path:
+        return self.home / "answer.json"
+
+    @property
+    def output_file(self) -> Path:
+        return self.home / "output"
+
     def marks(self) -> list[tuple[int, str]]:
         """What creatures ran, so far: (process, step)."""
         if not self.marks_file.exists():
@@ -59,7 +67,7 @@ class Visitor:
 
     def visit(
         self,
-        *dirs: Path | bytes,
+        *dirs: Path,
         environment: Mapping[str, str] | None = None,
         user: int | None = None,
         file_limit: int | None = None,
@@ -67,32 +75,35 @@ class Visitor:
         **options: object,
     ) -> Visit:
         """`add_on` names a device that computes a sum after the load; `options` are those of load_all."""
-        os.makedirs(self.home / "here", exist_ok=True)
-        variables = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "ZOO_"))}
-        variables |= {
-            "FERRULE_CACHE_DIR": str(self.cache),
-            "FERRULE_PROBE_TIMEOUT": str(PROBE_TIMEOUT),
-            "ZOO_MARKS": str(self.marks_file),
-            "LC_ALL": "C",
-            **(environment or {}),
-        }
-        request = {
+        request: dict[str, Any] = {
             "dirs": [os.fsencode(folder).hex() for folder in dirs],
             "options": options,
             "user": user,
             "file_limit": file_limit,
             "add_on": add_on,
         }
-        answer = self.home / "answer.json"
-        answer.unlink(missing_ok=True)
-        command = [sys.executable, str(Path(__file__).with_name("visit.py")), json.dumps(request), str(answer)]
-        adopt_orphans()
         begin = time.perf_counter()
-        output = self.home / "output"
-        with open(output, "wb") as sink:
-            # A process group of its own, and files instead of pipes: what is left behind cannot keep us waiting.
-            child = subprocess.Popen(
-                command,
+        child = self.start(request, environment or {})
+        status = wait_for(child)
+        seconds = time.perf_counter() - begin
+        return self.finish(status, end_orphans(), seconds)
+
+    def start(self, request: dict[str, Any], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "ZOO_"))}
+        variables |= {
+            "FERRULE_CACHE_DIR": str(self.cache),
+            "FERRULE_PROBE_TIMEOUT": str(PROBE_TIMEOUT),
+            "ZOO_MARKS": str(self.marks_file),
+            "LC_ALL": "C",
+            **environment,
+        }
+        os.makedirs(self.home / "here", exist_ok=True)
+        self.answer_file.unlink(missing_ok=True)
+        adopt_orphans()
+        # A session of its own, and files instead of pipes: what is left behind cannot keep us waiting.
+        with open(self.output_file, "wb") as sink:
+            return subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("visit.py")), json.dumps(request), str(self.answer_file)],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
@@ -100,24 +111,45 @@ class Visitor:
                 env=variables,
                 start_new_session=True,
             )
-            try:
-                status = child.wait(LIMIT)
-            except subprocess.TimeoutExpired:
-                status = None
-                child.kill()
-                child.wait()
-        seconds = time.perf_counter() - begin
-        left = end_orphans()
-        printed = output.read_bytes()[:100_000].decode(errors="replace")
+
+    def finish(self, status: int | None, left: list[str], seconds: float) -> Visit:
+        printed = self.output_file.read_bytes()[:100_000].decode(errors="replace")
         assert status is not None, f"the load did not end within {LIMIT} s; left: {left}; it printed: {printed}"
         assert status == 0, f"the process ended with {status}; left: {left}; it printed: {printed}"
-        told = json.loads(answer.read_text())
+        told = json.loads(self.answer_file.read_text())
         told["descriptors"] = sorted(self.anonymous(name) for name in told["descriptors"])
         return Visit(told, left, printed, seconds)
 
     def anonymous(self, name: str) -> str:
         """What a descriptor leads to, without what differs between two visitors."""
         return re.sub(r"\d+", "N", name.replace(str(self.home), "home"))
+
+
+def wait_for(child: subprocess.Popen[bytes]) -> int | None:
+    """Its exit status; None when it had to be ended."""
+    try:
+        return child.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+        return None
+
+
+def visit_together(visitors: Sequence[Visitor], folder: Path, environment: Mapping[str, str]) -> list[Visit]:
+    """All at once."""
+    request: dict[str, Any] = {
+        "dirs": [os.fsencode(folder).hex()],
+        "options": {},
+        "user": None,
+        "file_limit": None,
+        "add_on": None,
+    }
+    begin = time.perf_counter()
+    children = [visitor.start(request, environment) for visitor in visitors]
+    ended = [wait_for(child) for child in children]
+    seconds = time.perf_counter() - begin
+    left = end_orphans()
+    return [visitor.finish(status, left, seconds) for visitor, status in zip(visitors, ended, strict=True)]
 
 
 def adopt_orphans() -> None:
