@@ -12,7 +12,7 @@ TOO_LONG = rf"did not end within {PROBE_TIMEOUT} s"
 
 
 def ended_by(signal: str, step: str) -> str:
-    return rf"ended by {signal} in step '{step}'"
+    return rf"its probe was ended by {signal} .*\(step '{step}'"
 
 
 def fault(name: str, function: str, reason: str, step: str) -> Creature:
@@ -24,14 +24,13 @@ def throwing(step: str) -> Creature:
     # From a constructor it comes through the system's own loader, which may end the program.
     reason = "thrown by the zoo" + (f"|{ended_by('SIGABRT', step)}" if step in ("open", "close") else "")
     defines = (f"ZOO_STEP=STEP_{step.upper()}",)
-    return Creature(f"throw_{step}", "probe_failed", reason, source="throwing.cc", defines=defines)
+    return Creature(f"throw_{step}", "error|probe_failed", reason, source="throwing.cc", defines=defines)
 
 
 def failing(step: str) -> Creature:
     reason = "zoo: the device fell off the bus"
-    return Creature(
-        f"error_{step}", "probe_failed", reason, source="failing.c", defines=(f"ZOO_STEP=STEP_{step.upper()}",)
-    )
+    state = "error" if step == "init" else "probe_failed"
+    return Creature(f"error_{step}", state, reason, source="failing.c", defines=(f"ZOO_STEP=STEP_{step.upper()}",))
 
 
 def answered_right(visit: Visit, row: dict[str, Any]) -> None:
@@ -51,7 +50,7 @@ FAMILY = [
         fault("crash", "crash", ended_by("SIGSEGV", step), step),
         fault("hang", "hang", rf"{TOO_LONG}.*'{step}'", step),
         fault("abort", "abort", ended_by("SIGABRT", step), step),
-        fault("exit", "leave", rf"left with exit status 3 in step '{step}'", step),
+        fault("exit", "leave", rf"ended its process with exit status 3 \(step '{step}'", step),
         throwing(step),
         fault("overflow", "overflow", ended_by("SIGSEGV", step), step),
     )
@@ -61,7 +60,7 @@ OTHERS = [
     Creature("innocent", "loaded", check=answered_right),
     *(failing(step) for step in ("init", "device_open", "compile", "execute")),
     fault("spin", "spin", rf"{TOO_LONG}.*'compile'", "compile"),
-    fault("success", "leave_at_once", "left with exit status 0 in step 'execute'", "execute"),
+    fault("success", "leave_at_once", r"ended its process with exit status 0 \(step 'execute'", "execute"),
     Creature("stopped", "probe_failed", rf"{TOO_LONG}.*'compile'", source="stopped.c"),
     Creature("wrong_answer", "probe_failed", "wrong|instead of", source="wrong_answer.c"),
     Creature("score_zero", "incompatible", r"score 0", defines=("ZOO_SCORE=0",)),
@@ -70,13 +69,18 @@ OTHERS = [
     Creature("hang_unload", "probe_failed", TOO_LONG, source="unloading.c", defines=("ZOO_HANGS",)),
     Creature("chatter", "loaded", source="output.c", check=printed_little),
     Creature(
-        "endless_chatter", "probe_failed", TOO_LONG, source="output.c", defines=("ZOO_ENDLESS",), check=printed_little
+        "endless_chatter",
+        "probe_failed",
+        "printed more than",
+        source="output.c",
+        defines=("ZOO_ENDLESS",),
+        check=printed_little,
     ),
-    Creature("greed", "probe_failed", "10 GB|memory", source="memory.c", environment={"FERRULE_PROBE_MEMORY": "256"}),
+    Creature("greed", "error", "10 GB", source="memory.c", environment={"FERRULE_PROBE_MEMORY": "256"}),
     Creature(
         "shared_greed",
         "probe_failed",
-        "memory",
+        "took more than 256 MiB of memory",
         source="memory.c",
         defines=("ZOO_SHARED",),
         environment={"FERRULE_PROBE_MEMORY": "256"},

@@ -10,8 +10,9 @@ from typing import Any
 from zoo.creature import Creature, Place, compile_module
 from zoo.visitor import Visit
 
-# What a probe could say of a good module, as a string of C.
-FORGED = r'"{\"state\": \"loaded\", \"reason\": \"\", \"step\": \"done\", \"score\": 1, \"devices\": []}\n"'
+# What the process in the probe would say of a good module, as a string of C.
+ANSWER = '{"answer": {"error": null, "changes": [], "notes": [], "threads": 0, "version": "1", "devices": []}}'
+FORGED = '"' + ANSWER.replace('"', r"\"") + r'\n"'
 
 
 def changing(name: str, change: str, what: str, step: str = "INIT", note: str = "") -> Creature:
@@ -21,14 +22,29 @@ def changing(name: str, change: str, what: str, step: str = "INIT", note: str = 
     return Creature(name, "probe_failed", rf"changes the process: .*{what}", source="process.c", defines=defines)
 
 
+def closing(name: str, step: str) -> Creature:
+    defines = ("ZOO_CHANGE=descriptors", f"ZOO_STEP=STEP_{step}")
+    return Creature(
+        name, "probe_failed", "closes descriptors that are not its own", source="process.c", defines=defines
+    )
+
+
 def leaving(name: str, child: str) -> Creature:
     """Its children come to life in the probe only, since nothing computes on it here: none may be left."""
-    note = "process"
+    note = "leaves processes behind, which were ended"
     return Creature(name, "loaded", source="children.c", defines=(f"ZOO_CHILD={child}",), note=note)
 
 
-def against_its_parent(name: str, signal: str, reason: str, *defines: str) -> Creature:
-    return Creature(name, "probe_failed", reason, source="parent.c", defines=(f"ZOO_SIGNAL={signal}", *defines))
+def against_its_parent(name: str, signal: str, *defines: str) -> Creature:
+    """Nobody knows who ended the probe, so there is no verdict to be remembered."""
+    return Creature(
+        name,
+        "probe_failed",
+        "its probe (was ended from outside|does not answer)",
+        source="parent.c",
+        defines=(f"ZOO_SIGNAL={signal}", *defines),
+        is_steady=False,
+    )
 
 
 def put_with_a_missing_library(place: Place) -> None:
@@ -91,36 +107,43 @@ def replaced(name: str, reason: str, *defines: str) -> Creature:
 CREATURES = [
     changing("locale", "locale", "locale"),
     changing("locale_of_constructor", "locale", "locale", "OPEN"),
-    changing("handlers", "handlers", "signal"),
+    changing("handlers", "handlers", "handlers of SIGSEGV, SIGTERM"),
     changing("blocked_signals", "blocked_signals", "signal"),
     changing("flush_to_zero", "flush_to_zero", "floating"),
     changing("flush_to_zero_of_constructor", "flush_to_zero", "floating", "OPEN"),
     changing("flush_to_zero_of_execute", "flush_to_zero", "floating", "EXECUTE"),
-    changing("rounding", "rounding", "floating"),
+    changing("rounding", "rounding", "rounding of floating"),
     changing("traps", "traps", "floating"),
     changing("directory", "directory", "directory"),
     changing("mask", "mask", "umask"),
     changing("environment", "environment", "", note="environment.*ZOO_WAS_HERE"),
-    changing("descriptors", "descriptors", "descriptor"),
-    changing("descriptors_of_close", "descriptors", "descriptor", "CLOSE"),
-    changing("output", "output", "descriptor|output"),
-    changing("leaks", "leaks", "", "DEVICE_OPEN", note="descriptor"),
-    Creature("threads", "loaded", source="threads.c", note="thread"),
-    Creature("running_threads", "probe_failed", "thread|SIGSEGV", source="threads.c", defines=("ZOO_RUNNING",)),
+    closing("descriptors", "INIT"),
+    closing("descriptors_of_close", "CLOSE"),
+    changing("output", "output", "standard output"),
+    Creature("leaks", "loaded", source="process.c", defines=("ZOO_CHANGE=leaks", "ZOO_STEP=STEP_DEVICE_OPEN")),
+    Creature("threads", "loaded", source="threads.c", note="3 threads"),
+    Creature("running_threads", "loaded", source="threads.c", defines=("ZOO_RUNNING",), note="3 threads"),
     leaving("child", "child"),
     leaving("grandchild", "daemon_of_its_own"),
     leaving("fleeing_child", "fleeing"),
     leaving("swarm", "swarm"),
-    against_its_parent("kills_parent", "SIGKILL", "probe"),
-    against_its_parent("kills_parent_and_stays", "SIGKILL", "probe", "ZOO_STAYS"),
-    against_its_parent("stops_parent_and_stays", "SIGSTOP", "probe", "ZOO_STAYS"),
-    against_its_parent("terminates_parent_and_stays", "SIGTERM", "probe", "ZOO_STAYS"),
+    against_its_parent("kills_parent", "SIGKILL"),
+    against_its_parent("kills_parent_and_stays", "SIGKILL", "ZOO_STAYS"),
+    against_its_parent("stops_parent_and_stays", "SIGSTOP", "ZOO_STAYS"),
+    against_its_parent("terminates_parent_and_stays", "SIGTERM", "ZOO_STAYS"),
     Creature("rubbish_in_pipes", "probe_failed", "probe", source="pipes.c"),
     Creature("forged_verdict", "probe_failed", "probe", source="pipes.c", defines=(f"ZOO_FORGED={FORGED}",)),
+    Creature(
+        "forged_verdict_and_success",
+        "probe_failed",
+        "probe",
+        source="pipes.c",
+        defines=(f"ZOO_FORGED={FORGED}", "ZOO_SUCCEEDS"),
+    ),
     Creature("same_symbols", "loaded", source="symbols.c", put=put_a_pair, check=loads_the_pair),
     Creature(
         "missing_library",
-        "probe_failed",
+        "error",
         "libzoo_missing.so.1",
         source="needs.c",
         flags=("./libzoo_missing.so.1",),
@@ -135,7 +158,7 @@ CREATURES = [
         put=put_with_a_library_beside_it,
         check=maps_what_lies_beside,
     ),
-    Creature("missing_symbol", "probe_failed", "zoo_from_elsewhere", source="needs.c", runs=False),
+    Creature("missing_symbol", "error", "zoo_from_elsewhere", source="needs.c", runs=False),
     replaced("replaced_by_rename", "replaced|changed"),
     replaced("rewritten_in_place", "replaced|changed", "ZOO_REWRITTEN"),
 ]

@@ -75,13 +75,7 @@ class Visitor:
         **options: object,
     ) -> Visit:
         """`add_on` names a device that computes a sum after the load; `options` are those of load_all."""
-        request: dict[str, Any] = {
-            "dirs": [os.fsencode(folder).hex() for folder in dirs],
-            "options": options,
-            "user": user,
-            "file_limit": file_limit,
-            "add_on": add_on,
-        }
+        request = request_for(dirs, options=options, user=user, file_limit=file_limit, add_on=add_on)
         begin = time.perf_counter()
         child = self.start(request, environment or {})
         status = wait_for(child)
@@ -123,6 +117,18 @@ class Visitor:
     def anonymous(self, name: str) -> str:
         """What a descriptor leads to, without what differs between two visitors."""
         return re.sub(r"\d+", "N", name.replace(str(self.home), "home"))
+
+
+def request_for(
+    dirs: Sequence[Path],
+    options: Mapping[str, object] | None = None,
+    user: int | None = None,
+    file_limit: int | None = None,
+    add_on: str | None = None,
+) -> dict[str, Any]:
+    """What visit.py is told to do."""
+    folders = [os.fsencode(folder).hex() for folder in dirs]
+    return {"dirs": folders, "options": options or {}, "user": user, "file_limit": file_limit, "add_on": add_on}
 
 
 def wait_for(child: subprocess.Popen[bytes]) -> int | None:
