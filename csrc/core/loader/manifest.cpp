@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 namespace ferrule {
 namespace {
@@ -101,6 +102,23 @@ Manifest read(const json& object) {
   return manifest;
 }
 
+// A manifest is three levels deep. What prints or destroys JSON may go down as deep as it does, and no further than the
+// stack; and of a key that stands there twice, two readers may see two values.
+constexpr int deepest = 8;
+
+json parsed(const std::string& text) {
+  using Event = json::parse_event_t;
+  std::vector<std::set<std::string>> keys;  // of each object that is open
+  return json::parse(text, [&](int depth, Event event, const json& value) {
+    if (depth > deepest) fail_argument("it nests deeper than {} levels", deepest);
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
+      fail_argument("'{}' stands there twice", value.get<std::string>());
+    return true;
+  });
+}
+
 }  // namespace
 
 std::filesystem::path manifest_path(const std::filesystem::path& module) {
@@ -110,7 +128,7 @@ std::filesystem::path manifest_path(const std::filesystem::path& module) {
 Manifest parse_manifest(const std::string& text) {
   json object;
   try {
-    object = json::parse(text);
+    object = parsed(text);
   } catch (const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this.
     const std::string_view message = error.what();
