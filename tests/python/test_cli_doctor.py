@@ -61,7 +61,7 @@ def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Pa
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
-    for title in ("This machine", "Environment", "Where was looked", "What was found", "Devices", "Advice"):
+    for title in ("This machine", "Environment", "Where was looked, and what was found", "Devices", "Advice"):
         assert f"{title}\n" in done.stdout
     page = (tmp_path / "page.html").read_text()
     assert "cpu:0" in page

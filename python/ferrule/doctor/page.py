@@ -15,7 +15,7 @@ def page(found: dict[str, Any]) -> str:
     verdict = ("good", "All that was asked for works.") if found["ok"] else ("bad", "Something does not work.")
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>ferrule doctor</title>",
-        f"<style>{style}</style><h1>ferrule doctor</h1><p class='{verdict[0]}'>{verdict[1]}</p>",
+        f"<style>{style}</style><h1>ferrule doctor</h1><p class='verdict {verdict[0]}'>{verdict[1]}</p>",
         _advice(found["advice"]),
         _asked(found["asked"]),
         f"<h2>Devices</h2>{_devices(found['devices'])}",
