@@ -19,6 +19,12 @@ PutModule = Callable[..., Path]
 TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_probed() -> None:
+    """These tests count what is opened; those of the probe are tests/hostile and the C++ tests."""
+    os.environ["FERRULE_PROBE"] = "never"
+
+
 @pytest.fixture(scope="session")
 def package() -> Path:
     """The folder of the installed package."""

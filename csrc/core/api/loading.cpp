@@ -80,6 +80,7 @@ fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
     LoadOptions options = options_from(options_json);
     const std::vector<std::string> require = std::exchange(options.require, {});
     const LoadReport report = load_all(options);
+    Registry::instance().warn_of_unknown_preferences();
     if (report_json) *report_json = new fe_string{json_text(to_json(report))};
     for (const std::string& name : require) {
       if (Registry::instance().find_backend(name)) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/loader/report.h"
+#include "core/loader/sentence.h"
 #include "core/registry/backend.h"
 #include "core/registry/manifest.h"
 #include "sdk/tools/image.h"
@@ -32,7 +33,7 @@ struct Candidate {
     is_refused = true;
     code = why;
     row.state = state;
-    row.reason = std::move(reason);
+    row.reason = as_sentence(std::move(reason));
   }
 };
 
