@@ -40,7 +40,7 @@ def found_by(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def device_of(found: dict[str, Any], name: str) -> dict[str, Any]:
-    [device] = [device for device in found["devices"] if device["backends"] == [name]]
+    [device] = [device for device in found["devices"] if device["backend"] == name]
     return device
 
 
@@ -107,6 +107,7 @@ def test_a_device_that_computes_wrongly_is_a_failure(doctor: Doctor, opponents: 
     variables = {"FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
     found = found_by(doctor("--json", **variables))
     assert not found["ok"]
+    assert [answer["ok"] for answer in found["asked"]] == [False]
     assert device_of(found, "faulty")["state"] == "wrong"
     assert device_of(found, "cpu")["state"] == "works"
     assert any("computes wrongly: element (" in sentence for sentence in found["advice"])

@@ -49,8 +49,7 @@ def _devices(devices: list[dict[str, Any]]) -> str:
 
 
 def _device(device: dict[str, Any]) -> str:
-    about = [device["description"], f"{device['kind']} by {', '.join(device['backends'])}", device["detail"]]
-    about += [f"driver {device['driver']}"] if device["driver"] else []
+    about = [device["description"], f"{device['kind']} by {device['backend']}", device["detail"]]
     lines = [safe(", ".join(filter(None, about)))]
     if device.get("computation"):
         lines.append(f"<small>{safe(device['computation'])} is as NumPy has it</small>")

@@ -115,10 +115,9 @@ def _devices(devices: list[dict[str, Any]]) -> Table | Text:
 
 
 def _device(device: dict[str, Any], look: str) -> Text:
-    of = ", ".join(f"{name} {device['version']}".strip() for name in device["backends"])
+    of = f"{device['backend']} {device['version']}".strip()
     about = [device["description"], f"{device['kind']} by {of}", device["detail"]]
     about += [f"PCI {device['pci_address']}"] if device["pci_address"] else []
-    about += [f"driver {device['driver']}"] if device["driver"] else []
     about += [f"{device['total'] / 2**30:.1f} GiB"] if device["total"] else []
     text = Text(", ".join(filter(None, about)))
     figures = []
