@@ -95,7 +95,7 @@ class Steps {
 
 fe_device* by_name(const std::string& name) {
   fe_device* device = nullptr;
-  fe_error* error = fe_device_by_name(name.c_str(), &device);
+  fe_error* error = fe_device_by_name(name.c_str(), nullptr, &device);
   fe_error_release(error);
   return device;
 }
