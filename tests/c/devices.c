@@ -4,11 +4,17 @@
 int main(void) {
   fe_backend_ref **backends = NULL, *backend = NULL;
   fe_device **devices = NULL, *best = NULL, *same = NULL;
-  fe_string *json = NULL;
+  fe_string *json = NULL, *report = NULL;
   size_t count = 0, views = 0;
   uint64_t free_bytes = 0, total_bytes = 0;
   MUST(fe_load_all(NULL, NULL));
-  MUST(fe_load_all(NULL, NULL)); /* idempotent */
+  MUST(fe_load_all(NULL, &report)); /* idempotent */
+  MUST(fe_load_report_explain(fe_string_data(report), "CPU", &json));
+  EXPECT(strncmp(fe_string_data(json), "cpu: it is ", 11) == 0); /* loaded, or linked in */
+  fe_string_release(json);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain("{}", "cpu", &json));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(fe_string_data(report), NULL, &json));
+  fe_string_release(report);
 
   MUST(fe_backends(&backends, &count));
   EXPECT(count >= 1);

@@ -40,7 +40,7 @@ def found_by(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def device_of(found: dict[str, Any], name: str) -> dict[str, Any]:
-    [device] = [device for device in found["devices"] if device["backends"] == [name]]
+    [device] = [device for device in found["devices"] if device["backend"] == name]
     return device
 
 
@@ -61,7 +61,7 @@ def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Pa
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
-    for title in ("This machine", "Environment", "Where was looked", "What was found", "Devices", "Advice"):
+    for title in ("This machine", "Environment", "Where was looked, and what was found", "Devices", "Advice"):
         assert f"{title}\n" in done.stdout
     page = (tmp_path / "page.html").read_text()
     assert "cpu:0" in page
@@ -107,6 +107,7 @@ def test_a_device_that_computes_wrongly_is_a_failure(doctor: Doctor, opponents: 
     variables = {"FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
     found = found_by(doctor("--json", **variables))
     assert not found["ok"]
+    assert [answer["ok"] for answer in found["asked"]] == [False]
     assert device_of(found, "faulty")["state"] == "wrong"
     assert device_of(found, "cpu")["state"] == "works"
     assert any("computes wrongly: element (" in sentence for sentence in found["advice"])

@@ -99,7 +99,7 @@ def _mending(path: Path) -> str:
 
 
 def _of_device(device: dict[str, Any]) -> Iterator[str]:
-    name, backend = device["name"], device["backends"][0]
+    name, backend = device["name"], device["backend"]
     if device["state"] == "wrong":
         yield f"{name} computes wrongly: {device['message']}. Do not use it; FERRULE_DISABLE={backend} leaves it out."
     elif device["state"] in ("crashed", "hung"):

@@ -39,11 +39,11 @@ def examine(
     for number, device in enumerate(chosen):
         progress(device["name"], number + 1, len(chosen) + 1)
         found["devices"].append(_examine_device(device, variables))
-    found["ok"] = (
-        loaded is not None
-        and all(answer["ok"] for answer in found["asked"])
-        and not any(device["state"] in BAD for device in found["devices"])
-    )
+    bad = {device["name"]: device["message"] for device in found["devices"] if device["state"] in BAD}
+    for answer in found["asked"]:
+        if answer["device"] in bad:
+            answer.update(ok=False, why=f"{answer['device']}: {bad[answer['device']]}")
+    found["ok"] = loaded is not None and all(answer["ok"] for answer in found["asked"]) and not bad
     found["advice"] = advice(found)
     return found
 
@@ -88,7 +88,7 @@ def _asked(loaded: dict[str, Any] | None, names: list[str], only: list[str]) -> 
 def _examine_device(device: dict[str, Any], variables: dict[str, str]) -> dict[str, Any]:
     child = Child("ferrule.doctor.worker", DEVICE_LIMIT, variables)
     try:
-        return {**device, **child.ask(do="measure", device=device["name"])}
+        return {**device, **child.ask(do="measure", device=device["name"], backend=device["backend"])}
     except ChildEnded as end:
         message = f"{end.how}, {end.at or 'at its start'}"
         return {**device, "state": end.state, "message": message, "output": end.output}
