@@ -14,7 +14,7 @@ foreach(tool IN ITEMS ferrule-conformance ferrule-probe)
   endif()
 endforeach()
 install(TARGETS ${tools} EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
-install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 
 # Which modules came with this libferrule, by their hashes: they need no probe.

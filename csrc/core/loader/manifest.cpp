@@ -57,15 +57,26 @@ std::vector<std::string> strings_in(const json& object, const char* key) {
   return strings;
 }
 
-uint64_t hash_in(const json& object, const char* key) {
-  const std::string text = string_in(object, key, true);
+uint64_t hash_from(const std::string& text) {
   uint64_t value = 0;
   const char* end = text.data() + text.size();
   if (text.starts_with("0x")) {
     const auto [stop, problem] = std::from_chars(text.data() + 2, end, value, 16);
     if (problem == std::errc() && stop == end) return value;
   }
-  fail_argument("'{}' is '{}', and not a number like 0x0123456789abcdef", key, text);
+  fail_argument("'layout_hashes' has '{}', which is no number like 0x0123456789abcdef", text);
+}
+
+tools::AbiVersion abi_in(const json& object) {
+  const json& abi = *find(object, "abi", true);
+  if (!abi.is_object()) fail_argument("'abi' is not an object");
+  tools::AbiVersion version{integer_in<uint32_t>(abi, "major", true), integer_in<uint32_t>(abi, "minor", true), {}};
+  for (const std::string& hash : strings_in(abi, "layout_hashes")) version.layout_hashes.push_back(hash_from(hash));
+  const std::size_t count = version.layout_hashes.size();
+  if (count == 0 || count > FE_ABI_MOST_HASHES || count - 1 > version.minor)
+    fail_argument("'layout_hashes' lists {} hashes, and must list 1 to {}", count,
+                  std::min<uint64_t>(uint64_t{version.minor} + 1, FE_ABI_MOST_HASHES));
+  return version;
 }
 
 Manifest read(const json& object) {
@@ -76,11 +87,7 @@ Manifest read(const json& object) {
   manifest.device_kinds = strings_in(object, "device_kinds");
   for (const std::string& kind : manifest.device_kinds)
     if (!device_kind(kind)) fail_argument("'device_kinds' names '{}', which is no kind", kind);
-  const json& abi = *find(object, "abi", true);
-  if (!abi.is_object()) fail_argument("'abi' is not an object");
-  manifest.abi_major = integer_in<uint32_t>(abi, "major", true);
-  manifest.abi_minor = integer_in<uint32_t>(abi, "minor", true);
-  manifest.layout_hash = hash_in(abi, "layout_hash");
+  manifest.abi = abi_in(object);
   manifest.sha256 = string_in(object, "sha256", true);
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (manifest.sha256.size() != 64 || !std::all_of(manifest.sha256.begin(), manifest.sha256.end(), is_digit))

@@ -51,7 +51,7 @@ ModuleSource open_checked(Candidate& candidate) {
     throw Refusal{LoadState::error, FE_INVALID_ARGUMENT,
                   std::string("it is no ferrule module: it does not export ") +
                       (abi == nullptr ? FE_ABI_SYMBOL : FE_INIT_SYMBOL)};
-  if (const std::string complaint = abi_complaint(*abi); !complaint.empty())
+  if (const std::string complaint = abi_complaint(abi, source.abi); !complaint.empty())
     throw Refusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
   if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
     begin_step("score");
@@ -66,7 +66,6 @@ ModuleSource open_checked(Candidate& candidate) {
   source.identity = candidate.identity;
   source.code = library;
   source.manifest = candidate.manifest;
-  source.abi = *abi;
   source.score = candidate.row.score;
   source.leaves_threads = candidate.leaves_threads;
   return source;
@@ -95,7 +94,7 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
   if (is_started) {
     candidate.row.state = LoadState::loaded;
     candidate.row.version = backend->version();
-    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
+    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->view_name());
     return backend;
   }
   if (backend) backend->close();
