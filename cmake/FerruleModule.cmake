@@ -56,7 +56,8 @@ function(ferrule_add_module)
     target_compile_features(${library} PRIVATE c_std_11 cxx_std_20)
     target_compile_definitions(
       ${library} PRIVATE ${arg_DEFINITIONS} FERRULE_MODULE_SYMBOL=${symbol} FERRULE_MODULE_NAME="${arg_NAME}"
-                         FERRULE_MODULE_VARIANT="${arg_VARIANT}")
+                         FERRULE_MODULE_VARIANT="${arg_VARIANT}"
+                         FERRULE_MODULE_PREFERENCE=$<IF:$<BOOL:${arg_PREFERENCE}>,${arg_PREFERENCE},0>)
     target_include_directories(${library} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${library} PRIVATE ferrule::sdk ${arg_LIBRARIES})
     if(TARGET ferrule_ops_header)

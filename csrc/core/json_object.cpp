@@ -3,6 +3,8 @@
 #include "ops/error.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 namespace ferrule {
 namespace {
@@ -17,8 +19,15 @@ constexpr std::size_t longest_shown = 200;  // bytes
 
 json parse_json(std::string_view text) {
   try {
-    return json::parse(text, [](int depth, json::parse_event_t, const json&) {
+    using Event = json::parse_event_t;
+    std::vector<std::set<std::string>> keys;  // of each object that is open
+    return json::parse(text, [&](int depth, Event event, const json& value) {
       if (depth > deepest) fail_argument("its JSON nests deeper than {} levels", deepest);
+      if (event == Event::object_start) keys.emplace_back();
+      if (event == Event::object_end) keys.pop_back();
+      // Of a key that stands there twice, two readers may see two values.
+      if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
+        fail_argument("its JSON has the key {} twice in one object", shown(value));
       return true;
     });
   } catch (const json::exception& error) {

@@ -94,7 +94,7 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
   if (is_started) {
     candidate.row.state = LoadState::loaded;
     candidate.row.version = backend->version();
-    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
+    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->view_name());
     return backend;
   }
   if (backend) backend->close();

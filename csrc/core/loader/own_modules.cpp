@@ -19,8 +19,8 @@ std::set<std::string> read_list() {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::set<std::string> hashes;
   try {
-    for (const auto& [name, hash] : nlohmann::json::parse(text).at("sha256").items())
-      hashes.insert(hash.get<std::string>());
+    const nlohmann::json list = nlohmann::json::parse(text);
+    for (const auto& [name, hash] : list.at("sha256").items()) hashes.insert(hash.get<std::string>());
   } catch (const nlohmann::json::exception& error) {
     log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
   }

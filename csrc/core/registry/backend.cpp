@@ -17,6 +17,9 @@ void clear_unknown_slots(fe_backend& table) {
     std::memset(reinterpret_cast<char*>(&table) + table.struct_size, 0, sizeof table - table.struct_size);
 }
 
+// No machine has as many; a number out of uninitialised memory has no such bound.
+constexpr uint32_t most_devices = 4096;
+
 struct Slot {
   const char* name;
   bool is_there;
@@ -101,6 +104,8 @@ void Backend::enumerate() {
   stale_.store(false, std::memory_order_release);
   begin_step("enumerate");
   const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
+  if (count > most_devices)
+    fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
   for (uint32_t index = static_cast<uint32_t>(devices_.size()); index < count; ++index) {
     DeviceProperties properties = enter_module("device_properties", [&] { return read_properties(table_, index); });
     devices_.push_back(std::make_shared<Device>(shared_from_this(), index, std::move(properties)));

@@ -10,6 +10,8 @@
 namespace ferrule {
 namespace {
 
+std::atomic<uint64_t> next_id{1};
+
 std::string copied(const char* text) { return text != nullptr ? text : ""; }
 
 // "threads=2, memory=1000"
@@ -46,7 +48,8 @@ Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DevicePropertie
       table_(backend_->table()),
       index_(index),
       properties_(std::move(properties)),
-      name_(fmt::format("{}:{}", backend_->name(), index)) {}
+      name_(fmt::format("{}:{}", backend_->name(), index)),
+      id_(next_id++) {}
 
 Device::~Device() = default;
 

@@ -1,7 +1,8 @@
 /* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
- * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND, TEST_DEVICES; TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH
- * tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, TEST_WRONG_NAME and
- * TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
+ * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_UUIDS and TEST_ADDRESSES
+ * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
+ * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS,
+ * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
@@ -19,6 +20,12 @@
 #endif
 #ifndef TEST_KIND
 #define TEST_KIND FE_DEVICE_TEST
+#endif
+#ifndef TEST_UUIDS
+#define TEST_UUIDS NULL
+#endif
+#ifndef TEST_ADDRESSES
+#define TEST_ADDRESSES NULL
 #endif
 #ifndef TEST_DEVICES
 #define TEST_DEVICES 1
@@ -86,6 +93,8 @@ static void close_backend(fe_module_backend *backend) {
   note(open_devices == 0 ? "closed" : "closed with open devices");
 }
 static uint32_t device_count(fe_module_backend *backend) { return (void)backend, devices; }
+static const char *const uuids[] = {TEST_UUIDS};
+static const char *const addresses[] = {TEST_ADDRESSES};
 static fe_error *device_properties(fe_module_backend *backend, uint32_t index, fe_device_properties *out) {
   (void)backend;
   if (index >= devices) return host->error_create(FE_NOT_FOUND, "no such device");
@@ -93,6 +102,8 @@ static fe_error *device_properties(fe_module_backend *backend, uint32_t index, f
   out->flags = FE_DEVICE_FLAG_HOST_MEMORY;
   out->name = "test device";
   out->total_memory = 1000;
+  if (index < sizeof uuids / sizeof *uuids) out->uuid = (const uint8_t *)uuids[index];
+  if (index < sizeof addresses / sizeof *addresses) out->pci_address = addresses[index];
   return NULL;
 }
 static fe_error *device_option(fe_module_backend *backend, uint32_t option, fe_option_info *out) {

@@ -25,8 +25,8 @@ PARTS = {
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
-    "fmt/": {"ops", "core", "sdk"},
-    "nlohmann/": {"ops", "core", "sdk"},
+    "fmt/": {"ops", "core", "sdk", "probe"},
+    "nlohmann/": {"ops", "core", "sdk", "probe"},
     "hwy/": {"backends"},
     "pybind11/": {"bindings"},
 }
