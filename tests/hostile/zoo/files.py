@@ -125,7 +125,9 @@ MANIFESTS = [
     lying("manifest_of_another_name", "error", "it is about 'cuda'", name="cuda"),
     lying("manifest_of_another_hash", "error", "SHA-256", sha256="0" * 64),
     lying("manifest_of_another_size", "error", "its manifest says 7", size=7),
-    lying("manifest_of_another_abi", "error", "another interface", abi={"major": 0, "minor": 9, "layout_hash": "0x1"}),
+    lying(
+        "manifest_of_another_abi", "error", "another interface", abi={"major": 0, "minor": 9, "layout_hashes": ["0x1"]}
+    ),
     lying("manifest_of_huge_numbers", "error", "'rank'", rank=10**30),
     lying("manifest_of_huge_floats", "error", "'size'", size=1e300),
     lying("manifest_without_hash", "error", "'sha256' is missing", sha256=None),
@@ -136,8 +138,8 @@ MANIFESTS = [
     Creature("manifest_is_a_folder", "error", "not a file", put=put_manifest_that_is(os.mkdir), runs=False),
     Creature(
         "manifest_is_a_device",
-        "error",
-        "not a file",
+        "unsafe",
+        "/dev/zero can be written by everybody",
         put=put_manifest_that_is(lambda path: os.symlink("/dev/zero", path)),
         runs=False,
     ),

@@ -21,7 +21,7 @@ def sentence(row: dict[str, Any], folder: Path) -> str:
     """What the row says, without what differs from run to run, and as a cell of a table."""
     said = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
     said = said.replace(str(folder), "...")
-    said = re.sub(r"\b0x[0-9a-f]{9,}\b", "0x...", said)
+    said = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x...", said)
     said = re.sub(r"\b(process|pid|thread) \d+\b", r"\1 N", said)
     said = " ".join(said.replace("|", "\\|").split())
     said = "".join(character if character.isprintable() else "?" for character in said)
