@@ -13,7 +13,7 @@ namespace {
 
 class LoaderCache : public LoaderTest {
  protected:
-  LoaderCache() : cache_(folder_ / "cache"), variable_("FERRULE_CACHE_DIR", cache_.string()) {}
+  LoaderCache() : cache_(folder_ / "cache") {}
 
   std::vector<fs::path> entries() const {
     std::vector<fs::path> found;
@@ -29,7 +29,6 @@ class LoaderCache : public LoaderTest {
   static std::optional<std::string> got(const std::string& key = "key") { return disk_cache::get("test", key); }
 
   fs::path cache_;
-  Variable variable_;
 };
 
 TEST_F(LoaderCache, GivesBackWhatWasPut) {

@@ -2,25 +2,12 @@
 #include "modules/loader_fixture.h"
 
 #include "core/loader/dynamic_library.h"
-#include "core/log.h"
 
 #include <barrier>
 #include <thread>
 
 namespace ferrule::test {
 namespace {
-
-// Catches log lines for as long as it lives.
-class Lines {
- public:
-  Lines() {
-    set_log_callback(
-        [](void* self, fe_log_level, const char* line) { static_cast<Lines*>(self)->text += std::string(line) + "\n"; },
-        this);
-  }
-  ~Lines() { set_log_callback(nullptr, nullptr); }
-  std::string text;
-};
 
 using LoaderRoots = LoaderTest;
 

@@ -51,7 +51,7 @@ TEST_F(UnifiedDevices, TheOrderOfLoadingDoesNotMatter) {
   const Texts expected = {"t_other_gpu:0=t_other_gpu:0", "gpu:1=t_seen_a:0", "gpu:2=t_seen_a:1"};
   do {
     for (const std::string& stem : stems) load(put(root(), stem));
-    EXPECT_EQ(listed(), expected) << joined(stems);
+    EXPECT_EQ(listed(), expected) << "loaded from " << stems.front() << " to " << stems.back();
     for (const std::string& stem : stems) registry.unload(stem);
   } while (std::next_permutation(stems.begin(), stems.end()));
 }

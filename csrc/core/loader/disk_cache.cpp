@@ -62,7 +62,7 @@ fs::path users_folder() {
   const fs::path caches = home / "Library" / "Caches";
 #else
   // The specification of XDG says that a relative path in it does not count.
-  const fs::path named = environment("XDG_CACHE_HOME").value_or("");
+  fs::path named = environment("XDG_CACHE_HOME").value_or("");
   if (named.is_absolute()) return named;
   const fs::path caches = home / ".cache";
 #endif

@@ -80,6 +80,7 @@ void add_named_files(Findings& found) {
     Candidate candidate = candidate_at(file);
     candidate.root = root;
     candidate.row.root = files_variable;
+    candidate.is_named = true;
     if (!fs::path(file).is_absolute())
       candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
     found.candidates.push_back(std::move(candidate));

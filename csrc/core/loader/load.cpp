@@ -138,10 +138,10 @@ std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
   throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
 }
 
-void read_and_judge(Candidate& candidate, const std::vector<std::string>& only) {
+void read_and_judge(Candidate& candidate, const std::vector<std::string>& only, TrustCheck& trust) {
   const Stopwatch stopwatch(candidate.row.times.read);
   judge_name(candidate, only);
-  read_candidate(candidate);
+  read_candidate(candidate, trust);
   judge(candidate);
 }
 
@@ -158,9 +158,11 @@ LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
 }
 
 // Throws when the file at the path is none that can be opened.
-Candidate judged(const fs::path& path) {
+Candidate judged(const fs::path& path, const Policy& policy) {
   Candidate candidate = candidate_at(path);
-  read_and_judge(candidate, {});
+  candidate.is_named = true;
+  TrustCheck trust(policy.trust);
+  read_and_judge(candidate, {}, trust);
   if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
   return candidate;
 }
@@ -173,8 +175,9 @@ LoadReport load_what_is_found(const LoadOptions& options) {
     return find_candidates(options);
   }();
   std::map<std::string, std::vector<Candidate*>> by_name;
+  TrustCheck trust(options.policy.trust);
   for (Candidate& candidate : found.candidates) {
-    read_and_judge(candidate, options.only);
+    read_and_judge(candidate, options.only, trust);
     by_name[candidate.name()].push_back(&candidate);
   }
   std::set<std::string> reported;
@@ -220,7 +223,7 @@ std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {
   const std::scoped_lock lock(load_mutex());
   std::error_code problem;
   if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
-  Candidate candidate = judged(fs::absolute(path));
+  Candidate candidate = judged(fs::absolute(path), policy);
   if (auto backend = Registry::instance().find_backend(candidate.name())) {
     if (is_same_file(candidate, *backend)) return backend;
     fail_argument("load: {}: a backend named {} is loaded already, from {}", path.string(), backend->name(),
@@ -235,7 +238,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
   if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
   if (backend->is_static()) fail(FE_UNSUPPORTED, "reload: backend {} is linked into the program", backend->full_name());
   const fs::path path = backend->source().path;
-  Candidate candidate = judged(path);
+  Candidate candidate = judged(path, default_policy());
   const FileIdentity &before = backend->source().identity, &now = candidate.identity;
   // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
   if (now.inode == before.inode && now.device == before.device && now != before)

@@ -40,8 +40,9 @@ std::shared_ptr<Backend> reload(std::string_view name);
 
 // The folders that are searched without `dirs`: FERRULE_BACKEND_DIR, the compiled-in root, backends/ beside libferrule.
 std::vector<std::filesystem::path> default_roots();
-// Where the program lies, where libferrule lies.
+// Where the program lies; libferrule itself, which is the program when it is linked in, and where it lies.
 std::filesystem::path executable_dir();
+std::filesystem::path library_file();
 std::filesystem::path library_dir();
 
 }  // namespace ferrule

@@ -84,7 +84,7 @@ std::optional<FileIdentity> identify(const fs::path& path) {
 #endif
 }
 
-void read_candidate(Candidate& candidate) {
+void read_candidate(Candidate& candidate, TrustCheck& trust) {
   if (candidate.is_refused) return;
   std::error_code problem;
   candidate.real = fs::canonical(candidate.path, problem);
@@ -92,7 +92,9 @@ void read_candidate(Candidate& candidate) {
   const auto identity = identify(candidate.real);
   if (!identity) return candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "it is not a regular file");
   candidate.identity = *identity;
-  read_manifest(candidate);
+  trust.check_writers(candidate);
+  if (!candidate.is_refused) read_manifest(candidate);
+  trust.check_manifest(candidate);
   if (!candidate.is_refused) read_module(candidate);
 }
 

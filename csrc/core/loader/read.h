@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/loader/candidate.h"
+#include "core/loader/trust.h"
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,8 @@ namespace ferrule {
 // The bytes that lie at a path now; nothing when there is no regular file.
 std::optional<FileIdentity> identify(const std::filesystem::path& path);
 
-// Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good.
-void read_candidate(Candidate& candidate);
+// Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good, or when others
+// can write them.
+void read_candidate(Candidate& candidate, TrustCheck& trust);
 
 }  // namespace ferrule

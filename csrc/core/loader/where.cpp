@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& file) {
+fs::path real_path_of(const fs::path& file) {
   std::error_code problem;
-  const fs::path real = fs::canonical(file, problem);
-  return problem ? fs::path() : real.parent_path();
+  fs::path real = fs::canonical(file, problem);
+  return problem ? fs::path() : real;
 }
 
 #if defined(_WIN32)
@@ -51,41 +51,45 @@ bool is_in_program(const void* address) {
 }
 #endif
 
-fs::path find_library_dir() {
+fs::path executable_file() {
+#if defined(_WIN32)
+  return real_path_of(file_of(nullptr));
+#elif defined(__APPLE__)
+  std::string name(4096, '\0');
+  uint32_t size = static_cast<uint32_t>(name.size());
+  return _NSGetExecutablePath(name.data(), &size) == 0 ? real_path_of(name.c_str()) : fs::path();
+#else
+  return real_path_of("/proc/self/exe");
+#endif
+}
+
+fs::path find_library_file() {
 #if defined(_WIN32)
   HMODULE module = nullptr;
   GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                     reinterpret_cast<LPCWSTR>(&find_library_dir), &module);
-  return folder_of(file_of(module));
+                     reinterpret_cast<LPCWSTR>(&find_library_file), &module);
+  return real_path_of(file_of(module));
 #else
-  const void* here = reinterpret_cast<const void*>(&find_library_dir);
+  const void* here = reinterpret_cast<const void*>(&find_library_file);
 #if defined(__linux__)
-  if (is_in_program(here)) return executable_dir();
+  if (is_in_program(here)) return executable_file();
 #endif
   Dl_info info{};
   if (dladdr(here, &info) == 0 || info.dli_fname == nullptr) return {};
-  return folder_of(info.dli_fname);
+  return real_path_of(info.dli_fname);
 #endif
 }
 
 }  // namespace
 
-fs::path executable_dir() {
-#if defined(_WIN32)
-  return folder_of(file_of(nullptr));
-#elif defined(__APPLE__)
-  std::string name(4096, '\0');
-  uint32_t size = static_cast<uint32_t>(name.size());
-  return _NSGetExecutablePath(name.data(), &size) == 0 ? folder_of(name.c_str()) : fs::path();
-#else
-  return folder_of("/proc/self/exe");
-#endif
+fs::path executable_dir() { return executable_file().parent_path(); }
+
+fs::path library_file() {
+  // Asked once: a name relative to the current directory does not survive a chdir.
+  static const fs::path file = find_library_file();
+  return file;
 }
 
-fs::path library_dir() {
-  // Asked once: a name relative to the current directory does not survive a chdir.
-  static const fs::path folder = find_library_dir();
-  return folder;
-}
+fs::path library_dir() { return library_file().parent_path(); }
 
 }  // namespace ferrule

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/loader/load.h"
+#include "core/log.h"
 #include "core/registry/registry.h"
 #include "error_of.h"
 #include "sdk/tools/read_image.h"
@@ -67,6 +68,18 @@ inline void write_file(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
+// Catches log lines for as long as it lives.
+class Lines {
+ public:
+  Lines() {
+    set_log_callback(
+        [](void* self, fe_log_level, const char* line) { static_cast<Lines*>(self)->text += std::string(line) + "\n"; },
+        this);
+  }
+  ~Lines() { set_log_callback(nullptr, nullptr); }
+  std::string text;
+};
+
 class LoaderTest : public testing::Test {
  protected:
   LoaderTest() {
@@ -74,6 +87,7 @@ class LoaderTest : public testing::Test {
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = fs::canonical(pattern);
     notes_.emplace("FERRULE_TEST_NOTES", (folder_ / "notes").string());
+    cache_.emplace("FERRULE_CACHE_DIR", (folder_ / "cache").string());
   }
   ~LoaderTest() override {
     for (const auto& backend : Registry::instance().backends())
@@ -140,8 +154,8 @@ class LoaderTest : public testing::Test {
   // What the caller of the tests has set must not decide them.
   Variable no_dirs_{"FERRULE_BACKEND_DIR", nullptr}, no_files_{"FERRULE_BACKEND_PATH", nullptr};
   Variable none_disabled_{"FERRULE_DISABLE", nullptr}, none_only_{"FERRULE_ONLY", nullptr};
-  Variable none_preferred_{"FERRULE_PREFER", nullptr};
-  std::optional<Variable> notes_;
+  Variable no_trust_{"FERRULE_TRUST", nullptr}, none_preferred_{"FERRULE_PREFER", nullptr};
+  std::optional<Variable> notes_, cache_;
 };
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

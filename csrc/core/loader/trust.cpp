@@ -1,0 +1,108 @@
+#include "core/loader/trust.h"
+
+#include "core/error.h"
+#include "core/loader/load.h"
+#include "core/loader/manifest.h"
+#include "core/log.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+#if !defined(_WIN32)
+// Those who can write libferrule can do anything in this process already.
+const std::set<Writer>& writers_of_libferrule() {
+  static const std::set<Writer> writers = [] {
+    try {
+      return writers_of_whole_path(library_file());
+    } catch (const Error& error) {
+      log_debug("trust: who can write libferrule is unknown: {}", error.what());
+      return std::set<Writer>();
+    }
+  }();
+  return writers;
+}
+
+std::string advice(const fs::path& path, const Writer& writer) {
+  switch (writer.kind) {
+    case Writer::Kind::group:
+      return fmt::format("chmod g-w '{}'", path.string());
+    case Writer::Kind::everybody:
+      return fmt::format("chmod o-w '{}'", path.string());
+    default:
+      return "put it where only you can write";
+  }
+}
+
+std::string complaint_of(const fs::path& path, WriterOf what) {
+  try {
+    for (const Writer& writer : writers_of(path, what))
+      if (!is_among(writer, writers_of_libferrule()))
+        return fmt::format(
+            "{} can be written by {}, and libferrule cannot: {}, name the file itself in FERRULE_BACKEND_PATH, or "
+            "allow it with trust=\"any\" or FERRULE_TRUST=any",
+            path.string(), describe(writer), advice(path, writer));
+    return "";
+  } catch (const Error& error) {
+    return fmt::format("who can write it is unknown: {}", error.what());
+  }
+}
+#endif
+
+}  // namespace
+
+#if defined(_WIN32)
+// Access lists of Windows are not looked at; the documentation says so.
+const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
+  return complaints_[{path, what}];
+}
+#else
+const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
+  const auto [place, is_new] = complaints_.try_emplace({path, what});
+  if (is_new) place->second = complaint_of(path, what);
+  return place->second;
+}
+#endif
+
+std::string TrustCheck::complaint_about_folders(const fs::path& parent) {
+  if (const std::string& complaint = complaint_about(parent, WriterOf::folder); !complaint.empty()) return complaint;
+  for (fs::path folder = parent; folder != folder.parent_path();) {
+    folder = folder.parent_path();
+    if (const std::string& complaint = complaint_about(folder, WriterOf::folder_above); !complaint.empty())
+      return complaint;
+  }
+  return "";
+}
+
+std::string TrustCheck::complaint_about_path(const fs::path& real) {
+  if (std::string complaint = complaint_about(real, WriterOf::file); !complaint.empty()) return complaint;
+  return complaint_about_folders(real.parent_path());
+}
+
+void TrustCheck::check_writers(Candidate& candidate) {
+  if (candidate.is_refused || trust_ == Trust::any) return;
+  std::string complaint = complaint_about_path(candidate.real);
+  std::error_code problem;
+  const fs::path manifest = fs::canonical(manifest_path(candidate.real), problem);
+  if (complaint.empty() && !problem) complaint = complaint_about_path(manifest);
+  if (complaint.empty()) return;
+  if (!candidate.is_named) return candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, complaint);
+  log_warning("{}: {}", candidate.path.string(), complaint);
+  candidate.row.notes.push_back(std::move(complaint));
+}
+
+void TrustCheck::check_manifest(Candidate& candidate) const {
+  if (candidate.is_refused || trust_ != Trust::manifest_hash || candidate.manifest) return;
+  candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED,
+                   fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) wants one that "
+                               "tells its SHA-256; ferrule-manifest writes it",
+                               manifest_path(candidate.path).filename().string()));
+}
+
+}  // namespace ferrule

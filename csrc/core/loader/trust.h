@@ -1,0 +1,36 @@
+// Whose files are opened: none that someone can write who cannot write libferrule itself.
+#pragma once
+
+#include "core/loader/candidate.h"
+#include "core/loader/policy.h"
+#include "core/loader/writers.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+namespace ferrule {
+
+// For one load: many modules share folders, and each folder is asked about once.
+class TrustCheck {
+ public:
+  explicit TrustCheck(Trust trust) : trust_(trust) {}
+
+  // Refuses a candidate, whose real path is known, as unsafe. What the user named by its file gets a note and a warning
+  // instead.
+  void check_writers(Candidate& candidate);
+  // Refuses what has no manifest, where the policy wants one.
+  void check_manifest(Candidate& candidate) const;
+
+ private:
+  // A sentence about who else can write the file or a folder on its path; "" when nobody can.
+  std::string complaint_about_path(const std::filesystem::path& real);
+  const std::string& complaint_about(const std::filesystem::path& path, WriterOf what);
+  std::string complaint_about_folders(const std::filesystem::path& parent);
+
+  const Trust trust_;
+  std::map<std::pair<std::filesystem::path, WriterOf>, std::string> complaints_;
+};
+
+}  // namespace ferrule

@@ -1,0 +1,235 @@
+// Who can write a module, and that it is not opened when that is somebody who cannot write libferrule.
+#include "modules/loader_fixture.h"
+
+#include "core/loader/access_list.h"
+#include "core/loader/writers.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/stat.h>
+#if defined(__linux__)
+#include <sys/xattr.h>
+#endif
+
+namespace ferrule::test {
+namespace {
+
+constexpr uint32_t nobody = 65534, no_such_group = 47'110'815;
+// A user of the system, with a group of the same number, who we are not.
+const uint32_t stranger = geteuid() == nobody ? 1 : nobody;
+
+void set_mode(const fs::path& path, mode_t mode) { ASSERT_EQ(chmod(path.c_str(), mode), 0) << path; }
+
+class LoaderTrust : public LoaderTest {
+ protected:
+  LoaderTrust() : module_(put_with_manifest(root(), "t_plain", {})) {}
+
+  LoadReport load_with(const std::string& trust) {
+    LoadOptions options;
+    options.dirs = {{root()}};
+    options.policy = policy_of("manifest", "never", trust, false);
+    return load_all(options);
+  }
+  // The module as it lies there now; what was loaded before is closed.
+  LoadRow loaded_row(const std::string& trust = "owner") {
+    if (Registry::instance().find_backend("t_plain")) Registry::instance().unload("t_plain");
+    forget_notes();
+    LoadRow found = row(load_with(trust), "t_plain");
+    EXPECT_EQ(noted("opened t_plain"), found.state == LoadState::loaded);
+    return found;
+  }
+  // Refused with a sentence that has these words in it, and loaded where anything is.
+  void expect_unsafe(const fs::path& path, const std::string& who) {
+    const LoadRow refused = loaded_row();
+    EXPECT_EQ(refused.state, LoadState::unsafe) << refused.reason;
+    EXPECT_CONTAINS(refused.reason, path.string() + " can be written by " + who + ", and libferrule cannot");
+    EXPECT_CONTAINS(refused.reason, "FERRULE_TRUST=any");
+    EXPECT_EQ(loaded_row("any").state, LoadState::loaded);
+  }
+  void expect_loaded() {
+    const LoadRow found = loaded_row();
+    EXPECT_EQ(found.state, LoadState::loaded) << found.reason;
+    EXPECT_TRUE(found.notes.empty());
+  }
+
+  fs::path module_;
+  const fs::path manifest_ = fs::path(module_).replace_extension(".json");
+};
+
+TEST_F(LoaderTrust, WhatEverybodyCanWriteIsNotOpened) {
+  expect_loaded();
+  for (const fs::path& path : {module_, manifest_, root(), folder_}) {
+    struct stat before {};
+    ASSERT_EQ(stat(path.c_str(), &before), 0);
+    set_mode(path, 0777);
+    expect_unsafe(path, "everybody");
+    EXPECT_CONTAINS(loaded_row().reason, "chmod o-w '" + path.string() + "'");
+    set_mode(path, before.st_mode & 07777);
+    expect_loaded();
+  }
+}
+
+TEST_F(LoaderTrust, StickyFolderIsHarmlessUnlessTheModuleLiesInIt) {
+  set_mode(folder_, 01777);
+  expect_loaded();
+  set_mode(root(), 01777);
+  expect_unsafe(root(), "everybody");
+}
+
+TEST_F(LoaderTrust, OwnGroupIsTheUserAndAnyOtherGroupIsOthers) {
+  // Only who is in a group can give a file to it: a user has a private group on most systems, root has one on all.
+  if (chown(root().c_str(), static_cast<uid_t>(-1), geteuid()) == 0) {
+    set_mode(root(), 0775);
+    expect_loaded();
+  }
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(root().c_str(), 0, no_such_group), 0);
+  set_mode(root(), 0775);
+  expect_unsafe(root(), "group 47110815");
+  EXPECT_CONTAINS(loaded_row().reason, "chmod g-w");
+  set_mode(root(), 0755);
+  expect_loaded();
+}
+
+TEST_F(LoaderTrust, WhoIsAmongWhom) {
+  const Writer root_user{Writer::Kind::user, 0}, us{Writer::Kind::user, geteuid()}, other{Writer::Kind::user, stranger};
+  const Writer group{Writer::Kind::group, no_such_group}, everybody{Writer::Kind::everybody, 0};
+  for (const Writer& writer : {root_user, us}) EXPECT_TRUE(is_among(writer, {}));
+  for (const Writer& writer : {other, group, everybody}) {
+    EXPECT_FALSE(is_among(writer, {})) << describe(writer);
+    EXPECT_TRUE(is_among(writer, {writer}));
+    EXPECT_TRUE(is_among(writer, {everybody}));
+  }
+  // The private group of a user who can write libferrule, and a user who is in a group that can.
+  EXPECT_TRUE(is_among({Writer::Kind::group, no_such_group}, {{Writer::Kind::user, no_such_group}}));
+  EXPECT_TRUE(is_among(other, {{Writer::Kind::group, stranger}}));
+  EXPECT_FALSE(is_among(other, {group}));
+  EXPECT_EQ(describe(root_user), "uid 0 (root)");
+  EXPECT_EQ(describe(group), "group 47110815");
+}
+
+TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
+  if (geteuid() != 0) {
+    // Only root gives files away. What root owns is what we find of others.
+    EXPECT_EQ(writers_of("/", WriterOf::folder).at(0), (Writer{Writer::Kind::user, 0}));
+    return;
+  }
+  for (const fs::path& path : {module_, manifest_, root(), folder_}) {
+    ASSERT_EQ(chown(path.c_str(), nobody, 0), 0);
+    expect_unsafe(path, "uid 65534 (nobody)");
+    EXPECT_CONTAINS(loaded_row().reason, "put it where only you can write");
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  expect_loaded();
+}
+
+TEST_F(LoaderTrust, LinksAreJudgedByWhatTheyLeadTo) {
+  fs::create_directory(folder_ / "elsewhere");
+  const fs::path real = put(folder_ / "elsewhere", "t_plain");
+  fs::remove(module_);
+  fs::remove(manifest_);
+  fs::create_symlink(real, module_);
+  expect_loaded();
+  set_mode(folder_ / "elsewhere", 0777);
+  expect_unsafe(folder_ / "elsewhere", "everybody");
+  set_mode(folder_ / "elsewhere", 0755);
+  fs::create_directory(folder_ / "open");
+  write_manifest(real, {});
+  const fs::path real_manifest = fs::path(real).replace_extension(".json");
+  fs::rename(real_manifest, folder_ / "open" / "manifest");
+  fs::create_symlink(folder_ / "open" / "manifest", real_manifest);
+  expect_loaded();
+  set_mode(folder_ / "open", 0777);
+  expect_unsafe(folder_ / "open", "everybody");
+}
+
+TEST_F(LoaderTrust, WhatTheUserNamesIsOnlyWarnedAbout) {
+  set_mode(module_, 0777);
+  {
+    Lines lines;
+    load(module_, policy_of("manifest", "never", "owner", false));
+    EXPECT_CONTAINS(lines.text, "can be written by everybody");
+    Registry::instance().unload("t_plain");
+  }
+  const Variable named("FERRULE_BACKEND_PATH", module_);
+  Lines lines;
+  const LoadReport report = load_with("owner");
+  ASSERT_NE(report.loaded("t_plain"), nullptr) << to_text(report);
+  ASSERT_EQ(report.loaded("t_plain")->notes.size(), 1u);
+  EXPECT_CONTAINS(report.loaded("t_plain")->notes[0], module_.string() + " can be written by everybody");
+  EXPECT_CONTAINS(lines.text, "can be written by everybody");
+}
+
+TEST_F(LoaderTrust, TheVariableHoldsWhereTheCallSaysNothing) {
+  set_mode(module_, 0777);
+  {
+    const Variable any("FERRULE_TRUST", "any");
+    EXPECT_EQ(loaded_row("").state, LoadState::loaded);
+    EXPECT_EQ(loaded_row("owner").state, LoadState::unsafe);
+  }
+  EXPECT_EQ(loaded_row("").state, LoadState::unsafe);
+}
+
+TEST_F(LoaderTrust, ManifestHashRefusesWhatHasNoManifest) {
+  EXPECT_EQ(loaded_row("manifest-hash").state, LoadState::loaded);
+  fs::remove(manifest_);
+  const LoadRow refused = loaded_row("manifest-hash");
+  EXPECT_EQ(refused.state, LoadState::unsafe);
+  EXPECT_CONTAINS(refused.reason, "it has no manifest libferrule-t_plain.json");
+  EXPECT_EQ(error_of([&] { load(module_, policy_of("manifest", "never", "manifest-hash", false)); }).code(),
+            FE_UNSUPPORTED);
+  EXPECT_EQ(loaded_row("owner").state, LoadState::loaded);
+  write_manifest(module_, {});
+  set_mode(module_, 0777);
+  EXPECT_EQ(loaded_row("manifest-hash").state, LoadState::unsafe);
+}
+
+// A list as the system has it: version 2, then tag, permissions and id of each entry.
+std::vector<std::byte> access_list(uint16_t of_named_user, uint16_t mask) {
+  std::vector<std::byte> bytes(4 + 5 * 8);
+  const auto put = [&](std::size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+  put(0, uint32_t{2});
+  const uint16_t rows[5][2] = {{0x01, 7}, {0x02, of_named_user}, {0x04, 5}, {0x10, mask}, {0x20, 5}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    put(4 + i * 8, rows[i][0]);
+    put(4 + i * 8 + 2, rows[i][1]);
+    put(4 + i * 8 + 4, i == 1 ? stranger : 0xffffffffu);
+  }
+  return bytes;
+}
+
+TEST(LoaderAccessList, NamesThoseWhoMayWrite) {
+  const std::vector<Writer> expected = {{Writer::Kind::user, stranger}};
+  EXPECT_EQ(writers_in_access_list(access_list(7, 7), 5), expected);
+  EXPECT_EQ(writers_in_access_list(access_list(7, 5), 5), std::vector<Writer>());
+  EXPECT_EQ(writers_in_access_list(access_list(5, 7), 5), std::vector<Writer>());
+  std::vector<std::byte> bytes = access_list(7, 7);
+  bytes[4 + 2 * 8 + 2] = std::byte{2};  // the file's group
+  EXPECT_EQ(writers_in_access_list(bytes, 5)->at(1), (Writer{Writer::Kind::group, 5}));
+  bytes[4 + 8] = std::byte{8};  // what was the user is a group
+  EXPECT_EQ(writers_in_access_list(bytes, 5)->at(0), (Writer{Writer::Kind::group, stranger}));
+  bytes.pop_back();
+  EXPECT_EQ(writers_in_access_list(bytes, 5), std::nullopt);
+  bytes = access_list(7, 7);
+  bytes[0] = std::byte{3};
+  EXPECT_EQ(writers_in_access_list(bytes, 5), std::nullopt);
+  EXPECT_EQ(writers_in_access_list({}, 5), std::nullopt);
+}
+
+#if defined(__linux__)
+TEST_F(LoaderTrust, AccessListsCount) {
+  const auto set_list = [&](const std::vector<std::byte>& list) {
+    return setxattr(root().c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
+  };
+  if (!set_list(access_list(7, 7))) {
+    EXPECT_EQ(errno, EOPNOTSUPP);  // a file system without them
+    return;
+  }
+  expect_unsafe(root(), describe({Writer::Kind::user, stranger}));
+  EXPECT_TRUE(set_list(access_list(7, 5)));
+  expect_loaded();
+}
+#endif
+
+}  // namespace
+}  // namespace ferrule::test
