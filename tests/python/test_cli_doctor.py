@@ -192,21 +192,22 @@ def test_variables_that_matter_are_advised_on(doctor: Doctor, variables: dict[st
     assert any(told.startswith(sentence) for told in found["advice"]), found["advice"]
 
 
-def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(tmp_path: Path) -> None:
-    from ferrule.doctor.advice import advice
-
-    folder = tmp_path / "my modules"
-    folder.mkdir()
+def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put_module: Put, tmp_path: Path) -> None:
+    folder = tmp_path / "modules"
+    put_module(folder, "t_plain")
     folder.chmod(0o777)
-    module = folder / "libferrule-mine.so"
-    module.touch()
-    row = {"name": "mine", "path": str(module), "state": "unsafe", "reason": "everybody can write to its folder"}
-    nothing = {"devices": [], "asked": [{"ok": True}], "variables": {}, "load_problem": ""}
-    found = {"report": {"candidates": [row]}, **nothing}
-    [sentence] = advice(found)
-    assert f"chmod go-w '{folder}' mends it." in sentence
+    found = found_by(doctor("cpu", "--json", FERRULE_BACKEND_DIR=folder))
+    [sentence] = [sentence for sentence in found["advice"] if sentence.startswith("t_plain: ")]
+    assert f"chmod o-w '{folder}'" in sentence
     folder.chmod(0o755)
-    assert "chmod" not in advice(found)[0]
+    found = found_by(doctor("cpu", "--json", FERRULE_BACKEND_DIR=folder))
+    assert not [sentence for sentence in found["advice"] if "chmod" in sentence]
+
+
+def test_what_no_load_accepts_is_said_and_is_no_traceback(doctor: Doctor) -> None:
+    found = found_by(doctor("--json", FERRULE_PROBE="sometimes"))
+    assert not found["ok"]
+    assert any("FERRULE_PROBE" in sentence for sentence in found["advice"])
 
 
 def test_redaction_takes_words_and_not_parts_of_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,11 +24,8 @@ struct Candidate {
   tools::Image image;
   FileIdentity identity;
   LoadRow row;
-<<<<<<< HEAD
   bool is_named = false;  // the file itself, by the user, and not merely found
-=======
   bool leaves_threads = false;  // after its close; told by its probe
->>>>>>> main
   bool is_refused = false;
   fe_code code = FE_OK;  // of the refusal
 

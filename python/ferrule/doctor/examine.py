@@ -55,9 +55,11 @@ def _load(found: dict[str, Any], names: list[str], reprobe: bool) -> tuple[dict[
         child = Child("ferrule.doctor.worker", LOAD_LIMIT, variables)
         try:
             return child.ask(do="load", reprobe=reprobe, names=names), variables
-        except (ChildEnded, ChildError) as error:
-            how = "loading ended its process" if isinstance(error, ChildEnded) else "nothing could be loaded"
-            found["load_problem"] += f"{how}: {error}\n"
+        except ChildEnded as end:
+            found["load_problem"] += f"loading ended its process: {end}\n"
+        except ChildError as error:
+            found["load_problem"] += f"nothing could be loaded: {error}\n"
+            break
         finally:
             child.close()
     return None, {}
