@@ -8,12 +8,20 @@ install(TARGETS ferrule ferrule_sdk EXPORT ferruleTargets
         LIBRARY DESTINATION ${FERRULE_INSTALL_LIB_DIR} ARCHIVE DESTINATION ${FERRULE_INSTALL_LIB_DIR}
         RUNTIME DESTINATION ${FERRULE_INSTALL_LIB_DIR})
 set(tools ferrule-manifest)
-if(TARGET ferrule-conformance)
-  list(APPEND tools ferrule-conformance)
-endif()
+foreach(tool IN ITEMS ferrule-conformance ferrule-probe)
+  if(TARGET ${tool})
+    list(APPEND tools ${tool})
+  endif()
+endforeach()
 install(TARGETS ${tools} EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INSTALL_BIN_DIR})
-install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
+
+# Which modules came with this libferrule, by their hashes: they need no probe.
+get_property(manifests GLOBAL PROPERTY FERRULE_INSTALLED_MANIFESTS)
+install(CODE "set(manifests ${manifests})
+set(list \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_LIB_DIR}/own-modules.json\")")
+install(SCRIPT cmake/OwnModules.cmake)
 
 install(EXPORT ferruleTargets NAMESPACE ferrule:: DESTINATION ${FERRULE_INSTALL_CMAKE_DIR})
 configure_package_config_file(cmake/ferruleConfig.cmake.in ferruleConfig.cmake

@@ -56,7 +56,8 @@ function(ferrule_add_module)
     target_compile_features(${library} PRIVATE c_std_11 cxx_std_20)
     target_compile_definitions(
       ${library} PRIVATE ${arg_DEFINITIONS} FERRULE_MODULE_SYMBOL=${symbol} FERRULE_MODULE_NAME="${arg_NAME}"
-                         FERRULE_MODULE_VARIANT="${arg_VARIANT}")
+                         FERRULE_MODULE_VARIANT="${arg_VARIANT}"
+                         FERRULE_MODULE_PREFERENCE=$<IF:$<BOOL:${arg_PREFERENCE}>,${arg_PREFERENCE},0>)
     target_include_directories(${library} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${library} PRIVATE ferrule::sdk ${arg_LIBRARIES})
     if(TARGET ferrule_ops_header)
@@ -104,6 +105,7 @@ function(ferrule_add_module)
   if(arg_DESTINATION)
     install(TARGETS ${stem} LIBRARY DESTINATION ${arg_DESTINATION})
     install(FILES $<TARGET_FILE_DIR:${stem}>/lib${stem}.json DESTINATION ${arg_DESTINATION})
+    set_property(GLOBAL APPEND PROPERTY FERRULE_INSTALLED_MANIFESTS $<TARGET_FILE_DIR:${stem}>/lib${stem}.json)
   elseif(TARGET ferrule_core)
     # Apart from the modules that are installed, in a folder that no test takes for a root by accident.
     set_target_properties(${stem} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/testing)

@@ -6,7 +6,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <map>
 
 #include "parts.h"
 
@@ -145,14 +144,12 @@ const fe_array_info* Array::computed_info() {
   return info_.computed != 0 ? &info_ : nullptr;
 }
 
-int Array::device_number() {
-  if (device_number_ >= 0) return device_number_;
-  static auto* const numbers = new std::map<std::string, int, std::less<>>;
+uint64_t Array::device_id() {
+  if (device_id_ != 0) return device_id_;
   fe_device* handle = nullptr;
   check(fe_array_device(handle_.get(), &handle));
   const Device device(handle);
-  const auto place = numbers->try_emplace(fe_device_name(handle), static_cast<int>(numbers->size())).first;
-  return device_number_ = place->second;
+  return device_id_ = fe_device_id(handle);
 }
 
 void bind_arrays(py::module_& module) {

@@ -55,7 +55,7 @@ bool is_contiguous(const fe_array_info& info) {
 // What a graph is compiled for: where an array lies, its dtype and shape, and its strides unless it is contiguous.
 void append_signature(std::string& key, Array& array) {
   const fe_array_info& info = array.info();
-  append(key, array.device_number());
+  append(key, array.device_id());
   append(key, info.dtype);
   append(key, info.rank);
   for (int32_t axis = 0; axis < info.rank; ++axis) append(key, info.shape[axis]);

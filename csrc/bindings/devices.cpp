@@ -7,6 +7,8 @@
 
 #include <pybind11/stl.h>
 
+#include <optional>
+
 namespace ferrule::python {
 namespace {
 
@@ -18,7 +20,7 @@ std::string json_of(Function function, Arguments... arguments) {
 }
 
 template <class Handle, class Owner>
-std::vector<std::unique_ptr<Owner>> snapshot(fe_error* (*list)(Handle***, std::size_t*)) {
+std::vector<std::unique_ptr<Owner>> snapshot(auto list) {
   Handle** handles = nullptr;
   std::size_t count = 0;
   check(list(&handles, &count));
@@ -43,6 +45,21 @@ void bind_device(py::module_& module) {
       .def_property_readonly("name", [](const Device& self) { return std::string(fe_device_name(self.get())); })
       .def("info",
            [](const Device& self) { return json_of(fe_device_info, static_cast<const fe_device*>(self.get())); })
+      .def_property_readonly("id", [](const Device& self) { return fe_device_id(self.get()); })
+      .def("backends",
+           [](const Device& self) {
+             return snapshot<fe_backend_ref, Backend>([&](fe_backend_ref*** out, std::size_t* count) {
+               return fe_device_backends(self.get(), out, count);
+             });
+           })
+      .def(
+          "view",
+          [](const Device& self, const std::string& backend) {
+            fe_device* device = nullptr;
+            check(fe_device_view(self.get(), backend.c_str(), &device));
+            return std::make_unique<Device>(device);
+          },
+          py::arg("backend"))
       .def("backend",
            [](const Device& self) {
              fe_backend_ref* backend = nullptr;
@@ -82,15 +99,18 @@ void bind_device(py::module_& module) {
           "same_as",
           [](const Device& self, const Device& other) { return fe_device_equal(self.get(), other.get()) != 0; },
           py::arg("other"));
-  module.def("devices", [] { return snapshot<fe_device, Device>(fe_devices); });
+  module.def(
+      "devices",
+      [](bool unified) { return snapshot<fe_device, Device>(unified ? fe_devices : fe_device_views); },
+      py::arg("unified"));
   module.def(
       "device_by_name",
-      [](const std::string& name) {
+      [](const std::string& name, const std::optional<std::string>& backend) {
         fe_device* device = nullptr;
-        check(fe_device_by_name(name.c_str(), &device));
+        check(fe_device_by_name(name.c_str(), backend ? backend->c_str() : nullptr, &device));
         return std::make_unique<Device>(device);
       },
-      py::arg("name"));
+      py::arg("name"), py::arg("backend"));
   module.def("best_device", [] {
     fe_device* device = nullptr;
     check(fe_device_best(&device));

@@ -4,6 +4,7 @@
 
 #include "errors.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -57,13 +58,13 @@ class Array {
   const fe_array_info& info() const noexcept { return info_; }
   // Null until the array is computed.
   const fe_array_info* computed_info();
-  // A number for the device: equal for arrays of one device.
-  int device_number();
+  // fe_device_id: equal for arrays of one device.
+  uint64_t device_id();
 
  private:
   ArrayHandle handle_;
   fe_array_info info_{};
-  int device_number_ = -1;
+  uint64_t device_id_ = 0;
 };
 
 }  // namespace ferrule::python

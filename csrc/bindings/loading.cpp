@@ -45,6 +45,12 @@ std::string report_text(const std::string& report) {
   return take_text(text);
 }
 
+std::string report_explain(const std::string& report, const std::string& name) {
+  fe_string* text = nullptr;
+  check(fe_load_report_explain(report.c_str(), name.c_str(), &text));
+  return take_text(text);
+}
+
 }  // namespace
 
 void bind_loading(py::module_& module) {
@@ -57,6 +63,7 @@ void bind_loading(py::module_& module) {
     check(without_gil([] { return fe_shutdown(); }));
   });
   module.def("report_text", &report_text, py::arg("report"));
+  module.def("report_explain", &report_explain, py::arg("report"), py::arg("name"));
 }
 
 }  // namespace ferrule::python

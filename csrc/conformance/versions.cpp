@@ -1,13 +1,21 @@
 // Cores older than the module, and structs shorter than it knows: what is not there must not be called or written.
 #include "conformance/graph.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 namespace ferrule::conformance {
 namespace {
 
-void abi_equals_header(const Subject& subject, Report& report, const void*) {
+// The hash of a minor, of those that an interface keeps; nothing where that one is too old or too young.
+const uint64_t* layout_hash_of(const fe_abi& abi, uint32_t minor) {
+  if (minor > abi.minor || abi.minor - minor >= abi.hash_count) return nullptr;
+  return static_cast<const uint64_t*>(abi.layout_hashes) + (abi.hash_count - 1 - (abi.minor - minor));
+}
+
+void abi_fits_header(const Subject& subject, Report& report, const void*) {
+  constexpr fe_abi own = FE_ABI_INITIALIZER;
   const Module module(subject.path);
   const fe_abi& abi = module.abi();
   const auto compare = [&](const char* field, uint64_t has, uint64_t wants) {
@@ -15,11 +23,20 @@ void abi_equals_header(const Subject& subject, Report& report, const void*) {
       report.problem(std::string(FE_ABI_SYMBOL) + "." + field + " is " + std::to_string(has) + ", and must be " +
                      std::to_string(wants));
   };
-  compare("magic", abi.magic, FE_ABI_MAGIC);
-  compare("struct_size", abi.struct_size, sizeof(fe_abi));
-  compare("major", abi.major, FE_ABI_MAJOR);
-  compare("minor", abi.minor, FE_ABI_MINOR);
-  compare("layout_hash", abi.layout_hash, FE_LAYOUT_HASH);
+  compare("magic", abi.magic, own.magic);
+  compare("major", abi.major, own.major);
+  // Before 1.0 no minor fits another.
+  if (own.major == 0) compare("minor", abi.minor, own.minor);
+  if (abi.hash_count == 0 || abi.hash_count > FE_ABI_MOST_HASHES)
+    return report.problem(FE_ABI_SYMBOL ".hash_count is " + std::to_string(abi.hash_count) + ", and must be 1 to " +
+                          std::to_string(FE_ABI_MOST_HASHES));
+  compare("struct_size", abi.struct_size, offsetof(fe_abi, layout_hashes) + abi.hash_count * sizeof(uint64_t));
+  const uint32_t common = std::min(abi.minor, own.minor);
+  const uint64_t* const has = layout_hash_of(abi, common);
+  const uint64_t* const wants = layout_hash_of(own, common);
+  if (has == nullptr || wants == nullptr)
+    return report.problem(FE_ABI_SYMBOL " and this interface share no minor whose layout both know");
+  compare(("layout_hash of minor " + std::to_string(common)).c_str(), *has, *wants);
 }
 
 // Init under another core; when it goes well the module must work there.
@@ -131,7 +148,7 @@ void outputs_too_small(const Subject& subject, Report& report, const void*) {
 }  // namespace
 
 void add_version_checks(Checks& checks) {
-  checks.push_back({"abi", "the constant that a loader reads is that of this interface", abi_equals_header});
+  checks.push_back({"abi", "the constant that a loader reads fits this interface", abi_fits_header});
   checks.push_back({"host_too_old", "a core whose table ends early is refused, or enough", host_too_old});
   checks.push_back({"host_without_slot", "a slot that is null is absent", host_without_slot});
   checks.push_back({"table_too_small", "init writes nothing behind the table it was given", table_too_small});

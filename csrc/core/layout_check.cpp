@@ -1,7 +1,23 @@
-// The layout hash that the headers carry is that of their text, or this file does not compile.
-#include <ferrule/layout.h>
+// The layout hashes that the headers carry are those of their text, or this file does not compile.
+#include "sdk/layout/layout_hash.h"
+#include "sdk/layout/layout_text.h"
 
-#include "sdk/layout/fnv1a.h"
+namespace ferrule {
+namespace {
 
-static_assert(ferrule::fnv1a(FE_LAYOUT_TEXT) == FE_LAYOUT_HASH,
-              "the headers changed: run `./dev abi` and look at the difference");
+constexpr fe_abi own = FE_ABI_INITIALIZER;
+
+constexpr bool are_hashes_right() {
+  const auto hashes = layout_hashes<FE_LAYOUT_HASH_COUNT>(layout_text, FE_ABI_MINOR);
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    if (own.layout_hashes[i] != hashes[i]) return false;
+  return true;
+}
+
+static_assert(are_marks_in_order(layout_text, FE_ABI_MINOR),
+              "the marks FE_SINCE(n) of a list rise from 1 to the headers' own minor");
+static_assert(are_hashes_right(), "the headers changed: run `./dev abi` and look at the difference");
+static_assert(own.layout_hashes[FE_LAYOUT_HASH_COUNT - 1] == FE_LAYOUT_HASH);
+
+}  // namespace
+}  // namespace ferrule

@@ -35,7 +35,20 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-Attribute default_of(const AttributeRow& row) {
+std::string known_attributes(const Row& row) {
+  std::string names;
+  for (std::size_t i = 0; i < row.attribute_count; ++i) names += (i ? ", " : "") + std::string(row.attributes[i].name);
+  return names.empty() ? "none" : names;
+}
+
+template <class T>
+void write(std::byte* at, const T& value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+}  // namespace
+
+Attribute default_value_of(const AttributeRow& row) {
   switch (row.type) {
     case AttributeType::integer:
       return row.integer_default;
@@ -52,19 +65,6 @@ Attribute default_of(const AttributeRow& row) {
   }
   return int64_t{0};
 }
-
-std::string known_attributes(const Row& row) {
-  std::string names;
-  for (std::size_t i = 0; i < row.attribute_count; ++i) names += (i ? ", " : "") + std::string(row.attributes[i].name);
-  return names.empty() ? "none" : names;
-}
-
-template <class T>
-void write(std::byte* at, const T& value) {
-  std::memcpy(at, &value, sizeof value);
-}
-
-}  // namespace
 
 const char* name_of(AttributeType type) {
   switch (type) {
@@ -139,7 +139,7 @@ Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
     if (set[i]) continue;
     if (row.attributes[i].required) fail_argument("{}: attribute '{}' is missing", row.name, row.attributes[i].name);
-    values[i] = default_of(row.attributes[i]);
+    values[i] = default_value_of(row.attributes[i]);
   }
   return values;
 }

@@ -14,6 +14,7 @@
 namespace ferrule::ops {
 
 struct Row;
+struct AttributeRow;
 
 // Order equals that of Attribute's alternatives.
 enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype };
@@ -40,6 +41,9 @@ class AttributeReader {
   const Row& row_;
   const Attributes& values_;
 };
+
+// What stands for an attribute that is not given.
+Attribute default_value_of(const AttributeRow& row);
 
 // A named value, as a caller gives it.
 struct NamedAttribute {

@@ -29,6 +29,14 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
 
 }  // namespace
 
+uint32_t lowest_revision(const Row& row, const Attributes& attributes) {
+  uint32_t revision = 1;
+  for (std::size_t i = 0; i < row.attribute_count; ++i)
+    if (row.attributes[i].since > revision && attributes[i] != default_value_of(row.attributes[i]))
+      revision = row.attributes[i].since;
+  return revision;
+}
+
 bool accepts(Accepts what, DType dtype) {
   switch (what) {
     case Accepts::any:

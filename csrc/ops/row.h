@@ -196,6 +196,10 @@ struct Row {
   constexpr Row axes_attribute(const char* attribute_name) const {
     return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, AttributeType::integers, false}; });
   }
+  // The attribute before this was appended by a revision: it has a default, with which the op is what it was.
+  constexpr Row since(uint32_t appended_by) const {
+    return with([&](Row& r) { r.revision = r.attributes[r.attribute_count - 1].since = appended_by; });
+  }
   constexpr Row result(ResultRule result_rule) const {
     return with([&](Row& r) { r.rule = result_rule; });
   }
@@ -218,6 +222,10 @@ struct Row {
     });
   }
 };
+
+// The lowest revision of the op that expresses a call: an attribute which a later one appended does not count as long
+// as it has its default. So a module that is older than the attribute still computes all that it ever could.
+uint32_t lowest_revision(const Row& row, const Attributes& attributes);
 
 // Checks the inputs' number and dtypes and the attributes, and runs the result rule. Inputs are as recorded: already
 // promoted and widened. Throws Error(invalid_argument) with a sentence that begins with the op's name.

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from ferrule._log import set_log_level
     from ferrule.buffers import buffer_from_host_ptr
     from ferrule.dlpack import from_dlpack
+    from ferrule.explaining import explain
     from ferrule.graphs import Graph
     from ferrule.loading import LoadReport, default_roots, load, load_all, reload, shutdown, unload
     from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
@@ -95,6 +96,7 @@ _LATER = {
     "bfloat16": "ferrule._bfloat16",
     "buffer_from_host_ptr": "ferrule.buffers",
     "default_roots": "ferrule.loading",
+    "explain": "ferrule.explaining",
     "from_dlpack": "ferrule.dlpack",
     "graph": "ferrule.tracing",
     "io": "",
@@ -198,6 +200,7 @@ __all__ = [
     "empty_like",
     "eval",
     "expand_dims",
+    "explain",
     "eye",
     "flip",
     "float16",

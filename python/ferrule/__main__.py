@@ -1,23 +1,28 @@
-"""`python -m ferrule`: the load report and the devices; with an option, where things are; with a verb, what it does."""
+"""`ferrule`, or `python -m ferrule`: what was loaded; with an option, where things are; with a verb, what it does."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 import ferrule
-from ferrule.cli import new_backend
+from ferrule.cli import devices, doctor, inspect, new_backend
+
+VERBS = (doctor, devices, inspect, new_backend)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m ferrule", description="What ferrule finds on this machine.")
+    parser = argparse.ArgumentParser(prog=_program(), description="What ferrule finds on this machine.")
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--version", action="store_true", help="ferrule's version")
     show.add_argument("--cmake-dir", action="store_true", help="for find_package(ferrule): ferrule_DIR")
     show.add_argument("--backend-dir", action="store_true", help="the folder of the backends that came with ferrule")
     show.add_argument("--include-dir", action="store_true", help="the folder of the C headers")
-    new_backend.add_to(parser.add_subparsers(title="verbs", metavar=""))
+    verbs = parser.add_subparsers(title="verbs", metavar="")
+    for verb in VERBS:
+        verb.add_to(verbs)
     options = parser.parse_args()
     if "run" in options:
         return int(options.run(options))
@@ -36,6 +41,12 @@ def main() -> int:
         for device in ferrule.devices():
             print(f"{device}: {device.kind}, {device.info.get('description', '')} ({device.backend.path})")
     return 0
+
+
+def _program() -> str:
+    """As it was called: `ferrule` is a script that pip makes."""
+    name = os.path.basename(sys.argv[0])
+    return "python -m ferrule" if name == "__main__.py" else name
 
 
 if __name__ == "__main__":

@@ -57,7 +57,10 @@ class Backend:
 
 
 class Device:
-    """Where arrays lie and graphs run. `str(device)` is its name, such as "cpu:0"."""
+    """Where arrays lie and graphs run, as one backend sees it. `str(device)` is its name, such as "cpu:0".
+
+    What several backends see is called "gpu:0"; names may change when backends come or go, equality and hash do not.
+    """
 
     __slots__ = ("_handle",)
 
@@ -80,7 +83,13 @@ class Device:
 
     @property
     def backend(self) -> Backend:
+        """The one whose kernels run here."""
         return Backend(self._handle.backend())
+
+    @property
+    def backends(self) -> list[Backend]:
+        """Those that see this physical device, the preferred one first."""
+        return [Backend(handle) for handle in self._handle.backends()]
 
     @property
     def memory(self) -> tuple[int | None, int | None]:
@@ -110,7 +119,7 @@ class Device:
         return isinstance(other, Device) and self._handle.same_as(other._handle)
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return hash(self._handle.id)
 
     def __str__(self) -> str:
         return self.name
@@ -130,18 +139,26 @@ def backends() -> list[Backend]:
     return [Backend(handle) for handle in _ferrule.backends()]
 
 
-def devices() -> list[Device]:
-    """All devices, in order of kind; loads what there is on first use."""
+def devices(unified: bool = True) -> list[Device]:
+    """All devices, in order of kind, then FERRULE_PREFER; loads what there is on first use.
+
+    A physical device that several backends see is listed once, as the preferred one sees it; with `unified=False` once
+    for each of them.
+    """
     load_once()
-    return [Device(handle) for handle in _ferrule.devices()]
+    return [Device(handle) for handle in _ferrule.devices(unified)]
 
 
-def device(name: Device | str) -> Device:
-    """The device of a name: a backend or a kind, and a number among those: "cpu", "gpu:1". Case does not matter."""
+def device(name: Device | str, backend: Backend | str | None = None) -> Device:
+    """The device of a name: a backend or a kind, and a number among those: "cpu", "gpu:1". Case does not matter.
+
+    With `backend`, the same physical device as that backend sees it; NotFoundError names those that do.
+    """
+    wanted = backend.name if isinstance(backend, Backend) else backend
     if isinstance(name, Device):
-        return name
+        return name if wanted is None else Device(name._handle.view(wanted))
     load_once()
-    return Device(_ferrule.device_by_name(name))
+    return Device(_ferrule.device_by_name(name, wanted))
 
 
 def best_device() -> Device:

@@ -86,17 +86,9 @@ class LoadReport:
         return data
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from ferrule._report_html import report_html
 
-        names = ("state", "name", "variant", "rank", "score", "devices", "milliseconds", "reason", "path")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        rows = []
-        for candidate in self.candidates:
-            values = {**vars(candidate), "devices": ", ".join(candidate.devices)}
-            values["milliseconds"] = f"{candidate.milliseconds:.1f}"
-            cells = (escape("" if values[name] is None else str(values[name])) for name in names)
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return report_html(self._data)
 
 
 def _candidate(row: dict[str, Any]) -> Candidate:
@@ -138,6 +130,9 @@ class _DefaultRoots:
 default_roots = _DefaultRoots()
 
 
+last_report: LoadReport | None = None  # of this process's last load_all, for explain()
+
+
 def load_all(
     dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None = None,
     require: Sequence[str] | str | None = None,
@@ -167,7 +162,9 @@ def load_all(
     }
     text, error = _ferrule.load_all(json.dumps(options))
     _devices.changed()
+    global last_report
     report = LoadReport(text) if text else None
+    last_report = report or last_report
     if error is None and report is not None:
         return report
     if report is not None and require and isinstance(error, NotFoundError):

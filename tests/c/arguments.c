@@ -22,7 +22,7 @@ static void refuse_null(fe_device *device) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_register(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backends(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_devices(NULL, NULL));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_name(NULL, &device));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_name(NULL, NULL, &device));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_info(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(device, NULL, &array));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(NULL, NULL, &array));

@@ -75,12 +75,12 @@ int main(void) {
   fe_device *device = NULL;
   MUST(fe_load_all(NULL, &report));
   fe_string_release(report);
-  MUST(fe_device_by_name("CPU", &device));
+  MUST(fe_device_by_name("CPU", NULL, &device));
   printf("%s\n", fe_device_name(device));
   compute_lazily(device, a, b);
   compute_by_graph(device, a, b);
   fill_with_a_half(device);
-  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("nothing", &device));
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("nothing", NULL, &device));
   fe_device_release(device);
   fe_drain();
   MUST(fe_shutdown());

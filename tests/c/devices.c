@@ -29,7 +29,7 @@ int main(void) {
   fe_list_free(devices);
 
   MUST(fe_device_best(&best)); /* never the null backend's */
-  MUST(fe_device_by_name("cpu:0", &same));
+  MUST(fe_device_by_name("cpu:0", NULL, &same));
   EXPECT(fe_device_equal(best, same));
   MUST(fe_device_backend(best, &backend));
   MUST(fe_device_memory(best, &free_bytes, &total_bytes));
@@ -38,7 +38,7 @@ int main(void) {
   MUST(fe_memory_stats(best, &json));
   EXPECT(strstr(fe_string_data(json), "\"live\"") != NULL);
   fe_string_release(json);
-  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("cpu:99", &same));
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("cpu:99", NULL, &same));
   FAILS_WITH(FE_NOT_FOUND, fe_device_by_kind(FE_DEVICE_REMOTE, &same));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_kind((fe_device_kind)99, &same));
   fe_device_release(same);

@@ -101,7 +101,7 @@ static void supports_what_it_computes(fe_device *device) {
 int main(void) {
   fe_device *device = NULL;
   MUST(fe_load_all(NULL, NULL));
-  MUST(fe_device_by_name("cpu", &device));
+  MUST(fe_device_by_name("cpu", NULL, &device));
   cut_a_region(device);
   release_after_failure(device);
   results_without_a_place(device);

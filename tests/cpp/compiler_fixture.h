@@ -176,7 +176,7 @@ class CompilerTest : public testing::Test {
   static std::shared_ptr<Backend> start() {
     ModuleSource source;
     source.name = FakeTable<number>::name;
-    source.abi = FE_ABI_INITIALIZER;
+    source.abi = tools::own_abi();
     source.init = FakeTable<number>::init;
     return Backend::start(std::move(source));
   }

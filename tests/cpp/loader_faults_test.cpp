@@ -150,9 +150,13 @@ TEST_F(LoaderFaults, ManifestsThatAreNoGood) {
   EXPECT_CONTAINS(reason_with({{"cpu_features", "avx2"}}), "'cpu_features' is not a list of strings");
   EXPECT_CONTAINS(reason_with({{"driver", {1}}}), "'driver' is not a list of strings");
   EXPECT_CONTAINS(reason_with({{"device_kinds", {"toaster"}}}), "toaster");
-  EXPECT_CONTAINS(reason_with({{"abi", {{"major", 0}, {"minor", 1}, {"layout_hash", "0xabc"}}}}), "another interface");
-  EXPECT_CONTAINS(reason_with({{"abi", {{"major", 0}, {"minor", 1}, {"layout_hash", "abc"}}}}),
-                  "'layout_hash' is 'abc'");
+  const auto reason_with_hashes = [&](const nlohmann::json& hashes) {
+    return reason_with({{"abi", {{"major", 0}, {"minor", 1}, {"layout_hashes", hashes}}}});
+  };
+  EXPECT_CONTAINS(reason_with_hashes({"0xabc"}), "another interface");
+  EXPECT_CONTAINS(reason_with_hashes({"abc"}), "'layout_hashes' has 'abc'");
+  EXPECT_CONTAINS(reason_with_hashes(nlohmann::json::array()), "'layout_hashes' lists 0 hashes, and must list 1 to 2");
+  EXPECT_CONTAINS(reason_with_hashes({"0x1", "0x2", "0x3"}), "'layout_hashes' lists 3 hashes, and must list 1 to 2");
   EXPECT_FALSE(noted("opened t_two"));
 }
 

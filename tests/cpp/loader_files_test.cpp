@@ -51,7 +51,7 @@ TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
     const tools::Image image = read_image(built(stem));
     EXPECT_EQ(image.problem, "");
     ASSERT_TRUE(image.abi);
-    EXPECT_EQ(image.abi->layout_hash, FE_LAYOUT_HASH);
+    EXPECT_EQ(*image.abi, tools::own_abi());
     EXPECT_TRUE(image.has_init);
     EXPECT_FALSE(image.has_score);
   }
@@ -182,7 +182,7 @@ TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
   EXPECT_EQ(manifest.variant, "high");
   EXPECT_EQ(manifest.rank, 40);
   EXPECT_EQ(manifest.preference, -3);
-  EXPECT_EQ(manifest.layout_hash, FE_LAYOUT_HASH);
+  EXPECT_EQ(manifest.abi, tools::own_abi());
   EXPECT_EQ(manifest.size, fs::file_size(module));
   EXPECT_EQ(manifest.sha256, *tools::sha256_of_file(module));
   EXPECT_EQ(manifest.cpu_features, (std::vector<std::string>{"sse3", "ssse3", "popcnt"}));

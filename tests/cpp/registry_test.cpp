@@ -36,7 +36,8 @@ TEST_F(RegistryTest, RegisterChecksTheAbiAndTheScore) {
                           "",
                           &abi,
                           [] { return 0; },
-                          [](const fe_host*, fe_backend*) -> fe_error* { return is_initialised = true, nullptr; }};
+                          [](const fe_host*, fe_backend*) -> fe_error* { return is_initialised = true, nullptr; },
+                          0};
   EXPECT_EQ(error_of([&] { Registry::instance().add(&module); }).code(), FE_ABI_MISMATCH);
   abi.major = FE_ABI_MAJOR;
   EXPECT_EQ(error_of([&] { Registry::instance().add(&module); }).code(), FE_UNSUPPORTED);

@@ -19,6 +19,12 @@ PutModule = Callable[..., Path]
 TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_probed() -> None:
+    """These tests count what is opened; those of the probe are tests/hostile and the C++ tests."""
+    os.environ["FERRULE_PROBE"] = "never"
+
+
 @pytest.fixture(scope="session")
 def package() -> Path:
     """The folder of the installed package."""
@@ -111,3 +117,15 @@ def run_python(tmp_path: Path) -> RunPython:
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with libferrule-faulty.so, built against the installed package: right, or wrong as it is told."""
+    folder = tmp_path_factory.mktemp("opponents")
+    command = [sys.executable, "-m", "ferrule", "--cmake-dir"]
+    where = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    sources = Path(__file__).parent / "kit" / "modules"
+    for step in (["-S", sources, "-B", folder, f"-Dferrule_DIR={where}"], ["--build", folder]):
+        subprocess.run(["cmake", *step], check=True, capture_output=True)
+    return folder

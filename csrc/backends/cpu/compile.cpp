@@ -328,16 +328,14 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
   if (kernel->scratch_size != nullptr) step->kernel_scratch = kernel->scratch_size(call);
   shift_scratch(*step);
   choice.support.kernel = kernel->name;
+  choice.support.revision = kernel->revision;
   choice.support.contiguous_inputs = kernel->contiguous_inputs;
   choice.support.innermost_inputs = kernel->innermost_inputs;
   choice.step = std::move(step);
   return choice;
 }
 
-}  // namespace
-
-Choice choose(const fe_graph_view& view, uint32_t index) {
-  const fe_node& node = *view.nodes[index];
+Choice choose_of_any_revision(const fe_graph_view& view, const fe_node& node) {
   const char* name = sdk::host->op_name(node.op);
   const std::string_view op = name ? name : "";
   Choice refused;
@@ -351,6 +349,14 @@ Choice choose(const fe_graph_view& view, uint32_t index) {
     refused.support.reason = error.what();
   }
   return refused;
+}
+
+}  // namespace
+
+Choice choose(const fe_graph_view& view, uint32_t index) {
+  Choice choice = choose_of_any_revision(view, *view.nodes[index]);
+  choice.support = sdk::unless_too_young(std::move(choice.support), sdk::Node(view, index));
+  return choice;
 }
 
 sdk::PreparedForm prepared_form(const fe_graph_view& view, uint32_t index, uint32_t input) {

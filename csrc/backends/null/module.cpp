@@ -75,7 +75,9 @@ class Device final : public sdk::HostDevice {
     if (!static_cast<TimedQueue*>(queue)->poisoned()) HostDevice::copy_to_host(queue, to, from, from_offset, size);
   }
 
-  sdk::Support supports(const sdk::Node&) override { return {.kernel = "nothing"}; }
+  sdk::Support supports(const sdk::Node& node) override {
+    return {.kernel = "nothing", .revision = node.youngest_revision()};
+  }
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override {
     return std::make_unique<Zeros>(view, faults_);
   }

@@ -5,7 +5,7 @@
 
 FE_MODULE_EXPORT extern const fe_abi ferrule_backend_abi;
 const fe_abi ferrule_backend_abi = {
-    FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR + WRONG_MAJOR, FE_ABI_MINOR, 0, FE_LAYOUT_HASH ^ WRONG_HASH};
+    FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR + WRONG_MAJOR, FE_ABI_MINOR, 1, {FE_LAYOUT_HASH ^ WRONG_HASH}};
 
 FE_MODULE_EXPORT int ferrule_backend_score(void);
 FE_MODULE_EXPORT fe_error *ferrule_backend_init(const void *host, void *out);

@@ -3,10 +3,12 @@
 #include "core/api/json_arguments.h"
 #include "core/executor/executable.h"
 #include "core/memory/allocator.h"
+#include "core/registry/unify.h"
 
 #include <cstdlib>
 
 using namespace ferrule;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -18,6 +20,14 @@ void give_list(const std::vector<std::shared_ptr<Item>>& items, Handle*** out, s
   for (std::size_t i = 0; i < items.size(); ++i) block[i] = new Handle{items[i]};
   *out = block;
   *count = items.size();
+}
+
+// "00112233-4455-6677-8899-aabbccddeeff"
+std::string uuid_text(const DeviceUuid& uuid) {
+  std::string text;
+  for (std::size_t i = 0; i < uuid.size(); ++i)
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+  return text;
 }
 
 fe_error* give_device(const char* function, fe_device** out, auto find) {
@@ -43,6 +53,13 @@ fe_error* fe_devices(fe_device*** out, size_t* count) {
   });
 }
 
+fe_error* fe_device_views(fe_device*** out, size_t* count) {
+  return guarded([&] {
+    give_list(Registry::instance().listing().views, &given(out, "device_views", "out"),
+              &given(count, "device_views", "count"));
+  });
+}
+
 void fe_list_free(void* list) { std::free(list); }
 void fe_backend_release(fe_backend_ref* backend) { delete backend; }
 void fe_device_release(fe_device* device) { delete device; }
@@ -58,9 +75,17 @@ fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
   });
 }
 
-fe_error* fe_device_by_name(const char* name, fe_device** out) {
-  return give_device("device_by_name", out,
-                     [&] { return Registry::instance().by_name(&given(name, "device_by_name", "name")); });
+fe_error* fe_device_by_name(const char* name, const char* backend, fe_device** out) {
+  return give_device("device_by_name", out, [&] {
+    auto device = Registry::instance().by_name(&given(name, "device_by_name", "name"));
+    return backend ? Registry::instance().view(device, backend) : device;
+  });
+}
+fe_error* fe_device_view(const fe_device* device, const char* backend, fe_device** out) {
+  return give_device("device_view", out, [&] {
+    return Registry::instance().view(given(device, "device_view", "device").device,
+                                     &given(backend, "device_view", "backend"));
+  });
 }
 fe_error* fe_device_by_kind(fe_device_kind kind, fe_device** out) {
   return give_device("device_by_kind", out, [&] {
@@ -85,6 +110,15 @@ fe_error* fe_device_open(fe_device* device, const char* options_json) {
 
 const char* fe_device_name(const fe_device* device) { return device ? device->device->name().c_str() : ""; }
 
+uint64_t fe_device_id(const fe_device* device) { return device ? device->device->id() : 0; }
+
+fe_error* fe_device_backends(const fe_device* device, fe_backend_ref*** out, size_t* count) {
+  return guarded([&] {
+    give_list(Registry::instance().backends_of(given(device, "device_backends", "device").device),
+              &given(out, "device_backends", "out"), &given(count, "device_backends", "count"));
+  });
+}
+
 fe_error* fe_device_backend(const fe_device* device, fe_backend_ref** out) {
   return guarded([&] {
     const auto& backend = given(device, "device_backend", "device").device->backend();
@@ -94,7 +128,10 @@ fe_error* fe_device_backend(const fe_device* device, fe_backend_ref** out) {
 
 fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
   return guarded([&] {
-    const Device& device = *given(handle, "device_info", "device").device;
+    const std::shared_ptr<Device>& pointer = given(handle, "device_info", "device").device;
+    const Device& device = *pointer;
+    std::vector<std::string> backends;
+    for (const auto& backend : Registry::instance().backends_of(pointer)) backends.push_back(backend->name());
     const DeviceProperties& p = device.properties();
     nlohmann::ordered_json options = nlohmann::ordered_json::array();
     if (!device.backend()->is_closed())
@@ -106,10 +143,12 @@ fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
                                    {"description", p.name},
                                    {"detail", p.description},
                                    {"backend", device.backend()->name()},
+                                   {"backends", backends},
                                    {"host_memory", device.is_host()},
                                    {"total_memory", p.total_memory},
                                    {"max_allocation", p.max_allocation},
                                    {"borrow_alignment", p.borrow_alignment},
+                                   {"uuid", p.uuid ? Json(uuid_text(*p.uuid)) : Json()},
                                    {"pci_address", p.pci_address},
                                    {"open", device.is_open()},
                                    {"options", options}};

@@ -2,6 +2,7 @@
 #include "core/api/handles.h"
 #include "core/api/json_arguments.h"
 #include "core/lazy/array.h"
+#include "core/loader/explain.h"
 #include "core/loader/load.h"
 
 #include <algorithm>
@@ -79,6 +80,7 @@ fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
     LoadOptions options = options_from(options_json);
     const std::vector<std::string> require = std::exchange(options.require, {});
     const LoadReport report = load_all(options);
+    Registry::instance().warn_of_unknown_preferences();
     if (report_json) *report_json = new fe_string{json_text(to_json(report))};
     for (const std::string& name : require) {
       if (Registry::instance().find_backend(name)) continue;
@@ -137,6 +139,14 @@ fe_error* fe_load_report_text(const char* report_json, fe_string** out) {
   return guarded([&] {
     given(report_json, "load_report_text", "report");
     give_text("load_report_text", out, to_text(report_from_json(parse_object("load_report_text", report_json))));
+  });
+}
+
+fe_error* fe_load_report_explain(const char* report_json, const char* name, fe_string** out) {
+  return guarded([&] {
+    given(report_json, "load_report_explain", "report");
+    const LoadReport report = report_from_json(parse_object("load_report_explain", report_json));
+    give_text("load_report_explain", out, explain(report, &given(name, "load_report_explain", "name")));
   });
 }
 }

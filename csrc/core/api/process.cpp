@@ -2,6 +2,7 @@
 #include "core/api/handles.h"
 #include "core/lazy/deferred.h"
 #include "core/log.h"
+#include "core/registry/step.h"
 #include "core/threads/pool.h"
 #include "ops/describe.h"
 #include "ops/table.h"
@@ -95,5 +96,9 @@ void fe_set_log_callback(fe_log_callback callback, void* argument) {
 }
 void fe_set_log_level(fe_log_level level) { set_log_level(level); }
 size_t fe_drain(void) { return drain_releases() + drain_log(); }
-void* fe_get_proc(const char*) { return nullptr; }  // no extension yet
+void* fe_get_proc(const char* name) {
+  const std::string_view wanted = name ? name : "";
+  if (wanted == FE_SET_LOAD_STEP_CALLBACK) return reinterpret_cast<void*>(&set_step_callback);
+  return nullptr;
+}
 }

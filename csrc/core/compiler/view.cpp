@@ -66,7 +66,7 @@ const fe_body* OwnedView::body_of(const std::shared_ptr<const Body>& body) {
                       ops::id_of(*instruction.op),
                       static_cast<fe_dtype>(instruction.dtype),
                       static_cast<uint32_t>(to.inputs.size()),
-                      instruction.op->revision,
+                      ops::lowest_revision(*instruction.op, instruction.attributes),
                       to.inputs.data(),
                       to.attributes.data()};
     data.pointers.push_back(&to.instruction);
@@ -89,7 +89,7 @@ void OwnedView::add_node(const LoweredNode& node, std::vector<uint32_t> inputs, 
   data.attributes = ops::PackedAttributes(*node.op, *node.attributes);
   data.node = {sizeof(fe_node),
                ops::id_of(*node.op),
-               node.op->revision,
+               ops::lowest_revision(*node.op, *node.attributes),
                static_cast<uint32_t>(data.inputs.size()),
                static_cast<uint32_t>(data.outputs.size()),
                data.inputs.data(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/loader/report.h"
+#include "core/loader/sentence.h"
 #include "core/registry/backend.h"
 #include "core/registry/manifest.h"
 #include "sdk/tools/image.h"
@@ -23,7 +24,8 @@ struct Candidate {
   tools::Image image;
   FileIdentity identity;
   LoadRow row;
-  bool is_named = false;  // the file itself, by the user, and not merely found
+  bool is_named = false;        // the file itself, by the user, and not merely found
+  bool leaves_threads = false;  // after its close; told by its probe
   bool is_refused = false;
   fe_code code = FE_OK;  // of the refusal
 
@@ -32,7 +34,7 @@ struct Candidate {
     is_refused = true;
     code = why;
     row.state = state;
-    row.reason = std::move(reason);
+    row.reason = as_sentence(std::move(reason));
   }
 };
 

@@ -27,8 +27,7 @@ void judge(Candidate& candidate) {
   if (candidate.image.abi)
     complaint = abi_complaint(*candidate.image.abi);
   else if (candidate.manifest)
-    complaint =
-        abi_complaint(candidate.manifest->abi_major, candidate.manifest->abi_minor, candidate.manifest->layout_hash);
+    complaint = abi_complaint(candidate.manifest->abi);
   if (!complaint.empty()) return incompatible(FE_ABI_MISMATCH, complaint);
   if (!candidate.manifest) return;
 

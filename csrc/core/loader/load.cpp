@@ -87,7 +87,7 @@ void add_devices(LoadReport& report) {
     if (row.state != LoadState::loaded) continue;
     row.devices.clear();
     if (const auto backend = Registry::instance().find_backend(row.name))
-      for (const auto& device : backend->devices()) row.devices.push_back(device->name());
+      for (const auto& device : backend->devices()) row.devices.push_back(device->view_name());
   }
 }
 

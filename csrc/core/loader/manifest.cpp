@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 namespace ferrule {
 namespace {
@@ -56,15 +57,26 @@ std::vector<std::string> strings_in(const json& object, const char* key) {
   return strings;
 }
 
-uint64_t hash_in(const json& object, const char* key) {
-  const std::string text = string_in(object, key, true);
+uint64_t hash_from(const std::string& text) {
   uint64_t value = 0;
   const char* end = text.data() + text.size();
   if (text.starts_with("0x")) {
     const auto [stop, problem] = std::from_chars(text.data() + 2, end, value, 16);
     if (problem == std::errc() && stop == end) return value;
   }
-  fail_argument("'{}' is '{}', and not a number like 0x0123456789abcdef", key, text);
+  fail_argument("'layout_hashes' has '{}', which is no number like 0x0123456789abcdef", text);
+}
+
+tools::AbiVersion abi_in(const json& object) {
+  const json& abi = *find(object, "abi", true);
+  if (!abi.is_object()) fail_argument("'abi' is not an object");
+  tools::AbiVersion version{integer_in<uint32_t>(abi, "major", true), integer_in<uint32_t>(abi, "minor", true), {}};
+  for (const std::string& hash : strings_in(abi, "layout_hashes")) version.layout_hashes.push_back(hash_from(hash));
+  const std::size_t count = version.layout_hashes.size();
+  if (count == 0 || count > FE_ABI_MOST_HASHES || count - 1 > version.minor)
+    fail_argument("'layout_hashes' lists {} hashes, and must list 1 to {}", count,
+                  std::min<uint64_t>(uint64_t{version.minor} + 1, FE_ABI_MOST_HASHES));
+  return version;
 }
 
 Manifest read(const json& object) {
@@ -75,11 +87,7 @@ Manifest read(const json& object) {
   manifest.device_kinds = strings_in(object, "device_kinds");
   for (const std::string& kind : manifest.device_kinds)
     if (!device_kind(kind)) fail_argument("'device_kinds' names '{}', which is no kind", kind);
-  const json& abi = *find(object, "abi", true);
-  if (!abi.is_object()) fail_argument("'abi' is not an object");
-  manifest.abi_major = integer_in<uint32_t>(abi, "major", true);
-  manifest.abi_minor = integer_in<uint32_t>(abi, "minor", true);
-  manifest.layout_hash = hash_in(abi, "layout_hash");
+  manifest.abi = abi_in(object);
   manifest.sha256 = string_in(object, "sha256", true);
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (manifest.sha256.size() != 64 || !std::all_of(manifest.sha256.begin(), manifest.sha256.end(), is_digit))
@@ -94,6 +102,23 @@ Manifest read(const json& object) {
   return manifest;
 }
 
+// A manifest is three levels deep. What prints or destroys JSON may go down as deep as it does, and no further than the
+// stack; and of a key that stands there twice, two readers may see two values.
+constexpr int deepest = 8;
+
+json parsed(const std::string& text) {
+  using Event = json::parse_event_t;
+  std::vector<std::set<std::string>> keys;  // of each object that is open
+  return json::parse(text, [&](int depth, Event event, const json& value) {
+    if (depth > deepest) fail_argument("it nests deeper than {} levels", deepest);
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
+      fail_argument("'{}' stands there twice", value.get<std::string>());
+    return true;
+  });
+}
+
 }  // namespace
 
 std::filesystem::path manifest_path(const std::filesystem::path& module) {
@@ -103,7 +128,7 @@ std::filesystem::path manifest_path(const std::filesystem::path& module) {
 Manifest parse_manifest(const std::string& text) {
   json object;
   try {
-    object = json::parse(text);
+    object = parsed(text);
   } catch (const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this.
     const std::string_view message = error.what();

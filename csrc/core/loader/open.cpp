@@ -3,22 +3,18 @@
 #include "core/error.h"
 #include "core/loader/dynamic_library.h"
 #include "core/loader/file_hash.h"
+#include "core/loader/probe.h"
+#include "core/loader/refusal.h"
 #include "core/loader/stopwatch.h"
 #include "core/registry/abi.h"
 #include "core/registry/enter.h"
 #include "core/registry/registry.h"
+#include "core/registry/step.h"
 
 #include <utility>
 
 namespace ferrule {
 namespace {
-
-// A step that failed, with the state of the row that it leaves behind.
-struct Refusal {
-  LoadState state;
-  fe_code code;
-  std::string reason;
-};
 
 // Runs a step: whatever comes out of it is a row, not the end of the load.
 template <class Step>
@@ -36,16 +32,17 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
   return false;
 }
 
-void check_hash(const Candidate& candidate) {
-  if (!candidate.manifest) return;
+std::string checked_hash(const Candidate& candidate) {
   const auto hash = hash_of(candidate.real, candidate.identity);
   if (!hash) throw Refusal{LoadState::error, FE_IO, "the file cannot be read"};
-  if (*hash != candidate.manifest->sha256)
+  if (candidate.manifest && *hash != candidate.manifest->sha256)
     throw Refusal{LoadState::error, FE_IO,
                   "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+  return *hash;
 }
 
 ModuleSource open_checked(Candidate& candidate) {
+  begin_step("open");
   const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
@@ -54,9 +51,10 @@ ModuleSource open_checked(Candidate& candidate) {
     throw Refusal{LoadState::error, FE_INVALID_ARGUMENT,
                   std::string("it is no ferrule module: it does not export ") +
                       (abi == nullptr ? FE_ABI_SYMBOL : FE_INIT_SYMBOL)};
-  if (const std::string complaint = abi_complaint(*abi); !complaint.empty())
+  if (const std::string complaint = abi_complaint(abi, source.abi); !complaint.empty())
     throw Refusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
   if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
+    begin_step("score");
     candidate.row.score = enter_module("score", score);
     if (*candidate.row.score <= 0)
       throw Refusal{LoadState::incompatible, FE_UNSUPPORTED,
@@ -68,8 +66,8 @@ ModuleSource open_checked(Candidate& candidate) {
   source.identity = candidate.identity;
   source.code = library;
   source.manifest = candidate.manifest;
-  source.abi = *abi;
   source.score = candidate.row.score;
+  source.leaves_threads = candidate.leaves_threads;
   return source;
 }
 
@@ -78,8 +76,9 @@ ModuleSource open_checked(Candidate& candidate) {
 std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& policy) {
   std::optional<ModuleSource> source;
   LoadTimes& times = candidate.row.times;
-  static_cast<void>(policy);
-  if (attempt(candidate, times.hash, [&] { check_hash(candidate); }))
+  std::string hash;
+  if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate); }) &&
+      attempt(candidate, times.probe, [&] { probe_module(candidate, hash, policy); }))
     attempt(candidate, times.open, [&] { source = open_checked(candidate); });
   return source;
 }
@@ -95,7 +94,7 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
   if (is_started) {
     candidate.row.state = LoadState::loaded;
     candidate.row.version = backend->version();
-    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->name());
+    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->view_name());
     return backend;
   }
   if (backend) backend->close();

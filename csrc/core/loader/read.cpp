@@ -56,9 +56,7 @@ void read_module(Candidate& candidate) {
         fmt::format("the file has {} bytes, its manifest says {}: it was changed after the manifest "
                     "was written",
                     candidate.identity.size, manifest.size));
-  if (image.abi && image.abi->magic == FE_ABI_MAGIC &&
-      (image.abi->major != manifest.abi_major || image.abi->minor != manifest.abi_minor ||
-       image.abi->layout_hash != manifest.layout_hash))
+  if (image.abi && *image.abi != manifest.abi)
     candidate.refuse(LoadState::error, FE_IO, "its manifest tells another interface than the file has");
 }
 

@@ -2,25 +2,46 @@
 
 #include <fmt/format.h>
 
-namespace ferrule {
+#include <algorithm>
 
-std::string abi_complaint(uint32_t major, uint32_t minor, uint64_t layout_hash) {
-  if (major != FE_ABI_MAJOR)
-    return fmt::format("it was built for interface {}.{}, this ferrule has {}.{}", major, minor, FE_ABI_MAJOR,
-                       FE_ABI_MINOR);
-  // Of two minors the lower one's hash would be compared, once there is a table of them; before 1.0 all are one.
-  if (layout_hash != FE_LAYOUT_HASH)
-    return fmt::format(
-        "it was built against other headers of interface {}.{} (layout hash {:#018x}, ours is {:#018x}); rebuild it",
-        major, minor, layout_hash, FE_LAYOUT_HASH);
-  return "";
+namespace ferrule {
+namespace {
+
+// No promise was made yet: only equal layouts fit, whatever their minors are called.
+std::string complaint_before_the_first_major(const tools::AbiVersion& module, const tools::AbiVersion& core) {
+  if (module.layout_hash() == core.layout_hash()) return "";
+  return fmt::format(
+      "it was built against other headers of interface {}.{} (layout hash {:#018x}, ours is {:#018x}); rebuild it",
+      module.major, module.minor, module.layout_hash(), core.layout_hash());
 }
 
-std::string abi_complaint(const fe_abi& abi) {
-  if (abi.magic != FE_ABI_MAGIC) return "its ferrule_backend_abi does not begin with the magic number";
-  if (abi.struct_size < sizeof(fe_abi))
-    return fmt::format("its ferrule_backend_abi has {} bytes instead of {}", abi.struct_size, sizeof(fe_abi));
-  return abi_complaint(abi.major, abi.minor, abi.layout_hash);
+}  // namespace
+
+std::string abi_complaint(const tools::AbiVersion& module, const tools::AbiVersion& core) {
+  if (module.major != core.major)
+    return fmt::format("it was built for interface {}.{}, this ferrule has {}.{}", module.major, module.minor,
+                       core.major, core.minor);
+  if (core.major == 0) return complaint_before_the_first_major(module, core);
+  const uint32_t common = std::min(module.minor, core.minor);
+  const auto of_module = module.layout_hash_of(common), of_core = core.layout_hash_of(common);
+  if (!of_module)
+    return fmt::format(
+        "it was built for interface {}.{} and has forgotten {}.{}, which this ferrule has; update ferrule",
+        module.major, module.minor, core.major, common);
+  if (!of_core)
+    return fmt::format("it was built for interface {}.{}, which this ferrule, with {}.{}, has forgotten; rebuild it",
+                       module.major, module.minor, core.major, core.minor);
+  if (*of_module == *of_core) return "";
+  return fmt::format(
+      "it was built for interface {}.{} by headers whose {}.{} is not ours, which has {}.{} (layout hash {:#018x}, "
+      "ours "
+      "is {:#018x}); rebuild it",
+      module.major, module.minor, core.major, common, core.major, core.minor, *of_module, *of_core);
+}
+
+std::string abi_complaint(const fe_abi* abi, tools::AbiVersion& version) {
+  if (std::string problem = tools::parse_abi(abi, version); !problem.empty()) return problem;
+  return abi_complaint(version);
 }
 
 }  // namespace ferrule

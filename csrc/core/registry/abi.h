@@ -1,15 +1,16 @@
 // Whether a module was built for the interface that this core has.
 #pragma once
 
-#include <ferrule/abi.h>
+#include "sdk/tools/abi_version.h"
 
-#include <cstdint>
 #include <string>
 
 namespace ferrule {
 
-// "" when it fits, else why not, as a part of a sentence about the module.
-std::string abi_complaint(uint32_t major, uint32_t minor, uint64_t layout_hash);
-std::string abi_complaint(const fe_abi& abi);
+// "" when they fit, else why not, as a part of a sentence about the module. docs/abi.md states the rules.
+std::string abi_complaint(const tools::AbiVersion& module, const tools::AbiVersion& core = tools::own_abi());
+
+// The same of what a module shows in this process, which is also held against fe_abi itself.
+std::string abi_complaint(const fe_abi* abi, tools::AbiVersion& version);
 
 }  // namespace ferrule

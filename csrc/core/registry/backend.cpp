@@ -3,6 +3,7 @@
 #include "core/host.h"
 #include "core/log.h"
 #include "core/registry/enter.h"
+#include "core/registry/step.h"
 
 #include <cstring>
 #include <utility>
@@ -15,6 +16,9 @@ void clear_unknown_slots(fe_backend& table) {
   if (table.struct_size < sizeof table)
     std::memset(reinterpret_cast<char*>(&table) + table.struct_size, 0, sizeof table - table.struct_size);
 }
+
+// No machine has as many; a number out of uninitialised memory has no such bound.
+constexpr uint32_t most_devices = 4096;
 
 struct Slot {
   const char* name;
@@ -46,6 +50,7 @@ std::string Backend::file() const { return is_static() ? "static" : source_.path
 void Backend::initialise() {
   closed_ = true;  // until all is well
   table_.struct_size = sizeof table_;
+  begin_step("init");
   enter_module("init", [&] { check(source_.init(host_table(), &table_)); });
   clear_unknown_slots(table_);
   try {
@@ -97,7 +102,10 @@ void Backend::enumerate() {
   const std::scoped_lock lock(mutex_);
   if (is_closed()) return;
   stale_.store(false, std::memory_order_release);
+  begin_step("enumerate");
   const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
+  if (count > most_devices)
+    fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
   for (uint32_t index = static_cast<uint32_t>(devices_.size()); index < count; ++index) {
     DeviceProperties properties = enter_module("device_properties", [&] { return read_properties(table_, index); });
     devices_.push_back(std::make_shared<Device>(shared_from_this(), index, std::move(properties)));

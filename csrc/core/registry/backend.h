@@ -30,8 +30,10 @@ struct ModuleSource {
   FileIdentity identity;
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
-  fe_abi abi{};
-  std::optional<int> score;  // its own, when it has one
+  tools::AbiVersion abi;
+  std::optional<int> score;     // its own, when it has one
+  bool leaves_threads = false;  // that run its code after its close
+  int preference = 0;           // without a manifest
   fe_init_function init = nullptr;
 };
 
@@ -54,7 +56,7 @@ class Backend : public std::enable_shared_from_this<Backend> {
   std::string file() const;
   const ModuleSource& source() const noexcept { return source_; }
   const std::optional<Manifest>& manifest() const noexcept { return source_.manifest; }
-  int preference() const noexcept { return source_.manifest ? source_.manifest->preference : 0; }
+  int preference() const noexcept { return source_.manifest ? source_.manifest->preference : source_.preference; }
   const fe_backend& table() const noexcept { return table_; }
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::array kind_names = {"gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test"};
 static_assert(kind_names.size() == FE_DEVICE_KIND_COUNT);
 
+std::atomic<uint64_t> next_id{1};
+
 std::string copied(const char* text) { return text != nullptr ? text : ""; }
 
 // "threads=2, memory=1000"
@@ -59,7 +61,8 @@ Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DevicePropertie
       table_(backend_->table()),
       index_(index),
       properties_(std::move(properties)),
-      name_(fmt::format("{}:{}", backend_->name(), index)) {}
+      name_(fmt::format("{}:{}", backend_->name(), index)),
+      id_(next_id++) {}
 
 Device::~Device() = default;
 

@@ -59,8 +59,13 @@ class Device : public std::enable_shared_from_this<Device> {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // "<backend>:<index>"
-  const std::string& name() const noexcept { return name_; }
+  // How it is listed: "gpu:0" for the preferred view of a device that several backends see, else its view_name. It
+  // changes when backends come or go; what was returned stays as long as the device.
+  const std::string& name() const noexcept { return *listed_name_.load(std::memory_order_acquire); }
+  // "<backend>:<index>"; always names this view.
+  const std::string& view_name() const noexcept { return name_; }
+  // Of this device alone in this process, also after it is gone.
+  uint64_t id() const noexcept { return id_; }
   uint32_t index() const noexcept { return index_; }
   fe_device_kind kind() const noexcept { return properties_.kind; }
   const DeviceProperties& properties() const noexcept { return properties_; }
@@ -98,6 +103,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   friend class Backend;
+  friend class DeviceNames;
   friend class Live;
   // Between the three, no Live can be made. Called by Backend::close.
   void begin_closing();  // throws invalid_argument, naming what lives
@@ -111,6 +117,8 @@ class Device : public std::enable_shared_from_this<Device> {
   const uint32_t index_;
   const DeviceProperties properties_;
   const std::string name_;
+  const uint64_t id_;
+  std::atomic<const std::string*> listed_name_{&name_};  // else one that is never freed; set by DeviceNames
 
   std::atomic<fe_module_device*> handle_{nullptr};
   uint32_t opened_in_generation_ = 0;

@@ -1,6 +1,8 @@
 // What the file beside a module tells of it.
 #pragma once
 
+#include "sdk/tools/abi_version.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,9 +14,7 @@ struct Manifest {
   std::string name;
   std::string variant;
   std::vector<std::string> device_kinds;
-  uint32_t abi_major = 0;
-  uint32_t abi_minor = 0;
-  uint64_t layout_hash = 0;
+  tools::AbiVersion abi;
   std::string sha256;  // 64 hexadecimal digits, lower case
   uint64_t size = 0;   // of the file, in bytes
   int rank = 0;        // among the variants of one name in one root: the highest is opened

@@ -5,15 +5,20 @@
 
 #include <algorithm>
 #include <charconv>
-#include <tuple>
 
 namespace ferrule {
 
-void sort_devices(std::vector<std::shared_ptr<Device>>& devices) {
-  const auto key = [](const Device& device) {
-    const Backend& backend = *device.backend();
-    return std::make_tuple(device.kind(), -static_cast<int64_t>(backend.preference()), std::string_view(backend.name()),
-                           device.index());
+BackendOrder BackendOrder::from_environment() { return BackendOrder(environment_names("FERRULE_PREFER")); }
+
+std::tuple<std::size_t, int64_t, std::string_view> BackendOrder::place(const Backend& backend) const noexcept {
+  const auto found = std::find(preferred_.begin(), preferred_.end(), backend.name());
+  return {static_cast<std::size_t>(found - preferred_.begin()), -static_cast<int64_t>(backend.preference()),
+          backend.name()};
+}
+
+void sort_devices(std::vector<std::shared_ptr<Device>>& devices, const BackendOrder& order) {
+  const auto key = [&](const Device& device) {
+    return std::make_tuple(device.kind(), order.place(*device.backend()), device.index());
   };
   std::stable_sort(devices.begin(), devices.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
 }
@@ -24,7 +29,7 @@ DeviceName parse_device_name(std::string_view text) {
   out.word = lower_case(text.substr(0, colon));
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
-    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), out.index);
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), out.index.emplace());
     if (problem != std::errc() || end != digits.data() + digits.size())
       fail_argument("'{}' is no name of a device: after the colon comes a number, as in '{}:0'", text, out.word);
   }

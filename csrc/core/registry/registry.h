@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/registry/backend.h"
+#include "core/registry/physical.h"
 
 #include <memory>
 #include <mutex>
@@ -31,16 +32,25 @@ class Registry {
   void add_static_modules();
   std::vector<StaticRefusal> static_refusals() const;
 
-  // Snapshots. Backends in the order of their first device; devices by kind, preference (the highest first), name,
-  // index.
+  // Snapshots. Backends in the order of their first device. Devices in the order of kind, FERRULE_PREFER, the
+  // manifest's preference (the highest first), name, index: each once, as its preferred backend sees it.
   std::vector<std::shared_ptr<Backend>> backends() const;
   std::vector<std::shared_ptr<Device>> devices() const;
+  // The same, and what all the backends see, from which it comes.
+  Listing listing() const;
+  // Says, once, which names in FERRULE_PREFER are no loaded backend's. To be called when all that is to be loaded is.
+  void warn_of_unknown_preferences() const;
 
   // Null when there is none. The case of letters does not matter.
   std::shared_ptr<Backend> find_backend(std::string_view name) const;
-  // "<word>[:i]": the word is a backend's name, else a kind; i counts among its devices. Throws not_found, naming what
-  // there is, and invalid_argument when it is no such string.
+  // "<word>[:i]": the word is a backend's name, and i the number that this backend gives to the device; else a kind, and
+  // i counts in devices(). Without i the first in order. Throws not_found, naming what there is, and invalid_argument
+  // when it is no such string.
   std::shared_ptr<Device> by_name(std::string_view name) const;
+  // The same device as that backend sees it; throws not_found, naming those that do see it.
+  std::shared_ptr<Device> view(const std::shared_ptr<Device>& device, std::string_view backend) const;
+  // Those that see the device, the preferred one first.
+  std::vector<std::shared_ptr<Backend>> backends_of(const std::shared_ptr<Device>& device) const;
   // The first of a kind; throws not_found.
   std::shared_ptr<Device> by_kind(fe_device_kind kind) const;
   // gpu, then integrated_gpu, then cpu; throws not_found when there is none of them.
@@ -59,6 +69,7 @@ class Registry {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Backend>> backends_;
   std::vector<StaticRefusal> refusals_;
+  mutable DeviceNames names_;
 };
 
 // Why FERRULE_DISABLE or FERRULE_ONLY leave a backend out; "" when they do not.

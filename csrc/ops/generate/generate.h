@@ -12,5 +12,6 @@ std::string json();           // the op set as data
 std::string python_module();  // ferrule/_ops.py
 std::string python_stub();    // ferrule/_ops.pyi
 std::string markdown();       // docs/ops.md
+std::string snapshot();       // the ops' part of ferrule/abi_snapshot.inc
 
 }  // namespace ferrule::ops

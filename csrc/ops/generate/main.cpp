@@ -1,4 +1,5 @@
-// ferrule-generate-ops header|table|samples|json|python|stub|markdown: prints what is generated from the op rows.
+// ferrule-generate-ops header|table|samples|json|python|stub|markdown|snapshot: prints what is generated from the op
+// rows.
 #include "ops/generate/generate.h"
 
 #include <cstdio>
@@ -11,7 +12,7 @@ int main(int count, char** arguments) {
     const char* what;
     std::string (*text)();
   } outputs[] = {{"header", c_header},      {"table", op_table},   {"samples", op_samples}, {"json", json},
-                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown}};
+                 {"python", python_module}, {"stub", python_stub}, {"markdown", markdown},  {"snapshot", snapshot}};
   try {
     for (const auto& output : outputs)
       if (count == 2 && std::strcmp(arguments[1], output.what) == 0)
@@ -20,6 +21,6 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "ferrule-generate-ops: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown\n", stderr);
+  std::fputs("usage: ferrule-generate-ops header|table|samples|json|python|stub|markdown|snapshot\n", stderr);
   return 2;
 }

@@ -14,18 +14,27 @@ extern "C" {
 #define FE_ABI_MAJOR 0
 #define FE_ABI_MINOR 1
 
-/* Constant data without pointers, so that it can be read from the file. */
+/* A reader believes no module that lists more hashes; from the 65th minor of a major on, the oldest is left out. */
+#define FE_ABI_MOST_HASHES 64
+
+/* Constant data without pointers, so that it can be read from the file. Another minor has another number of hashes:
+ * read `hash_count` before them, and nothing behind `struct_size`.
+ *
+ * Each hash covers every slot up to and including one minor. The last is that of `minor`, the one before it that of the
+ * minor before. Who is younger thus knows the hash of who is older, and both compare that of the lower minor. */
 typedef struct fe_abi {
   uint64_t magic;
   uint32_t struct_size;
   uint32_t major;
   uint32_t minor;
-  uint32_t reserved;
-  uint64_t layout_hash; /* of everything up to and including `minor` */
+  uint32_t hash_count; /* 1 to FE_ABI_MOST_HASHES */
+  uint64_t layout_hashes[FE_LAYOUT_HASH_COUNT];
 } fe_abi;
 
-#define FE_ABI_INITIALIZER \
-  { FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, 0, FE_LAYOUT_HASH }
+#define FE_ABI_INITIALIZER                                                                               \
+  {                                                                                                      \
+    FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, FE_LAYOUT_HASH_COUNT, { FE_LAYOUT_HASHES } \
+  }
 
 #if defined(_WIN32)
 #define FE_MODULE_EXPORT __declspec(dllexport)

@@ -239,6 +239,7 @@ typedef struct fe_static_module {
   const fe_abi *abi;
   fe_score_function score; /* NULL when the module has none */
   fe_init_function init;
+  int32_t preference; /* as in a manifest: among the backends of one kind of device the highest comes first */
 } fe_static_module;
 
 /* Element `index` of an array of structs that may be longer than this header knows. */

@@ -30,7 +30,7 @@ extern "C" {
 
 typedef struct fe_string fe_string;           /* text */
 typedef struct fe_backend_ref fe_backend_ref; /* a loaded backend */
-typedef struct fe_device fe_device;           /* a device of a backend */
+typedef struct fe_device fe_device;           /* a device, as one backend sees it */
 typedef struct fe_array fe_array;             /* a lazy array */
 typedef struct fe_graph fe_graph;             /* a graph under construction */
 typedef struct fe_compiled fe_compiled;       /* a compiled graph */
@@ -58,21 +58,36 @@ FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);
 FE_API fe_error *fe_shutdown(void);
 FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
+/* Why the backend of a name is there or is not: one sentence that a person can act on. */
+FE_API fe_error *fe_load_report_explain(const char *report_json, const char *name, fe_string **out);
 
 /* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
  */
 FE_API fe_error *fe_backends(fe_backend_ref ***out, size_t *count);
+/* A physical device that several backends see is listed once, as the preferred one of them sees it. FERRULE_PREFER (names
+ * of backends, the most preferred first) goes before the preference in a manifest, and that before the name. */
 FE_API fe_error *fe_devices(fe_device ***out, size_t *count);
+/* Not unified: each device of each backend. */
+FE_API fe_error *fe_device_views(fe_device ***out, size_t *count);
 FE_API void fe_list_free(void *list);
 FE_API void fe_backend_release(fe_backend_ref *backend);
 FE_API void fe_device_release(fe_device *device);
 FE_API fe_error *fe_backend_info(const fe_backend_ref *backend,
                                  fe_string **json);                    /* name, variant, version, path, ... */
-FE_API fe_error *fe_device_by_name(const char *name, fe_device **out); /* "cpu", "cpu:0", "gpu:1"; case-insensitive */
+/* "cpu", "cuda:1", "gpu:1": a backend and its own number, or a kind and the place among fe_devices; case-insensitive. With
+ * `backend` (else NULL) that device as this backend sees it: FE_NOT_FOUND, naming those that do, when it does not. */
+FE_API fe_error *fe_device_by_name(const char *name, const char *backend, fe_device **out);
+FE_API fe_error *fe_device_view(const fe_device *device, const char *backend, fe_device **out);
 FE_API fe_error *fe_device_by_kind(fe_device_kind kind, fe_device **out);
 FE_API fe_error *fe_device_best(fe_device **out);
 FE_API fe_error *fe_device_open(fe_device *device, const char *options_json); /* {"key": value} */
-FE_API const char *fe_device_name(const fe_device *device);                   /* "cpu:0" */
+/* "cpu:0", or "gpu:0" for what fe_devices gives of a device that several backends see. It may change when backends come
+ * or go; what was returned stays valid as long as the handle. fe_device_id does not change: equal devices have equal
+ * ones, and none is given twice in a process. */
+FE_API const char *fe_device_name(const fe_device *device);
+FE_API uint64_t fe_device_id(const fe_device *device); /* 0 for NULL */
+/* The backends that see the physical device, the preferred one first; a list as that of fe_backends. */
+FE_API fe_error *fe_device_backends(const fe_device *device, fe_backend_ref ***out, size_t *count);
 FE_API fe_error *fe_device_backend(const fe_device *device, fe_backend_ref **out);
 FE_API fe_error *fe_device_info(const fe_device *device, fe_string **json);
 FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes,
@@ -186,7 +201,13 @@ FE_API void fe_set_log_callback(fe_log_callback callback,
                                 void *argument); /* lines are delivered by fe_drain; NULL = stderr */
 FE_API void fe_set_log_level(fe_log_level level);
 FE_API size_t fe_drain(void); /* runs deferred releases and log lines on this thread; how many */
+/* What later versions and special needs add, by name; NULL when there is none of that name. */
 FE_API void *fe_get_proc(const char *name);
+/* A void (*)(fe_load_step_callback callback, void *argument): `callback` is called on the loading thread before a load
+ * enters a module, with "open", "score", "init", "enumerate", so that who watches the process from outside can say where
+ * it ended. NULL ends that. */
+#define FE_SET_LOAD_STEP_CALLBACK "fe_set_load_step_callback"
+typedef void (*fe_load_step_callback)(void *argument, const char *step);
 
 #ifdef __cplusplus
 }

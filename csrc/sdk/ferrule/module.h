@@ -2,7 +2,8 @@
  *
  * FE_DEFINE_MODULE(score, init) defines the constant `ferrule_module_<name>[_<variant>]`, by which a static program
  * lists the module; `score` may be NULL. ferrule_add_module names the constant and compiles FE_EXPORT_MODULE in a
- * file of its own, in shared builds only. Without CMake, define the three FERRULE_MODULE_* macros and write both. */
+ * file of its own, in shared builds only. Without CMake, define FERRULE_MODULE_SYMBOL, _NAME and _VARIANT (and
+ * FERRULE_MODULE_PREFERENCE, 0 unless defined) and write both. */
 #ifndef FERRULE_MODULE_H
 #define FERRULE_MODULE_H
 
@@ -15,11 +16,15 @@
 #endif
 
 #if defined(FERRULE_MODULE_SYMBOL) && defined(FERRULE_MODULE_NAME) && defined(FERRULE_MODULE_VARIANT)
+#ifndef FERRULE_MODULE_PREFERENCE
+#define FERRULE_MODULE_PREFERENCE 0
+#endif
 FE_MODULE_LINKAGE const fe_static_module FERRULE_MODULE_SYMBOL;
 static const fe_abi fe_this_module_abi = FE_ABI_INITIALIZER;
 #define FE_DEFINE_MODULE(score, init)              \
   const fe_static_module FERRULE_MODULE_SYMBOL = { \
-      sizeof(fe_static_module), FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT, &fe_this_module_abi, score, init};
+      sizeof(fe_static_module), FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT, &fe_this_module_abi, score, init, \
+      FERRULE_MODULE_PREFERENCE};
 #endif
 
 /* A module without a score can run wherever it can be opened: 1. */

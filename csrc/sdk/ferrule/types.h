@@ -16,6 +16,9 @@ extern "C" {
 #define FE_ANY_INT
 #endif
 
+/* In a list of slots or fields: what follows was appended by this minor of the binary interface. */
+#define FE_SINCE(minor)
+
 /* An array has at most this many dimensions. */
 #define FE_MAX_RANK 8
 

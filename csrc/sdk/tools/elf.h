@@ -8,11 +8,14 @@
 #include <ferrule/abi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ferrule::tools {
@@ -37,10 +40,9 @@ class ElfReader {
           fmt::format("it is no ferrule module: it does not export {}", symbol ? FE_INIT_SYMBOL : FE_ABI_SYMBOL);
       return image;
     }
-    const std::optional<uint64_t> offset = offset_of(symbol->value, sizeof(fe_abi));
-    if (symbol->size >= sizeof(fe_abi) && offset) image.abi = file_.read<fe_abi>(*offset);
-    if (!image.abi)
-      image.problem = fmt::format("its {} is not {} bytes of constant data", FE_ABI_SYMBOL, sizeof(fe_abi));
+    AbiVersion version;
+    image.problem = read_abi(*symbol, version);
+    if (image.problem.empty()) image.abi = std::move(version);
     return image;
   }
 
@@ -102,6 +104,17 @@ class ElfReader {
 
   std::string truncated(const char* what, uint64_t end) const {
     return fmt::format("the file is truncated: {} ends at byte {}, the file at byte {}", what, end, file_.size());
+  }
+
+  std::string read_abi(const Symbol& symbol, AbiVersion& version) {
+    if (symbol.value % alignof(fe_abi) != 0)
+      return fmt::format("its {} lies at address {:#x}, which is no multiple of {}", FE_ABI_SYMBOL, symbol.value,
+                         alignof(fe_abi));
+    std::vector<std::byte> data(std::min<uint64_t>(symbol.size, largest_abi));
+    const std::optional<uint64_t> offset = offset_of(symbol.value, data.size());
+    if (!offset || !file_.read(*offset, data.data(), data.size()))
+      return fmt::format("its {} is not constant data that lies in the file", FE_ABI_SYMBOL);
+    return parse_abi(data, symbol.size, version);
   }
 
   std::string read_header(bool& is_foreign) {

@@ -19,6 +19,7 @@
 
 namespace {
 
+using ferrule::tools::AbiVersion;
 using ferrule::tools::Image;
 using ferrule::tools::ModuleName;
 
@@ -85,10 +86,7 @@ Arguments parse(const std::vector<std::string>& words) {
 }
 
 // As the symbol has it, where the format is one we read; else as this program was built, which the module's build was.
-fe_abi abi_of(const Image& image) {
-  constexpr fe_abi own = FE_ABI_INITIALIZER;
-  return image.abi.value_or(own);
-}
+AbiVersion abi_of(const Image& image) { return image.abi.value_or(ferrule::tools::own_abi()); }
 
 nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   const auto name = ferrule::tools::parse_module_name(arguments.module.filename().string());
@@ -99,13 +97,14 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   if (!image.problem.empty()) throw std::runtime_error(image.problem);
   const auto sha256 = ferrule::tools::sha256_of_file(arguments.module);
   if (!sha256) throw std::runtime_error("the file cannot be read");
-  const fe_abi abi = abi_of(image);
+  const AbiVersion abi = abi_of(image);
+  std::vector<std::string> hashes;
+  for (const uint64_t hash : abi.layout_hashes) hashes.push_back(fmt::format("{:#018x}", hash));
   nlohmann::ordered_json manifest;
   manifest["name"] = name->name;
   manifest["variant"] = name->variant;
   manifest["device_kinds"] = arguments.lists.at("--device-kind");
-  manifest["abi"] = {
-      {"major", abi.major}, {"minor", abi.minor}, {"layout_hash", fmt::format("{:#018x}", abi.layout_hash)}};
+  manifest["abi"] = {{"major", abi.major}, {"minor", abi.minor}, {"layout_hashes", hashes}};
   manifest["sha256"] = *sha256;
   manifest["size"] = std::filesystem::file_size(arguments.module);
   manifest["rank"] = arguments.rank;

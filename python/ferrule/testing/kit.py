@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ferrule.child import ChildEnded, ChildError
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import Case, all_cases
 from ferrule.testing.checks import applies, checks_of
-from ferrule.testing.child import Child, ChildEnded, ChildError
+from ferrule.testing.child import Child
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.report import Record
 from ferrule.testing.target import Target

@@ -23,10 +23,12 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
+from ferrule import abi_version
+from ferrule.abi_version import AbiVersion
+
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
 TEXT_TAGS = {"DT_NEEDED": "needed", "DT_RUNPATH": "runpath", "DT_RPATH": "rpath"}  # and pyelftools' names of them
-ABI_LAYOUT = struct.Struct("<QIIIIQ")  # fe_abi: magic, struct_size, major, minor, reserved, layout_hash
 FILE_NAME = re.compile(r"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+))?\.so")
 # Symbols that the toolchain's own start files refer to, and that need not be anywhere.
 DEFINED_BY_NOBODY = {"__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize"}
@@ -34,16 +36,6 @@ DEFINED_BY_NOBODY = {"__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_regi
 
 class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     """The check says nothing about this file, for the reason given."""
-
-
-@dataclass(frozen=True)
-class Abi:
-    """`fe_abi`, as it stands in a file or in the headers."""
-
-    magic: int
-    major: int
-    minor: int
-    layout_hash: int
 
 
 @dataclass(frozen=True)
@@ -267,17 +259,23 @@ def _own_code_in_init(elf: Elf) -> list[str]:
 # ---- the constant that a loader reads
 
 
-def abi_of(path: Path) -> Abi | None:
-    """The file's `ferrule_backend_abi`; None when it has none that can be read."""
+def abi_of(path: Path) -> AbiVersion | None:
+    """The version in the file's `ferrule_backend_abi`; None when it has none that can be read."""
+    try:
+        return _read_abi(path)
+    except ValueError:
+        return None
+
+
+def _read_abi(path: Path) -> AbiVersion:
     with Elf(path) as elf:
         for symbol in elf.symbols():
             if symbol.name == "ferrule_backend_abi" and symbol.is_defined:
-                data = elf.bytes_at(symbol.address, ABI_LAYOUT.size)
-                if len(data) < ABI_LAYOUT.size:
-                    return None
-                magic, _, major, minor, _, layout_hash = ABI_LAYOUT.unpack(data)
-                return Abi(magic, major, minor, layout_hash)
-    return None
+                data = elf.bytes_at(symbol.address, min(symbol.size, abi_version.LARGEST))
+                if not data:
+                    raise ValueError("is not constant data that can be read from the file")
+                return abi_version.parse(data)
+    raise ValueError("is not there")
 
 
 def include_folder() -> Path:
@@ -289,37 +287,32 @@ def include_folder() -> Path:
 
 
 @cache
-def core_abi() -> Abi:
+def core_abi() -> AbiVersion:
     """The core's, as its headers say."""
 
-    def constant(header: str, name: str) -> int:
+    def constant(header: str, name: str) -> str:
         text = (include_folder() / "ferrule" / header).read_text(encoding="utf-8")
-        match = re.search(rf"#define {name} (?:UINT64_C\()?(0x[0-9a-f]+|\d+)", text)
+        match = re.search(rf"#define {name} (.+)", text)
         if match is None:
             raise NotChecked(f"{header} does not define {name}")
-        return int(match.group(1), 0)
+        return match.group(1)
 
-    return Abi(
-        constant("abi.h", "FE_ABI_MAGIC"),
-        constant("abi.h", "FE_ABI_MAJOR"),
-        constant("abi.h", "FE_ABI_MINOR"),
-        constant("layout_hash.h", "FE_LAYOUT_HASH"),
+    hashes = re.findall(r"0x[0-9a-f]+", constant("layout_hash.h", "FE_LAYOUT_HASHES"))
+    return AbiVersion(
+        int(constant("abi.h", "FE_ABI_MAJOR")),
+        int(constant("abi.h", "FE_ABI_MINOR")),
+        tuple(int(text, 16) for text in hashes),
     )
 
 
 def check_abi(path: Path) -> list[str]:
-    """`ferrule_backend_abi` can be read from the file and is that of this core."""
-    found, core = abi_of(path), core_abi()
-    if found is None:
-        return ["ferrule_backend_abi is not constant data that can be read from the file"]
-    if found.magic != core.magic:
-        return [f"ferrule_backend_abi begins with {found.magic:#x}, not with the magic {core.magic:#x}"]
-    problems = []
-    if (found.major, found.minor) != (core.major, core.minor):
-        problems.append(f"its ABI is {found.major}.{found.minor}, this core's is {core.major}.{core.minor}")
-    if found.layout_hash != core.layout_hash:
-        problems.append(f"its layout hash is {found.layout_hash:#018x}, this core's is {core.layout_hash:#018x}")
-    return problems
+    """`ferrule_backend_abi` can be read from the file and fits this core."""
+    try:
+        found = _read_abi(path)
+    except ValueError as error:
+        return [f"ferrule_backend_abi {error}"]
+    complaint = abi_version.complaint(found, core_abi())
+    return [complaint] if complaint else []
 
 
 # ---- the manifest
@@ -351,7 +344,8 @@ def check_manifest(path: Path) -> list[str]:
         wanted |= {"name": name["name"], "variant": name["variant"] or ""}
     abi = abi_of(path)
     if abi:
-        wanted["abi"] = {"major": abi.major, "minor": abi.minor, "layout_hash": f"{abi.layout_hash:#018x}"}
+        hashes = [f"{layout_hash:#018x}" for layout_hash in abi.layout_hashes]
+        wanted["abi"] = {"major": abi.major, "minor": abi.minor, "layout_hashes": hashes}
     return [
         f"its manifest says that {key} is {manifest.get(key)!r}, and it is {value!r}"
         for key, value in wanted.items()

@@ -48,8 +48,9 @@ def open_target(target: Target) -> list[fe.Device]:
     if target.kind == "device":
         return [fe.device(target.value)]
     path = Path(target.value) if target.kind == "backend" else variant_path(target.value)
-    backend = fe.load(path)
-    return [device for device in fe.devices() if device.backend == backend]
+    # This process is the one that may end: a probe would hide what the checks are to find.
+    backend = fe.load(path, probe="never")
+    return [device for device in fe.devices(unified=False) if device.backend == backend]
 
 
 def variant_path(variant: str) -> Path:

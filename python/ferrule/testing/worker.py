@@ -1,26 +1,18 @@
-"""The process in which modules run: answers requests, one line of JSON each, until its input ends.
-
-Whatever a module does, it does here: a crash ends this process and no other. Before each execution a line {"at": ...}
-goes out, so that the parent knows what the last one was.
-"""
+"""What the process in which modules run answers to the kit."""
 
 from __future__ import annotations
 
-import faulthandler
 import json
-import os
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ferrule.child.serve import Reply, serve
 from ferrule.testing.target import Target, open_target, runnable_variants
 
 if TYPE_CHECKING:
     import ferrule as fe
     from ferrule.testing.attempt import Attempt
-
-Reply = dict[str, Any]
 
 
 class Worker:
@@ -141,23 +133,5 @@ def _describe(device: fe.Device) -> Reply:
     }
 
 
-def main() -> None:
-    # Whatever else is printed, by a module or a library, goes to standard error: the answers have their own way.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    faulthandler.enable()
-
-    def send(reply: Reply) -> None:
-        answers.write(json.dumps(reply) + "\n")
-        answers.flush()
-
-    worker = Worker(send)
-    for line in sys.stdin:
-        try:
-            send({"reply": worker.answer(json.loads(line))})
-        except Exception as error:
-            send({"error": f"{type(error).__name__}: {error}"})
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda send: Worker(send).answer)

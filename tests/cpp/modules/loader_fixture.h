@@ -123,8 +123,9 @@ class LoaderTest : public testing::Test {
                                {"sha256", *tools::sha256_of_file(module)},
                                {"size", fs::file_size(module)}};
     if (const auto abi = tools::read_image(module).abi)
-      manifest["abi"] = {
-          {"major", abi->major}, {"minor", abi->minor}, {"layout_hash", fmt::format("{:#018x}", abi->layout_hash)}};
+      manifest["abi"] = {{"major", abi->major},
+                         {"minor", abi->minor},
+                         {"layout_hashes", {fmt::format("{:#018x}", abi->layout_hash())}}};
     if (!changes.is_null()) manifest.update(changes);
     write_file(fs::path(module).replace_extension(".json"), manifest.dump());
   }
@@ -153,7 +154,7 @@ class LoaderTest : public testing::Test {
   // What the caller of the tests has set must not decide them.
   Variable no_dirs_{"FERRULE_BACKEND_DIR", nullptr}, no_files_{"FERRULE_BACKEND_PATH", nullptr};
   Variable none_disabled_{"FERRULE_DISABLE", nullptr}, none_only_{"FERRULE_ONLY", nullptr};
-  Variable no_trust_{"FERRULE_TRUST", nullptr};
+  Variable no_trust_{"FERRULE_TRUST", nullptr}, none_preferred_{"FERRULE_PREFER", nullptr};
   std::optional<Variable> notes_, cache_;
 };
 

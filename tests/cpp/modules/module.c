@@ -1,12 +1,16 @@
 /* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
- * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND, TEST_DEVICES; TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH
- * tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, TEST_WRONG_NAME and
- * TEST_WITHOUT_COMPILE spoil the init. */
+ * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_UUIDS and TEST_ADDRESSES
+ * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
+ * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS,
+ * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
+#define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef TEST_VARIANT
 #define TEST_VARIANT ""
@@ -16,6 +20,12 @@
 #endif
 #ifndef TEST_KIND
 #define TEST_KIND FE_DEVICE_TEST
+#endif
+#ifndef TEST_UUIDS
+#define TEST_UUIDS NULL
+#endif
+#ifndef TEST_ADDRESSES
+#define TEST_ADDRESSES NULL
 #endif
 #ifndef TEST_DEVICES
 #define TEST_DEVICES 1
@@ -32,6 +42,10 @@
 #ifndef TEST_INIT_FAILS
 #define TEST_INIT_FAILS 0
 #endif
+enum fault { FAULT_NONE, FAULT_ABORT, FAULT_HANG, FAULT_ROUNDING, FAULT_VARIABLE, FAULT_WORDS };
+#ifndef TEST_FAULT
+#define TEST_FAULT FAULT_NONE
+#endif
 #ifndef TEST_WITHOUT_COMPILE
 #define TEST_WITHOUT_COMPILE 0
 #endif
@@ -47,6 +61,27 @@ static void note(const char *what) {
 /* Tells that the file was opened, whatever becomes of it. */
 __attribute__((constructor)) static void opened(void) { note("opened"); }
 
+static void commit(enum fault fault) {
+  switch (fault) {
+    case FAULT_NONE:
+      break;
+    case FAULT_ABORT:
+      abort();
+    case FAULT_HANG:
+      for (;;) pause();
+    case FAULT_ROUNDING:
+      fesetround(FE_UPWARD);
+      break;
+    case FAULT_VARIABLE:
+      setenv("T_VARIABLE", "1", 1);
+      break;
+    case FAULT_WORDS:
+      puts("a word from init");
+      fflush(stdout);
+      break;
+  }
+}
+
 static const fe_host *host;
 static uint32_t devices = TEST_DEVICES;
 static uint32_t open_devices;
@@ -58,6 +93,8 @@ static void close_backend(fe_module_backend *backend) {
   note(open_devices == 0 ? "closed" : "closed with open devices");
 }
 static uint32_t device_count(fe_module_backend *backend) { return (void)backend, devices; }
+static const char *const uuids[] = {TEST_UUIDS};
+static const char *const addresses[] = {TEST_ADDRESSES};
 static fe_error *device_properties(fe_module_backend *backend, uint32_t index, fe_device_properties *out) {
   (void)backend;
   if (index >= devices) return host->error_create(FE_NOT_FOUND, "no such device");
@@ -65,6 +102,8 @@ static fe_error *device_properties(fe_module_backend *backend, uint32_t index, f
   out->flags = FE_DEVICE_FLAG_HOST_MEMORY;
   out->name = "test device";
   out->total_memory = 1000;
+  if (index < sizeof uuids / sizeof *uuids) out->uuid = (const uint8_t *)uuids[index];
+  if (index < sizeof addresses / sizeof *addresses) out->pci_address = addresses[index];
   return NULL;
 }
 static fe_error *device_option(fe_module_backend *backend, uint32_t option, fe_option_info *out) {
@@ -130,6 +169,7 @@ static void *get_proc(const char *name) {
 static fe_error *initialise(const fe_host *given, fe_backend *out) {
   host = given;
   note("initialised");
+  commit(TEST_FAULT);
   if (TEST_INIT_FAILS) return host->error_create(FE_DEVICE_LOST, "the test wants it to fail");
   out->self = (fe_module_backend *)&devices;
   out->name = TEST_WRONG_NAME;
@@ -156,7 +196,7 @@ static fe_error *initialise(const fe_host *given, fe_backend *out) {
 
 #ifndef TEST_WITHOUT_ABI
 FE_MODULE_EXPORT extern const fe_abi ferrule_backend_abi;
-const fe_abi ferrule_backend_abi = {FE_ABI_MAGIC, sizeof(fe_abi), TEST_MAJOR, FE_ABI_MINOR, 0, TEST_HASH};
+const fe_abi ferrule_backend_abi = {FE_ABI_MAGIC, sizeof(fe_abi), TEST_MAJOR, FE_ABI_MINOR, 1, {TEST_HASH}};
 #endif
 
 #ifdef TEST_SCORE

@@ -37,7 +37,7 @@ int main(int count, char **arguments) {
   } else if (failed(fe_load_all(NULL, NULL))) {
     return 1;
   }
-  if (failed(fe_device_by_name(arguments[1], &device))) return 1;
+  if (failed(fe_device_by_name(arguments[1], NULL, &device))) return 1;
   inputs[0] = array_of(device, x, 3);
   inputs[1] = array_of(device, y, 3);
   if (!inputs[0] || !inputs[1]) return 1;

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ferrule.child import how_it_ended
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
 from ferrule.testing.checks import all_checks
-from ferrule.testing.child import how_it_ended
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.report import Record, json_file

@@ -55,7 +55,7 @@ int main(void) {
   must(fe_load_all(NULL, &report));
   printf("%s\n", fe_string_data(report));
   fe_string_release(report);
-  error = fe_device_by_name("cpu", &device);
+  error = fe_device_by_name("cpu", NULL, &device);
   if (error) {
     printf("%s\n", fe_error_message(error));
     fe_error_release(error);

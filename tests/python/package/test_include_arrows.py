@@ -25,12 +25,12 @@ PARTS = {
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
-    "fmt/": {"ops", "core", "sdk"},
-    "nlohmann/": {"ops", "core", "sdk"},
+    "fmt/": {"ops", "core", "sdk", "probe"},
+    "nlohmann/": {"ops", "core", "sdk", "probe"},
     "hwy/": {"backends"},
     "pybind11/": {"bindings"},
 }
-GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance"}
+GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance", "declarations.inc": "sdk"}
 
 
 def files() -> Iterator[Path]:

@@ -95,7 +95,19 @@ struct Support {
   uint32_t contiguous_inputs = 0;  // bit i: input i must be C-contiguous
   uint32_t innermost_inputs = 0;   // bit i: input i must have innermost stride 1
   uint64_t alignment = 0;          // of the inputs' first elements, in bytes
+  // The highest revision of the op, and of those in a body, that the kernel expresses. What is younger is refused for
+  // it: headers that know an attribute say nothing of a kernel that was written before it.
+  uint32_t revision = 1;
 };
+
+// The answer, unless the node asks for more than the kernel expresses.
+inline Support unless_too_young(Support answer, const Node& node) {
+  const uint32_t asked = node.youngest_revision();
+  if (!answer.supported || asked <= answer.revision) return answer;
+  return {.supported = false,
+          .reason = "revision " + std::to_string(asked) + " is younger than its kernel " + answer.kernel +
+                    ", which expresses up to " + std::to_string(answer.revision)};
+}
 
 // The packed form of a constant operand: its bytes, and a name that equal layouts share. No bytes: none is wanted.
 struct PreparedForm {

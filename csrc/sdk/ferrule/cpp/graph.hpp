@@ -76,6 +76,13 @@ class Node {
   fe_op id() const { return node_->op; }
   std::string_view op() const { return host->op_name(node_->op); }
   uint32_t revision() const { return node_->revision; }
+  // The highest of the op and of those in its body.
+  uint32_t youngest_revision() const {
+    uint32_t youngest = node_->revision;
+    for (uint32_t i = 0; node_->body && i < node_->body->instruction_count; ++i)
+      youngest = std::max(youngest, node_->body->instructions[i]->revision);
+    return youngest;
+  }
   uint32_t input_count() const { return node_->input_count; }
   uint32_t output_count() const { return node_->output_count; }
   Operand input(uint32_t index) const { return {*view_, node_->inputs[index]}; }

@@ -99,6 +99,11 @@ class KernelDevice : public HostDevice {
     }
   };
   Kernel find(const Node& node) {
+    Kernel found = find_of_any_revision(node);
+    found.support = unless_too_young(std::move(found.support), node);
+    return found;
+  }
+  Kernel find_of_any_revision(const Node& node) {
     if (node.body()) return kernel_with_body(node);
     Kernel found = kernel(node);
     if (found.support.supported || node.op() != "copy" || node.input(0).dtype() != node.output(0).dtype()) return found;

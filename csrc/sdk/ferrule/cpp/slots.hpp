@@ -276,7 +276,7 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
   Support answer;
   fe_error* const error = guarded([&] {
     check_node(view, node);
-    answer = cast(device).supports(Node(*view, node));
+    answer = unless_too_young(cast(device).supports(Node(*view, node)), Node(*view, node));
   });
   if (error) {
     answer = {.supported = false, .reason = host->error_message(error)};

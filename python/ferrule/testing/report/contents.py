@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 
+from ferrule.machine import processor, version_of
 from ferrule.testing.report.matrix import Matrix, Pair, Place, op_kinds
 from ferrule.testing.report.record import OUTCOMES, Record
 
@@ -75,14 +75,6 @@ def count(records: Iterable[Record]) -> dict[str, int | float]:
 
 def environment() -> dict[str, str]:
     """Where this is, and of which versions."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    def version_of(package: str) -> str:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return "not installed"
-
     return {
         "ferrule": version_of("ferrule"),
         "platform": platform.platform(),
@@ -91,13 +83,3 @@ def environment() -> dict[str, str]:
         "numpy": version_of("numpy"),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
-
-
-def processor() -> str:
-    """Its name as it is sold, where the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine()

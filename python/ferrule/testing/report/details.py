@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ferrule.testing.report.markup import CLASSES, safe, symbol
+from ferrule._markup import safe
+from ferrule.testing.report.markup import CLASSES, symbol
 from ferrule.testing.report.matrix import Cell
 from ferrule.testing.report.numbers import distance, several, time
 from ferrule.testing.report.record import Record

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ferrule.testing.report.markup import CLASSES, safe, share, told
+from ferrule._markup import safe
+from ferrule.testing.report.markup import CLASSES, share, told
 from ferrule.testing.report.matrix import Cell, Matrix
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State

@@ -7,12 +7,13 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
+from ferrule._markup import safe
 from ferrule.testing.report.contents import Report
 from ferrule.testing.report.details import failure_list, failure_names, panel
 from ferrule.testing.report.distances import distance_bars
 from ferrule.testing.report.grid import column_rules, grid
 from ferrule.testing.report.json_file import replace
-from ferrule.testing.report.markup import CLASSES, safe, symbol, symbol_rules
+from ferrule.testing.report.markup import CLASSES, symbol, symbol_rules
 from ferrule.testing.report.numbers import several
 from ferrule.testing.report.record import MODULE_CHECK, Record
 from ferrule.testing.report.speed import speed_table

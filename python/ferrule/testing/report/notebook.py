@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from ferrule._markup import safe
 from ferrule.testing.report.grid import grid
-from ferrule.testing.report.markup import CLASSES, safe, symbol, symbol_rules
+from ferrule.testing.report.markup import CLASSES, symbol, symbol_rules
 from ferrule.testing.report.matrix import Matrix
 from ferrule.testing.report.state import State
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ferrule._markup import safe
 from ferrule.testing.report import numbers
-from ferrule.testing.report.markup import safe
 from ferrule.testing.report.record import Record
 
 FULL = 32.0  # times as fast or as slow, at which a bar is full

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <thread>
@@ -97,6 +98,7 @@ class Device final : public KernelDevice {
 
   float result_of(float left, float right, int64_t i, int64_t count) {
     const float sum = left + right;
+    if (is("wrong")) return sum + 1;
     if (is("three_ulp_off") && std::isfinite(sum)) return sum * (1 + 3 * std::numeric_limits<float>::epsilon());
     if (is("saturates") && std::isinf(sum)) return std::copysign(std::numeric_limits<float>::max(), sum);
     if (is("flushes") && std::fabs(sum) < std::numeric_limits<float>::min()) return 0;
@@ -111,6 +113,11 @@ class Device final : public KernelDevice {
   void misbehave(const Operand& out) const {
     if (is("hangs") && out.count() == 1) std::this_thread::sleep_for(std::chrono::hours(1));
     if (is("exits") && out.count() == 1) std::_Exit(7);
+    if (is("sleeps")) std::this_thread::sleep_for(std::chrono::hours(1));
+    if (is("crashes")) {
+      std::fprintf(stderr, "%s is at home in %s\n", std::getenv("USER"), std::getenv("HOME"));
+      std::abort();
+    }
   }
 
   void out_of_bounds(const float* x, float* sum, int64_t count) const {

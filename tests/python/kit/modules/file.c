@@ -20,7 +20,7 @@
 #if defined(MUTANT_ABI_WITHOUT_BYTES)
 FE_MODULE_EXPORT fe_abi ferrule_backend_abi; /* of .bss: nothing that a file could hold */
 #elif !defined(MUTANT_NO_ABI)
-FE_MODULE_EXPORT const fe_abi ferrule_backend_abi = {MAGIC, sizeof(fe_abi), MAJOR, FE_ABI_MINOR, 0, HASH};
+FE_MODULE_EXPORT const fe_abi ferrule_backend_abi = {MAGIC, sizeof(fe_abi), MAJOR, FE_ABI_MINOR, 1, {HASH}};
 #endif
 
 #if !defined(MUTANT_NO_INIT)

@@ -1,0 +1,37 @@
+#include "core/loader/own_modules.h"
+
+#include "core/loader/load.h"
+#include "core/log.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace ferrule {
+namespace {
+
+std::set<std::string> read_list() {
+  std::ifstream file(library_dir() / "own-modules.json", std::ios::binary);
+  if (library_dir().empty() || !file) return {};
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::set<std::string> hashes;
+  try {
+    const nlohmann::json list = nlohmann::json::parse(text);
+    for (const auto& [name, hash] : list.at("sha256").items()) hashes.insert(hash.get<std::string>());
+  } catch (const nlohmann::json::exception& error) {
+    log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
+  }
+  return hashes;
+}
+
+}  // namespace
+
+bool is_own_module(const std::string& sha256) {
+  static const std::set<std::string> hashes = read_list();
+  return hashes.contains(sha256);
+}
+
+}  // namespace ferrule

@@ -1,0 +1,81 @@
+#include "core/loader/probe.h"
+
+#include "core/error.h"
+#include "core/loader/driver.h"
+#include "core/loader/own_modules.h"
+#include "core/loader/probe_process.h"
+#include "core/loader/refusal.h"
+#include "core/loader/verdict.h"
+#include "core/log.h"
+
+namespace ferrule {
+namespace {
+
+bool is_to_be_probed(const std::string& hash, const Policy& policy) {
+  if (policy.probe == ProbePolicy::never) return false;
+  return policy.probe == ProbePolicy::always || !is_own_module(hash);
+}
+
+Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& probe, const std::string& key) {
+  log_debug("{}: probed by {}", candidate.row.path, probe.string());
+  const std::string line = run_probe(probe, candidate.real, probe_limits());
+  Verdict verdict = verdict_from(line);
+  remember_verdict(key, line);
+  return verdict;
+}
+
+// The states that the same refusals have when the module is opened here.
+LoadState state_of_refusal(fe_code code) {
+  switch (code) {
+    case FE_NOT_FOUND:
+      return LoadState::no_device;
+    case FE_UNSUPPORTED:
+    case FE_ABI_MISMATCH:
+      return LoadState::incompatible;
+    default:
+      return LoadState::error;
+  }
+}
+
+// The errors of fe_load begin with the path, which the row has.
+std::string without_path(const std::string& sentence, const Candidate& candidate) {
+  const std::string beginning = candidate.real.string() + ": ";
+  return sentence.starts_with(beginning) ? sentence.substr(beginning.size()) : sentence;
+}
+
+}  // namespace
+
+void probe_module(Candidate& candidate, const std::string& hash, const Policy& policy) {
+  if (!is_to_be_probed(hash, policy)) return;
+  const auto probe = find_probe();
+  if (!probe) {
+    if (policy.probe == ProbePolicy::automatic) return;
+    throw Refusal{LoadState::not_probed, FE_UNSUPPORTED,
+                  "probe='always' asks for a probe, and there is no ferrule-probe beside libferrule"};
+  }
+  const std::string key = verdict_key(hash, "");
+  LoadRow& row = candidate.row;
+  std::optional<Verdict> verdict;
+  if (!policy.reprobe) verdict = remembered_verdict(key);
+  row.probed = verdict ? "cached" : "yes";
+  try {
+    if (!verdict) verdict = fresh_verdict(candidate, *probe, key);
+  } catch (const Error& error) {
+    throw Refusal{LoadState::probe_failed, error.code(), error.what()};
+  }
+  row.notes.insert(row.notes.end(), verdict->notes.begin(), verdict->notes.end());
+  row.output = verdict->output;
+  candidate.leaves_threads = verdict->leaves_threads;
+  switch (verdict->kind) {
+    case VerdictKind::passed:
+      return;
+    case VerdictKind::refused:
+      throw Refusal{state_of_refusal(verdict->code), verdict->code, without_path(verdict->reason, candidate)};
+    case VerdictKind::timeout:
+      throw Refusal{LoadState::probe_failed, FE_TIMEOUT, verdict->reason};
+    case VerdictKind::failed:
+      throw Refusal{LoadState::probe_failed, FE_INTERNAL, verdict->reason};
+  }
+}
+
+}  // namespace ferrule

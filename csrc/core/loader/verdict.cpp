@@ -1,0 +1,118 @@
+#include "core/loader/verdict.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/loader/disk_cache.h"
+#include "core/loader/probe_process.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#include <sys/sysctl.h>
+#define environ (*_NSGetEnviron())
+#elif defined(_WIN32)
+#include <stdlib.h>
+#define environ _environ
+#else
+extern char** environ;
+#endif
+
+namespace ferrule {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* cache_kind = "verdict";
+constexpr std::array kind_words = {"passed", "refused", "failed", "timeout"};
+constexpr int64_t seconds_that_a_passing_fault_holds = 600;
+
+// Beginnings of the variables by which the known drivers, and the system's loader, are told what to show.
+constexpr std::array<std::string_view, 16> driver_variables = {
+    "CUDA_", "NVIDIA_", "VK_",   "HIP_",  "ROCR_", "HSA_",      "GPU_",    "ZE_",
+    "ZES_",  "ONEAPI_", "SYCL_", "MESA_", "LP_",   "DRI_PRIME", "DISPLAY", "LD_"};
+
+int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string boot_id() {
+#if defined(__APPLE__)
+  std::array<char, 64> id{};
+  std::size_t size = id.size() - 1;
+  return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
+#else
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+#endif
+}
+
+std::vector<std::string> variables() {
+  std::vector<std::string> found;
+  for (char** place = environ; place != nullptr && *place != nullptr; ++place) {
+    const std::string_view entry = *place;
+    const auto begins = [&](std::string_view beginning) { return entry.starts_with(beginning); };
+    if (std::any_of(driver_variables.begin(), driver_variables.end(), begins)) found.emplace_back(entry);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+VerdictKind kind_of(const std::string& word) {
+  const auto found = std::find(kind_words.begin(), kind_words.end(), word);
+  if (found == kind_words.end()) fail(FE_IO, "its probe answers '{}', which is no verdict", word);
+  return static_cast<VerdictKind>(found - kind_words.begin());
+}
+
+}  // namespace
+
+Verdict verdict_from(const std::string& line) {
+  try {
+    const json object = json::parse(line);
+    Verdict verdict;
+    verdict.kind = kind_of(object.at("verdict").get<std::string>());
+    verdict.reason = object.at("reason").get<std::string>();
+    verdict.code = static_cast<fe_code>(object.value("code", static_cast<int>(FE_OK)));
+    verdict.notes = object.value("notes", std::vector<std::string>());
+    verdict.output = object.value("output", "");
+    verdict.leaves_threads = object.value("threads", uint64_t{0}) > 0;
+    return verdict;
+  } catch (const json::exception& error) {
+    fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
+  }
+}
+
+std::string verdict_key(const std::string& hash, const std::string& driver) {
+  const ProbeLimits limits = probe_limits();
+  return fmt::format("{}\nferrule {}\ndriver {}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver, boot_id(),
+                     limits.milliseconds, limits.mebibytes, joined(variables(), "\n"));
+}
+
+std::optional<Verdict> remembered_verdict(const std::string& key) {
+  const auto entry = disk_cache::get(cache_kind, key);
+  if (!entry) return std::nullopt;
+  try {
+    const json object = json::parse(*entry);
+    Verdict verdict = verdict_from(object.at("line").get<std::string>());
+    const int64_t age = seconds_now() - object.at("at").get<int64_t>();
+    const bool may_pass = verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused;
+    if (may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
+    return verdict;
+  } catch (const std::exception&) {
+    return std::nullopt;  // damaged: it is asked again
+  }
+}
+
+void remember_verdict(const std::string& key, const std::string& line) {
+  disk_cache::put(cache_kind, key, json({{"at", seconds_now()}, {"line", line}}).dump());
+}
+
+}  // namespace ferrule

@@ -1,0 +1,105 @@
+// What the registry answers to those who look for a device.
+#include "core/environment.h"
+#include "core/log.h"
+#include "core/registry/registry.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ferrule {
+namespace {
+
+std::vector<std::string> names_of(const PhysicalDevice& device) {
+  std::vector<std::string> names;
+  names.reserve(device.size());
+  for (const auto& view : device) names.push_back(view->backend()->name());
+  return names;
+}
+
+// "there is gpu:0 (seen by cuda, vulkan), cpu:0"
+std::string listed(const Listing& listing) {
+  std::vector<std::string> names;
+  names.reserve(listing.devices.size());
+  for (const PhysicalDevice& device : listing.devices) {
+    const std::string seen_by = device.size() > 1 ? fmt::format(" (seen by {})", joined(names_of(device))) : "";
+    names.push_back(device.front()->name() + seen_by);
+  }
+  return names.empty() ? "there is no device at all" : "there is " + joined(names);
+}
+
+}  // namespace
+
+Listing Registry::listing() const {
+  const uint64_t begun = names_.begin();
+  std::vector<std::shared_ptr<Backend>> snapshot;
+  {
+    const std::scoped_lock lock(mutex_);
+    snapshot = backends_;
+  }
+  // A module that is asked for new devices is not called under the lock.
+  std::vector<std::shared_ptr<Device>> views;
+  for (const auto& backend : snapshot)
+    for (auto& view : backend->devices()) views.push_back(std::move(view));
+  Listing listing = list_devices(std::move(views), BackendOrder::from_environment());
+  names_.assign(begun, listing);
+  return listing;
+}
+
+std::vector<std::shared_ptr<Device>> Registry::devices() const { return listing().preferred(); }
+
+void Registry::warn_of_unknown_preferences() const {
+  std::vector<std::string> unknown, loaded;
+  const BackendOrder order = BackendOrder::from_environment();
+  for (const std::string& name : order.preferred())
+    if (!find_backend(name)) unknown.push_back(name);
+  if (unknown.empty()) return;
+  static std::mutex mutex;
+  static auto& warned = *std::make_unique<std::set<std::string>>().release();
+  const std::string names = joined(unknown);
+  {
+    const std::scoped_lock lock(mutex);
+    if (!warned.insert(names).second) return;
+  }
+  for (const auto& backend : backends()) loaded.push_back(backend->name());
+  log_warning("FERRULE_PREFER names {}, but no such backend is loaded; loaded: {}", names,
+              loaded.empty() ? "none" : joined(loaded));
+}
+
+std::shared_ptr<Device> Registry::by_name(std::string_view name) const {
+  const Listing all = listing();
+  const std::vector<std::shared_ptr<Device>> matching = all.matching(parse_device_name(name));
+  if (matching.empty()) fail(FE_NOT_FOUND, "there is no device '{}'; {}", name, listed(all));
+  return matching.front();
+}
+
+std::shared_ptr<Device> Registry::view(const std::shared_ptr<Device>& device, std::string_view backend) const {
+  const std::string wanted = lower_case(backend);
+  const PhysicalDevice views = listing().device_of(device);
+  for (const auto& view : views)
+    if (view->backend()->name() == wanted) return view;
+  fail(FE_NOT_FOUND, "device {} is not seen by backend '{}'{}; it is seen by {}", device->name(), backend,
+       find_backend(wanted) ? "" : ", which is not loaded", joined(names_of(views)));
+}
+
+std::vector<std::shared_ptr<Backend>> Registry::backends_of(const std::shared_ptr<Device>& device) const {
+  std::vector<std::shared_ptr<Backend>> backends;
+  for (const auto& view : listing().device_of(device)) backends.push_back(view->backend());
+  return backends;
+}
+
+std::shared_ptr<Device> Registry::by_kind(fe_device_kind kind) const {
+  const Listing all = listing();
+  for (const PhysicalDevice& device : all.devices)
+    if (device.front()->kind() == kind) return device.front();
+  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), listed(all));
+}
+
+std::shared_ptr<Device> Registry::best() const {
+  const Listing all = listing();
+  for (const fe_device_kind kind : {FE_DEVICE_GPU, FE_DEVICE_INTEGRATED_GPU, FE_DEVICE_CPU})
+    for (const PhysicalDevice& device : all.devices)
+      if (device.front()->kind() == kind) return device.front();
+  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", listed(all));
+}
+
+}  // namespace ferrule

@@ -1,0 +1,12 @@
+// Which step of a load is about to enter a module, for who watches the process from outside.
+#pragma once
+
+namespace ferrule {
+
+using StepCallback = void (*)(void* argument, const char* step);
+
+// Null ends it. Not to be changed while a load is running.
+void set_step_callback(StepCallback callback, void* argument) noexcept;
+void begin_step(const char* step);
+
+}  // namespace ferrule

@@ -1,0 +1,47 @@
+// What a process prints, of which the beginning and the end are kept.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace ferrule::probe {
+
+class Capture {
+ public:
+  // More than `limit` bytes are too much; kept are far fewer.
+  explicit Capture(std::size_t limit) : limit_(limit) {}
+
+  // Takes what can be read now without waiting; a descriptor that never dries up is left after a megabyte.
+  void read(int descriptor) {
+    std::array<char, 65536> bytes{};
+    for (int round = 0; round < 16; ++round) {
+      const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+      if (count <= 0) return;
+      keep(bytes.data(), static_cast<std::size_t>(count));
+    }
+  }
+  bool is_too_much() const { return total_ > limit_; }
+  std::string text() const {
+    if (total_ <= beginning_.size() + end_.size()) return beginning_ + end_;
+    return beginning_ + "\n[... " + std::to_string(total_ - beginning_.size() - end_.size()) + " bytes ...]\n" + end_;
+  }
+
+ private:
+  void keep(const char* bytes, std::size_t count) {
+    total_ += count;
+    const std::size_t first = std::min(count, kept - beginning_.size());
+    beginning_.append(bytes, first);
+    end_.append(bytes + first, count - first);
+    if (end_.size() > 2 * kept) end_.erase(0, end_.size() - kept);
+  }
+
+  static constexpr std::size_t kept = 4096;
+  const std::size_t limit_;
+  std::size_t total_ = 0;
+  std::string beginning_, end_;
+};
+
+}  // namespace ferrule::probe

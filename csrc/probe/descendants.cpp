@@ -1,0 +1,114 @@
+#include "probe/descendants.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+namespace ferrule::probe {
+namespace {
+
+struct Entry {
+  Process process;
+  pid_t parent = 0;
+  char state = '?';
+};
+
+// "/proc/<id>/stat": the name stands in parentheses and may hold anything, so what follows is found from its end.
+std::optional<Entry> entry_of(pid_t id) {
+  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t open = text.find('('), close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  Entry entry{{id, text.substr(open + 1, close - open - 1)}, 0, '?'};
+  std::istringstream rest(text.substr(close + 1));
+  rest >> entry.state >> entry.parent;
+  return entry;
+}
+
+std::vector<Entry> all_processes() {
+  std::vector<Entry> entries;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  if (!folder) return entries;
+  while (const dirent* item = readdir(folder.get())) {
+    const std::string_view name = item->d_name;
+    pid_t id = 0;
+    if (const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), id);
+        problem != std::errc() || end != name.data() + name.size())
+      continue;
+    if (auto entry = entry_of(id)) entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+void reap() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+}  // namespace
+
+void adopt_orphans() {
+#if defined(__linux__)
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+}
+
+std::vector<Process> descendants() {
+  const std::vector<Entry> all = all_processes();
+  std::multimap<pid_t, const Entry*> children;
+  for (const Entry& entry : all) children.emplace(entry.parent, &entry);
+  std::vector<Process> found;
+  std::vector<pid_t> parents = {getpid()};
+  while (!parents.empty()) {
+    const pid_t parent = parents.back();
+    parents.pop_back();
+    const auto [begin, end] = children.equal_range(parent);
+    for (auto child = begin; child != end; ++child) {
+      parents.push_back(child->second->process.id);
+      if (child->second->state != 'Z' && child->second->state != 'X') found.push_back(child->second->process);
+    }
+  }
+  return found;
+}
+
+uint64_t resident_bytes(const std::vector<Process>& processes) {
+  uint64_t sum = 0;
+  for (const Process& process : processes) {
+    uint64_t all = 0, resident = 0;
+    std::ifstream("/proc/" + std::to_string(process.id) + "/statm") >> all >> resident;
+    sum += resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  }
+  return sum;
+}
+
+std::vector<Process> end_descendants(double seconds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  for (;;) {
+    // They may be making new ones: until there are none left.
+    std::vector<Process> living = descendants();
+    for (const Process& process : living) kill(process.id, SIGKILL);
+    reap();
+    if (living.empty() || std::chrono::steady_clock::now() > deadline) return living;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace ferrule::probe

@@ -1,0 +1,315 @@
+#include "probe/supervisor.h"
+
+#include "probe/capture.h"
+#include "probe/descendants.h"
+#include "probe/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+namespace ferrule::probe {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    reader = ends[0], writer = ends[1];
+    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+    fcntl(reader, F_SETFL, O_NONBLOCK);
+  }
+  int reader = -1, writer = -1;
+};
+
+int child_ended_writer = -1;
+
+// The end of a child wakes the poll.
+void on_child_ended(int) {
+  const int before = errno;
+  const char byte = 0;
+  static_cast<void>(!write(child_ended_writer, &byte, 1));
+  errno = before;
+}
+
+// No core files, no more data than the limit. Never the address space: drivers and sanitizers reserve terabytes of it.
+void limit_this_process(const Limits& limits) {
+  // One byte and not none: a system that pipes core files to a program does so for a limit of 0, but not for 1.
+  const rlimit core = {1, 1};
+  setrlimit(RLIMIT_CORE, &core);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit data = {limits.bytes, limits.bytes};
+  setrlimit(RLIMIT_DATA, &data);
+#else
+  static_cast<void>(limits);
+#endif
+}
+
+[[noreturn]] void become_worker(const std::string& module, const Limits& limits, int answer, int output) {
+#if defined(__linux__)
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  setsid();
+  signal(SIGCHLD, SIG_DFL);
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (null > STDERR_FILENO) close(null);
+  limit_this_process(limits);
+  work(module, answer);
+}
+
+std::string signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV (it touched memory that is not there)";
+    case SIGBUS:
+      return "SIGBUS (it touched memory that is not there)";
+    case SIGILL:
+      return "SIGILL (an instruction that this processor does not have)";
+    case SIGABRT:
+      return "SIGABRT (it called abort)";
+    case SIGFPE:
+      return "SIGFPE (an arithmetic fault)";
+    case SIGTRAP:
+      return "SIGTRAP";
+    case SIGKILL:
+      return "SIGKILL";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGPIPE:
+      return "SIGPIPE";
+    case SIGSYS:
+      return "SIGSYS (a system call that is not allowed)";
+    default:
+      return fmt::format("signal {}", signal);
+  }
+}
+
+std::string listed(const std::vector<Process>& processes) {
+  std::vector<std::string> names;
+  for (const Process& process : processes) {
+    if (names.size() == 5) {
+      names.push_back(fmt::format("{} more", processes.size() - 5));
+      break;
+    }
+    names.push_back(fmt::format("{} ({})", process.name, process.id));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+class Supervision {
+ public:
+  Supervision(const std::string& module, const Limits& limits, int life)
+      : module_(module), limits_(limits), life_(life), output_(limits.output) {}
+
+  json run() {
+    start();
+    watch();
+    json verdict = judge();
+    const std::vector<Process> left = descendants();
+    if (!left.empty()) notes_.push_back("it leaves processes behind, which were ended: " + listed(left));
+    if (const auto stubborn = end_descendants(3); !stubborn.empty())
+      notes_.push_back("processes of it could not be ended: " + listed(stubborn));
+    verdict["notes"] = notes_;
+    verdict["output"] = output_.text();
+    verdict["milliseconds"] = milliseconds();
+    return verdict;
+  }
+
+ private:
+  double milliseconds() const { return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
+
+  void start() {
+    adopt_orphans();
+    child_ended_writer = child_ended_.writer;
+    fcntl(child_ended_.writer, F_SETFL, O_NONBLOCK);
+    struct sigaction action {};
+    action.sa_handler = on_child_ended;
+    action.sa_flags = SA_NOCLDSTOP | SA_RESTART;
+    sigaction(SIGCHLD, &action, nullptr);
+    worker_ = fork();
+    if (worker_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    if (worker_ == 0) {
+      for (const int end : {answer_pipe_.reader, output_pipe_.reader, child_ended_.reader, child_ended_.writer})
+        close(end);
+      become_worker(module_, limits_, answer_pipe_.writer, output_pipe_.writer);
+    }
+    close(answer_pipe_.writer);
+    close(output_pipe_.writer);
+  }
+
+  // Until the worker has ended, or was ended for a reason, which is then set.
+  void watch() {
+    auto next_look = begin_;
+    while (!status_) {
+      std::array<pollfd, 4> waited = {{{answer_pipe_.reader, POLLIN, 0},
+                                       {output_pipe_.reader, POLLIN, 0},
+                                       {child_ended_.reader, POLLIN, 0},
+                                       {life_, POLLIN, 0}}};
+      poll(waited.data(), waited.size(), 25);
+      read_answer();
+      output_.read(output_pipe_.reader);
+      if (waited[3].revents != 0 && nobody_waits()) end_worker("nobody waits for it any more");
+      if (!ended_because_.empty()) break;
+      wait_for_worker();
+      if (status_) break;
+      if (milliseconds() > limits_.seconds * 1000) {
+        is_timeout_ = true;
+        end_worker(fmt::format("its probe did not end within {:g} s", limits_.seconds));
+      } else if (output_.is_too_much()) {
+        end_worker(fmt::format("it printed more than {} MiB in its probe", limits_.output >> 20));
+      } else if (answer_.size() > largest_answer) {
+        end_worker("the answer of its probe has no end");
+      } else if (Clock::now() >= next_look) {
+        next_look = Clock::now() + std::chrono::milliseconds(200);
+        if (resident_bytes(descendants()) > limits_.bytes)
+          end_worker(fmt::format("its probe took more than {} MiB of memory", limits_.bytes >> 20));
+      }
+    }
+    // What was written before the end.
+    read_answer();
+    output_.read(output_pipe_.reader);
+  }
+
+  bool nobody_waits() const {
+    char byte = 0;
+    return read(life_, &byte, 1) == 0;
+  }
+
+  void wait_for_worker() {
+    std::array<char, 64> bytes{};
+    while (read(child_ended_.reader, bytes.data(), bytes.size()) > 0) {
+    }
+    int status = 0;
+    if (waitpid(worker_, &status, WNOHANG) == worker_) status_ = status;
+  }
+
+  void end_worker(std::string because) {
+    ended_because_ = std::move(because);
+    kill(worker_, SIGKILL);
+  }
+
+  void read_answer() {
+    std::array<char, 4096> bytes{};
+    for (ssize_t count = 0; answer_.size() <= largest_answer; answer_.append(bytes.data(), static_cast<size_t>(count)))
+      if (count = read(answer_pipe_.reader, bytes.data(), bytes.size()); count <= 0) break;
+  }
+
+  // The last step that was begun, as "step 'init'"; and the answer, if there is one.
+  std::string parse_answer(json& answer) const {
+    std::string step = "start";
+    for (std::size_t begin = 0; begin < answer_.size();) {
+      const std::size_t end = std::min(answer_.find('\n', begin), answer_.size());
+      const json line = json::parse(answer_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    answer_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+      begin = end + 1;
+      if (!line.is_object()) continue;
+      if (const auto found = line.find("step"); found != line.end() && found->is_string()) {
+        step = fmt::format("'{}'", found->get<std::string>());
+        if (const std::string device =
+                line.value("device", json()).is_string() ? line["device"].get<std::string>() : "";
+            !device.empty())
+          step += " on " + device;
+      }
+      if (const auto found = line.find("answer"); found != line.end() && found->is_object()) answer = *found;
+    }
+    return step;
+  }
+
+  static json failed(const std::string& reason) { return {{"verdict", "failed"}, {"reason", reason}}; }
+
+  json judge() {
+    json answer;
+    const std::string step = parse_answer(answer);
+    if (!ended_because_.empty()) {
+      json verdict = failed(fmt::format("{} (step {})", ended_because_, step));
+      if (is_timeout_) verdict["verdict"] = "timeout";
+      return verdict;
+    }
+    if (WIFSIGNALED(*status_))
+      return failed(fmt::format("its probe was ended by {} (step {})", signal_name(WTERMSIG(*status_)), step));
+    const int exit_status = WEXITSTATUS(*status_);
+    if (exit_status == answer_is_closed)
+      return failed(fmt::format("it closes descriptors that are not its own (before step {})", step));
+    if (exit_status != 0 || answer.is_null())
+      return failed(fmt::format("it ended its process with exit status {} (step {})", exit_status, step));
+    return judge(answer);
+  }
+
+  json judge(const json& answer) {
+    if (const auto notes = answer.find("notes"); notes != answer.end())
+      for (const json& note : *notes) notes_.push_back(note.get<std::string>());
+    if (const auto found = answer.find("changes"); found != answer.end() && !found->empty())
+      return failed(fmt::format("it changes the process: {}", fmt::join(found->get<std::vector<std::string>>(), "; ")));
+    if (const auto error = answer.find("error"); error != answer.end() && error->is_object())
+      return {{"verdict", "refused"}, {"reason", error->at("reason")}, {"code", error->at("code")}};
+    const json& devices = answer.at("devices");
+    std::vector<std::string> problems;
+    std::size_t working = 0;
+    bool is_wrong = false;
+    for (const json& device : devices) {
+      const std::string state = device.at("state"), reason = device.at("reason");
+      working += state == "right" || state == "unchecked";
+      is_wrong |= state == "wrong";
+      if (state == "wrong" || state == "error") problems.push_back(reason);
+    }
+    // A device that computes wrongly is not to be trusted to say so the next time.
+    if (is_wrong || (working == 0 && !problems.empty())) return failed(fmt::format("{}", fmt::join(problems, "; ")));
+    for (const std::string& problem : problems) notes_.push_back(problem);
+    return {{"verdict", "passed"},
+            {"reason", ""},
+            {"devices", devices},
+            {"threads", answer.at("threads")},
+            {"version", answer.at("version")}};
+  }
+
+  static constexpr std::size_t largest_answer = std::size_t{1} << 20;
+
+  const std::string& module_;
+  const Limits& limits_;
+  const int life_;
+  const Clock::time_point begin_ = Clock::now();
+  Pipe answer_pipe_, output_pipe_, child_ended_;
+  pid_t worker_ = -1;
+  std::optional<int> status_;
+  std::string ended_because_;
+  bool is_timeout_ = false;
+  std::string answer_;
+  Capture output_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+json supervise(const std::string& module, const Limits& limits, int life) {
+  try {
+    return Supervision(module, limits, life).run();
+  } catch (const std::exception& error) {
+    // Also an answer that is not of the form that ours has: somebody else wrote it.
+    end_descendants(3);
+    return {{"verdict", "failed"},
+            {"reason", fmt::format("its probe gave no answer that can be read: {}", error.what())}};
+  }
+}
+
+}  // namespace ferrule::probe

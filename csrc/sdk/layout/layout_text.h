@@ -1,0 +1,37 @@
+// The layout of the binary interface as one string: what the layout hashes are computed from. Where a list says
+// FE_SINCE(n), the string has "@n;".
+#pragma once
+
+#include <ferrule/backend.h>
+
+#include <string_view>
+
+namespace ferrule {
+
+#undef FE_SINCE
+#define FE_SINCE(minor) "@" #minor ";"
+#define FE_LAYOUT_FIELD(type, name) #type " " #name ";"
+#define FE_LAYOUT_SLOT(result, name, parameters) #result " " #name #parameters ";"
+
+inline constexpr std::string_view layout_text =
+    "fe_storage{" FE_STORAGE_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_value{" FE_VALUE_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_instruction{" FE_INSTRUCTION_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_body{" FE_BODY_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_node{" FE_NODE_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_graph_view{" FE_GRAPH_VIEW_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_device_properties{" FE_DEVICE_PROPERTIES_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_option{" FE_OPTION_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_option_info{" FE_OPTION_INFO_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_requirements{" FE_REQUIREMENTS_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_binding{" FE_BINDING_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_execution{" FE_EXECUTION_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_host{" FE_HOST_SLOTS(FE_LAYOUT_SLOT) "}"
+    "fe_backend{" FE_BACKEND_SLOTS(FE_LAYOUT_SLOT) "}";
+
+#undef FE_LAYOUT_FIELD
+#undef FE_LAYOUT_SLOT
+#undef FE_SINCE
+#define FE_SINCE(minor)
+
+}  // namespace ferrule

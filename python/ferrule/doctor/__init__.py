@@ -1,0 +1,1 @@
+"""What `ferrule doctor` finds out about this machine, and how it is told."""

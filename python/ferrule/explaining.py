@@ -1,0 +1,90 @@
+"""Why a backend is there or is not: the core's sentence, and what only Python knows of it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from importlib.metadata import PackageNotFoundError, distribution, metadata
+from pathlib import Path
+from typing import Any
+
+from ferrule import _devices, _ferrule, loading
+from ferrule._errors import InvalidArgumentError, LoadError
+
+KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
+TOOLS = {"inspect", "testing"}  # extras that are no backends
+
+
+def explain(name: str) -> str:
+    """One sentence on why the backend of a name, or the device of a kind, is there or is not, and what to do about it.
+
+    Loads what there is if nothing has been loaded yet.
+
+    >>> print(fe.explain("cuda"))
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidArgumentError(f"explain: takes the name of a backend, not {name!r}")
+    wanted = name.strip().lower().partition(":")[0]
+    report = _last_report()
+    names = {row["name"] for row in report["candidates"] if row["name"]}
+    if wanted in KINDS and wanted not in names:
+        return _of_kind(wanted, names)
+    sentence = _ferrule.report_explain(json.dumps(_with_versions(report)), wanted)
+    if wanted in names:
+        return sentence
+    return sentence + _offer(wanted, names)
+
+
+def _last_report() -> dict[str, Any]:
+    if loading.last_report is None:
+        try:
+            loading.load_all()
+        except LoadError as error:
+            return error.report.to_dict()
+    assert loading.last_report is not None
+    return loading.last_report.to_dict()
+
+
+def _of_kind(kind: str, names: set[str]) -> str:
+    found = [device for device in _devices.devices() if device.kind == kind]
+    if found:
+        return f"{kind}: there is {', '.join(f'{device} ({device.backend.name})' for device in found)}."
+    loaded = sorted({backend.name for backend in _devices.backends()})
+    others = sorted(names - set(loaded))
+    text = f"{kind}: no loaded backend drives such a device; loaded is {', '.join(loaded) or 'none'}"
+    return f"{text}, and explain() says why these are not: {', '.join(others)}." if others else f"{text}."
+
+
+def _with_versions(report: dict[str, Any]) -> dict[str, Any]:
+    """What no module that was not opened can tell, the distribution that installed it does."""
+    for row in report["candidates"]:
+        if not row.get("version") and row["name"] and row["root"] != "static":
+            row["version"] = _installed_version(row["name"], row["path"])
+    return report
+
+
+def _installed_version(name: str, path: str) -> str:
+    try:
+        found = distribution(f"ferrule-{name}")
+    except PackageNotFoundError:
+        return ""
+    base = Path(os.path.realpath(str(found.locate_file(""))))
+    return found.version if base in Path(os.path.realpath(path)).parents else ""
+
+
+def _offer(name: str, names: set[str]) -> str:
+    """What to do about a name that nothing was found for."""
+    extras = _extras()
+    if name in extras:
+        return f" Install it: pip install 'ferrule[{name}]'"
+    close = difflib.get_close_matches(name, sorted({*names, *extras, *KINDS}), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _extras() -> set[str]:
+    """Those of the installed ferrule that are backends."""
+    try:
+        return set(metadata("ferrule").get_all("Provides-Extra") or ()) - TOOLS
+    except PackageNotFoundError:
+        return set()

@@ -1,0 +1,164 @@
+// Modules are tried in a process of their own; what came of it is kept.
+#include "modules/loader_fixture.h"
+
+#include "core/loader/disk_cache.h"
+#include "core/loader/probe_process.h"
+#include "core/loader/verdict.h"
+
+#include <chrono>
+
+namespace ferrule::test {
+namespace {
+
+class LoaderProbe : public LoaderTest {
+ protected:
+  LoadRow probed(const std::string& stem, ProbePolicy policy = ProbePolicy::automatic, bool reprobe = false) {
+    LoadOptions options;
+    options.dirs = {root()};
+    options.policy.probe = policy;
+    options.policy.reprobe = reprobe;
+    return row(load_all(options), stem);
+  }
+  void unload(const std::string& name) { Registry::instance().unload(name); }
+
+  const std::string opened = "opened t_plain\ninitialised t_plain\n";
+  Variable cache_{"FERRULE_CACHE_DIR", (folder_ / "cache").c_str()};
+  Variable timeout_{"FERRULE_PROBE_TIMEOUT", "0.5"};
+  Variable no_driver_variable_{"CUDA_VISIBLE_DEVICES", nullptr};
+};
+
+TEST_F(LoaderProbe, WhatPassesIsLoadedAndNotTriedAgain) {
+  put(root(), "t_plain");
+  const LoadRow first = probed("t_plain");
+  EXPECT_EQ(first.state, LoadState::loaded) << first.reason;
+  EXPECT_EQ(first.probed, "yes");
+  EXPECT_GT(first.times.probe, 0);
+  EXPECT_EQ(notes(), opened + "device opened t_plain\ndevice closed t_plain\nclosed t_plain\n" + opened);
+  unload("t_plain");
+  forget_notes();
+  const LoadRow second = probed("t_plain");
+  EXPECT_EQ(second.state, LoadState::loaded);
+  EXPECT_EQ(second.probed, "cached");
+  EXPECT_EQ(notes(), opened);
+}
+
+TEST_F(LoaderProbe, NeverMeansNever) {
+  put(root(), "t_plain");
+  const LoadRow result = probed("t_plain", ProbePolicy::never);
+  EXPECT_EQ(result.state, LoadState::loaded);
+  EXPECT_EQ(result.probed, "no");
+  EXPECT_EQ(notes(), opened);
+}
+
+TEST_F(LoaderProbe, AbortIsAVerdictThatStays) {
+  put(root(), "t_abort");
+  const LoadRow first = probed("t_abort");
+  EXPECT_EQ(first.state, LoadState::probe_failed);
+  EXPECT_EQ(first.reason, "its probe was ended by SIGABRT (it called abort) (step 'init')");
+  forget_notes();
+  const LoadRow second = probed("t_abort");
+  EXPECT_EQ(second.state, LoadState::probe_failed);
+  EXPECT_EQ(second.probed, "cached");
+  EXPECT_EQ(second.reason, first.reason);
+  EXPECT_EQ(notes(), "") << "it was opened again";
+  EXPECT_EQ(probed("t_abort", ProbePolicy::automatic, true).probed, "yes");
+  EXPECT_EQ(notes(), "opened t_abort\ninitialised t_abort\n");
+}
+
+TEST_F(LoaderProbe, HangEndsWithTheTimeLimit) {
+  put(root(), "t_hang");
+  const auto begin = std::chrono::steady_clock::now();
+  const LoadRow result = probed("t_hang");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(result.state, LoadState::probe_failed);
+  EXPECT_EQ(result.reason, "its probe did not end within 0.5 s (step 'init')");
+}
+
+TEST_F(LoaderProbe, ChangeOfTheRoundingIsRefused) {
+  put(root(), "t_rounding");
+  const LoadRow result = probed("t_rounding");
+  EXPECT_EQ(result.state, LoadState::probe_failed);
+  EXPECT_CONTAINS(result.reason,
+                  "it changes the process: it changes the rounding of floating-point numbers (step 'init')");
+}
+
+TEST_F(LoaderProbe, ChangeOfTheEnvironmentIsNoted) {
+  const Variable unset("T_VARIABLE", nullptr);
+  put(root(), "t_variable");
+  const LoadRow result = probed("t_variable");
+  EXPECT_EQ(result.state, LoadState::loaded) << result.reason;
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_EQ(result.notes[0], "it sets T_VARIABLE in the environment (step 'init')");
+}
+
+TEST_F(LoaderProbe, WhatItPrintsIsInTheReport) {
+  put(root(), "t_words");
+  EXPECT_EQ(probed("t_words").output, "a word from init\n");
+}
+
+TEST_F(LoaderProbe, RefusalInOrderKeepsItsState) {
+  put(root(), "t_zero");
+  put(root(), "t_no_device");
+  put(root(), "t_throwing");
+  EXPECT_EQ(probed("t_zero").state, LoadState::incompatible);
+  EXPECT_EQ(probed("t_no_device").state, LoadState::no_device);
+  const LoadRow throwing = probed("t_throwing");
+  EXPECT_EQ(throwing.state, LoadState::error);
+  EXPECT_CONTAINS(throwing.reason, "threw a C++ exception");
+}
+
+TEST_F(LoaderProbe, FailureGivesWayToTheNextVariant) {
+  put_with_manifest(root(), "t_pair-broken", {{"rank", 3}});
+  put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
+  EXPECT_EQ(probed("t_pair-low").state, LoadState::loaded);
+}
+
+TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
+  put(root(), "t_plain");
+  EXPECT_EQ(probed("t_plain").probed, "yes");
+  unload("t_plain");
+  const Variable other("CUDA_VISIBLE_DEVICES", "1");
+  EXPECT_EQ(probed("t_plain").probed, "yes");
+}
+
+TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto remembered = [&](const std::string& word, int64_t age) {
+    const nlohmann::json line = {{"verdict", word}, {"reason", "why"}};
+    disk_cache::put("verdict", "key", nlohmann::json({{"at", now.count() - age}, {"line", line.dump()}}).dump());
+    return remembered_verdict("key").has_value();
+  };
+  EXPECT_TRUE(remembered("timeout", 590));
+  EXPECT_FALSE(remembered("timeout", 610));
+  EXPECT_FALSE(remembered("timeout", -10)) << "from the future";
+  EXPECT_FALSE(remembered("refused", 610));
+  EXPECT_TRUE(remembered("failed", 1'000'000));
+  EXPECT_TRUE(remembered("passed", 1'000'000));
+  EXPECT_FALSE(remembered("praised", 0));
+}
+
+TEST_F(LoaderProbe, LimitsAreChecked) {
+  const Variable twelve("FERRULE_PROBE_TIMEOUT", "12.5"), half_a_gigabyte("FERRULE_PROBE_MEMORY", "512");
+  EXPECT_EQ(probe_limits().milliseconds, 12'500u);
+  EXPECT_EQ(probe_limits().mebibytes, 512u);
+  for (const char* bad : {"0", "-1", "nan", "inf", "2s", "1e9"}) {
+    const Variable wrong("FERRULE_PROBE_TIMEOUT", bad);
+    EXPECT_EQ(error_of([] { probe_limits(); }).code(), FE_INVALID_ARGUMENT) << bad;
+  }
+}
+
+TEST_F(LoaderProbe, AnswerThatIsNoneIsAnError) {
+  EXPECT_EQ(error_of([] { verdict_from("nonsense"); }).code(), FE_IO);
+  EXPECT_EQ(error_of([] { verdict_from("{}"); }).code(), FE_IO);
+  EXPECT_EQ(error_of([] { verdict_from(R"({"verdict": "splendid", "reason": ""})"); }).code(), FE_IO);
+  EXPECT_EQ(error_of([] { verdict_from(R"({"verdict": "passed", "reason": 7})"); }).code(), FE_IO);
+}
+
+TEST_F(LoaderProbe, ProbeThatIsNoneIsAnError) {
+  EXPECT_EQ(error_of([&] { run_probe(folder_ / "nothing", "x", {}); }).code(), FE_IO);
+  EXPECT_EQ(error_of([&] { run_probe("/bin/true", "x", {}); }).code(), FE_IO);
+}
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,0 +1,33 @@
+/* Its ABI data is not what it should be: ZOO_ABI is the whole declaration, with ZOO_GOOD for what is right but for the
+ * macros of abi.h that are replaced here: ZOO_MAGIC, ZOO_MAJOR, ZOO_SIZE. */
+#define ZOO_OWN_ABI
+#include <ferrule/abi.h>
+#include <unistd.h>
+
+#define ZOO_GOOD FE_ABI_INITIALIZER
+#define EXPORT FE_MODULE_EXPORT __attribute__((used))
+
+#if defined(ZOO_MAGIC)
+#undef FE_ABI_MAGIC
+#define FE_ABI_MAGIC ZOO_MAGIC
+#endif
+#if defined(ZOO_MAJOR)
+#undef FE_ABI_MAJOR
+#define FE_ABI_MAJOR ZOO_MAJOR
+#endif
+#if defined(ZOO_SIZE) /* what the initialiser says of its own size */
+#define sizeof(type) ZOO_SIZE
+#endif
+
+ZOO_ABI
+
+#undef sizeof
+
+#include "zoo.h"
+
+static fe_error *misbehave(enum step step) {
+#if defined(ZOO_CHANGES_ABI)
+  if (step == STEP_OPEN) ferrule_backend_abi.major = 7;
+#endif
+  return (void)step, NULL;
+}

@@ -1,0 +1,18 @@
+/* Prints thirty megabytes while it computes, or, as ZOO_ENDLESS, for ever while it starts. */
+#include "zoo.h"
+
+static void print(unsigned long lines) {
+  for (unsigned long i = 0; i < lines; ++i) {
+    fputs("zoo: the quick brown fox jumps over the lazy dog \x1b[31m\xff and over the edge of UTF-8 as well\n", stdout);
+    if (i % 1000 == 0) fputs("zoo: a thousand lines\n", stderr);
+  }
+}
+
+static fe_error *misbehave(enum step step) {
+#if defined(ZOO_ENDLESS)
+  if (step == STEP_INIT) print(~0ul);
+#else
+  if (step == STEP_EXECUTE) print(350000);
+#endif
+  return NULL;
+}

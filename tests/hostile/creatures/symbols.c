@@ -1,0 +1,27 @@
+/* Exports functions with the names of the core's own, of Python's and of the C library's, which end the program. */
+#include "zoo.h"
+
+#define OURS(name)                  \
+  FE_MODULE_EXPORT void name(void); \
+  void name(void) { abort(); }
+
+OURS(fe_load_all)
+OURS(fe_load)
+OURS(fe_eval)
+OURS(fe_array_read)
+OURS(fe_array_apply)
+OURS(fe_error_message)
+OURS(fe_error_release)
+OURS(fe_devices)
+OURS(fe_string_data)
+OURS(PyErr_Occurred)
+OURS(_ZN7ferrule8Registry8instanceEv)
+
+/* One that both of a pair of modules have; each must see its own. */
+FE_MODULE_EXPORT extern const char *zoo_shared_name;
+const char *zoo_shared_name = ZOO_NAME;
+
+static fe_error *misbehave(enum step step) {
+  if (step == STEP_INIT && strcmp(zoo_shared_name, ZOO_NAME) != 0) abort();
+  return NULL;
+}

@@ -1,0 +1,8 @@
+/* What no probe can see: it waits for its third execute, and then crashes. */
+#include "zoo.h"
+
+static fe_error *misbehave(enum step step) {
+  static int executes;
+  if (step == STEP_EXECUTE && ++executes == 3) *(volatile int *)16 = 1;
+  return NULL;
+}

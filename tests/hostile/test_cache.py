@@ -1,0 +1,177 @@
+"""A cache folder in any state: loading is slower then, and says and does the same."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from zoo.catalogue import creature_named
+from zoo.creature import Place
+from zoo.public import NOBODY, public_folder
+from zoo.visitor import Visit, Visitor
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """With a bad module and a good one."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    put_both(folder)
+    return folder
+
+
+def put_both(folder: Path) -> None:
+    for name in ("crash_init", "innocent"):
+        creature = creature_named(name)
+        creature.put(Place(creature, folder))
+
+
+def check(visit: Visit, probed: str) -> None:
+    bad, good = visit.row("libferrule-crash_init.so"), visit.row("libferrule-innocent.so")
+    assert (bad["state"], good["state"]) == ("probe_failed", "loaded")
+    assert "SIGSEGV" in bad["reason"]
+    assert (bad["probed"], good["probed"]) == (probed, probed)
+    assert visit.told["cpu_faults"] == []
+    assert visit.told["changed"] == {}
+    assert visit.left == []
+
+
+def break_with(content: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 20)
+
+
+def grow(path: Path) -> None:
+    os.truncate(path, 200 << 20)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-20] ^= 1
+    path.write_bytes(content)
+
+
+def replace_with(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    def replace(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return replace
+
+
+@pytest.mark.parametrize(
+    "corrupt",
+    [
+        pytest.param(break_with(b""), id="empty"),
+        pytest.param(break_with(b"\xff\x00rubbish" * 999), id="rubbish"),
+        pytest.param(break_with(b"[" * 60_000), id="nested"),
+        pytest.param(cut, id="cut"),
+        pytest.param(flip, id="one bit"),
+        pytest.param(grow, id="200 MB"),
+        pytest.param(replace_with(os.mkfifo), id="fifo"),
+        pytest.param(replace_with(os.mkdir), id="folder"),
+        pytest.param(replace_with(lambda path: os.symlink("/dev/zero", path)), id="device"),
+        pytest.param(replace_with(lambda path: os.symlink(path, path)), id="loop"),
+    ],
+)
+def test_a_corrupted_cache_is_as_good_as_none(
+    visitor: Visitor, folder: Path, corrupt: Callable[[Path], object]
+) -> None:
+    check(visitor.visit(folder), "yes")
+    entries = list(visitor.cache.iterdir())
+    assert len(entries) >= 2
+    for entry in entries:
+        corrupt(entry)
+    check(visitor.visit(folder), "yes")
+
+
+def file_at(path: Path) -> None:
+    path.write_text("no folder")
+
+
+def dangling_at(path: Path) -> None:
+    path.symlink_to("nowhere/at/all")
+
+
+def open_to_all_at(path: Path) -> None:
+    path.mkdir()
+    path.chmod(0o777)
+
+
+@pytest.mark.parametrize("make", [file_at, dangling_at, open_to_all_at, os.mkfifo])
+def test_what_is_no_cache_folder_of_ours_is_not_used(
+    visitor: Visitor, folder: Path, make: Callable[[Path], object]
+) -> None:
+    make(visitor.cache)
+    check(visitor.visit(folder), "yes")
+    check(visitor.visit(folder), "yes")
+
+
+@pytest.mark.parametrize("named", ["/dev/full", "/proc/nowhere/at/all", "relative/to/what"])
+def test_a_cache_folder_that_cannot_be_is_not_used(visitor: Visitor, folder: Path, named: str) -> None:
+    environment = {"FERRULE_CACHE_DIR": named}
+    check(visitor.visit(folder, environment=environment), "yes")
+    check(visitor.visit(folder, environment=environment), "yes")
+    assert list((visitor.home / "here").iterdir()) == []
+
+
+def test_a_cache_that_may_not_grow_is_not_used(visitor: Visitor, folder: Path) -> None:
+    """No byte can be written to any file, as on a full disk or beyond a quota."""
+    environment = {"ZOO_MARKS": "/dev/null"}
+    check(visitor.visit(folder, environment=environment, file_limit=0), "yes")
+    check(visitor.visit(folder, environment=environment), "yes")
+    assert not any(path.name.endswith(".unfinished") for path in visitor.cache.iterdir())
+
+
+def fill(path: Path) -> None:
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as filler:
+        while filler.write(bytes(4096)):
+            continue
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system without a free block."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "zoo", str(disk)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root may mount a file system here")
+    try:
+        (disk / "cache").mkdir(mode=0o700)
+        fill(disk / "filler")
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_cache_on_a_full_disk_is_not_used(visitor: Visitor, folder: Path, full_disk: Path) -> None:
+    environment = {"FERRULE_CACHE_DIR": str(full_disk / "cache")}
+    check(visitor.visit(folder, environment=environment), "yes")
+    check(visitor.visit(folder, environment=environment), "yes")
+    assert list((full_disk / "cache").iterdir()) == [], "not even an empty file"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="root may become somebody else")
+@pytest.mark.parametrize("owner", [0, NOBODY])
+def test_a_read_only_cache_is_not_used(owner: int) -> None:
+    """By somebody who may not write there, be it his own or not."""
+    with public_folder() as public:
+        modules = public / "modules"
+        modules.mkdir()
+        put_both(modules)
+        visitor = Visitor(public / "home")
+        visitor.cache.mkdir(parents=True)
+        visitor.home.chmod(0o777)
+        visitor.cache.chmod(0o555)
+        os.chown(visitor.cache, owner, owner)
+        check(visitor.visit(modules, user=NOBODY), "yes")
+        check(visitor.visit(modules, user=NOBODY), "yes")
+        assert list(visitor.cache.iterdir()) == []

@@ -1,0 +1,115 @@
+"""Where modules lie: names that need care, and folders that are not for us."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from zoo.catalogue import creature_named
+from zoo.creature import Place
+from zoo.public import NOBODY, public_folder
+from zoo.visitor import Visit, Visitor
+
+INNOCENT = "libferrule-innocent.so"
+become_somebody_else = pytest.mark.skipif(os.getuid() != 0, reason="root may become somebody else")
+
+
+def put(folder: Path, *names: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        creature = creature_named(name)
+        creature.put(Place(creature, folder))
+    return folder
+
+
+def check_goes_on(visit: Visit) -> None:
+    assert visit.told["cpu_faults"] == []
+    assert visit.told["changed"] == {}
+    assert visit.left == []
+
+
+@pytest.mark.parametrize(
+    "name", ["with spaces", "Lücken und Größen ☃", "quotes ' \" $HOME `id`", "a line\nand another", "-rf", "%s%n{}"]
+)
+def test_a_folder_may_have_any_name(visitor: Visitor, tmp_path: Path, name: str) -> None:
+    folder = put(tmp_path / name, "innocent", "crash_compile")
+    visit = visitor.visit(folder, add_on="innocent")
+    assert visit.row(INNOCENT)["state"] == "loaded"
+    assert Path(visit.row(INNOCENT)["path"]) == folder / INNOCENT
+    assert visit.told["sum"] == [2, 4, 6]
+    bad = visit.row("libferrule-crash_compile.so")
+    assert (bad["state"], "SIGSEGV" in bad["reason"]) == ("probe_failed", True)
+    check_goes_on(visit)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    with public_folder() as folder:
+        (folder / "home").mkdir()
+        (folder / "home").chmod(0o777)
+        yield folder
+
+
+@become_somebody_else
+def test_a_folder_that_we_may_not_read_is_one_sentence(public: Path) -> None:
+    folder = put(public / "modules", "innocent")
+    folder.chmod(0o700)
+    visit = Visitor(public / "home").visit(folder, user=NOBODY)
+    [root] = [root for root in visit.told["report"]["roots"] if root["path"] == str(folder)]
+    assert "cannot be read: Permission denied" in root["problem"]
+    assert root["candidates"] == 0
+    check_goes_on(visit)
+
+
+@become_somebody_else
+def test_a_module_that_we_may_not_read_is_a_row(public: Path) -> None:
+    folder = put(public / "modules", "innocent")
+    (folder / INNOCENT).chmod(0o700)
+    visit = Visitor(public / "home").visit(folder, user=NOBODY)
+    row = visit.row(INNOCENT)
+    assert (row["state"], row["reason"]) == ("error", "the file cannot be read")
+    check_goes_on(visit)
+
+
+@become_somebody_else
+def test_what_another_user_owns_is_not_for_root(visitor: Visitor, tmp_path: Path) -> None:
+    folder = put(tmp_path / "modules", "innocent")
+    os.chown(folder / INNOCENT, NOBODY, NOBODY)
+    check_unsafe(visitor, folder)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_folder_that_others_can_write_is_unsafe(visitor: Visitor, tmp_path: Path, mode: int) -> None:
+    folder = put(tmp_path / "modules", "innocent")
+    folder.chmod(mode)
+    if mode == 0o775:
+        give_to_a_group_of_others(folder)
+    check_unsafe(visitor, folder)
+
+
+def test_a_module_that_others_can_write_is_unsafe(visitor: Visitor, tmp_path: Path) -> None:
+    folder = put(tmp_path / "modules", "innocent")
+    (folder / INNOCENT).chmod(0o666)
+    check_unsafe(visitor, folder)
+
+
+def give_to_a_group_of_others(folder: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root gives a folder to any group")
+    os.chown(folder, 0, NOBODY)
+
+
+def check_unsafe(visitor: Visitor, folder: Path) -> None:
+    visit = visitor.visit(folder)
+    row = visit.row(INNOCENT)
+    assert row["state"] == "unsafe", row
+    assert len(row["reason"]) > 20
+    assert visitor.marks() == [], "nothing of it may run, not even in a probe"
+    check_goes_on(visit)
+    assert visitor.visit(folder, trust="any").row(INNOCENT)["state"] == "loaded"
+    named = visitor.visit(folder.parent / "home", environment={"FERRULE_BACKEND_PATH": str(folder / INNOCENT)}).row(
+        INNOCENT
+    )
+    assert named["state"] == "loaded", "who names a file is warned only"

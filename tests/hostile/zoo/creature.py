@@ -1,0 +1,92 @@
+"""A hostile module: how it gets into its folder, and what the load must say of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from zoo.visitor import Visit
+
+HERE = Path(__file__).resolve().parents[1]
+PACKAGE = "ZOO_PACKAGE"  # the folder of the installed package, which conftest.py sets
+
+
+@dataclass(frozen=True)
+class Creature:
+    name: str
+    state: str  # of its row
+    reason: str = ""  # a regular expression, found in its row's reason
+    source: str = "innocent.c"  # in creatures/
+    defines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    note: str = ""  # a regular expression, found in one of its row's notes
+    runs: bool = True  # whether anything of it may be executed, in its probe or here
+    is_named: bool = False  # by FERRULE_BACKEND_PATH, too: what is no regular file is no candidate in a folder
+    is_steady: bool = True  # whether a second load finds what the first one found
+    environment: Mapping[str, str] = field(default_factory=dict)
+    put: Callable[[Place], None] = lambda place: place.put_module()
+    check: Callable[[Visit, dict[str, Any]], None] = lambda visit, row: None  # what is special about it
+
+    @property
+    def file(self) -> str:
+        return f"libferrule-{self.name}.so"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder for one creature."""
+
+    creature: Creature
+    folder: Path
+
+    @property
+    def module(self) -> Path:
+        return self.folder / self.creature.file
+
+    def put_module(self) -> None:
+        compile_module(self.creature, self.module)
+
+    def put_manifest(self, **changes: object) -> None:
+        """One that is right, but for the changes; None takes an entry away."""
+        null = Path(os.environ[PACKAGE]) / "testing" / "libferrule-null.json"
+        content = self.module.read_bytes()
+        entries: dict[str, object] = {
+            "name": self.creature.name,
+            "variant": "",
+            "abi": json.loads(null.read_text())["abi"],
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "size": len(content),
+            "rank": 1,
+        }
+        entries |= changes
+        self.write_manifest(json.dumps({key: value for key, value in entries.items() if value is not None}))
+
+    def write_manifest(self, content: str | bytes) -> None:
+        data = content if isinstance(content, bytes) else content.encode()
+        self.module.with_suffix(".json").write_bytes(data)
+
+
+def compile_module(creature: Creature, to: Path, **changes: str) -> None:
+    """Each is compiled where it is needed, so that tests side by side share the work."""
+    source = HERE / "creatures" / creature.source
+    is_cpp = source.suffix == ".cc"
+    compiler = ["c++", "-std=c++17"] if is_cpp else ["cc", "-std=gnu11"]
+    launcher = ["ccache"] if shutil.which("ccache") else []
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion"]
+    if creature.source == "throwing.cc":  # throws through what is compiled for C
+        warnings += ["-Wno-missing-field-initializers"]
+    folders = [f"-I{os.environ[PACKAGE]}/include", f"-I{HERE}"]
+    defined = [f"-D{word}" for word in (f'ZOO_NAME="{creature.name}"', *creature.defines)]
+    made = to.with_name("unfinished.o")
+    compile_only = [*launcher, *compiler, "-O1", "-g0", "-fPIC", *warnings, *folders, *defined, "-c"]
+    subprocess.run([*compile_only, str(source), "-o", str(made)], check=True)
+    link = [compiler[0], "-shared", "-pthread", str(made), "-o", str(to), *creature.flags, "-lm"]
+    subprocess.run(link, check=True, cwd=to.parent)
+    made.unlink()

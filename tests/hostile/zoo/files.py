@@ -1,0 +1,162 @@
+"""Creatures of the file system: their manifests, and what lies where a module should."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from zoo.creature import Creature, Place, compile_module
+from zoo.visitor import Visit
+
+NESTED = 100_000
+
+
+def with_manifest(name: str, state: str, reason: str, content: str | bytes) -> Creature:
+    def put(place: Place) -> None:
+        place.put_module()
+        place.write_manifest(content)
+
+    return Creature(name, state, reason, put=put, runs=False)
+
+
+def lying(creature: str, state: str, reason: str, /, **changes: object) -> Creature:
+    def put(place: Place) -> None:
+        place.put_module()
+        place.put_manifest(**changes)
+
+    return Creature(creature, state, reason, put=put, runs=False)
+
+
+def in_place(name: str, reason: str, put: Callable[[Place], object], state: str = "error") -> Creature:
+    return Creature(name, state, reason, put=lambda place: (put(place), None)[1], runs=False, is_named=True)
+
+
+def put_sparse_manifest(place: Place) -> None:
+    place.put_module()
+    place.put_manifest()
+    os.truncate(place.module.with_suffix(".json"), 100 << 20)
+
+
+def put_full_manifest(place: Place) -> None:
+    """Just below any limit on its size, and all of it JSON."""
+    place.put_module()
+    place.put_manifest(ops=["add"] * 120_000)
+
+
+def put_manifest_that_is(make: Callable[[str], object]) -> Callable[[Place], None]:
+    def put(place: Place) -> None:
+        place.put_module()
+        make(str(place.module.with_suffix(".json")))
+
+    return put
+
+
+def put_nested(key: str) -> Callable[[Place], None]:
+    def put(place: Place) -> None:
+        place.put_module()
+        place.put_manifest()
+        path = place.module.with_suffix(".json")
+        nested = "[" * NESTED + "]" * NESTED
+        path.write_text(path.read_text().rstrip("}") + f', "{key}": {nested}}}')
+
+    return put
+
+
+def put_repeated(place: Place) -> None:
+    place.put_module()
+    place.put_manifest()
+    path = place.module.with_suffix(".json")
+    path.write_text(path.read_text().rstrip("}") + f', "name": "{place.creature.name}", "rank": 9}}')
+
+
+def put_looping_link(place: Place) -> None:
+    other = place.folder / "libferrule-round.so"
+    place.module.symlink_to(other)
+    other.symlink_to(place.module)
+
+
+def put_cut(place: Place) -> None:
+    place.put_module()
+    os.truncate(place.module, place.module.stat().st_size // 2)
+
+
+def put_two_cases(place: Place) -> None:
+    place.put_module()
+    shutil.copy(place.module, place.folder / "libferrule-TWIN.so")
+
+
+def refuses_the_other_case(visit: Visit, row: dict[str, Any]) -> None:
+    other = visit.row("libferrule-TWIN.so")
+    assert (other["state"], other["devices"]) == ("error", [])
+    assert "a backend's name consists of a-z, 0-9 and _" in other["reason"]
+
+
+def put_same_name_twice(place: Place) -> None:
+    """As lib* and without: one name, one rank, two files."""
+    place.put_module()
+    shutil.copy(place.module, place.folder / "ferrule-same_name.so")
+
+
+def loads_one_of_two(visit: Visit, row: dict[str, Any]) -> None:
+    states = sorted((row["state"], visit.row("ferrule-same_name.so")["state"]))
+    assert states == ["loaded", "outranked"]
+
+
+def put_where_names_are_not_utf8(place: Place) -> None:
+    place.put_module()
+    compile_module(Creature("bytes", "error"), place.folder / "made")
+    os.rename(place.folder / "made", os.path.join(os.fsencode(place.folder), b"libferrule-\xff\xfe.so"))
+
+
+MANIFESTS = [
+    Creature("manifest_of_100_mb", "error", "larger than a megabyte", put=put_sparse_manifest, runs=False),
+    Creature("manifest_of_many_ops", "loaded", put=put_full_manifest),
+    with_manifest("manifest_nested", "error", "manifest", "[" * 500_000),
+    with_manifest("manifest_nested_objects", "error", "manifest", '{"a":' * 100_000),
+    Creature("manifest_nested_size", "error", "'size'|nest", put=put_nested("size"), runs=False),
+    Creature("manifest_nested_unknown", "error", "nest|deep", put=put_nested("zoo"), runs=False),
+    Creature("manifest_with_a_key_twice", "error", "twice", put=put_repeated, runs=False),
+    with_manifest("manifest_not_utf8", "error", "UTF-8", b'{"name": "\xff\xfe\x80"}'),
+    with_manifest("manifest_of_zeros", "error", "not JSON", bytes(1000)),
+    with_manifest("manifest_broken", "error", "not JSON", '{"name": "manifest_broken", "abi": {"major": 0,'),
+    with_manifest("manifest_empty", "error", "not JSON", ""),
+    lying("manifest_of_another_name", "error", "it is about 'cuda'", name="cuda"),
+    lying("manifest_of_another_hash", "error", "SHA-256", sha256="0" * 64),
+    lying("manifest_of_another_size", "error", "its manifest says 7", size=7),
+    lying("manifest_of_another_abi", "error", "another interface", abi={"major": 0, "minor": 9, "layout_hash": "0x1"}),
+    lying("manifest_of_huge_numbers", "error", "'rank'", rank=10**30),
+    lying("manifest_of_huge_floats", "error", "'size'", size=1e300),
+    lying("manifest_without_hash", "error", "'sha256' is missing", sha256=None),
+    lying("manifest_with_a_missing_driver", "incompatible", "libzoo_driver.so.9", driver=["libzoo_driver.so.9"]),
+    lying("manifest_with_a_driver_path", "incompatible|error", "driver|zoo", driver=["../../../../tmp/zoo"]),
+    lying("manifest_with_unknown_features", "incompatible", "this CPU has no", cpu_features=["warp_drive"]),
+    Creature("manifest_is_a_fifo", "error", "not a file", put=put_manifest_that_is(os.mkfifo), runs=False),
+    Creature("manifest_is_a_folder", "error", "not a file", put=put_manifest_that_is(os.mkdir), runs=False),
+    Creature(
+        "manifest_is_a_device",
+        "error",
+        "not a file",
+        put=put_manifest_that_is(lambda path: os.symlink("/dev/zero", path)),
+        runs=False,
+    ),
+]
+
+PLACES = [
+    in_place("fifo", "not a regular file", lambda place: os.mkfifo(place.module)),
+    in_place("folder", "not a regular file", lambda place: place.module.mkdir()),
+    in_place("device", "not a regular file", lambda place: place.module.symlink_to("/dev/zero")),
+    in_place("dangling_link", "no such file", lambda place: place.module.symlink_to("nowhere")),
+    in_place("looping_link", "link|no such file", put_looping_link),
+    Creature("empty_file", "error", "empty", put=lambda place: place.module.touch(), runs=False),
+    Creature(
+        "script", "error", "text file", put=lambda place: (place.module.write_text("#!/bin/sh\n"), None)[1], runs=False
+    ),
+    Creature("cut_file", "error", "truncated", put=put_cut, runs=False),
+    Creature("twin", "loaded", put=put_two_cases, check=refuses_the_other_case),
+    Creature("same_name", "loaded|outranked", put=put_same_name_twice, check=loads_one_of_two),
+    Creature("beside_bytes", "loaded", put=put_where_names_are_not_utf8),
+]
+
+CREATURES = MANIFESTS + PLACES

@@ -1,0 +1,164 @@
+"""Creatures that lay hands on the process: on what belongs to all of it, on its parent, on what it says of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from zoo.creature import Creature, Place, compile_module
+from zoo.visitor import Visit
+
+# What the process in the probe would say of a good module, as a string of C.
+ANSWER = '{"answer": {"error": null, "changes": [], "notes": [], "threads": 0, "version": "1", "devices": []}}'
+FORGED = '"' + ANSWER.replace('"', r"\"") + r'\n"'
+
+
+def changing(name: str, change: str, what: str, step: str = "INIT", note: str = "") -> Creature:
+    defines = (f"ZOO_CHANGE={change}", f"ZOO_STEP=STEP_{step}")
+    if note:
+        return Creature(name, "loaded", source="process.c", defines=defines, note=note)
+    return Creature(name, "probe_failed", rf"changes the process: .*{what}", source="process.c", defines=defines)
+
+
+def closing(name: str, step: str) -> Creature:
+    defines = ("ZOO_CHANGE=descriptors", f"ZOO_STEP=STEP_{step}")
+    return Creature(
+        name, "probe_failed", "closes descriptors that are not its own", source="process.c", defines=defines
+    )
+
+
+def leaving(name: str, child: str) -> Creature:
+    """Its children come to life in the probe only, since nothing computes on it here: none may be left."""
+    note = "leaves processes behind, which were ended"
+    return Creature(name, "loaded", source="children.c", defines=(f"ZOO_CHILD={child}",), note=note)
+
+
+def against_its_parent(name: str, signal: str, *defines: str) -> Creature:
+    """Nobody knows who ended the probe, so there is no verdict to be remembered."""
+    return Creature(
+        name,
+        "probe_failed",
+        "its probe (was ended from outside|does not answer)",
+        source="parent.c",
+        defines=(f"ZOO_SIGNAL={signal}", *defines),
+        is_steady=False,
+    )
+
+
+def put_with_a_missing_library(place: Place) -> None:
+    source = place.folder / "missing.c"
+    library = place.folder / "libzoo_missing.so.1"
+    source.write_text("int zoo_from_elsewhere(void) { return 42; }\n")
+    command = ["cc", "-shared", "-fPIC", str(source), "-o", str(library), "-Wl,-soname,libzoo_missing.so.1"]
+    subprocess.run(command, check=True)
+    place.put_module()
+    os.unlink(library)
+    source.unlink()
+
+
+def put_with_a_library_beside_it(place: Place) -> None:
+    """Found through no variable and no run path of the file: what lies beside a module is its own."""
+    put_with_a_missing_library(place)
+    source = place.folder / "beside.c"
+    source.write_text("int zoo_from_elsewhere(void) { return 42; }\n")
+    library = place.folder / "libzoo_missing.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    source.unlink()
+
+
+def maps_what_lies_beside(visit: Visit, row: dict[str, Any]) -> None:
+    mapped = [Path(file).name for file in row["files"]]
+    assert mapped[0] == "libferrule-library_beside.so"
+    assert "libzoo_missing.so.1" in mapped
+
+
+def put_a_pair(place: Place) -> None:
+    """A second module that exports the same symbols."""
+    place.put_module()
+    twin = Creature("same_symbols_twin", "loaded", source="symbols.c")
+    compile_module(twin, place.folder / twin.file)
+
+
+def loads_the_pair(visit: Visit, row: dict[str, Any]) -> None:
+    assert visit.row("libferrule-same_symbols_twin.so")["state"] == "loaded"
+
+
+def put_with_a_replacement(place: Place) -> None:
+    place.put_module()
+    os.makedirs(place.folder / "other")
+    compile_module(Creature(place.creature.name, "loaded"), place.folder / "other" / "module")
+
+
+def replaced(name: str, reason: str, *defines: str) -> Creature:
+    return Creature(
+        name,
+        "error",
+        reason,
+        source="replaced.c",
+        defines=defines,
+        put=put_with_a_replacement,
+        is_steady=False,
+        environment={"ZOO_REPLACEMENT": "{folder}/other/module"},
+    )
+
+
+CREATURES = [
+    changing("locale", "locale", "locale"),
+    changing("locale_of_constructor", "locale", "locale", "OPEN"),
+    changing("handlers", "handlers", "handlers of SIGSEGV, SIGTERM"),
+    changing("blocked_signals", "blocked_signals", "signal"),
+    changing("flush_to_zero", "flush_to_zero", "floating"),
+    changing("flush_to_zero_of_constructor", "flush_to_zero", "floating", "OPEN"),
+    changing("flush_to_zero_of_execute", "flush_to_zero", "floating", "EXECUTE"),
+    changing("rounding", "rounding", "rounding of floating"),
+    changing("traps", "traps", "floating"),
+    changing("directory", "directory", "directory"),
+    changing("mask", "mask", "umask"),
+    changing("environment", "environment", "", note="environment.*ZOO_WAS_HERE"),
+    closing("descriptors", "INIT"),
+    closing("descriptors_of_close", "CLOSE"),
+    changing("output", "output", "standard output"),
+    Creature("leaks", "loaded", source="process.c", defines=("ZOO_CHANGE=leaks", "ZOO_STEP=STEP_DEVICE_OPEN")),
+    Creature("threads", "loaded", source="threads.c", note="3 threads"),
+    Creature("running_threads", "loaded", source="threads.c", defines=("ZOO_RUNNING",), note="3 threads"),
+    leaving("child", "child"),
+    leaving("grandchild", "daemon_of_its_own"),
+    leaving("fleeing_child", "fleeing"),
+    leaving("swarm", "swarm"),
+    against_its_parent("kills_parent", "SIGKILL"),
+    against_its_parent("kills_parent_and_stays", "SIGKILL", "ZOO_STAYS"),
+    against_its_parent("stops_parent_and_stays", "SIGSTOP", "ZOO_STAYS"),
+    against_its_parent("terminates_parent_and_stays", "SIGTERM", "ZOO_STAYS"),
+    Creature("rubbish_in_pipes", "probe_failed", "probe", source="pipes.c"),
+    Creature("forged_verdict", "probe_failed", "probe", source="pipes.c", defines=(f"ZOO_FORGED={FORGED}",)),
+    Creature(
+        "forged_verdict_and_success",
+        "probe_failed",
+        "probe",
+        source="pipes.c",
+        defines=(f"ZOO_FORGED={FORGED}", "ZOO_SUCCEEDS"),
+    ),
+    Creature("same_symbols", "loaded", source="symbols.c", put=put_a_pair, check=loads_the_pair),
+    Creature(
+        "missing_library",
+        "error",
+        "libzoo_missing.so.1",
+        source="needs.c",
+        flags=("./libzoo_missing.so.1",),
+        put=put_with_a_missing_library,
+        runs=False,
+    ),
+    Creature(
+        "library_beside",
+        "loaded",
+        source="needs.c",
+        flags=("./libzoo_missing.so.1",),
+        put=put_with_a_library_beside_it,
+        check=maps_what_lies_beside,
+    ),
+    Creature("missing_symbol", "error", "zoo_from_elsewhere", source="needs.c", runs=False),
+    replaced("replaced_by_rename", "replaced|changed"),
+    replaced("rewritten_in_place", "replaced|changed", "ZOO_REWRITTEN"),
+]

@@ -1,0 +1,56 @@
+"""The table of the zoo in docs/loading.md: made from what tests saw (`./dev zoo`), and compared with it by each test.
+
+python -m zoo.table SEEN PAGE    writes the rows in the folder SEEN, one JSON a creature, between PAGE's marks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+BEGIN = "<!-- the zoo: written by ./dev zoo -->"
+END = "<!-- the end of the zoo -->"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "loading.md"
+LONGEST = 160  # characters of a sentence
+
+
+def sentence(row: dict[str, Any], folder: Path) -> str:
+    """What the row says, without what differs from run to run, and as a cell of a table."""
+    said = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
+    said = said.replace(str(folder), "...")
+    said = re.sub(r"\b0x[0-9a-f]{9,}\b", "0x...", said)
+    said = re.sub(r"\b(process|pid|thread) \d+\b", r"\1 N", said)
+    said = " ".join(said.replace("|", "\\|").split())
+    said = "".join(character if character.isprintable() else "?" for character in said)
+    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+
+
+def documented(page: Path = PAGE) -> dict[str, tuple[str, str]]:
+    """State and sentence of each creature, as the docs have them."""
+    text = page.read_text(encoding="utf-8")
+    rows = {}
+    for line in text[text.index(BEGIN) : text.index(END)].splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 4 and cells[0].startswith("`"):
+            rows[cells[0].strip("`")] = (cells[1], cells[2])
+    return rows
+
+
+def write(seen: Path, page: Path) -> int:
+    from zoo.catalogue import CREATURES
+
+    lines = ["| module | state | what the report says | ms |", "|---|---|---|---:|"]
+    for creature in CREATURES:
+        row = json.loads((seen / f"{creature.name}.json").read_text(encoding="utf-8"))
+        lines.append(f"| `{creature.name}` | {row['state']} | {row['sentence']} | {row['milliseconds']:.0f} |")
+    text = page.read_text(encoding="utf-8")
+    before, after = text[: text.index(BEGIN)], text[text.index(END) :]
+    page.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + after, encoding="utf-8")
+    return len(lines) - 2
+
+
+if __name__ == "__main__":
+    print(f"{write(Path(sys.argv[1]), Path(sys.argv[2]))} creatures")

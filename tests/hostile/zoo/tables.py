@@ -1,0 +1,118 @@
+"""Creatures that tell the core what is not so: in their ABI data, their table, their devices and their errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zoo.creature import Creature
+from zoo.visitor import Visit
+
+SYMBOL = "ferrule_backend_abi"
+GOOD = f"EXPORT const fe_abi {SYMBOL} = ZOO_GOOD;"
+# One byte behind where it could lie, in data that is long enough.
+MISALIGNED = f"""
+static __attribute__((used, aligned(8))) const struct __attribute__((packed)) {{
+  char first; fe_abi abi; char rest[1000];
+}} zoo_shifted = {{0, ZOO_GOOD, {{0}}}};
+__asm__(".globl {SYMBOL}; .type {SYMBOL}, @object; .size {SYMBOL}, 1000; .set {SYMBOL}, zoo_shifted + 1");
+"""
+
+
+def abi(name: str, state: str, reason: str, declaration: str, *defines: str, runs: bool = False) -> Creature:
+    """One of which nothing may be executed, since what is wrong stands in the file."""
+    defined = (f"ZOO_ABI={declaration}", *defines)
+    return Creature(name, state, reason, source="abi.c", defines=defined, runs=runs)
+
+
+def table(name: str, state: str, reason: str, *defines: str) -> Creature:
+    return Creature(name, state, reason, source="tables.c", defines=defines)
+
+
+def spoiled(field: str, value: str) -> str:
+    return f"ZOO_SPOIL(table)=(table)->{field}={value}"
+
+
+def is_bounded(visit: Visit, row: dict[str, Any]) -> None:
+    assert len(str(visit.told["report"])) < 100_000, "no report grows with what a module says"
+
+
+ABI = [
+    abi("abi_of_8_bytes", "error", "constant data|ends after 8", f"EXPORT const uint64_t {SYMBOL} = FE_ABI_MAGIC;"),
+    abi("abi_of_no_bytes", "error", "constant data|ends after 0", f"EXPORT const char {SYMBOL}[0];"),
+    abi("abi_not_in_the_file", "error", "constant data", f"EXPORT fe_abi {SYMBOL};"),
+    abi("abi_is_code", "incompatible|error", "magic", f"EXPORT void {SYMBOL}(void) {{ {'getpid();' * 20} }}"),
+    abi("abi_misaligned", "incompatible", "multiple", MISALIGNED, runs=True),
+    abi(
+        "abi_huge",
+        "loaded",
+        "",
+        f"EXPORT const struct {{ fe_abi abi; char rest[64 << 20]; }} {SYMBOL} = {{ ZOO_GOOD, {{1}} }};",
+        runs=True,
+    ),
+    abi("abi_says_4_gb", "incompatible|error", "4294967295", GOOD, "ZOO_SIZE=0xffffffffu"),
+    abi("abi_says_nothing", "incompatible|error", "0", GOOD, "ZOO_SIZE=0"),
+    abi("abi_of_other_magic", "incompatible|error", "magic", GOOD, "ZOO_MAGIC=0x6c6c6568"),
+    abi("abi_of_the_future", "incompatible", "interface 4000000000", GOOD, "ZOO_MAJOR=4000000000u"),
+    abi(
+        "abi_changes_when_opened",
+        "incompatible",
+        "interface 7",
+        GOOD.replace("const ", ""),
+        "ZOO_CHANGES_ABI",
+        runs=True,
+    ),
+]
+
+TABLES = [
+    table("table_of_no_bytes", "error", "table to 0 bytes", spoiled("struct_size", "0")),
+    table("table_of_half", "error", "no function", spoiled("struct_size", "sizeof(fe_backend) / 2")),
+    table("table_larger_than_ours", "error", "size of its table", spoiled("struct_size", "~(size_t)0")),
+    table("table_without_compile", "error", "no function 'compile'", spoiled("compile", "NULL")),
+    table("table_of_another_name", "error", "calls it 'cpu'", spoiled("name", '"cpu"')),
+    table("table_without_name", "error", "calls it ''", spoiled("name", "NULL")),
+    table("wild_functions", "probe_failed", "ended by SIG", spoiled("device_count", "(void *)16")),
+    table("endless_name", "probe_failed", "ended by SIGSEGV .*'init'", spoiled("name", "endless()")),
+    table("endless_version", "probe_failed", "ended by SIGSEGV .*'init'", spoiled("version", "endless()")),
+    table("endless_device_name", "probe_failed", "ended by SIGSEGV .*'enumerate'", "ZOO_DEVICE_NAME=endless()"),
+    Creature(
+        "long_device_name",
+        "loaded",
+        "",
+        source="tables.c",
+        defines=("ZOO_DEVICE_NAME=long_string()",),
+        check=is_bounded,
+    ),
+    Creature(
+        "long_error",
+        "error",
+        "aaaa",
+        source="tables.c",
+        defines=("ZOO_ERROR=long_string()", "ZOO_ERROR_CODE=FE_INTERNAL"),
+        check=is_bounded,
+    ),
+    table("device_name_not_utf8", "loaded", "", 'ZOO_DEVICE_NAME="\\xff\\xfe\\x80"'),
+    table("error_not_utf8", "error", "zoo: ", 'ZOO_ERROR="zoo: \\xff\\xfe \\x1b[31m"', "ZOO_ERROR_CODE=FE_IO"),
+    table("error_of_unknown_code", "error", "zoo: odd", 'ZOO_ERROR="zoo: odd"', "ZOO_ERROR_CODE=(fe_code)-77"),
+    table("forged_error", "probe_failed", "ended by SIGSEGV .*'init'", "ZOO_FORGED_ERROR=16"),
+    table("devices_2_to_the_32", "error", "4294967295 devices", "ZOO_DEVICE_COUNT=UINT32_MAX"),
+    table(
+        "properties_of_huge_size",
+        "loaded",
+        "",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->struct_size=~(size_t)0",
+    ),
+    table(
+        "device_of_unknown_kind",
+        "error",
+        "kind",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->kind=4000000000u",
+    ),
+    table(
+        "wild_uuid",
+        "probe_failed",
+        "ended by SIGSEGV .*'enumerate'",
+        "ZOO_SPOIL_PROPERTIES(properties)=(properties)->uuid=(void *)16",
+    ),
+]
+
+CREATURES = ABI + TABLES

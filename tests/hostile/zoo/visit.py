@@ -1,0 +1,127 @@
+"""What runs in a process of its own: loads what it is told to, computes on the CPU, and tells what it is left with.
+
+argv[1] is a request in JSON (see visitor.py), argv[2] the file for the answer, which is opened before anything else is:
+whatever is printed, closed or forbidden later, the answer gets out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+
+C = ctypes.CDLL(None, use_errno=True)
+C.setlocale.restype = C.getenv.restype = ctypes.c_char_p
+LC_ALL = 6
+PR_SET_DUMPABLE = 4
+
+
+def descriptors() -> list[str]:
+    """What is open."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.append(os.readlink(f"/proc/self/fd/{name}"))
+        except OSError:  # that of the listing itself
+            continue
+    return sorted(found)
+
+
+def threads() -> list[str]:
+    return sorted(Path(f"/proc/self/task/{task}/comm").read_text().strip() for task in os.listdir("/proc/self/task"))
+
+
+def process() -> dict[str, object]:
+    """What belongs to the whole process, and which no module may change."""
+    status = dict(re.findall(r"^(Umask|Sig\w+):\s*(\S+)$", Path("/proc/self/status").read_text(), re.MULTILINE))
+    smallest = np.array([1e-45, 1e-40], np.float32)
+    third = np.array([1.0], np.float32) / np.array([3.0], np.float32)
+    return {
+        "directory": os.getcwd(),
+        "locale": C.setlocale(LC_ALL, None).decode(),
+        "rounding": C.fegetround(),
+        "denormals": (smallest * np.float32(1)).tobytes().hex(),
+        "third": third.tobytes().hex(),
+        "LANG": str(C.getenv(b"LANG")),
+        **{key: value for key, value in status.items() if key not in ("SigQ", "SigPnd")},
+    }
+
+
+def cpu_faults() -> list[str]:
+    """What the CPU backend gets wrong; everything is compared bit for bit."""
+    random = np.random.default_rng(5)
+    faults = []
+
+    def compare(name: str, got: object, expected: np.ndarray[Any, Any]) -> None:
+        if np.asarray(got).tobytes() != expected.tobytes():
+            faults.append(f"{name}: {np.asarray(got)!r} instead of {expected!r}")
+
+    a, b = (random.standard_normal((64, 65)).astype(np.float32) for _ in range(2))
+    x, y = (fe.asarray(value, device="cpu") for value in (a, b))
+    compare("add", x + y, a + b)
+    compare("multiply", x * y, a * b)
+    compare("divide", x / y, a / b)
+    tiny = np.array([1e-45, -3e-40, 1e-38, 0.0], np.float32)
+    compare("denormals", fe.asarray(tiny, device="cpu") * np.float32(0.5), tiny * np.float32(0.5))
+    m, n = (random.integers(-8, 9, (96, 96)).astype(np.float32) for _ in range(2))
+    compare("matmul", fe.asarray(m, device="cpu") @ fe.asarray(n, device="cpu"), m @ n)
+    compare("sum", fe.asarray(m, device="cpu").sum(), m.sum())
+    return faults
+
+
+def become(user: int) -> None:
+    """Without the rights of the one who started it; /proc/self stays ours to read."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    C.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def added_on(device: str) -> list[float]:
+    """A sum that the device of a creature computes itself."""
+    x = fe.asarray(np.array([1, 2, 3], np.float32), device=device)
+    return [float(value) for value in np.asarray(x + x)]
+
+
+def main() -> None:
+    request = json.loads(sys.argv[1])
+    with open(sys.argv[2], "w", encoding="utf-8") as answer:
+        if request["user"] is not None:
+            become(request["user"])
+        if request["file_limit"] is not None:
+            hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_limit"], hard))
+        process()  # what NumPy opens, it opens now
+        before = process()
+        begin = time.perf_counter()
+        dirs = [os.fsdecode(bytes.fromhex(folder)) for folder in request["dirs"]]
+        report = fe.load_all(dirs=[*dirs, fe.default_roots], **request["options"])
+        seconds = time.perf_counter() - begin
+        after = process()
+        told = {
+            "report": report.to_dict(),
+            "text": str(report),
+            "html": report._repr_html_(),
+            "seconds": seconds,
+            "pid": os.getpid(),
+            "cpu_faults": cpu_faults(),
+            "changed": {key: [before[key], after[key]] for key in before if before[key] != after[key]},
+            "sum": added_on(request["add_on"]) if request["add_on"] else None,
+            "descriptors": descriptors(),
+            "threads": threads(),
+        }
+        if request["file_limit"] is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        json.dump(told, answer)
+
+
+main()

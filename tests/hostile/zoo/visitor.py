@@ -1,0 +1,214 @@
+"""Sends a fresh process to a folder of modules, and looks at what it leaves behind."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PR_SET_CHILD_SUBREAPER = 36
+PROBE_TIMEOUT = 2  # seconds
+LIMIT = 30  # seconds of one visit, on a machine that does other things besides
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a process told after its load, and what it left."""
+
+    told: dict[str, Any]
+    left: list[str]  # processes
+    printed: str  # on its standard output and error
+    seconds: float
+
+    def row(self, file: str) -> dict[str, Any]:
+        found = [row for row in self.told["report"]["candidates"] if Path(row["path"]).name == file]
+        assert len(found) == 1, f"one row about {file}: {[row['path'] for row in self.told['report']['candidates']]}"
+        row: dict[str, Any] = found[0]
+        return row
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """One user: with a cache of verdicts, a folder to stand in, and a list of what modules did."""
+
+    home: Path
+
+    @property
+    def cache(self) -> Path:
+        return self.home / "cache"
+
+    @property
+    def marks_file(self) -> Path:
+        return self.home / "marks"
+
+    @property
+    def answer_file(self) -> Path:
+        return self.home / "answer.json"
+
+    @property
+    def output_file(self) -> Path:
+        return self.home / "output"
+
+    def marks(self) -> list[tuple[int, str]]:
+        """What creatures ran, so far: (process, step)."""
+        if not self.marks_file.exists():
+            return []
+        lines = (line.split() for line in self.marks_file.read_text().splitlines())
+        return [(int(process), step) for process, step in lines]
+
+    def visit(
+        self,
+        *dirs: Path,
+        environment: Mapping[str, str] | None = None,
+        user: int | None = None,
+        file_limit: int | None = None,
+        add_on: str | None = None,
+        **options: object,
+    ) -> Visit:
+        """`add_on` names a device that computes a sum after the load; `options` are those of load_all."""
+        request = request_for(dirs, options=options, user=user, file_limit=file_limit, add_on=add_on)
+        begin = time.perf_counter()
+        child = self.start(request, environment or {})
+        status = wait_for(child)
+        seconds = time.perf_counter() - begin
+        return self.finish(status, end_orphans(), seconds)
+
+    def start(self, request: dict[str, Any], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("FERRULE_", "ZOO_"))}
+        variables |= {
+            "FERRULE_CACHE_DIR": str(self.cache),
+            "FERRULE_PROBE_TIMEOUT": str(PROBE_TIMEOUT),
+            "ZOO_MARKS": str(self.marks_file),
+            "LC_ALL": "C",
+            **environment,
+        }
+        os.makedirs(self.home / "here", exist_ok=True)
+        self.answer_file.unlink(missing_ok=True)
+        adopt_orphans()
+        # A session of its own, and files instead of pipes: what is left behind cannot keep us waiting.
+        with open(self.output_file, "wb") as sink:
+            return subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("visit.py")), json.dumps(request), str(self.answer_file)],
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                cwd=self.home / "here",
+                env=variables,
+                start_new_session=True,
+            )
+
+    def finish(self, status: int | None, left: list[str], seconds: float) -> Visit:
+        printed = self.output_file.read_bytes()[:100_000].decode(errors="replace")
+        assert status is not None, f"the load did not end within {LIMIT} s; left: {left}; it printed: {printed}"
+        assert status == 0, f"the process ended with {status}; left: {left}; it printed: {printed}"
+        told = json.loads(self.answer_file.read_text())
+        told["descriptors"] = sorted(self.anonymous(name) for name in told["descriptors"])
+        return Visit(told, left, printed, seconds)
+
+    def anonymous(self, name: str) -> str:
+        """What a descriptor leads to, without what differs between two visitors."""
+        return re.sub(r"\d+", "N", name.replace(str(self.home), "home"))
+
+
+def request_for(
+    dirs: Sequence[Path],
+    options: Mapping[str, object] | None = None,
+    user: int | None = None,
+    file_limit: int | None = None,
+    add_on: str | None = None,
+) -> dict[str, Any]:
+    """What visit.py is told to do."""
+    folders = [os.fsencode(folder).hex() for folder in dirs]
+    return {"dirs": folders, "options": options or {}, "user": user, "file_limit": file_limit, "add_on": add_on}
+
+
+def wait_for(child: subprocess.Popen[bytes]) -> int | None:
+    """Its exit status; None when it had to be ended."""
+    try:
+        return child.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+        return None
+
+
+def visit_together(visitors: Sequence[Visitor], folder: Path, environment: Mapping[str, str]) -> list[Visit]:
+    """All at once."""
+    request: dict[str, Any] = {
+        "dirs": [os.fsencode(folder).hex()],
+        "options": {},
+        "user": None,
+        "file_limit": None,
+        "add_on": None,
+    }
+    begin = time.perf_counter()
+    children = [visitor.start(request, environment) for visitor in visitors]
+    ended = [wait_for(child) for child in children]
+    seconds = time.perf_counter() - begin
+    left = end_orphans()
+    return [visitor.finish(status, left, seconds) for visitor, status in zip(visitors, ended, strict=True)]
+
+
+def adopt_orphans() -> None:
+    """From now on this process is the parent of whatever its children leave behind, whatever session that is in."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def end_orphans() -> list[str]:
+    """What is still there a moment later, each as 'pid command state'; it is ended."""
+    deadline = time.monotonic() + 0.5
+    while (left := orphans()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    found = list(left.values())
+    for _ in range(1000):  # one that forks on flees us, too, for a while
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        if not (left := orphans()):
+            break
+        time.sleep(0.002)
+    return found
+
+
+def orphans() -> dict[int, str]:
+    """Children of this process that nobody waits for. Those that have ended are buried."""
+    found = {}
+    for process in children():
+        try:
+            ended, _ = os.waitpid(process, os.WNOHANG)
+            if ended == 0:
+                found[process] = description(process)
+        except (ChildProcessError, FileNotFoundError):
+            continue
+    return found
+
+
+def children() -> Sequence[int]:
+    tasks = os.listdir("/proc/self/task")
+    listed = [Path(f"/proc/self/task/{task}/children") for task in tasks]
+    if listed and listed[0].exists():
+        return [int(word) for path in listed for word in path.read_text().split()]
+    own = str(os.getpid())
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(name) == own]
+
+
+def parent_of(process: str) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]
+    except OSError:
+        return ""
+
+
+def description(process: int) -> str:
+    command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    state = re.search(r"^State:\s*(.*)$", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+    return f"{process} {command.strip()} {state.group(1) if state else ''}"
