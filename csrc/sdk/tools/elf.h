@@ -75,8 +75,9 @@ class ElfReader {
   static_assert(sizeof(Header) == 64 && sizeof(Segment) == 56 && sizeof(Dynamic) == 16 && sizeof(Symbol) == 24);
 
   // A file may have holes: what it says of itself can be any number, and still lie inside it. Nobody waits for that.
-  static constexpr uint32_t longest_chain = 4096;               // of symbols with one hash
-  static constexpr uint64_t most_entries = 4096;                // of the dynamic segment
+  static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
+  static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
+  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
