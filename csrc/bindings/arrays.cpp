@@ -6,7 +6,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <map>
+#include <algorithm>
+#include <vector>
 
 #include "parts.h"
 
@@ -127,7 +128,7 @@ void read_into(const Array& array, py::array& out) {
   void* const to = out.mutable_data();
   const auto size = static_cast<uint64_t>(out.nbytes());
   {
-    const py::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     error = fe_array_read(array.get(), to, size);
   }
   check(error);
@@ -147,12 +148,16 @@ const fe_array_info* Array::computed_info() {
 
 int Array::device_number() {
   if (device_number_ >= 0) return device_number_;
-  static auto* const numbers = new std::map<std::string, int, std::less<>>;
+  // Not by their names: after a refresh or a reload another device may have the name of one that is gone.
+  static auto* const numbered = new std::vector<Device>;
   fe_device* handle = nullptr;
   check(fe_array_device(handle_.get(), &handle));
-  const Device device(handle);
-  const auto place = numbers->try_emplace(fe_device_name(handle), static_cast<int>(numbers->size())).first;
-  return device_number_ = place->second;
+  Device device(handle);
+  const auto place = std::find_if(numbered->begin(), numbered->end(),
+                                  [&](const Device& other) { return fe_device_equal(other.get(), handle) != 0; });
+  device_number_ = static_cast<int>(place - numbered->begin());
+  if (place == numbered->end()) numbered->push_back(std::move(device));
+  return device_number_;
 }
 
 void bind_arrays(py::module_& module) {

@@ -9,6 +9,7 @@ int main(void) {
   uint64_t free_bytes = 0, total_bytes = 0;
   MUST(fe_load_all(NULL, NULL));
   MUST(fe_load_all(NULL, NULL)); /* idempotent */
+  MUST(fe_refresh());
 
   MUST(fe_backends(&backends, &count));
   EXPECT(count >= 1);
