@@ -159,11 +159,11 @@ TEST(LoaderManifest, WorstTextsAreRefusedQuickly) {
     return text + "\"0\":0}";
   };
   const std::pair<std::string, const char*> texts[] = {
-      {many_keys(), "'0' stands there twice"},
+      {many_keys(), "\"0\" twice in one object"},
       {std::string(1'000'000, '['), "nests deeper"},
       {"{\"name\": \"" + std::string(500'000, 'x') + "\xc0\x80\"}", "not JSON"},
       {"{\"name\": \"\xed\xa0\x80\"}", "not JSON"},
-      {"{\"name\": \"a\", \"n\\u0061me\": \"b\"}", "'name' stands there twice"},
+      {"{\"name\": \"a\", \"n\\u0061me\": \"b\"}", "\"name\" twice in one object"},
   };
   for (const auto& [text, words] : texts) {
     const auto begin = std::chrono::steady_clock::now();

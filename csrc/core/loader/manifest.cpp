@@ -81,7 +81,7 @@ void check_version(const std::string& text, const char* key) {
   const bool is_dotted = !text.empty() && text.front() != '.' && text.back() != '.' &&
                          text.find_first_not_of("0123456789.") == std::string::npos &&
                          text.find("..") == std::string::npos;
-  if (!is_dotted) fail_argument("'{}' is '{}', and not a version like 550.54", key, text);
+  if (!is_dotted) fail_argument("'{}' is {}, and not a version like 550.54", key, shown(text));
 }
 
 DriverNeed driver_from(const json& entry) {
@@ -91,7 +91,7 @@ DriverNeed driver_from(const json& entry) {
                   string_in(entry, "version_file", false)};
   if (entry.contains("floor")) check_version(need.floor, "floor");
   if (!need.version_file.empty() && !std::filesystem::path(need.version_file).is_absolute())
-    fail_argument("'version_file' is '{}', and must be an absolute path", need.version_file);
+    fail_argument("'version_file' is {}, and must be an absolute path", shown(need.version_file));
   return need;
 }
 

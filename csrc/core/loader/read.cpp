@@ -73,12 +73,12 @@ void read_candidate(Candidate& candidate, TrustCheck& trust) {
   std::error_code problem;
   candidate.real = fs::canonical(candidate.path, problem);
   if (problem) return candidate.refuse(LoadState::error, FE_NOT_FOUND, complaint_about_path(candidate.path, problem));
-  trust.check_writers(candidate);
-  if (candidate.is_refused) return;
   tools::FileBytes file(candidate.real, tools::Links::refuse);
   const auto identity = file.identity();
   if (!identity) return candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, file.problem());
   candidate.identity = *identity;
+  trust.check_writers(candidate);
+  if (candidate.is_refused) return;
   read_manifest(candidate);
   trust.check_manifest(candidate);
   if (!candidate.is_refused) read_module(candidate, file);

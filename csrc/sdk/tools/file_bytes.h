@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #if defined(_WIN32)
+#include <cstdio>
 #include <io.h>
 #else
 #include <cerrno>
