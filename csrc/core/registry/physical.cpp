@@ -1,8 +1,11 @@
 #include "core/registry/physical.h"
 
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 #include "core/registry/backend.h"
 #include "core/registry/unify.h"
 
+#include <mutex>
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -20,10 +23,13 @@ DeviceIdentity identity_of(const Device& device) {
 // The same text at the same address for as long as the process lives: a name that somebody still holds may have been
 // replaced. There are few: "gpu:0", "gpu:1", ...
 const std::string* lasting(std::string text) {
-  static std::mutex mutex;
-  static auto& texts = *std::make_unique<std::set<std::string>>().release();
-  const std::scoped_lock lock(mutex);
-  return &*texts.insert(std::move(text)).first;
+  struct Texts {
+    BriefMutex mutex;
+    std::set<std::string> texts;
+  };
+  Texts& kept = Immortal<Texts>::get();
+  const std::scoped_lock lock(kept.mutex);
+  return &*kept.texts.insert(std::move(text)).first;
 }
 
 bool has_backend(const Listing& listing, std::string_view name) {
