@@ -8,8 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   try {
-    const ferrule::Manifest manifest =
-        ferrule::parse_manifest(std::string(reinterpret_cast<const char*>(data), size));
+    const ferrule::Manifest manifest = ferrule::parse_manifest(std::string(reinterpret_cast<const char*>(data), size));
     // What was read is whole: the loader counts on it.
     if (manifest.sha256.size() != 64 || manifest.abi.layout_hashes.empty()) std::abort();
     static_cast<void>(ferrule::abi_complaint(manifest.abi));
