@@ -1,6 +1,6 @@
 /* skew-run <options of load_all> [<device> <op> <attributes>]...: what a core makes of modules, for test_skew.py.
- * One JSON object: {"report", "devices": [info...], "computed": [{"values", "placement"} | {"code", "error"}...]}. Each op
- * is computed of 1, 4 and 9 on the device by name. */
+ * One JSON object: {"report", "devices": [info...], "computed": [{"values", "placement"} | {"code", "error"}...]}. Each
+ * op is computed of 1, 4 and 9 on the device by name. */
 #include <ferrule/ferrule.h>
 
 #include <stdio.h>
