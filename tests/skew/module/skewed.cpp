@@ -78,11 +78,18 @@ class Skewed final : public Backend {
 };
 
 #if FE_ABI_MINOR >= 1
+// Whether the caller's struct, which may be an older one, reaches as far as the field.
+template <class Struct, class Field>
+bool has_room(const Struct* given, const Field& field) {
+  return given->struct_size >=
+         static_cast<size_t>(reinterpret_cast<const char*>(&field + 1) - reinterpret_cast<const char*>(given));
+}
+
 const char* motto(fe_module_backend*) { return "young"; }
 
 fe_error* device_properties(fe_module_backend* backend, uint32_t index, fe_device_properties* out) {
   fe_error* const error = slots::device_properties(backend, index, out);
-  if (!error && out->struct_size >= FE_SIZE_UNTIL(fe_device_properties, nickname)) out->nickname = "nick";
+  if (!error && has_room(out, out->nickname)) out->nickname = "nick";
   return error;
 }
 #endif
@@ -94,7 +101,7 @@ fe_error* init(const fe_host* given, fe_backend* out) {
 #if FE_ABI_MINOR >= 1
   if (error) return error;
   out->device_properties = device_properties;
-  if (out->struct_size >= FE_SIZE_UNTIL(fe_backend, motto)) out->motto = motto;
+  if (has_room(out, out->motto)) out->motto = motto;
 #endif
   return error;
 }
