@@ -67,8 +67,9 @@ std::string told_by_the_core() {
 
 class Skewed final : public Backend {
  public:
+  static constexpr const char* version = "0.1";
   std::vector<DeviceDescription> devices() override {
-    return {{.kind = FE_DEVICE_ACCELERATOR,
+    return {{.kind = SKEWED_KIND,
              .flags = FE_DEVICE_FLAG_HOST_MEMORY,
              .name = "plain",
              .description = told_by_the_core(),
