@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ferrule import _devices, _ferrule
-from ferrule._devices import Backend
+from ferrule._devices import Backend, Device
 from ferrule._errors import InvalidArgumentError, LoadError, NotFoundError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ferrule._report import Candidate, Root
 
 PathLike = str | os.PathLike[str]
+Result = TypeVar("Result")
 
 
 class LoadReport:
@@ -197,16 +199,36 @@ def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) 
 def unload(name: Backend | str) -> None:
     """Close a backend. Refused, saying what, while arrays or compiled graphs of it live."""
     _devices.changed()
-    _ferrule.unload(name if isinstance(name, str) else name.name)
+    _after_collecting(lambda: _ferrule.unload(name if isinstance(name, str) else name.name))
 
 
 def reload(name: Backend | str) -> Backend:
     """Close a backend and load what lies at its path now: the old one stays when that is no good."""
     _devices.changed()
-    return Backend(_ferrule.reload(name if isinstance(name, str) else name.name))
+    return Backend(_after_collecting(lambda: _ferrule.reload(name if isinstance(name, str) else name.name)))
+
+
+def refresh() -> list[Device]:
+    """Ask every backend for the devices that it has now, and return them all.
+
+    A device that was lost gets a successor of the same name, which opens anew, with the options of the environment.
+    Arrays and compiled graphs of the lost one stay errors; it is closed when the last of them is gone.
+    """
+    _devices.changed()
+    _ferrule.refresh()
+    return [Device(handle) for handle in _ferrule.devices()]
 
 
 def shutdown() -> None:
     """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
     _devices.changed()
-    _ferrule.shutdown()
+    _after_collecting(_ferrule.shutdown)
+
+
+def _after_collecting(close: Callable[[], Result]) -> Result:
+    """What is in the way may be garbage: a traced function and its graphs refer to each other."""
+    try:
+        return close()
+    except InvalidArgumentError:
+        gc.collect()
+    return close()

@@ -24,7 +24,7 @@ struct Candidate {
   tools::Image image;
   FileIdentity identity;
   LoadRow row;
-  bool is_named = false;  // the file itself, by the user, and not merely found
+  bool is_named = false;        // the file itself, by the user, and not merely found
   bool leaves_threads = false;  // after its close; told by its probe
   bool is_refused = false;
   fe_code code = FE_OK;  // of the refusal

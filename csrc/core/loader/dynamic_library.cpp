@@ -1,11 +1,15 @@
 #include "core/loader/dynamic_library.h"
 
 #include "core/error.h"
+#include "core/threads/fork.h"
 
 #if defined(_WIN32)
 #include <windows.h>
 #else
 #include <dlfcn.h>
+#endif
+#if defined(__linux__)
+#include <link.h>
 #endif
 
 namespace ferrule {
@@ -39,6 +43,7 @@ std::string last_error() {
 }  // namespace
 
 std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& path) {
+  const HoldsForks holds_forks;
 #if defined(_WIN32)
   const WithoutDialogs without_dialogs;
   void* handle =
@@ -62,11 +67,20 @@ bool DynamicLibrary::is_open(const std::filesystem::path& path) {
 }
 
 DynamicLibrary::~DynamicLibrary() {
+  const HoldsForks holds_forks;
 #if defined(_WIN32)
   FreeLibrary(static_cast<HMODULE>(handle_));
 #else
   dlclose(handle_);
 #endif
+}
+
+const void* DynamicLibrary::address() const noexcept {
+#if defined(__linux__)
+  link_map* map = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr) return map->l_ld;
+#endif
+  return nullptr;
 }
 
 void* DynamicLibrary::symbol(const char* name) const noexcept {

@@ -1,22 +1,72 @@
 #include "core/loader/file_hash.h"
 
+#include "core/loader/disk_cache.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 #include "sdk/tools/sha256.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
 
 namespace ferrule {
+namespace {
 
-std::optional<std::string> hash_of(const std::filesystem::path& path, const FileIdentity& identity) {
-  static std::mutex mutex;
-  static std::map<FileIdentity, std::string> known;
+constexpr uint64_t smallest_on_disk = 128 * 1024;  // bytes; less is hashed sooner than looked up
+// As coarse as the clock of a file system may be: what changed a moment ago may change again at the same time.
+constexpr std::chrono::seconds settled_after{2};
+
+bool is_settled(const tools::FileIdentity& identity) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::chrono::nanoseconds changed(std::max(identity.changed_ns, identity.modified_ns));
+  return changed + settled_after < now;
+}
+
+std::string key_of(const std::filesystem::path& path, const tools::FileIdentity& identity) {
+  return fmt::format("{} {} {} {} {} {}", identity.device, identity.inode, identity.size, identity.modified_ns,
+                     identity.changed_ns, path.string());
+}
+
+std::optional<std::string> fresh_hash(tools::FileBytes& file, const tools::FileIdentity& identity) {
+  std::optional<std::string> hash = tools::sha256_of(file);
+  return file.identity() == identity ? hash : std::nullopt;
+}
+
+struct Known {
+  BriefMutex mutex;
+  std::map<std::string, std::string> hashes;  // by key
+};
+Known& known() { return Immortal<Known>::get(); }
+
+std::optional<std::string> known_hash(const std::string& key) {
+  const std::scoped_lock lock(known().mutex);
+  const auto found = known().hashes.find(key);
+  return found != known().hashes.end() ? std::optional(found->second) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> hash_of(tools::FileBytes& file, const std::filesystem::path& path) {
+  const auto identity = file.identity();
+  if (!identity) return std::nullopt;
   // Where the system tells no inode, two files of one size and time would be one.
-  const bool is_cacheable = identity.inode != 0;
-  const std::scoped_lock lock(mutex);
-  if (is_cacheable)
-    if (const auto found = known.find(identity); found != known.end()) return found->second;
-  std::optional<std::string> hash = tools::sha256_of_file(path);
-  if (hash && is_cacheable) known.emplace(identity, *hash);
+  if (identity->inode == 0 || !is_settled(*identity)) return fresh_hash(file, *identity);
+  const std::string key = key_of(path, *identity);
+  if (auto hash = known_hash(key)) return hash;
+  const bool is_on_disk = identity->size >= smallest_on_disk;
+  std::optional<std::string> hash;
+  if (is_on_disk) hash = disk_cache::get("hash", key);
+  if (!hash) {
+    hash = fresh_hash(file, *identity);
+    if (hash && is_on_disk) disk_cache::put("hash", key, *hash);
+  }
+  if (hash) {
+    const std::scoped_lock lock(known().mutex);
+    known().hashes.emplace(key, *hash);
+  }
   return hash;
 }
 

@@ -31,6 +31,7 @@ class ElfReader {
     image.problem = read_header(image.is_foreign);
     if (image.problem.empty()) image.problem = read_segments();
     if (image.problem.empty()) image.problem = read_dynamic();
+    if (image.problem.empty()) image.problem = read_names(image);
     if (!image.problem.empty()) return image;
     image.has_init = find(FE_INIT_SYMBOL).has_value();
     image.has_score = find(FE_SCORE_SYMBOL).has_value();
@@ -74,11 +75,13 @@ class ElfReader {
   static_assert(sizeof(Header) == 64 && sizeof(Segment) == 56 && sizeof(Dynamic) == 16 && sizeof(Symbol) == 24);
 
   // A file may have holes: what it says of itself can be any number, and still lie inside it. Nobody waits for that.
-  static constexpr uint32_t longest_chain = 4096;               // of symbols with one hash
-  static constexpr uint64_t most_entries = 4096;                // of the dynamic segment
+  static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
+  static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
+  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
+  static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
 
 #if defined(__x86_64__) || defined(_M_X64)
   static constexpr uint16_t our_machine = 62;
@@ -161,11 +164,34 @@ class ElfReader {
         if (entry.tag == strings) strings_ = entry.value;
         if (entry.tag == strings_size) strings_size_ = entry.value;
         if (entry.tag == symbols) symbols_ = entry.value;
+        if (entry.tag == needed || entry.tag == old_run_path || entry.tag == run_path) names_.push_back(entry);
       }
       if (strings_ != 0 && symbols_ != 0 && (hash_ != 0 || gnu_hash_ != 0)) return "";
       return "its dynamic segment names no symbols";
     }
     return "it is an ELF file without a dynamic segment";
+  }
+
+  // What other files it asks for: a string each, in the table that is known only at the segment's end.
+  std::string read_names(Image& image) {
+    if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
+    for (const Dynamic& entry : names_) {
+      const auto name = string_at(entry.value);
+      if (!name) return "a name of a library it needs lies outside of its strings";
+      (entry.tag == needed ? image.libraries : image.run_paths).push_back(*name);
+    }
+    return "";
+  }
+
+  std::optional<std::string> string_at(uint64_t place) {
+    if (place >= strings_size_) return std::nullopt;
+    std::string text(std::min<uint64_t>(strings_size_ - place, longest_name), '\0');
+    const auto offset = offset_of(strings_ + place, text.size());
+    if (!offset || !file_.read(*offset, text.data(), text.size())) return std::nullopt;
+    const std::size_t end = text.find('\0');
+    if (end == std::string::npos) return std::nullopt;
+    text.resize(end);
+    return text;
   }
 
   // Where the bytes of an address range lie in the file.
@@ -235,6 +261,7 @@ class ElfReader {
   FileBytes& file_;
   Header header_{};
   std::vector<Segment> segments_;
+  std::vector<Dynamic> names_;
   uint64_t hash_ = 0, gnu_hash_ = 0, strings_ = 0, strings_size_ = 0, symbols_ = 0;
 };
 
