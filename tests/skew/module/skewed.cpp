@@ -67,8 +67,9 @@ std::string told_by_the_core() {
 
 class Skewed final : public Backend {
  public:
+  static constexpr const char* version = "0.1";
   std::vector<DeviceDescription> devices() override {
-    return {{.kind = FE_DEVICE_ACCELERATOR,
+    return {{.kind = SKEWED_KIND,
              .flags = FE_DEVICE_FLAG_HOST_MEMORY,
              .name = "plain",
              .description = told_by_the_core(),
@@ -78,11 +79,18 @@ class Skewed final : public Backend {
 };
 
 #if FE_ABI_MINOR >= 1
+// Whether the caller's struct, which may be an older one, reaches as far as the field.
+template <class Struct, class Field>
+bool has_room(const Struct* given, const Field& field) {
+  return given->struct_size >=
+         static_cast<size_t>(reinterpret_cast<const char*>(&field + 1) - reinterpret_cast<const char*>(given));
+}
+
 const char* motto(fe_module_backend*) { return "young"; }
 
 fe_error* device_properties(fe_module_backend* backend, uint32_t index, fe_device_properties* out) {
   fe_error* const error = slots::device_properties(backend, index, out);
-  if (!error && out->struct_size >= FE_SIZE_UNTIL(fe_device_properties, nickname)) out->nickname = "nick";
+  if (!error && has_room(out, out->nickname)) out->nickname = "nick";
   return error;
 }
 #endif
@@ -94,7 +102,7 @@ fe_error* init(const fe_host* given, fe_backend* out) {
 #if FE_ABI_MINOR >= 1
   if (error) return error;
   out->device_properties = device_properties;
-  if (out->struct_size >= FE_SIZE_UNTIL(fe_backend, motto)) out->motto = motto;
+  if (has_room(out, out->motto)) out->motto = motto;
 #endif
   return error;
 }
