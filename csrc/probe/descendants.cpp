@@ -58,10 +58,27 @@ std::vector<Entry> all_processes() {
   return entries;
 }
 
-void reap() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
+// Buries children that have ended. An orphan below this process becomes its child, so who has no child has no
+// descendant: a look into /proc may miss one that forks and ends in the meantime, this cannot.
+bool has_children() {
+  pid_t ended = 0;
+  do ended = waitpid(-1, nullptr, WNOHANG);
+  while (ended > 0);
+  return ended == 0;
 }
+
+// As fast as there is: who flees by forking must be caught between two generations.
+std::vector<pid_t> children() {
+  std::vector<pid_t> ids;
+  const std::string own = std::to_string(getpid());
+  std::ifstream list("/proc/" + own + "/task/" + own + "/children");
+  if (!list.is_open())
+    for (const Process& process : descendants()) ids.push_back(process.id);
+  for (pid_t id = 0; list >> id;) ids.push_back(id);
+  return ids;
+}
+
+bool has_ended(const Entry& entry) { return entry.state == 'Z' || entry.state == 'X'; }
 
 }  // namespace
 
@@ -83,7 +100,7 @@ std::vector<Process> descendants() {
     const auto [begin, end] = children.equal_range(parent);
     for (auto child = begin; child != end; ++child) {
       parents.push_back(child->second->process.id);
-      if (child->second->state != 'Z' && child->second->state != 'X') found.push_back(child->second->process);
+      if (!has_ended(*child->second)) found.push_back(child->second->process);
     }
   }
   return found;
@@ -99,16 +116,25 @@ uint64_t resident_bytes(const std::vector<Process>& processes) {
   return sum;
 }
 
-std::vector<Process> end_descendants(double seconds) {
+Remains end_descendants(double seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  for (;;) {
-    // They may be making new ones: until there are none left.
-    std::vector<Process> living = descendants();
-    for (const Process& process : living) kill(process.id, SIGKILL);
-    reap();
-    if (living.empty() || std::chrono::steady_clock::now() > deadline) return living;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Remains remains;
+  while (has_children()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      remains.living = descendants();
+      break;
+    }
+    // Each one's own children are ours in the next round.
+    for (const pid_t id : children()) {
+      const auto entry = entry_of(id);
+      if (!entry || has_ended(*entry)) continue;
+      kill(id, SIGKILL);
+      if (std::find(remains.names.begin(), remains.names.end(), entry->process.name) == remains.names.end())
+        remains.names.push_back(entry->process.name);
+    }
+    std::this_thread::yield();
   }
+  return remains;
 }
 
 }  // namespace ferrule::probe

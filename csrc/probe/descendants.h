@@ -21,7 +21,11 @@ std::vector<Process> descendants();
 // Their resident memory, together; 0 where it cannot be told.
 uint64_t resident_bytes(const std::vector<Process>& processes);
 
-// Ends all of them and waits for them. Returns those that could not be ended within the time.
-std::vector<Process> end_descendants(double seconds);
+struct Remains {
+  std::vector<std::string> names;  // of what had to be ended, each once
+  std::vector<Process> living;     // what could not be ended within the time
+};
+// Ends all of them and waits for them.
+Remains end_descendants(double seconds);
 
 }  // namespace ferrule::probe

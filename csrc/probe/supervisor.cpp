@@ -18,6 +18,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
+#include <thread>
 
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -63,7 +65,8 @@ void limit_this_process(const Limits& limits) {
 #endif
 }
 
-[[noreturn]] void become_worker(const std::string& module, const Limits& limits, int answer, int output) {
+[[noreturn]] void become_worker(const std::string& module, const Limits& limits, int answer, int output,
+                                const std::string& seal) {
 #if defined(__linux__)
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -75,7 +78,7 @@ void limit_this_process(const Limits& limits) {
   dup2(output, STDERR_FILENO);
   if (null > STDERR_FILENO) close(null);
   limit_this_process(limits);
-  work(module, answer);
+  work(module, answer, seal);
 }
 
 std::string signal_name(int signal) {
@@ -126,10 +129,10 @@ class Supervision {
     start();
     watch();
     json verdict = judge();
-    const std::vector<Process> left = descendants();
-    if (!left.empty()) notes_.push_back("it leaves processes behind, which were ended: " + listed(left));
-    if (const auto stubborn = end_descendants(3); !stubborn.empty())
-      notes_.push_back("processes of it could not be ended: " + listed(stubborn));
+    const Remains remains = end_descendants(3);
+    if (!remains.names.empty())
+      notes_.push_back(fmt::format("it leaves processes behind, which were ended: {}", fmt::join(remains.names, ", ")));
+    if (!remains.living.empty()) notes_.push_back("processes of it could not be ended: " + listed(remains.living));
     verdict["notes"] = notes_;
     verdict["output"] = output_.text();
     verdict["milliseconds"] = milliseconds();
@@ -152,7 +155,7 @@ class Supervision {
     if (worker_ == 0) {
       for (const int end : {answer_pipe_.reader, output_pipe_.reader, child_ended_.reader, child_ended_.writer})
         close(end);
-      become_worker(module_, limits_, answer_pipe_.writer, output_pipe_.writer);
+      become_worker(module_, limits_, answer_pipe_.writer, output_pipe_.writer, seal_);
     }
     close(answer_pipe_.writer);
     close(output_pipe_.writer);
@@ -186,6 +189,7 @@ class Supervision {
           end_worker(fmt::format("its probe took more than {} MiB of memory", limits_.bytes >> 20));
       }
     }
+    bury_worker();
     // What was written before the end.
     read_answer();
     output_.read(output_pipe_.reader);
@@ -202,6 +206,14 @@ class Supervision {
     }
     int status = 0;
     if (waitpid(worker_, &status, WNOHANG) == worker_) status_ = status;
+  }
+
+  // One that was ended, so that it is not taken for a process that it left behind.
+  void bury_worker() {
+    for (int i = 0; i < 3000 && !status_; ++i) {
+      wait_for_worker();
+      if (!status_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   void end_worker(std::string because) {
@@ -231,6 +243,7 @@ class Supervision {
             !device.empty())
           step += " on " + device;
       }
+      if (line.value("seal", json()) != seal_) continue;
       if (const auto found = line.find("answer"); found != line.end() && found->is_object()) answer = *found;
     }
     return step;
@@ -294,6 +307,7 @@ class Supervision {
   std::optional<int> status_;
   std::string ended_because_;
   bool is_timeout_ = false;
+  const std::string seal_ = fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
   std::string answer_;
   Capture output_;
   std::vector<std::string> notes_;

@@ -56,6 +56,25 @@ std::vector<bool> blocked_signals() {
   return blocked;
 }
 
+int floating_point_traps() {
+#if defined(__GLIBC__)
+  return fegetexcept();
+#else
+  return 0;
+#endif
+}
+
+std::vector<uint64_t> standard_streams() {
+  std::vector<uint64_t> files;
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    const bool is_open = fstat(stream, &status) == 0;
+    files.push_back(is_open ? static_cast<uint64_t>(status.st_dev) : 0);
+    files.push_back(is_open ? static_cast<uint64_t>(status.st_ino) : 0);
+  }
+  return files;
+}
+
 std::map<std::string, std::string> variables() {
   std::map<std::string, std::string> out;
   for (char** place = environ; place != nullptr && *place != nullptr; ++place) {
@@ -121,6 +140,8 @@ ProcessState ProcessState::now() {
   state.umask = static_cast<int>(mask);
   state.keeps_denormals = denormals_are_kept();
   state.rounding = std::fegetround();
+  state.traps = floating_point_traps();
+  state.streams = standard_streams();
   state.handlers = signal_handlers();
   state.is_blocked = blocked_signals();
   state.environment = variables();
@@ -134,6 +155,10 @@ std::vector<std::string> changes(const ProcessState& before, const ProcessState&
         "it sets flush-to-zero in the floating-point mode, as libraries linked with -ffast-math do, and later results "
         "would be wrong");
   if (before.rounding != after.rounding) out.emplace_back("it changes the rounding of floating-point numbers");
+  if (before.traps != after.traps)
+    out.emplace_back("it makes floating-point exceptions, as a division by zero, end the program");
+  if (before.streams != after.streams)
+    out.emplace_back("it closes the standard input, standard output or standard error, or puts another file there");
   if (before.locale != after.locale) out.push_back(fmt::format("it sets the locale to '{}'", after.locale));
   if (before.folder != after.folder) out.push_back(fmt::format("it changes the current directory to {}", after.folder));
   if (before.umask != after.umask) out.push_back(fmt::format("it sets the umask to {:03o}", after.umask));

@@ -18,6 +18,8 @@ struct ProcessState {
   int umask = 0;
   bool keeps_denormals = true;          // as operands and as results
   int rounding = 0;                     // a value of <cfenv>
+  int traps = 0;                        // floating-point exceptions that end the program
+  std::vector<uint64_t> streams;        // which file each standard stream is
   std::vector<void (*)(int)> handlers;  // by signal
   std::vector<bool> is_blocked;         // by signal
   std::map<std::string, std::string> environment;

@@ -95,7 +95,7 @@ class Steps {
 
 fe_device* by_name(const std::string& name) {
   fe_device* device = nullptr;
-  fe_error* error = fe_device_by_name(name.c_str(), &device);
+  fe_error* error = fe_device_by_name(name.c_str(), nullptr, &device);
   fe_error_release(error);
   return device;
 }
@@ -241,17 +241,18 @@ json examined(const std::string& module, Steps& steps) {
 
 }  // namespace
 
-void work(const std::string& module, int answer_descriptor) {
+void work(const std::string& module, int answer_descriptor, const std::string& seal) {
   Steps steps(answer_descriptor);
+  const auto answer_with = [&](json answer) { steps.say({{"answer", std::move(answer)}, {"seal", seal}}); };
   try {
     json answer = examined(module, steps);
     answer["changes"] = steps.changes_found();
     answer["notes"] = steps.notes();
-    steps.say({{"answer", answer}});
+    answer_with(std::move(answer));
   } catch (const Failure& failure) {
-    steps.say({{"answer", {{"error", {{"code", failure.code}, {"reason", failure.sentence}}}}}});
+    answer_with({{"error", {{"code", failure.code}, {"reason", failure.sentence}}}});
   } catch (const std::exception& error) {
-    steps.say({{"answer", {{"error", {{"code", FE_INTERNAL}, {"reason", error.what()}}}}}});
+    answer_with({{"error", {{"code", FE_INTERNAL}, {"reason", error.what()}}}});
   }
   _exit(0);
 }

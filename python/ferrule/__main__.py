@@ -24,8 +24,14 @@ def main() -> int:
     for verb in VERBS:
         verb.add_to(verbs)
     options = parser.parse_args()
-    if "run" in options:
-        return int(options.run(options))
+    try:
+        return int(options.run(options)) if "run" in options else _show(options)
+    except ferrule.Error as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+
+
+def _show(options: argparse.Namespace) -> int:
     root = Path(ferrule._ferrule.__file__ or "").parent
     if options.version:
         print(ferrule.__version__)

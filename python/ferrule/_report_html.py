@@ -30,7 +30,7 @@ def report_html(report: dict[str, Any]) -> str:
     """Of the report as `LoadReport.to_dict` gives it."""
     rows = report["candidates"]
     longest = max((row.get("milliseconds") or 0.0 for row in rows), default=0.0)
-    groups = "".join(_group(title, of_root, longest) for title, of_root in _by_root(report))
+    groups = "".join(_group(*of_root, longest) for of_root in by_root(report))
     style = (Path(__file__).parent / "_report.css").read_text(encoding="utf-8")
     body = f"<table>{groups}</table>" if groups else ""
     return f"<style>{style}</style><div class='ferrule-load'>{_headline(report)}{body}{_remaining(report)}</div>"
@@ -62,31 +62,26 @@ def _times(report: dict[str, Any]) -> str:
     return f"<div class='bar'>{bar}</div><div class='times'>{text}{names}</div>"
 
 
-def _by_root(report: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each root's title, and its rows; those that no root has come first."""
+def by_root(report: dict[str, Any]) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
+    """Each root, where it comes from, what is wrong with it, and its rows; those that no root has come first."""
     rows = report["candidates"]
     known = {root["path"] for root in report["roots"]}
     static = [row for row in rows if row["root"] == "static"]
     before = [row for row in rows if row["root"] != "static" and row["root"] not in known]
     if static:
-        yield "linked into the program", static
+        yield "linked into the program", "", "", static
     if before:
-        yield "loaded before", before
+        yield "loaded before", "", "", before
     for root in report["roots"]:
-        title = safe(root["path"])
-        if root["origin"] != root["path"]:
-            title += f" <small>{safe(root['origin'])}</small>"
-        of_root = [row for row in rows if row["root"] == root["path"]]
-        if root["problem"]:
-            title += f" <span class='bad'>{safe(root['problem'])}</span>"
-        elif not of_root:
-            title += " <small>no modules</small>"
-        yield title, of_root
+        origin = "" if root["origin"] == root["path"] else root["origin"]
+        yield root["path"], origin, root["problem"], [row for row in rows if row["root"] == root["path"]]
 
 
-def _group(title: str, rows: list[dict[str, Any]], longest: float) -> str:
+def _group(root: str, origin: str, problem: str, rows: list[dict[str, Any]], longest: float) -> str:
+    head = safe(root) + (f" <small>{safe(origin)}</small>" if origin else "")
+    head += f" <span class='bad'>{safe(problem)}</span>" if problem else "" if rows else " <small>no modules</small>"
     body = "".join(_row(row, longest) for row in rows)
-    return f"<tbody><tr class='root'><th colspan='4'>{title}</th></tr>{body}</tbody>"
+    return f"<tbody><tr class='root'><th colspan='4'>{head}</th></tr>{body}</tbody>"
 
 
 def _row(row: dict[str, Any], longest: float) -> str:
@@ -109,8 +104,8 @@ def _why(row: dict[str, Any]) -> str:
     words = [f"<code>{safe(device)}</code>" for device in row["devices"]]
     if row["reason"]:
         words.append(safe(row["reason"]))
-    words += [f"<span class='odd'>{safe(note)}</span>" for note in row.get("notes") or ()]
-    return " ".join(words) or f"<small>{safe(os.path.basename(row['path']))}</small>"
+    notes = "".join(f"<br><span class='odd'>{safe(note)}</span>" for note in row.get("notes") or ())
+    return " ".join(words) + notes or f"<small>{safe(os.path.basename(row['path']))}</small>"
 
 
 def _details(row: dict[str, Any]) -> str:
@@ -134,7 +129,7 @@ def _remaining(report: dict[str, Any]) -> str:
     if not files:
         return ""
     items = "".join(f"<li><code>{safe(file['path'])}</code>: {safe(file['reason'])}</li>" for file in files)
-    return f"<p>Unloaded, and still mapped:</p><ul>{items}</ul>"
+    return f"<p class='rest'>Unloaded, and still mapped:</p><ul>{items}</ul>"
 
 
 def _milliseconds(time: float) -> str:

@@ -135,7 +135,7 @@ def _read_snapshot(path: Path, text: str) -> Interface:
         match = _LINE.fullmatch(line)
         count = _ARGUMENT_COUNTS.get(match[1], 0) if match else 0
         arguments = match[2].split(", ", count - 1) if match and count else []
-        if not match or len(arguments) != count:
+        if match is None or not arguments or len(arguments) != count:
             raise ValueError(f"{path}: line {number} is none of a snapshot: {line[:60]!r}")
         lines.append((match[1], arguments))
     versions = [arguments for kind, arguments in lines if kind == "FE_ABI"]

@@ -23,6 +23,11 @@ static void refuse_null(fe_device *device) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backends(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_devices(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_name(NULL, NULL, &device));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_name("cpu", "cpu", NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_views(NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_view(device, NULL, &device));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_backends(NULL, NULL, NULL));
+  EXPECT(fe_device_id(NULL) == 0);
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_info(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(device, NULL, &array));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(NULL, NULL, &array));

@@ -4,11 +4,17 @@
 int main(void) {
   fe_backend_ref **backends = NULL, *backend = NULL;
   fe_device **devices = NULL, *best = NULL, *same = NULL;
-  fe_string *json = NULL;
-  size_t count = 0;
+  fe_string *json = NULL, *report = NULL;
+  size_t count = 0, views = 0;
   uint64_t free_bytes = 0, total_bytes = 0;
   MUST(fe_load_all(NULL, NULL));
-  MUST(fe_load_all(NULL, NULL)); /* idempotent */
+  MUST(fe_load_all(NULL, &report)); /* idempotent */
+  MUST(fe_load_report_explain(fe_string_data(report), "CPU", &json));
+  EXPECT(strncmp(fe_string_data(json), "cpu: it is ", 11) == 0); /* loaded, or linked in */
+  fe_string_release(json);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain("{}", "cpu", &json));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(fe_string_data(report), NULL, &json));
+  fe_string_release(report);
 
   MUST(fe_backends(&backends, &count));
   EXPECT(count >= 1);
@@ -28,9 +34,28 @@ int main(void) {
   }
   fe_list_free(devices);
 
+  MUST(fe_device_views(&devices, &views)); /* at least one of each device */
+  EXPECT(views >= count);
+  for (size_t i = 0; i < views; ++i) fe_device_release(devices[i]);
+  fe_list_free(devices);
+
   MUST(fe_device_best(&best)); /* never the null backend's */
   MUST(fe_device_by_name("cpu:0", NULL, &same));
   EXPECT(fe_device_equal(best, same));
+  EXPECT(fe_device_id(best) != 0 && fe_device_id(best) == fe_device_id(same));
+  fe_device_release(same);
+  MUST(fe_device_by_name("CPU", "Cpu", &same)); /* as this backend sees it */
+  EXPECT(fe_device_equal(best, same));
+  fe_device_release(same);
+  MUST(fe_device_view(best, "cpu", &same));
+  EXPECT(fe_device_equal(best, same));
+  MUST(fe_device_backends(best, &backends, &count));
+  EXPECT(count == 1);
+  for (size_t i = 0; i < count; ++i) fe_backend_release(backends[i]);
+  fe_list_free(backends);
+  MUST(fe_device_info(best, &json));
+  EXPECT(strstr(fe_string_data(json), "\"backends\"") != NULL && strstr(fe_string_data(json), "\"uuid\"") != NULL);
+  fe_string_release(json);
   MUST(fe_device_backend(best, &backend));
   MUST(fe_device_memory(best, &free_bytes, &total_bytes));
   EXPECT(total_bytes > 0);
@@ -41,6 +66,8 @@ int main(void) {
   FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("cpu:99", NULL, &same));
   FAILS_WITH(FE_NOT_FOUND, fe_device_by_kind(FE_DEVICE_REMOTE, &same));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_by_kind((fe_device_kind)99, &same));
+  FAILS_WITH(FE_NOT_FOUND, fe_device_by_name("cpu", "nothing", &same));
+  FAILS_WITH(FE_NOT_FOUND, fe_device_view(best, "nothing", &same));
   fe_device_release(same);
   fe_backend_release(backend);
   fe_device_release(best);

@@ -154,7 +154,7 @@ TEST_F(LoaderFaults, ManifestsThatAreNoGood) {
     return reason_with({{"abi", {{"major", 0}, {"minor", 1}, {"layout_hashes", hashes}}}});
   };
   EXPECT_CONTAINS(reason_with_hashes({"0xabc"}), "another interface");
-  EXPECT_CONTAINS(reason_with_hashes({"abc"}), "'layout_hashes' has 'abc'");
+  EXPECT_CONTAINS(reason_with_hashes({"abc"}), "'layout_hashes' has \"abc\"");
   EXPECT_CONTAINS(reason_with_hashes(nlohmann::json::array()), "'layout_hashes' lists 0 hashes, and must list 1 to 2");
   EXPECT_CONTAINS(reason_with_hashes({"0x1", "0x2", "0x3"}), "'layout_hashes' lists 3 hashes, and must list 1 to 2");
   EXPECT_FALSE(noted("opened t_two"));

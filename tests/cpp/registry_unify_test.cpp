@@ -1,3 +1,4 @@
+#include "core/environment.h"
 #include "core/log.h"
 #include "modules/loader_fixture.h"
 
@@ -50,7 +51,7 @@ TEST_F(UnifiedDevices, TheOrderOfLoadingDoesNotMatter) {
   const Texts expected = {"t_other_gpu:0=t_other_gpu:0", "gpu:1=t_seen_a:0", "gpu:2=t_seen_a:1"};
   do {
     for (const std::string& stem : stems) load(put(root(), stem));
-    EXPECT_EQ(listed(), expected) << joined(stems);
+    EXPECT_EQ(listed(), expected) << "loaded from " << stems.front() << " to " << stems.back();
     for (const std::string& stem : stems) registry.unload(stem);
   } while (std::next_permutation(stems.begin(), stems.end()));
 }
@@ -134,8 +135,9 @@ TEST_F(UnifiedDevices, AnotherBackendsViewIsThatOfTheSameDevice) {
   const Error not_seen = error_of([&] { view("gpu:1", "t_seen_c"); });
   EXPECT_EQ(not_seen.code(), FE_NOT_FOUND);
   EXPECT_STREQ(not_seen.what(), "device gpu:1 is not seen by backend 't_seen_c'; it is seen by t_seen_a, t_seen_b");
-  EXPECT_STREQ(error_of([&] { view("t_other_gpu", "t_absent"); }).what(),
-               "device t_other_gpu:0 is not seen by backend 't_absent', which is not loaded; it is seen by t_other_gpu");
+  EXPECT_STREQ(
+      error_of([&] { view("t_other_gpu", "t_absent"); }).what(),
+      "device t_other_gpu:0 is not seen by backend 't_absent', which is not loaded; it is seen by t_other_gpu");
   EXPECT_CONTAINS(std::string(error_of([&] { registry.by_name("gpu:9"); }).what()),
                   "gpu:1 (seen by t_seen_a, t_seen_b), gpu:2 (seen by t_seen_a, t_seen_b, t_seen_c)");
 }

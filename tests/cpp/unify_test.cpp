@@ -71,14 +71,16 @@ TEST(Unify, WhatTwoDevicesOfOneBackendShareIsNoIdentityForAnyone) {
 
 TEST(Unify, MatchesCarryOn) {
   EXPECT_EQ(unified({with_uuid("a", 1), with_uuid("b", 1, "01:00.0"), at("c", "01:00.0")}), (Groups{{0, 1, 2}}));
-  EXPECT_EQ(unified({at("a", "01:00.0"), with_uuid("b", 1, "01:00.0"), with_uuid("c", 1, "02:00.0"), at("d", "02:00.0")}),
-            (Groups{{0, 1, 2, 3}}));
+  EXPECT_EQ(
+      unified({at("a", "01:00.0"), with_uuid("b", 1, "01:00.0"), with_uuid("c", 1, "02:00.0"), at("d", "02:00.0")}),
+      (Groups{{0, 1, 2, 3}}));
 }
 
 TEST(Unify, AnAddressWhereDifferentDevicesLieTellsNothing) {
   // Which of the two parts b sees, nobody can say; nor whether c sees the same one.
-  EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), with_uuid("a", 2, "01:00.0"), at("b", "01:00.0"), at("c", "01:00.0")}),
-            (Groups{{0}, {1}, {2}, {3}}));
+  EXPECT_EQ(
+      unified({with_uuid("a", 1, "01:00.0"), with_uuid("a", 2, "01:00.0"), at("b", "01:00.0"), at("c", "01:00.0")}),
+      (Groups{{0}, {1}, {2}, {3}}));
   EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), at("b", "01:00.0"), with_uuid("c", 2, "01:00.0")}),
             (Groups{{0}, {1}, {2}}))
       << "one with both would be a bridge between two";
@@ -86,8 +88,9 @@ TEST(Unify, AnAddressWhereDifferentDevicesLieTellsNothing) {
   EXPECT_EQ(unified({with_uuid("a", 1), at("a", "01:00.0"), with_uuid("b", 1, "01:00.0"), at("c", "01:00.0")}),
             (Groups{{0, 2}, {1}, {3}}));
   // Through a and b, c would: which of its two it is cannot be told, so it is neither.
-  EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), with_uuid("b", 1, "02:00.0"), at("c", "01:00.0"), at("c", "02:00.0")}),
-            (Groups{{0, 1}, {2}, {3}}));
+  EXPECT_EQ(
+      unified({with_uuid("a", 1, "01:00.0"), with_uuid("b", 1, "02:00.0"), at("c", "01:00.0"), at("c", "02:00.0")}),
+      (Groups{{0, 1}, {2}, {3}}));
 }
 
 TEST(Unify, ASimulationIsNotTheRealDevice) {
@@ -101,8 +104,9 @@ TEST(Unify, AddressesAreWrittenInOneWay) {
     EXPECT_EQ(normal_pci_address(text), "0000:01:00.0") << text;
   EXPECT_EQ(normal_pci_address("ABCD:EF:1F.7"), "abcd:ef:1f.7");
   EXPECT_EQ(normal_pci_address("12345:01:00.0"), "12345:01:00.0") << "domains of virtual machines are wider";
-  for (const char* text : {"", ":", "::", "1", "1:", ":1", "1:0.", "1:0.8", "100:0", "1:20", "1:2:3:4", "1:0.0 ", " 1:0",
-                           "-1:0", "g:0", "0x1:0", "1:0.0.0", "100000000:1:0", "0000:00:00.0", "0:0"})
+  for (const char* text :
+       {"",        ":",      "::",   "1",    "1:",  ":1",    "1:0.",    "1:0.8",         "100:0",        "1:20",
+        "1:2:3:4", "1:0.0 ", " 1:0", "-1:0", "g:0", "0x1:0", "1:0.0.0", "100000000:1:0", "0000:00:00.0", "0:0"})
     EXPECT_EQ(normal_pci_address(text), std::nullopt) << text;
 }
 

@@ -45,6 +45,13 @@ def test_no_device_is_a_failure() -> None:
     assert "`ferrule doctor` says why" in done.stdout
 
 
+def test_what_no_load_accepts_is_said_and_is_no_traceback() -> None:
+    done = ferrule("devices", FERRULE_PROBE="sometimes")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "FERRULE_PROBE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_verbs_are_listed_and_need_no_backend() -> None:
     done = ferrule("--help")
     assert done.returncode == 0

@@ -40,7 +40,7 @@ def found_by(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def device_of(found: dict[str, Any], name: str) -> dict[str, Any]:
-    [device] = [device for device in found["devices"] if device["backends"] == [name]]
+    [device] = [device for device in found["devices"] if device["backend"] == name]
     return device
 
 
@@ -61,7 +61,7 @@ def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Pa
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
-    for title in ("This machine", "Environment", "Where was looked", "What was found", "Devices", "Advice"):
+    for title in ("This machine", "Environment", "Where was looked, and what was found", "Devices", "Advice"):
         assert f"{title}\n" in done.stdout
     page = (tmp_path / "page.html").read_text()
     assert "cpu:0" in page
@@ -107,6 +107,7 @@ def test_a_device_that_computes_wrongly_is_a_failure(doctor: Doctor, opponents: 
     variables = {"FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
     found = found_by(doctor("--json", **variables))
     assert not found["ok"]
+    assert [answer["ok"] for answer in found["asked"]] == [False]
     assert device_of(found, "faulty")["state"] == "wrong"
     assert device_of(found, "cpu")["state"] == "works"
     assert any("computes wrongly: element (" in sentence for sentence in found["advice"])
@@ -191,21 +192,22 @@ def test_variables_that_matter_are_advised_on(doctor: Doctor, variables: dict[st
     assert any(told.startswith(sentence) for told in found["advice"]), found["advice"]
 
 
-def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(tmp_path: Path) -> None:
-    from ferrule.doctor.advice import advice
-
-    folder = tmp_path / "my modules"
-    folder.mkdir()
+def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put_module: Put, tmp_path: Path) -> None:
+    folder = tmp_path / "modules"
+    put_module(folder, "t_plain")
     folder.chmod(0o777)
-    module = folder / "libferrule-mine.so"
-    module.touch()
-    row = {"name": "mine", "path": str(module), "state": "unsafe", "reason": "everybody can write to its folder"}
-    nothing = {"devices": [], "asked": [{"ok": True}], "variables": {}, "load_problem": ""}
-    found = {"report": {"candidates": [row]}, **nothing}
-    [sentence] = advice(found)
-    assert f"chmod go-w '{folder}' mends it." in sentence
+    found = found_by(doctor("cpu", "--json", FERRULE_BACKEND_DIR=folder))
+    [sentence] = [sentence for sentence in found["advice"] if sentence.startswith("t_plain: ")]
+    assert f"chmod o-w '{folder}'" in sentence
     folder.chmod(0o755)
-    assert "chmod" not in advice(found)[0]
+    found = found_by(doctor("cpu", "--json", FERRULE_BACKEND_DIR=folder))
+    assert not [sentence for sentence in found["advice"] if "chmod" in sentence]
+
+
+def test_what_no_load_accepts_is_said_and_is_no_traceback(doctor: Doctor) -> None:
+    found = found_by(doctor("--json", FERRULE_PROBE="sometimes"))
+    assert not found["ok"]
+    assert any("FERRULE_PROBE" in sentence for sentence in found["advice"])
 
 
 def test_redaction_takes_words_and_not_parts_of_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from ferrule.cli import inspect as verb
-from ferrule.inspection.abi import core_abi
+from ferrule.inspection.abi import as_data, core_abi
 from foreign_files import build_dll, build_dylib, build_universal
 
 THREE = ["ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"]
@@ -37,9 +37,7 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def expect_core_interface(abi: dict[str, Any]) -> None:
-    assert (abi["major"], abi["minor"]) == (core_abi().major, core_abi().minor)
-    assert int(abi["layout_hash"], 16) == core_abi().layout_hash
-    assert bytes.fromhex(abi["magic"][2:])[::-1] == b"ferrule\0"
+    assert abi == as_data(core_abi())
 
 
 def test_the_null_module_is_what_its_manifest_says(null_module: Path) -> None:
@@ -95,7 +93,9 @@ def test_another_interface_is_told_and_is_no_damage(tmp_path: Path, include: Pat
     [found] = inspect(build_dll(tmp_path, headers))
     assert found["images"][0]["abi"]["major"] == 7
     assert found["problems"] == []
-    assert any(note.startswith("its binary interface is 7.") for note in found["notes"]), found["notes"]
+    assert any(note.startswith("this ferrule does not take it: its ABI is 7.") for note in found["notes"]), found[
+        "notes"
+    ]
 
 
 def test_a_file_changed_after_its_manifest_was_written_is_a_problem(null_module: Path, tmp_path: Path) -> None:
@@ -201,3 +201,29 @@ def test_without_lief_it_says_what_to_install(
 
     assert main() == 2
     assert "pip install 'ferrule[inspect]'" in capsys.readouterr().err
+
+
+def test_a_constant_that_breaks_its_own_rules_is_a_problem(tmp_path: Path, include: Path) -> None:
+    module = build_dylib(tmp_path, include, "x86_64")
+    data = module.read_bytes()
+    at = data.index(b"ferrule\0")
+    module.write_bytes(data[: at + 20] + b"\x41\0\0\0" + data[at + 24 :])  # hash_count
+    [found] = inspect(module)
+    assert any("ferrule_backend_abi lists 65 layout hashes" in problem for problem in found["problems"])
+
+
+def test_two_interfaces_are_compared(package: Path, null_module: Path, tmp_path: Path) -> None:
+    headers, changed = package / "include", tmp_path / "changed.inc"
+    done = run("--abi-diff", headers, null_module)
+    assert (done.returncode, done.stdout) == (0, "there is no difference\n")
+    text = (headers / "ferrule" / "abi_snapshot.inc").read_text()
+    gone = next(line for line in text.splitlines() if line.startswith("FE_SLOT("))
+    changed.write_text(text.replace(gone + "\n", ""))
+    done = run("--abi-diff", headers, changed)
+    assert done.returncode == 1
+    assert "is gone (incompatible)" in done.stdout
+    done = run("--json", "--abi-diff", headers, changed)
+    assert [difference["is_compatible"] for difference in json.loads(done.stdout)] == [False]
+    done = run("--abi-diff", headers, tmp_path / "none.inc")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be read" in done.stderr

@@ -121,9 +121,7 @@ class Skew(unittest.TestCase):
 
 def elsewhere(computed: dict[str, Any]) -> list[Any]:
     """The nodes of a computation that did not run where they were asked to."""
-    placement = computed["placement"]
-    nodes: list[Any] = placement["nodes"] if isinstance(placement, dict) else placement
-    return [node for node in nodes if node.get("reason")]
+    return [node for node in computed["placement"] if node["reason"]]
 
 
 PLAIN = (("skewed", "sqrt", "{}"), ("skewed", "negative", "{}"))

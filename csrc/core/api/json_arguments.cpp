@@ -5,11 +5,8 @@ namespace {
 
 using nlohmann::json;
 
-// No argument nests further; printing a value in a message takes a stack frame for each level.
-constexpr int deepest = 16;
-
 [[noreturn]] void wrong(const ops::Row& op, const ops::AttributeRow& row, const json& value) {
-  fail_argument("{}: attribute '{}' is a {}, not {}", op.name, row.name, ops::name_of(row.type), value.dump());
+  fail_argument("{}: attribute '{}' is a {}, not {}", op.name, row.name, ops::name_of(row.type), shown(value));
 }
 
 int64_t integer(const ops::Row& op, const ops::AttributeRow& row, const json& value) {
@@ -48,21 +45,6 @@ ops::Attribute attribute(const ops::Row& op, const ops::AttributeRow& row, const
 }
 
 }  // namespace
-
-nlohmann::json parse_object(const char* function, const char* text) {
-  if (!text || !*text) return json::object();
-  json parsed;
-  try {
-    parsed = json::parse(text, [&](int depth, json::parse_event_t, const json&) {
-      if (depth > deepest) fail_argument("{}: its JSON nests deeper than {} levels", function, deepest);
-      return true;
-    });
-  } catch (const json::parse_error& error) {
-    fail_argument("{}: its JSON is damaged: {}", function, error.what());
-  }
-  if (!parsed.is_object()) fail_argument("{}: its JSON is no object: {}", function, text);
-  return parsed;
-}
 
 std::vector<ops::NamedAttribute> parse_attributes(const ops::Row& op, const char* text) {
   std::vector<ops::NamedAttribute> attributes;

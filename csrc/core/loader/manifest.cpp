@@ -1,14 +1,12 @@
 #include "core/loader/manifest.h"
 
 #include "core/error.h"
-#include "core/registry/device.h"
-
-#include <nlohmann/json.hpp>
+#include "core/json_object.h"
+#include "core/registry/device_kind.h"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
 
 namespace ferrule {
 namespace {
@@ -42,7 +40,7 @@ Integer integer_in(const json& object, const char* key, bool is_needed) {
     if (std::numeric_limits<Integer>::is_signed && number >= int64_t{std::numeric_limits<int>::min()})
       return static_cast<Integer>(number);
   }
-  fail_argument("'{}' is {}, which is no number that fits", key, value->dump());
+  fail_argument("'{}' is {}, which is no number that fits", key, shown(*value));
 }
 
 std::vector<std::string> strings_in(const json& object, const char* key) {
@@ -64,7 +62,7 @@ uint64_t hash_from(const std::string& text) {
     const auto [stop, problem] = std::from_chars(text.data() + 2, end, value, 16);
     if (problem == std::errc() && stop == end) return value;
   }
-  fail_argument("'layout_hashes' has '{}', which is no number like 0x0123456789abcdef", text);
+  fail_argument("'layout_hashes' has {}, which is no number like 0x0123456789abcdef", shown(text));
 }
 
 tools::AbiVersion abi_in(const json& object) {
@@ -86,7 +84,7 @@ Manifest read(const json& object) {
   manifest.variant = string_in(object, "variant", false);
   manifest.device_kinds = strings_in(object, "device_kinds");
   for (const std::string& kind : manifest.device_kinds)
-    if (!device_kind(kind)) fail_argument("'device_kinds' names '{}', which is no kind", kind);
+    if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is no kind", shown(kind));
   manifest.abi = abi_in(object);
   manifest.sha256 = string_in(object, "sha256", true);
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -102,39 +100,12 @@ Manifest read(const json& object) {
   return manifest;
 }
 
-// A manifest is three levels deep. What prints or destroys JSON may go down as deep as it does, and no further than the
-// stack; and of a key that stands there twice, two readers may see two values.
-constexpr int deepest = 8;
-
-json parsed(const std::string& text) {
-  using Event = json::parse_event_t;
-  std::vector<std::set<std::string>> keys;  // of each object that is open
-  return json::parse(text, [&](int depth, Event event, const json& value) {
-    if (depth > deepest) fail_argument("it nests deeper than {} levels", deepest);
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
-      fail_argument("'{}' stands there twice", value.get<std::string>());
-    return true;
-  });
-}
-
 }  // namespace
 
 std::filesystem::path manifest_path(const std::filesystem::path& module) {
   return std::filesystem::path(module).replace_extension(".json");
 }
 
-Manifest parse_manifest(const std::string& text) {
-  json object;
-  try {
-    object = parsed(text);
-  } catch (const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this.
-    const std::string_view message = error.what();
-    fail_argument("it is not JSON: {}", message.substr(std::min(message.find("] ") + 2, message.size())));
-  }
-  return read(object);
-}
+Manifest parse_manifest(const std::string& text) { return read(parse_json(text)); }
 
 }  // namespace ferrule

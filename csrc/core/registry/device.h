@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "core/registry/device_kind.h"
 
 #include <ferrule/backend.h>
 
@@ -149,9 +150,5 @@ class Live {
   std::shared_ptr<Device> device_;
   std::list<std::function<std::string()>>::iterator place_;
 };
-
-// "integrated_gpu"; and back, nothing when it is no kind.
-const char* name_of(fe_device_kind kind) noexcept;
-std::optional<fe_device_kind> device_kind(std::string_view name) noexcept;
 
 }  // namespace ferrule

@@ -75,9 +75,8 @@ Listing list_devices(std::vector<std::shared_ptr<Device>> views, const BackendOr
     device.reserve(group.size());
     for (const std::size_t view : group) device.push_back(views[view]);
     // Not sort_devices: backends may differ over the kind, and the preferred one is believed.
-    std::sort(device.begin(), device.end(), [&](const auto& a, const auto& b) {
-      return order.place(*a->backend()) < order.place(*b->backend());
-    });
+    std::sort(device.begin(), device.end(),
+              [&](const auto& a, const auto& b) { return order.place(*a->backend()) < order.place(*b->backend()); });
     preferred.push_back(device.front());
     by_preferred.emplace(device.front().get(), std::move(device));
   }

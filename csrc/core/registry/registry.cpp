@@ -52,8 +52,8 @@ Registry& Registry::instance() {
 
 std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
   if (module == nullptr) fail_argument("register: the module is null");
-  if (module->struct_size < offsetof(fe_static_module, preference) || module->name == nullptr || module->abi == nullptr ||
-      module->init == nullptr)
+  if (module->struct_size < offsetof(fe_static_module, preference) || module->name == nullptr ||
+      module->abi == nullptr || module->init == nullptr)
     fail_argument("register: the module has no name, no abi or no init");
   ModuleSource source = source_of(*module);
   if (const std::string complaint = abi_complaint(module->abi, source.abi); !complaint.empty())

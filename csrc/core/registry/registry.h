@@ -43,9 +43,9 @@ class Registry {
 
   // Null when there is none. The case of letters does not matter.
   std::shared_ptr<Backend> find_backend(std::string_view name) const;
-  // "<word>[:i]": the word is a backend's name, and i the number that this backend gives to the device; else a kind, and
-  // i counts in devices(). Without i the first in order. Throws not_found, naming what there is, and invalid_argument
-  // when it is no such string.
+  // "<word>[:i]": the word is a backend's name, and i the number that this backend gives to the device; else a kind,
+  // and i counts in devices(). Without i the first in order. Throws not_found, naming what there is, and
+  // invalid_argument when it is no such string.
   std::shared_ptr<Device> by_name(std::string_view name) const;
   // The same device as that backend sees it; throws not_found, naming those that do see it.
   std::shared_ptr<Device> view(const std::shared_ptr<Device>& device, std::string_view backend) const;

@@ -113,8 +113,8 @@ std::vector<std::vector<std::size_t>> unify(std::span<const DeviceIdentity> devi
   }
   for (auto& [key, place] : places) {
     if (place.is_clear && place.with_uuid.size() == 1)
-      (*place.with_uuid.begin())->insert((*place.with_uuid.begin())->end(), place.without_uuid.begin(),
-                                         place.without_uuid.end());
+      (*place.with_uuid.begin())
+          ->insert((*place.with_uuid.begin())->end(), place.without_uuid.begin(), place.without_uuid.end());
     else if (place.is_clear && !place.without_uuid.empty())
       groups.push_back(std::move(place.without_uuid));
     else

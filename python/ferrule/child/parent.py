@@ -83,7 +83,7 @@ class Child:
                 line = self._lines.get(timeout=self._limit)
             except queue.Empty:
                 self._process.kill()
-                raise self._ended(at, f"no answer for {self._limit:g} s: killed") from None
+                raise self._ended(at, "hung", f"no answer for {self._limit:g} s: killed") from None
             if line is None:
                 raise self._ended(at)
             message = _message(line)
@@ -96,11 +96,11 @@ class Child:
                 return reply
             else:
                 self._process.kill()
-                raise self._ended(at, "something in it wrote into its answers: killed")
+                raise self._ended(at, "crashed", "something in it wrote into its answers: killed")
 
-    def _ended(self, at: str, hung: str = "") -> ChildEnded:
+    def _ended(self, at: str, state: str = "crashed", how: str = "") -> ChildEnded:
         code, output = self._reap()
-        return ChildEnded("hung" if hung else "crashed", hung or how_it_ended(code), at, output)
+        return ChildEnded(state, how or how_it_ended(code), at, output)
 
     def _reap(self) -> tuple[int, str]:
         assert self._process is not None

@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     import ferrule as fe
     from ferrule.doctor.worker import describe
 
-    found = [describe(device) for device in fe.devices()]
+    found = [describe(device) for device in fe.devices(unified=not options.all)]
     if options.json:
         print(json.dumps(found, indent=2))
     elif found:

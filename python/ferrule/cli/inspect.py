@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,22 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = verbs.add_parser("inspect", help=about, description=f"{about[0].upper()}{about[1:]}.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an ELF, PE or Mach-O file")
     parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument(
+        "--abi-diff",
+        nargs=2,
+        type=Path,
+        metavar=("A", "B"),
+        help="what changed from one binary interface to another: snapshots, folders of headers, or modules",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.abi_diff:
+        if options.files:
+            print("inspect: --abi-diff takes two paths, and no further FILE", file=sys.stderr)
+            return 2
+        return _abi_diff(options.abi_diff[0], options.abi_diff[1], options.json)
     if not options.files:
         print("inspect: name one file or several", file=sys.stderr)
         return 2
@@ -36,6 +49,22 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found)
     return 1 if any(module["problems"] for module in found) else 0
+
+
+def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
+    """0 when what was built for the one works with the other, 1 when it does not."""
+    from ferrule.abi_diff import abi_diff, is_compatible
+
+    try:
+        differences = abi_diff(a, b)
+    except ValueError as error:
+        print(f"inspect: {error}", file=sys.stderr)
+        return 2
+    if as_json:
+        print(json.dumps([asdict(difference) for difference in differences], indent=2))
+    else:
+        print("\n".join(map(str, differences)) or "there is no difference")
+    return 0 if is_compatible(differences) else 1
 
 
 def inspect(files: list[Path]) -> Iterator[dict[str, Any]]:
@@ -79,7 +108,8 @@ def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "image", f"{image['format']} for {image['system']}, {image['architecture']}", ""
         abi = image["abi"]
         if abi is not None:
-            yield "interface", f"{abi['major']}.{abi['minor']}, layout hash {abi['layout_hash']}", ""
+            hashes = f"layout hash {', '.join(abi['layout_hashes'])}"
+            yield "interface", f"{abi['major']}.{abi['minor']}, {hashes}", ""
         yield "exports", _listed(image["exports"]), ""
         yield "needs", _listed(image["needed"]), ""
         yield "run paths", _listed(image["run_paths"]), ""

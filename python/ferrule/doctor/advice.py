@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-import shlex
-import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 KNOWN = (
@@ -22,7 +19,8 @@ def advice(found: dict[str, Any]) -> list[str]:
     """Of an examination; nothing to do is no sentence."""
     sentences = [*_of_variables(found["variables"])]
     if found["report"] is None:
-        return [*sentences, "Nothing could be loaded: FERRULE_LOG=debug says how far it came."]
+        why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]
+        return [*sentences, f"Nothing works before this does: {why[0]}"]
     if found["load_problem"]:
         sentences.append(
             "A module takes the process down that opens it; with FERRULE_PROBE=always it is tried in another first."
@@ -70,7 +68,7 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
             f"printed; FERRULE_DISABLE={name} leaves it out, `ferrule doctor --reprobe` tries it again."
         )
     elif row["state"] == "unsafe":
-        yield f"{name}: {path} was not opened ({reason}).{_mending(Path(path))}"
+        yield f"{name}: {path} was not opened ({reason})."
     elif row["state"] == "not_probed":
         yield f"{name}: {path} was not opened, because nothing could probe it first ({reason})."
     elif row["state"] == "error":
@@ -81,25 +79,8 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {reason}; install or update the driver, then `ferrule doctor --reprobe`."
 
 
-def _mending(path: Path) -> str:
-    """The command after which nobody else can write the file, or a folder above it."""
-    loose, foreign = [], []
-    for place in (path, *path.parents):
-        try:
-            status = place.stat()
-        except OSError:
-            continue
-        is_sticky_folder = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky_folder:
-            loose.append(shlex.quote(str(place)))
-        if hasattr(os, "getuid") and status.st_uid not in (0, os.getuid()):
-            foreign.append(str(place))
-    text = f" chmod go-w {' '.join(loose)} mends it." if loose else ""
-    return text + (f" {', '.join(foreign)} belongs to somebody else: use a copy of your own." if foreign else "")
-
-
 def _of_device(device: dict[str, Any]) -> Iterator[str]:
-    name, backend = device["name"], device["backends"][0]
+    name, backend = device["name"], device["backend"]
     if device["state"] == "wrong":
         yield f"{name} computes wrongly: {device['message']}. Do not use it; FERRULE_DISABLE={backend} leaves it out."
     elif device["state"] in ("crashed", "hung"):

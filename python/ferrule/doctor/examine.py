@@ -39,11 +39,11 @@ def examine(
     for number, device in enumerate(chosen):
         progress(device["name"], number + 1, len(chosen) + 1)
         found["devices"].append(_examine_device(device, variables))
-    found["ok"] = (
-        loaded is not None
-        and all(answer["ok"] for answer in found["asked"])
-        and not any(device["state"] in BAD for device in found["devices"])
-    )
+    bad = {device["name"]: device["message"] for device in found["devices"] if device["state"] in BAD}
+    for answer in found["asked"]:
+        if answer["device"] in bad:
+            answer.update(ok=False, why=f"{answer['device']}: {bad[answer['device']]}")
+    found["ok"] = loaded is not None and all(answer["ok"] for answer in found["asked"]) and not bad
     found["advice"] = advice(found)
     return found
 
@@ -55,9 +55,11 @@ def _load(found: dict[str, Any], names: list[str], reprobe: bool) -> tuple[dict[
         child = Child("ferrule.doctor.worker", LOAD_LIMIT, variables)
         try:
             return child.ask(do="load", reprobe=reprobe, names=names), variables
-        except (ChildEnded, ChildError) as error:
-            how = "loading ended its process" if isinstance(error, ChildEnded) else "nothing could be loaded"
-            found["load_problem"] += f"{how}: {error}\n"
+        except ChildEnded as end:
+            found["load_problem"] += f"loading ended its process: {end}\n"
+        except ChildError as error:
+            found["load_problem"] += f"nothing could be loaded: {error}\n"
+            break
         finally:
             child.close()
     return None, {}
@@ -88,7 +90,7 @@ def _asked(loaded: dict[str, Any] | None, names: list[str], only: list[str]) -> 
 def _examine_device(device: dict[str, Any], variables: dict[str, str]) -> dict[str, Any]:
     child = Child("ferrule.doctor.worker", DEVICE_LIMIT, variables)
     try:
-        return {**device, **child.ask(do="measure", device=device["name"])}
+        return {**device, **child.ask(do="measure", device=device["name"], backend=device["backend"])}
     except ChildEnded as end:
         message = f"{end.how}, {end.at or 'at its start'}"
         return {**device, "state": end.state, "message": message, "output": end.output}

@@ -15,7 +15,7 @@ def page(found: dict[str, Any]) -> str:
     verdict = ("good", "All that was asked for works.") if found["ok"] else ("bad", "Something does not work.")
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>ferrule doctor</title>",
-        f"<style>{style}</style><h1>ferrule doctor</h1><p class='{verdict[0]}'>{verdict[1]}</p>",
+        f"<style>{style}</style><h1>ferrule doctor</h1><p class='verdict {verdict[0]}'>{verdict[1]}</p>",
         _advice(found["advice"]),
         _asked(found["asked"]),
         f"<h2>Devices</h2>{_devices(found['devices'])}",
@@ -49,8 +49,7 @@ def _devices(devices: list[dict[str, Any]]) -> str:
 
 
 def _device(device: dict[str, Any]) -> str:
-    about = [device["description"], f"{device['kind']} by {', '.join(device['backends'])}", device["detail"]]
-    about += [f"driver {device['driver']}"] if device["driver"] else []
+    about = [device["description"], f"{device['kind']} by {device['backend']}", device["detail"]]
     lines = [safe(", ".join(filter(None, about)))]
     if device.get("computation"):
         lines.append(f"<small>{safe(device['computation'])} is as NumPy has it</small>")

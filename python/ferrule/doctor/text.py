@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ferrule._report_html import LOOKS, WORDS
+from ferrule._report_html import LOOKS, WORDS, by_root
 
 STYLES = {"good": "green", "bad": "bold red", "odd": "yellow", "mute": "dim"}
 DEVICE_LOOKS = {"works": "good", "unjudged": "mute", "wrong": "bad", "crashed": "bad", "hung": "bad", "fails": "bad"}
@@ -22,8 +23,8 @@ def show(found: dict[str, Any], out: Console) -> None:
     if found["load_problem"]:
         _section(out, "Loading", Text(found["load_problem"].strip(), style="red"))
     if found["report"] is not None:
-        _section(out, "Where was looked", _roots(found["report"]))
-        _section(out, "What was found", _candidates(found["report"]))
+        out.print(Text("Where was looked, and what was found", style="bold"))
+        _modules(found["report"], out)
         remaining = found["report"].get("remaining") or []
         if remaining:
             _section(out, "Still mapped", _pairs({file["path"]: file["reason"] for file in remaining}))
@@ -63,27 +64,35 @@ def _list(sentences: list[str]) -> Table:
     return table
 
 
-def _roots(report: dict[str, Any]) -> Table:
-    table = _grid("dim", "")
-    for root in report["roots"]:
-        count = f"{root['candidates']} module{'' if root['candidates'] == 1 else 's'}"
-        text = Text(root["path"])
-        text.append(f": {root['problem'] or count}", style="red" if root["problem"] else "dim")
-        table.add_row("" if root["origin"] == root["path"] else root["origin"], text)
-    return table
+def _modules(report: dict[str, Any], out: Console) -> None:
+    """Each root with its candidates below it, in columns that are the same for all."""
+    columns = zip(*map(_cells, report["candidates"]), strict=True)
+    widths = [max(map(len, cells)) for cells in columns]
+    for root, origin, problem, rows in by_root(report):
+        head = Text(f"{root} ({origin})" if origin else root)
+        head.append(f": {problem}" if problem else "" if rows else ": no modules", style="red" if problem else "dim")
+        out.print(Padding(head, (0, 0, 0, 2)))
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for width in widths:
+            table.add_column(min_width=width, no_wrap=True)
+        table.add_column(overflow="fold")
+        for row in rows:
+            look = STYLES[LOOKS.get(row["state"], "odd")]
+            state, name = _cells(row)
+            table.add_row(Text(state, style=look), name, _about(row, look))
+        if rows:
+            out.print(Padding(table, (0, 0, 0, 4)))
+    out.print()
 
 
-def _candidates(report: dict[str, Any]) -> Table:
-    table = _grid("", "", "")
-    for row in report["candidates"]:
-        look = STYLES[LOOKS.get(row["state"], "odd")]
-        name = "-".join(filter(None, (row["name"], row["variant"]))) or row["path"]
-        table.add_row(Text(WORDS.get(row["state"], row["state"]), style=look), name, _about(row, look))
-    return table
+def _cells(row: dict[str, Any]) -> tuple[str, str]:
+    name = "-".join(filter(None, (row["name"], row["variant"]))) or os.path.basename(row["path"])
+    return WORDS.get(row["state"], row["state"]), name
 
 
 def _about(row: dict[str, Any], look: str) -> Text:
-    lines = [row["path"] if row["state"] == "loaded" or look == STYLES["bad"] else "", row["reason"]]
+    file = "" if row["root"] == "static" else os.path.basename(row["path"])
+    lines = [file if row["state"] == "loaded" or look == STYLES["bad"] else "", row["reason"]]
     lines += row.get("notes") or []
     if row["state"] == "loaded":
         version = f"version {row['version']}, " if row.get("version") else ""
@@ -106,10 +115,9 @@ def _devices(devices: list[dict[str, Any]]) -> Table | Text:
 
 
 def _device(device: dict[str, Any], look: str) -> Text:
-    of = ", ".join(f"{name} {device['version']}".strip() for name in device["backends"])
+    of = f"{device['backend']} {device['version']}".strip()
     about = [device["description"], f"{device['kind']} by {of}", device["detail"]]
     about += [f"PCI {device['pci_address']}"] if device["pci_address"] else []
-    about += [f"driver {device['driver']}"] if device["driver"] else []
     about += [f"{device['total'] / 2**30:.1f} GiB"] if device["total"] else []
     text = Text(", ".join(filter(None, about)))
     figures = []

@@ -25,7 +25,7 @@ class Worker:
         self.at("loading")
         report = fe.load_all(reprobe=reprobe)
         self.at("listing the devices")
-        devices = [describe(device) for device in fe.devices()]
+        devices = [describe(device) for device in fe.devices(unified=False)]
         self.at("looking for what was asked for")
         return {"report": report.to_dict(), "devices": devices, "asked": {name: self._find(name) for name in names}}
 
@@ -39,13 +39,13 @@ class Worker:
         except fe.Error:
             return {"device": "", "why": fe.explain(name)}
 
-    def _measure(self, device: str) -> Reply:
+    def _measure(self, device: str, backend: str) -> Reply:
         import ferrule as fe
         from ferrule.doctor.measure import measure
 
         self.at("loading")
         fe.load_all()
-        return measure(fe.device(device), self.at)
+        return measure(fe.device(device, backend=backend), self.at)
 
 
 def describe(device: Any) -> Reply:
@@ -57,12 +57,13 @@ def describe(device: Any) -> Reply:
         "kind": device.kind,
         "description": str(info.get("description") or ""),
         "detail": str(info.get("detail") or ""),
-        "backends": [device.backend.name],
+        "backend": device.backend.name,
+        "backends": [backend.name for backend in device.backends],
         "module": str(device.backend.path),
         "variant": device.backend.variant,
         "version": device.backend.version,
+        "uuid": str(info.get("uuid") or ""),
         "pci_address": str(info.get("pci_address") or ""),
-        "driver": str(info.get("driver_version") or ""),
         "free": free,
         "total": total,
     }

@@ -1,69 +1,47 @@
-"""`ferrule_backend_abi`, the constant by which a loader knows a module, as its bytes stand in a file."""
+"""The binary interface that a module shows, and the one that this core has."""
 
 from __future__ import annotations
 
 import re
-import struct
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from ferrule import abi_version
+from ferrule.abi_version import AbiVersion
 
 ABI_SYMBOL = "ferrule_backend_abi"
 REQUIRED = ("ferrule_backend_abi", "ferrule_backend_init")
 OPTIONAL = ("ferrule_backend_score",)
-LAYOUT = struct.Struct("<QIIIIQ")  # fe_abi: magic, struct_size, major, minor, reserved, layout_hash
 
 
-@dataclass(frozen=True)
-class Abi:
-    """`fe_abi`."""
-
-    magic: int
-    struct_size: int
-    major: int
-    minor: int
-    layout_hash: int
-
-    @property
-    def text(self) -> str:
-        return f"{self.major}.{self.minor}, layout hash {self.layout_hash:#018x}"
-
-
-def abi_from(data: bytes) -> Abi | None:
-    """None when there are too few bytes for one."""
-    if len(data) < LAYOUT.size:
-        return None
-    magic, struct_size, major, minor, _, layout_hash = LAYOUT.unpack_from(data)
-    return Abi(magic, struct_size, major, minor, layout_hash)
-
-
-def problems_of(abi: Abi) -> list[str]:
-    """What no module of any version has."""
-    if abi.magic != core_abi().magic:
-        return [f"{ABI_SYMBOL} begins with {abi.magic:#018x}, and not with the magic {core_abi().magic:#018x}"]
-    if abi.struct_size < LAYOUT.size:
-        return [f"{ABI_SYMBOL} says that it has {abi.struct_size} bytes, and the smallest has {LAYOUT.size}"]
-    return []
+def complaint(version: AbiVersion) -> str:
+    """Why this core refuses a module of that version, as a part of a sentence about it; "" when it fits."""
+    return abi_version.complaint(version, core_abi())
 
 
 @cache
-def core_abi() -> Abi:
+def core_abi() -> AbiVersion:
     """This core's, as the headers that came with it say."""
     from ferrule import _ferrule
 
     folder = Path(_ferrule.__file__ or "").parent / "include" / "ferrule"
 
-    def constant(header: str, name: str) -> int:
+    def constant(header: str, name: str) -> str:
         text = (folder / header).read_text(encoding="utf-8")
-        match = re.search(rf"#define {name} (?:UINT64_C\()?(0x[0-9a-f]+|\d+)", text)
+        match = re.search(rf"#define {name} (.+)", text)
         if match is None:
             raise LookupError(f"{folder / header} does not define {name}")
-        return int(match.group(1), 0)
+        return match.group(1)
 
-    return Abi(
-        constant("abi.h", "FE_ABI_MAGIC"),
-        LAYOUT.size,
-        constant("abi.h", "FE_ABI_MAJOR"),
-        constant("abi.h", "FE_ABI_MINOR"),
-        constant("layout_hash.h", "FE_LAYOUT_HASH"),
+    hashes = re.findall(r"0x[0-9a-f]+", constant("layout_hash.h", "FE_LAYOUT_HASHES"))
+    return AbiVersion(
+        int(constant("abi.h", "FE_ABI_MAJOR")),
+        int(constant("abi.h", "FE_ABI_MINOR")),
+        tuple(int(text, 16) for text in hashes),
     )
+
+
+def as_data(version: AbiVersion) -> dict[str, object]:
+    """As manifests have it."""
+    hashes = [f"{layout_hash:#018x}" for layout_hash in version.layout_hashes]
+    return {"major": version.major, "minor": version.minor, "layout_hashes": hashes}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import lief
 
-from ferrule.inspection.abi import ABI_SYMBOL, abi_from
+from ferrule.abi_version import LARGEST
+from ferrule.inspection.abi import ABI_SYMBOL
 from ferrule.inspection.image import Image, Segment
 
-MOST = 4096  # bytes of the constant: a later minor's has more than ours
 ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.LINUX: "Linux"}
 
 
@@ -68,9 +68,8 @@ def _elf(path: Path, size: int) -> Image:
         image.problems.append("nothing of it would be mapped: it has no loadable segment")
     symbol = binary.get_dynamic_symbol(ABI_SYMBOL) if binary.has_dynamic_symbol(ABI_SYMBOL) else None
     if symbol is not None and symbol.exported:
-        image.abi = abi_from(
-            bytes(binary.get_content_from_virtual_address(symbol.value, min(symbol.size or MOST, MOST)))
-        )
+        size_of_it = min(symbol.size or LARGEST, LARGEST)
+        image.read_abi(bytes(binary.get_content_from_virtual_address(symbol.value, size_of_it)))
     return image
 
 
@@ -99,8 +98,8 @@ def _pe(path: Path, size: int) -> Image:
         )
     for entry in entries:
         if entry.name == ABI_SYMBOL and not entry.is_forwarded:
-            content = binary.get_content_from_virtual_address(entry.address, MOST, lief.Binary.VA_TYPES.RVA)
-            image.abi = abi_from(bytes(content))
+            content = binary.get_content_from_virtual_address(entry.address, LARGEST, lief.Binary.VA_TYPES.RVA)
+            image.read_abi(bytes(content))
     return image
 
 
@@ -144,5 +143,5 @@ def _mach_o_image(binary: lief.MachO.Binary, start: int, end: int) -> Image:
             f"its header speaks of {header.nb_cmds} load commands, and {len(binary.commands)} can be read"
         )
     if ABI_SYMBOL in symbols:
-        image.abi = abi_from(bytes(binary.get_content_from_virtual_address(symbols[ABI_SYMBOL].value, MOST)))
+        image.read_abi(bytes(binary.get_content_from_virtual_address(symbols[ABI_SYMBOL].value, LARGEST)))
     return image

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ferrule.inspection.abi import Abi
+from ferrule.abi_version import AbiVersion, parse
+from ferrule.inspection.abi import ABI_SYMBOL
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,18 @@ class Image:
     needed: list[str] = field(default_factory=list)
     run_paths: list[str] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
-    abi: Abi | None = None
+    abi: AbiVersion | None = None
     problems: list[str] = field(default_factory=list)
+
+    def read_abi(self, data: bytes) -> None:
+        """Of the bytes at the symbol, or as many as there are."""
+        if not data:
+            self.problems.append(f"{ABI_SYMBOL} is not constant data that can be read from the file")
+            return
+        try:
+            self.abi = parse(data)
+        except ValueError as error:
+            self.problems.append(f"{ABI_SYMBOL} {error}")
 
     def check_segments(self, start: int, end: int) -> None:
         """Each segment lies within the image's part of the file; offsets count from that part's start."""

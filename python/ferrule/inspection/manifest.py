@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ferrule.inspection.abi import Abi
+from ferrule.abi_version import AbiVersion
+from ferrule.inspection.abi import as_data
 
 LARGEST = 1 << 20  # bytes, as for the loader
 
@@ -42,7 +43,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
 
 
 def disagreements(
-    manifest: dict[str, Any], name: dict[str, str] | None, size: int, sha256: str, abis: list[Abi]
+    manifest: dict[str, Any], name: dict[str, str] | None, size: int, sha256: str, abis: list[AbiVersion]
 ) -> list[str]:
     """What the manifest says of the file that is not so."""
     found: dict[str, Any] = {"size": size, "sha256": sha256, **(name or {})}
@@ -52,7 +53,7 @@ def disagreements(
         if manifest.get(key) != value
     ]
     for abi in dict.fromkeys(abis):
-        told = {"major": abi.major, "minor": abi.minor, "layout_hash": f"{abi.layout_hash:#018x}"}
+        told = as_data(abi)
         if manifest.get("abi") != told:
             problems.append(f"its manifest tells the interface {manifest.get('abi')}, and the file has {told}")
     return problems

@@ -63,12 +63,7 @@ def _images(path: Path, found: dict[str, Any]) -> list[Image]:
 
 
 def _interface_problems(image: Image) -> list[str]:
-    problems = [f"it does not export {name}" for name in interface.REQUIRED if name not in image.exports]
-    if image.abi is not None:
-        return problems + interface.problems_of(image.abi)
-    if interface.ABI_SYMBOL in image.exports:
-        problems.append(f"{interface.ABI_SYMBOL} is not constant data that can be read from the file")
-    return problems
+    return [f"it does not export {name}" for name in interface.REQUIRED if name not in image.exports]
 
 
 def _interface_notes(image: Image) -> list[str]:
@@ -77,20 +72,14 @@ def _interface_notes(image: Image) -> list[str]:
     if others:
         shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
         notes.append(f"it exports {shown}, which a module must hide")
-    core = interface.core_abi()
-    is_readable = image.abi is not None and not interface.problems_of(image.abi)
-    if image.abi and is_readable and (image.abi.major, image.abi.layout_hash) != (core.major, core.layout_hash):
-        notes.append(f"its binary interface is {image.abi.text}; this core's is {core.text}")
+    complaint = interface.complaint(image.abi) if image.abi is not None else ""
+    if complaint:
+        notes.append(f"this ferrule does not take it: {complaint}")
     return notes
 
 
 def _as_data(image: Image) -> dict[str, Any]:
     data = asdict(image)
-    if image.abi is not None:
-        data["abi"] = {
-            **data["abi"],
-            "magic": f"{image.abi.magic:#018x}",
-            "layout_hash": f"{image.abi.layout_hash:#018x}",
-        }
+    data["abi"] = interface.as_data(image.abi) if image.abi is not None else None
     del data["problems"]  # they are the file's
     return data

@@ -14,7 +14,6 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -25,6 +24,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from ferrule import abi_version
 from ferrule.abi_version import AbiVersion
+from ferrule.inspection.abi import core_abi
 
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
@@ -276,33 +276,6 @@ def _read_abi(path: Path) -> AbiVersion:
                     raise ValueError("is not constant data that can be read from the file")
                 return abi_version.parse(data)
     raise ValueError("is not there")
-
-
-def include_folder() -> Path:
-    """The headers of the installed package."""
-    spec = find_spec("ferrule")
-    if spec is None or spec.origin is None:
-        raise NotChecked("ferrule is not installed")
-    return Path(spec.origin).parent / "include"
-
-
-@cache
-def core_abi() -> AbiVersion:
-    """The core's, as its headers say."""
-
-    def constant(header: str, name: str) -> str:
-        text = (include_folder() / "ferrule" / header).read_text(encoding="utf-8")
-        match = re.search(rf"#define {name} (.+)", text)
-        if match is None:
-            raise NotChecked(f"{header} does not define {name}")
-        return match.group(1)
-
-    hashes = re.findall(r"0x[0-9a-f]+", constant("layout_hash.h", "FE_LAYOUT_HASHES"))
-    return AbiVersion(
-        int(constant("abi.h", "FE_ABI_MAJOR")),
-        int(constant("abi.h", "FE_ABI_MINOR")),
-        tuple(int(text, 16) for text in hashes),
-    )
 
 
 def check_abi(path: Path) -> list[str]:

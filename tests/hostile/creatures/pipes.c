@@ -1,5 +1,5 @@
-/* Writes into every pipe and socket that it finds, and then crashes, or, as ZOO_SUCCEEDS, ends: rubbish, or, as ZOO_FORGED, what a probe would
- * say of a good module. */
+/* Writes into every pipe and socket that it finds, and then crashes, or, as ZOO_SUCCEEDS, ends: rubbish, or, as
+ * ZOO_FORGED, what a probe would say of a good module. */
 #include "zoo.h"
 
 #include <sys/stat.h>

@@ -13,7 +13,7 @@ __attribute__((unused)) static const char *endless(void) {
 }
 /* A string with an end, far away. */
 __attribute__((unused)) static const char *long_string(void) {
-  static char text[(64 << 20) + 1];
+  static char text[(4 << 20) + 1];
   memset(text, 'a', sizeof text - 1);
   return text;
 }

@@ -116,7 +116,7 @@ CREATURES = [
     changing("traps", "traps", "floating"),
     changing("directory", "directory", "directory"),
     changing("mask", "mask", "umask"),
-    changing("environment", "environment", "", note="environment.*ZOO_WAS_HERE"),
+    changing("environment", "environment", "", note="it sets ZOO_WAS_HERE in the environment"),
     closing("descriptors", "INIT"),
     closing("descriptors_of_close", "CLOSE"),
     changing("output", "output", "standard output"),

@@ -7,6 +7,7 @@ whatever is printed, closed or forbidden later, the answer gets out.
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any
 
 import ferrule as fe
 import numpy as np
+import numpy.random
 
 C = ctypes.CDLL(None, use_errno=True)
 C.setlocale.restype = C.getenv.restype = ctypes.c_char_p
@@ -79,7 +81,11 @@ def cpu_faults() -> list[str]:
 
 
 def become(user: int) -> None:
-    """Without the rights of the one who started it; /proc/self stays ours to read."""
+    """Without the rights of the one who started it. /proc/self stays ours to read."""
+    # All of Python that is needed later, since its folder may be closed to others.
+    own = (f"ferrule.{path.stem}" for path in Path(fe.__file__).parent.glob("*.py") if not path.stem.startswith("__"))
+    for name in ("html", "site", *own):
+        importlib.import_module(name)
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

@@ -51,6 +51,8 @@ def test_the_tag_is_the_one_that_auditwheel_confirms(wheel: Path) -> None:
         "ferrule/py.typed",
         "ferrule/_ops.py",
         "ferrule/_ops.pyi",
+        "ferrule/_report.css",
+        "ferrule/doctor/page.css",
         "ferrule/backends/libferrule-cpu-x64.so",
         "ferrule/testing/libferrule-null.so",
         "ferrule/include/ferrule/ferrule.h",
@@ -82,7 +84,8 @@ def test_the_extra_for_the_cpu_is_empty(wheel: Path) -> None:
         lines = archive.read(name).decode().splitlines()
     assert [line for line in lines if line.startswith("Provides-Extra:")] == [
         "Provides-Extra: cpu",
+        "Provides-Extra: inspect",
         "Provides-Extra: testing",
     ]
     extras = [line for line in lines if line.startswith("Requires-Dist:") and "extra ==" in line]
-    assert not [line for line in extras if "testing" not in line]
+    assert not [line for line in extras if "testing" not in line and "inspect" not in line]
