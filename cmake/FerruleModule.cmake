@@ -12,6 +12,10 @@
 #     [PREFERENCE n]           # orders devices of one kind; higher comes first
 #     [DEVICE_KINDS cpu ...]   # gpu integrated_gpu accelerator remote cpu software test
 #     [CPU_FEATURES avx2 ...]  # what the machine must have
+#     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version] ...]
+#                              # libraries of drivers, each with the oldest version that will do, and the file that
+#                              # tells it if the name of the library's file does not
+#     [VERSION 0.3]            # of the module, for people
 #     [OPS add ...]            # for readers of the manifest
 #     [DESTINATION folder]     # where it is installed; without one it is not
 #     [OWN_SYMBOLS])           # the sources define the three exported symbols themselves
@@ -20,8 +24,8 @@
 # FERRULE_STATIC_BACKENDS names it.
 function(ferrule_add_module)
   cmake_parse_arguments(
-    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
-    "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;OPS")
+    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;VERSION;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
+    "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;DRIVER;OPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ferrule_add_module: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -131,7 +135,7 @@ endfunction()
 # The last step that touches the file of a module: its manifest, with the hash of what was just linked.
 function(_ferrule_write_manifest stem)
   set(arguments "")
-  foreach(option rank preference)
+  foreach(option version rank preference)
     string(TOUPPER ${option} upper)
     if(DEFINED arg_${upper})
       list(APPEND arguments --${option} ${arg_${upper}})
@@ -142,6 +146,16 @@ function(_ferrule_write_manifest stem)
   endforeach()
   foreach(feature IN LISTS arg_CPU_FEATURES)
     list(APPEND arguments --cpu-feature ${feature})
+  endforeach()
+  set(option --driver)
+  foreach(word IN LISTS arg_DRIVER)
+    if(word MATCHES "^(FLOOR|VERSION_FILE)$")
+      string(TOLOWER ${word} option)
+      string(REPLACE "_" "-" option --driver-${option})
+    else()
+      list(APPEND arguments ${option} ${word})
+      set(option --driver)
+    endif()
   endforeach()
   foreach(op IN LISTS arg_OPS)
     list(APPEND arguments --op ${op})

@@ -148,7 +148,7 @@ TEST_F(LoaderFaults, ManifestsThatAreNoGood) {
   EXPECT_CONTAINS(reason_with({{"rank", 5000000000}}), "'rank' is 5000000000");
   EXPECT_CONTAINS(reason_with({{"sha256", "abc"}}), "64 hexadecimal digits");
   EXPECT_CONTAINS(reason_with({{"cpu_features", "avx2"}}), "'cpu_features' is not a list of strings");
-  EXPECT_CONTAINS(reason_with({{"driver", {1}}}), "'driver' is not a list of strings");
+  EXPECT_CONTAINS(reason_with({{"driver", {1}}}), "'driver' is not a list of strings and objects");
   EXPECT_CONTAINS(reason_with({{"device_kinds", {"toaster"}}}), "toaster");
   const auto reason_with_hashes = [&](const nlohmann::json& hashes) {
     return reason_with({{"abi", {{"major", 0}, {"minor", 1}, {"layout_hashes", hashes}}}});
@@ -172,13 +172,38 @@ TEST_F(LoaderFaults, NamesThatNoModuleCanHave) {
   EXPECT_EQ(error_of([&] { load(root() / "libother.so"); }).code(), FE_INVALID_ARGUMENT);
 }
 
-TEST_F(LoaderFaults, WhatIsNoRegularFileIsNoCandidate) {
+TEST_F(LoaderFaults, WhatIsNoRegularFileIsARowThatSaysWhatItIs) {
   fs::create_directory(root() / "libferrule-t_folder.so");
   ASSERT_EQ(mkfifo((root() / "libferrule-t_pipe.so").c_str(), 0600), 0);
   fs::create_symlink("nowhere", root() / "libferrule-t_dangling.so");
-  EXPECT_EQ(load_from({root()}).roots.at(0).candidates, 1u);
+  fs::create_symlink("libferrule-t_loop.so", root() / "libferrule-t_loop.so");
+  fs::create_symlink("/dev/zero", root() / "libferrule-t_device.so");
+  const LoadReport report = load_from({root()});
+  EXPECT_EQ(report.roots.at(0).candidates, 6u);
+  EXPECT_EQ(row(report, "t_plain").state, LoadState::loaded);
+  const auto expect = [&](const char* stem, const char* sentence) {
+    EXPECT_EQ(row(report, stem).state, LoadState::error);
+    EXPECT_CONTAINS(row(report, stem).reason, sentence);
+  };
+  expect("t_folder", "it is a folder, and not a regular file");
+  expect("t_pipe", "it is a pipe, and not a regular file");
+  expect("t_device", "it is a device, and not a regular file");
+  expect("t_dangling", "it is a link to 'nowhere', and there is no such file");
+  expect("t_loop", "it is a link that leads back to itself");
   EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_pipe.so"); }).code(), FE_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_absent.so"); }).code(), FE_NOT_FOUND);
+}
+
+TEST_F(LoaderFaults, ManifestThatIsNoFileIsNotWaitedFor) {
+  const fs::path module = put(root(), "t_two"), manifest = fs::path(module).replace_extension(".json");
+  ASSERT_EQ(mkfifo(manifest.c_str(), 0600), 0);
+  EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it is a pipe, and not a regular file");
+  fs::remove(manifest);
+  fs::create_symlink("nowhere", manifest);
+  EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it cannot be read");
+  fs::remove(manifest);
+  write_file(manifest, std::string((1 << 20) + 1, ' '));
+  EXPECT_CONTAINS(bad_row("t_two").reason, "larger than a megabyte");
 }
 
 }  // namespace

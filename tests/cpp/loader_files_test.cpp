@@ -2,7 +2,6 @@
 #include "modules/loader_fixture.h"
 
 #include "core/loader/cpu_features.h"
-#include "core/loader/driver.h"
 #include "core/loader/manifest.h"
 #include "sdk/tools/module_name.h"
 
@@ -156,14 +155,6 @@ TEST(LoaderCpu, SpellingsOfAFeatureAreOneName) {
   EXPECT_EQ(missing_cpu_features({"made_up"}).size(), 1u);
 }
 
-TEST(LoaderDriver, LibrariesAreFoundWithoutOpeningThem) {
-  EXPECT_TRUE(is_library_present("libc.so.6"));
-  EXPECT_FALSE(is_library_present("libc.so.600"));
-  EXPECT_FALSE(is_library_present("ibc.so.6"));
-  EXPECT_TRUE(is_library_present("/proc/self/exe"));
-  EXPECT_FALSE(is_library_present("/nowhere/libc.so.6"));
-}
-
 class LoaderManifestWriter : public LoaderTest {
  protected:
   int run(const std::string& arguments) {
@@ -175,11 +166,14 @@ class LoaderManifestWriter : public LoaderTest {
 TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
   const fs::path module = put(root(), "t_pair-high");
   ASSERT_EQ(run(module.string() + " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
-                                  " --device-kind cpu --op add --op mul --driver libc.so.6"),
+                                  " --device-kind cpu --op add --op mul --driver libc.so.6 --version 0.3"
+                                  " --driver libm.so.6 --driver-floor 6.1 --driver-version-file /sys/module/v"),
             0);
   const Manifest manifest = parse_manifest(text_of_file(root() / "libferrule-t_pair-high.json"));
   EXPECT_EQ(manifest.name, "t_pair");
   EXPECT_EQ(manifest.variant, "high");
+  EXPECT_EQ(manifest.version, "0.3");
+  EXPECT_EQ(manifest.driver, (std::vector<DriverNeed>{{"libc.so.6", "", ""}, {"libm.so.6", "6.1", "/sys/module/v"}}));
   EXPECT_EQ(manifest.rank, 40);
   EXPECT_EQ(manifest.preference, -3);
   EXPECT_EQ(manifest.abi, tools::own_abi());
@@ -204,6 +198,8 @@ TEST_F(LoaderManifestWriter, RefusesWhatIsNoModule) {
   EXPECT_NE(run(put(root(), "t_plain").string() + " --rank high"), 0);
   EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "--rank takes a number");
   EXPECT_NE(run(put(root(), "t_plain").string() + " --colour red"), 0);
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --driver-floor 5"), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "--driver-floor comes before any --driver");
   EXPECT_NE(run(""), 0);
 }
 

@@ -69,7 +69,7 @@ def test_a_module_that_we_may_not_read_is_a_row(public: Path) -> None:
     (folder / INNOCENT).chmod(0o700)
     visit = Visitor(public / "home").visit(folder, user=NOBODY)
     row = visit.row(INNOCENT)
-    assert (row["state"], row["reason"]) == ("error", "the file cannot be read")
+    assert (row["state"], row["reason"]) == ("error", "it cannot be read: Permission denied")
     check_goes_on(visit)
 
 

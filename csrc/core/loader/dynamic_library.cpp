@@ -7,6 +7,9 @@
 #else
 #include <dlfcn.h>
 #endif
+#if defined(__linux__)
+#include <link.h>
+#endif
 
 namespace ferrule {
 namespace {
@@ -67,6 +70,14 @@ DynamicLibrary::~DynamicLibrary() {
 #else
   dlclose(handle_);
 #endif
+}
+
+const void* DynamicLibrary::address() const noexcept {
+#if defined(__linux__)
+  link_map* map = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr) return map->l_ld;
+#endif
+  return nullptr;
 }
 
 void* DynamicLibrary::symbol(const char* name) const noexcept {

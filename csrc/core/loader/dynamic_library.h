@@ -19,6 +19,8 @@ class DynamicLibrary {
   DynamicLibrary(const DynamicLibrary&) = delete;
   DynamicLibrary& operator=(const DynamicLibrary&) = delete;
 
+  // Where bytes of its file are mapped; null where the system does not tell.
+  const void* address() const noexcept;
   // Null when it exports no such symbol.
   void* symbol(const char* name) const noexcept;
   template <class Function>

@@ -1,7 +1,7 @@
 // Hashes of files, computed once for each content.
 #pragma once
 
-#include "core/registry/backend.h"
+#include "sdk/tools/file_bytes.h"
 
 #include <filesystem>
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace ferrule {
 
-// The SHA-256 of the file in hexadecimal digits; nothing when it cannot be read. `identity` is what lies there.
-std::optional<std::string> hash_of(const std::filesystem::path& path, const FileIdentity& identity);
+// The SHA-256 of an open file in hexadecimal digits; nothing when it cannot be read, or changes meanwhile. What was
+// found out is kept, for this process and the next, under the path, the file's numbers, its size and its times.
+std::optional<std::string> hash_of(tools::FileBytes& file, const std::filesystem::path& path);
 
 }  // namespace ferrule

@@ -51,14 +51,13 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
   return folders;
 }
 
-// Adds the modules in a folder; folders inside it are not looked into.
+// Adds what has the name of a module in a folder, whatever it is: that it is no file is said later. Folders inside it
+// are not looked into.
 void scan(const fs::path& folder, std::size_t root, Findings& found) {
   std::vector<fs::path> files;
   std::error_code problem;
   for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem)) {
-    std::error_code unreadable;
-    if (it->is_regular_file(unreadable) && tools::parse_module_name(it->path().filename().string()))
-      files.push_back(it->path());
+    if (tools::parse_module_name(it->path().filename().string())) files.push_back(it->path());
   }
   if (problem) found.roots[root].problem = "it cannot be read: " + problem.message();
   std::sort(files.begin(), files.end());

@@ -33,9 +33,9 @@ void judge(Candidate& candidate) {
 
   if (const auto missing = missing_cpu_features(candidate.manifest->cpu_features); !missing.empty())
     return incompatible(FE_UNSUPPORTED, "this CPU has no " + joined(missing));
-  for (const std::string& library : candidate.manifest->driver)
-    if (!is_library_present(library))
-      return incompatible(FE_UNSUPPORTED, "its driver's library " + library + " is not on this machine");
+  for (const DriverNeed& need : candidate.manifest->driver)
+    if (const std::string problem = complaint_about_driver(need); !problem.empty())
+      return incompatible(FE_UNSUPPORTED, problem);
 }
 
 std::vector<Candidate*> in_order_of_rank(const std::vector<Candidate*>& candidates) {

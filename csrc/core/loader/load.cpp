@@ -241,7 +241,8 @@ std::shared_ptr<Backend> reload(std::string_view name) {
   Candidate candidate = judged(path, default_policy());
   const FileIdentity &before = backend->source().identity, &now = candidate.identity;
   // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
-  if (now.inode == before.inode && now.device == before.device && now != before)
+  if (now.inode == before.inode && now.device == before.device &&
+      (now.size != before.size || now.modified_ns != before.modified_ns))
     fail(FE_UNSUPPORTED,
          "reload: {} was rewritten in place while it was loaded; a module is replaced by writing a new file and moving "
          "it there. Start the program again",

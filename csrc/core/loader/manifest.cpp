@@ -77,11 +77,42 @@ tools::AbiVersion abi_in(const json& object) {
   return version;
 }
 
+void check_version(const std::string& text, const char* key) {
+  const bool is_dotted = !text.empty() && text.front() != '.' && text.back() != '.' &&
+                         text.find_first_not_of("0123456789.") == std::string::npos &&
+                         text.find("..") == std::string::npos;
+  if (!is_dotted) fail_argument("'{}' is {}, and not a version like 550.54", key, shown(text));
+}
+
+DriverNeed driver_from(const json& entry) {
+  if (entry.is_string()) return {entry.get<std::string>(), "", ""};
+  if (!entry.is_object()) fail_argument("'driver' is not a list of strings and objects");
+  DriverNeed need{string_in(entry, "library", true), string_in(entry, "floor", false),
+                  string_in(entry, "version_file", false)};
+  if (entry.contains("floor")) check_version(need.floor, "floor");
+  if (!need.version_file.empty() && !std::filesystem::path(need.version_file).is_absolute())
+    fail_argument("'version_file' is {}, and must be an absolute path", shown(need.version_file));
+  return need;
+}
+
+std::vector<DriverNeed> drivers_in(const json& object) {
+  std::vector<DriverNeed> needs;
+  const json* value = find(object, "driver", false);
+  if (value == nullptr) return needs;
+  if (!value->is_array()) fail_argument("'driver' is not a list of strings and objects");
+  for (const json& entry : *value) {
+    needs.push_back(driver_from(entry));
+    if (needs.back().library.empty()) fail_argument("'driver' names a library that has no name");
+  }
+  return needs;
+}
+
 Manifest read(const json& object) {
   if (!object.is_object()) fail_argument("it is not an object");
   Manifest manifest;
   manifest.name = string_in(object, "name", true);
   manifest.variant = string_in(object, "variant", false);
+  manifest.version = string_in(object, "version", false);
   manifest.device_kinds = strings_in(object, "device_kinds");
   for (const std::string& kind : manifest.device_kinds)
     if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is no kind", shown(kind));
@@ -94,7 +125,7 @@ Manifest read(const json& object) {
   manifest.rank = integer_in<int>(object, "rank", false);
   manifest.preference = integer_in<int>(object, "preference", false);
   manifest.cpu_features = strings_in(object, "cpu_features");
-  manifest.driver = strings_in(object, "driver");
+  manifest.driver = drivers_in(object);
   manifest.architectures = strings_in(object, "architectures");
   manifest.ops = strings_in(object, "ops");
   return manifest;

@@ -3,6 +3,8 @@
 #include "core/error.h"
 #include "core/loader/dynamic_library.h"
 #include "core/loader/file_hash.h"
+#include "core/loader/mapped_files.h"
+#include "core/loader/mapping.h"
 #include "core/loader/probe.h"
 #include "core/loader/refusal.h"
 #include "core/loader/stopwatch.h"
@@ -10,7 +12,11 @@
 #include "core/registry/enter.h"
 #include "core/registry/registry.h"
 #include "core/registry/step.h"
+#include "sdk/tools/file_bytes.h"
 
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace ferrule {
@@ -32,8 +38,16 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
   return false;
 }
 
-std::string checked_hash(const Candidate& candidate) {
-  const auto hash = hash_of(candidate.real, candidate.identity);
+[[noreturn]] void refuse_replaced() {
+  throw Refusal{LoadState::error, FE_IO, "the file was replaced or rewritten while it was looked at; load it again"};
+}
+
+// `file` is what lies at the path now, and must be what was read.
+std::string checked_hash(const Candidate& candidate, tools::FileBytes& file) {
+  if (!file.is_open()) throw Refusal{LoadState::error, FE_IO, file.problem()};
+  if (file.identity() != candidate.identity) refuse_replaced();
+  const auto hash = hash_of(file, candidate.real);
+  if (file.identity() != candidate.identity) refuse_replaced();
   if (!hash) throw Refusal{LoadState::error, FE_IO, "the file cannot be read"};
   if (candidate.manifest && *hash != candidate.manifest->sha256)
     throw Refusal{LoadState::error, FE_IO,
@@ -41,9 +55,40 @@ std::string checked_hash(const Candidate& candidate) {
   return *hash;
 }
 
-ModuleSource open_checked(Candidate& candidate) {
+// That the bytes which were hashed are those that were mapped. Constructors have run by now; nothing else has.
+void check_mapping(const Candidate& candidate, const DynamicLibrary& library, const tools::FileBytes& file) {
+  if (file.identity() != candidate.identity) refuse_replaced();
+  std::optional<bool> is_same = is_mapped_from(library.address(), file.descriptor());
+  // Where the system does not tell, what lies at the path is all there is to ask.
+  if (!is_same) is_same = tools::FileBytes(candidate.real, tools::Links::refuse).identity() == candidate.identity;
+  if (!*is_same)
+    throw Refusal{LoadState::error, FE_IO,
+                  "the file that was mapped is not the one that was checked: it was replaced in between, or this "
+                  "process has had another file of this path open; load it again"};
+}
+
+// Real paths of what came with a module, its own first.
+void list_files(Candidate& candidate, const MappedFiles& before) {
+  candidate.row.files = {candidate.real.string()};
+  for (const std::string& name : before.names_of_new()) {
+    std::error_code problem;
+    const std::filesystem::path path = name, real = std::filesystem::canonical(path, problem);
+    if (problem || real == candidate.real) continue;  // the kernel's own has a name and no file
+    candidate.row.files.push_back(real.string());
+    if (path.is_relative())
+      candidate.row.notes.push_back(
+          fmt::format("{} was taken from the current directory, by a relative path in LD_LIBRARY_PATH or in the run "
+                      "path of a library that it needs",
+                      real.string()));
+  }
+}
+
+ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
   begin_step("open");
+  const MappedFiles before;
   const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
+  check_mapping(candidate, *library, file);
+  list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
   source.init = library->function<fe_init_function>(FE_INIT_SYMBOL);
@@ -77,9 +122,11 @@ std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& poli
   std::optional<ModuleSource> source;
   LoadTimes& times = candidate.row.times;
   std::string hash;
-  if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate); }) &&
+  // Kept open until it is mapped, so that its numbers are nobody else's.
+  tools::FileBytes file(candidate.real, tools::Links::refuse);
+  if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate, file); }) &&
       attempt(candidate, times.probe, [&] { probe_module(candidate, hash, policy); }))
-    attempt(candidate, times.open, [&] { source = open_checked(candidate); });
+    attempt(candidate, times.open, [&] { source = open_checked(candidate, file); });
   return source;
 }
 

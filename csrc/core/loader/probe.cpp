@@ -53,7 +53,7 @@ void probe_module(Candidate& candidate, const std::string& hash, const Policy& p
     throw Refusal{LoadState::not_probed, FE_UNSUPPORTED,
                   "probe='always' asks for a probe, and there is no ferrule-probe beside libferrule"};
   }
-  const std::string key = verdict_key(hash, "");
+  const std::string key = verdict_key(hash, driver_state(candidate));
   LoadRow& row = candidate.row;
   std::optional<Verdict> verdict;
   if (!policy.reprobe) verdict = remembered_verdict(key);

@@ -4,13 +4,7 @@
 #include "core/loader/candidate.h"
 #include "core/loader/trust.h"
 
-#include <filesystem>
-#include <optional>
-
 namespace ferrule {
-
-// The bytes that lie at a path now; nothing when there is no regular file.
-std::optional<FileIdentity> identify(const std::filesystem::path& path);
 
 // Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good, or when others
 // can write them.

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/loader/load.h"
 #include "core/loader/manifest.h"
+#include "core/loader/run_paths.h"
 #include "core/log.h"
 
 #include <fmt/format.h>
@@ -103,6 +104,14 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
                    fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) wants one that "
                                "tells its SHA-256; ferrule-manifest writes it",
                                manifest_path(candidate.path).filename().string()));
+}
+
+void TrustCheck::check_run_paths(Candidate& candidate) const {
+  if (candidate.is_refused) return;
+  std::string complaint = complaint_about_relative_paths(candidate.image);
+  if (complaint.empty()) return;
+  if (trust_ == Trust::any) return candidate.row.notes.push_back(std::move(complaint));
+  candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, std::move(complaint));
 }
 
 }  // namespace ferrule

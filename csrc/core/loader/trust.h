@@ -22,6 +22,8 @@ class TrustCheck {
   void check_writers(Candidate& candidate);
   // Refuses what has no manifest, where the policy wants one.
   void check_manifest(Candidate& candidate) const;
+  // Refuses what would take libraries from the current directory, whoever named it.
+  void check_run_paths(Candidate& candidate) const;
 
  private:
   // A sentence about who else can write the file or a folder on its path; "" when nobody can.

@@ -3,6 +3,7 @@
 
 #include "core/registry/device.h"
 #include "core/registry/manifest.h"
+#include "sdk/tools/file_bytes.h"
 
 #include <ferrule/backend.h>
 
@@ -16,12 +17,7 @@
 
 namespace ferrule {
 
-// Which bytes a path named at some moment.
-struct FileIdentity {
-  uint64_t device = 0, inode = 0, size = 0;
-  int64_t modified_ns = 0;
-  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
-};
+using tools::FileIdentity;
 
 // A module that is ready to be initialised.
 struct ModuleSource {

@@ -10,9 +10,18 @@
 
 namespace ferrule {
 
+// A library of a driver that must be on the machine.
+struct DriverNeed {
+  std::string library;       // a name as the system's loader takes it, or an absolute path
+  std::string floor;         // the oldest version that will do, "550.54"; "" for any
+  std::string version_file;  // that tells the version; "" when the name of the library's file does
+  friend bool operator==(const DriverNeed&, const DriverNeed&) = default;
+};
+
 struct Manifest {
   std::string name;
   std::string variant;
+  std::string version;  // of the module, for people
   std::vector<std::string> device_kinds;
   tools::AbiVersion abi;
   std::string sha256;  // 64 hexadecimal digits, lower case
@@ -20,7 +29,7 @@ struct Manifest {
   int rank = 0;        // among the variants of one name in one root: the highest is opened
   int preference = 0;  // among the backends of one kind of device: the highest comes first
   std::vector<std::string> cpu_features;
-  std::vector<std::string> driver;  // libraries that must be on the machine
+  std::vector<DriverNeed> driver;
   std::vector<std::string> architectures;
   std::vector<std::string> ops;
 };

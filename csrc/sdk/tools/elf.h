@@ -31,6 +31,7 @@ class ElfReader {
     image.problem = read_header(image.is_foreign);
     if (image.problem.empty()) image.problem = read_segments();
     if (image.problem.empty()) image.problem = read_dynamic();
+    if (image.problem.empty()) image.problem = read_names(image);
     if (!image.problem.empty()) return image;
     image.has_init = find(FE_INIT_SYMBOL).has_value();
     image.has_score = find(FE_SCORE_SYMBOL).has_value();
@@ -76,6 +77,8 @@ class ElfReader {
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
+  static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
+  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024, largest_dynamic = 1 << 20;
 
 #if defined(__x86_64__) || defined(_M_X64)
   static constexpr uint16_t our_machine = 62;
@@ -149,6 +152,7 @@ class ElfReader {
   std::string read_dynamic() {
     for (const Segment& segment : segments_) {
       if (segment.type != dynamic) continue;
+      if (segment.file_size > largest_dynamic) return "its dynamic segment is larger than a megabyte";
       std::vector<Dynamic> entries(segment.file_size / sizeof(Dynamic));
       if (!file_.read(segment.offset, entries.data(), entries.size() * sizeof(Dynamic))) break;
       for (const Dynamic& entry : entries) {
@@ -158,11 +162,34 @@ class ElfReader {
         if (entry.tag == strings) strings_ = entry.value;
         if (entry.tag == strings_size) strings_size_ = entry.value;
         if (entry.tag == symbols) symbols_ = entry.value;
+        if (entry.tag == needed || entry.tag == old_run_path || entry.tag == run_path) names_.push_back(entry);
       }
       if (strings_ != 0 && symbols_ != 0 && (hash_ != 0 || gnu_hash_ != 0)) return "";
       return "its dynamic segment names no symbols";
     }
     return "it is an ELF file without a dynamic segment";
+  }
+
+  // What other files it asks for: a string each, in the table that is known only at the segment's end.
+  std::string read_names(Image& image) {
+    if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
+    for (const Dynamic& entry : names_) {
+      const auto name = string_at(entry.value);
+      if (!name) return "a name of a library it needs lies outside of its strings";
+      (entry.tag == needed ? image.libraries : image.run_paths).push_back(*name);
+    }
+    return "";
+  }
+
+  std::optional<std::string> string_at(uint64_t place) {
+    if (place >= strings_size_) return std::nullopt;
+    std::string text(std::min<uint64_t>(strings_size_ - place, longest_name), '\0');
+    const auto offset = offset_of(strings_ + place, text.size());
+    if (!offset || !file_.read(*offset, text.data(), text.size())) return std::nullopt;
+    const std::size_t end = text.find('\0');
+    if (end == std::string::npos) return std::nullopt;
+    text.resize(end);
+    return text;
   }
 
   // Where the bytes of an address range lie in the file.
@@ -202,13 +229,16 @@ class ElfReader {
     const uint64_t chain = buckets + uint64_t{*bucket_count} * 4;
     const auto start = at<uint32_t>(buckets + uint64_t{wanted % *bucket_count} * 4);
     if (!start || *start < *first) return std::nullopt;
-    for (uint32_t index = *start;; ++index) {  // ends with the file at the latest
+    // A chain has no more links than the file has room for symbols, and no linker makes one of a million.
+    const uint64_t last = uint64_t{*start} + std::min<uint64_t>(file_.size() / sizeof(Symbol), 1 << 20);
+    for (uint32_t index = *start; index < last; ++index) {
       const auto value = at<uint32_t>(chain + uint64_t{index - *first} * 4);
       if (!value) return std::nullopt;
       if ((*value | 1) == (wanted | 1))
         if (const auto symbol = symbol_if(index, name)) return symbol;
       if ((*value & 1) != 0) return std::nullopt;
     }
+    return std::nullopt;
   }
 
   std::optional<Symbol> find_sysv(const std::string& name) {
@@ -221,7 +251,8 @@ class ElfReader {
     if (!bucket_count || !chain_count || *bucket_count == 0) return std::nullopt;
     const uint64_t buckets = hash_ + 8, chain = buckets + uint64_t{*bucket_count} * 4;
     auto index = at<uint32_t>(buckets + uint64_t{wanted % *bucket_count} * 4);
-    for (uint32_t steps = 0; index && *index != 0 && steps < *chain_count; ++steps) {
+    const uint64_t longest = std::min<uint64_t>({*chain_count, file_.size() / sizeof(Symbol), 1 << 20});
+    for (uint64_t steps = 0; index && *index != 0 && steps < longest; ++steps) {
       if (const auto symbol = symbol_if(*index, name)) return symbol;
       index = at<uint32_t>(chain + uint64_t{*index} * 4);
     }
@@ -231,6 +262,7 @@ class ElfReader {
   FileBytes& file_;
   Header header_{};
   std::vector<Segment> segments_;
+  std::vector<Dynamic> names_;
   uint64_t hash_ = 0, gnu_hash_ = 0, strings_ = 0, strings_size_ = 0, symbols_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ferrule::tools {
 
@@ -16,6 +17,9 @@ struct Image {
   std::optional<AbiVersion> abi;
   bool has_init = false;
   bool has_score = false;
+  // What it needs and where that is looked for, as an ELF file has it: names and paths, "$ORIGIN" not replaced.
+  std::vector<std::string> libraries;
+  std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list with colons
 };
 
 }  // namespace ferrule::tools

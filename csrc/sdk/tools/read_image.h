@@ -36,11 +36,10 @@ inline std::string describe_beginning(FileBytes& file) {
   return fmt::format("it is a text file that begins with '{}'", shown);
 }
 
-inline Image read_image(const std::filesystem::path& path) {
+inline Image read_image(FileBytes& file) {
   Image image;
-  FileBytes file(path);
   if (!file.is_open()) {
-    image.problem = "the file cannot be read";
+    image.problem = file.problem();
     return image;
   }
   const uint32_t magic = file.read<uint32_t>(0).value_or(0);
@@ -62,6 +61,11 @@ inline Image read_image(const std::filesystem::path& path) {
   if (image.is_foreign)
     image.problem = fmt::format("it is a module for another system ({}, this one has {})", image.format, native_format);
   return image;
+}
+
+inline Image read_image(const std::filesystem::path& path) {
+  FileBytes file(path);
+  return read_image(file);
 }
 
 }  // namespace ferrule::tools

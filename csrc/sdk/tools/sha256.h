@@ -1,13 +1,14 @@
 // SHA-256 (FIPS 180-4), with the CPU's own instructions where it has them.
 #pragma once
 
+#include "sdk/tools/file_bytes.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -148,16 +149,22 @@ class Sha256 {
   bool with_instructions_ = false;
 };
 
-// Of a whole file; nothing when it cannot be read.
-inline std::optional<std::string> sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+// Of a whole file; nothing when it cannot be read to its end.
+inline std::optional<std::string> sha256_of(FileBytes& file) {
+  if (!file.is_open()) return std::nullopt;
   Sha256 sha;
-  std::vector<char> chunk(1 << 18);
-  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), file.gcount() > 0)
-    sha.update({reinterpret_cast<const uint8_t*>(chunk.data()), static_cast<std::size_t>(file.gcount())});
-  if (file.bad()) return std::nullopt;
+  std::vector<uint8_t> chunk(1 << 18);
+  for (uint64_t offset = 0; offset < file.size(); offset += chunk.size()) {
+    chunk.resize(std::min<uint64_t>(chunk.size(), file.size() - offset));
+    if (!file.read(offset, chunk.data(), chunk.size())) return std::nullopt;
+    sha.update(chunk);
+  }
   return sha.finish();
+}
+
+inline std::optional<std::string> sha256_of_file(const std::filesystem::path& path) {
+  FileBytes file(path);
+  return sha256_of(file);
 }
 
 }  // namespace ferrule::tools

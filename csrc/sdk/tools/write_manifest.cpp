@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -31,15 +32,24 @@ constexpr const char* usage =
     "  --device-kind KIND   gpu, integrated_gpu, accelerator, remote, cpu, software, test\n"
     "  --cpu-feature NAME   what the CPU must have: avx2, fma, ...\n"
     "  --driver LIBRARY     what must be on the machine: libcuda.so.1, ...\n"
+    "  --driver-floor V     the oldest version of the driver before it that will do: 550, ...\n"
+    "  --driver-version-file FILE  that tells its version; else the name of the library's file does\n"
+    "  --version V          of the module, for people\n"
     "  --architecture NAME  of the GPU code inside\n"
     "  --op NAME            what the module computes, for readers\n"
     "  --output FILE        another place for the manifest\n";
 
+struct Driver {
+  std::string library, floor, version_file;
+};
+
 struct Arguments {
   std::filesystem::path module, output;
+  std::string version;
+  std::vector<Driver> drivers;
   int rank = 0, preference = 0;
   std::map<std::string, std::vector<std::string>> lists = {
-      {"--device-kind", {}}, {"--cpu-feature", {}}, {"--driver", {}}, {"--architecture", {}}, {"--op", {}}};
+      {"--device-kind", {}}, {"--cpu-feature", {}}, {"--architecture", {}}, {"--op", {}}};
 };
 
 int number(std::string_view option, std::string_view text) {
@@ -58,6 +68,17 @@ void append(std::vector<std::string>& list, std::string_view text) {
   }
 }
 
+void add_drivers(std::vector<Driver>& drivers, std::string_view text) {
+  std::vector<std::string> libraries;
+  append(libraries, text);
+  for (std::string& library : libraries) drivers.push_back({std::move(library), "", ""});
+}
+
+Driver& last_driver(std::vector<Driver>& drivers, const std::string& option) {
+  if (drivers.empty()) throw std::runtime_error(option + " comes before any --driver");
+  return drivers.back();
+}
+
 Arguments parse(const std::vector<std::string>& words) {
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -73,6 +94,14 @@ Arguments parse(const std::vector<std::string>& words) {
       arguments.rank = number(word, value);
     else if (word == "--preference")
       arguments.preference = number(word, value);
+    else if (word == "--version")
+      arguments.version = value;
+    else if (word == "--driver")
+      add_drivers(arguments.drivers, value);
+    else if (word == "--driver-floor")
+      last_driver(arguments.drivers, word).floor = value;
+    else if (word == "--driver-version-file")
+      last_driver(arguments.drivers, word).version_file = value;
     else if (word == "--output")
       arguments.output = value;
     else if (const auto list = arguments.lists.find(word); list != arguments.lists.end())
@@ -88,14 +117,24 @@ Arguments parse(const std::vector<std::string>& words) {
 // As the symbol has it, where the format is one we read; else as this program was built, which the module's build was.
 AbiVersion abi_of(const Image& image) { return image.abi.value_or(ferrule::tools::own_abi()); }
 
+// A name alone where there is no more to say.
+nlohmann::ordered_json entry_of(const Driver& driver) {
+  if (driver.floor.empty() && driver.version_file.empty()) return driver.library;
+  nlohmann::ordered_json entry = {{"library", driver.library}};
+  if (!driver.floor.empty()) entry["floor"] = driver.floor;
+  if (!driver.version_file.empty()) entry["version_file"] = driver.version_file;
+  return entry;
+}
+
 nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   const auto name = ferrule::tools::parse_module_name(arguments.module.filename().string());
   if (!name || !name->problem.empty())
     throw std::runtime_error(name ? name->problem
                                   : "its name is not [lib]ferrule-<name>[-<variant>] with the ending of a module");
-  const Image image = ferrule::tools::read_image(arguments.module);
+  ferrule::tools::FileBytes file(arguments.module);
+  const Image image = ferrule::tools::read_image(file);
   if (!image.problem.empty()) throw std::runtime_error(image.problem);
-  const auto sha256 = ferrule::tools::sha256_of_file(arguments.module);
+  const auto sha256 = ferrule::tools::sha256_of(file);
   if (!sha256) throw std::runtime_error("the file cannot be read");
   const AbiVersion abi = abi_of(image);
   std::vector<std::string> hashes;
@@ -103,14 +142,16 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   nlohmann::ordered_json manifest;
   manifest["name"] = name->name;
   manifest["variant"] = name->variant;
+  if (!arguments.version.empty()) manifest["version"] = arguments.version;
   manifest["device_kinds"] = arguments.lists.at("--device-kind");
   manifest["abi"] = {{"major", abi.major}, {"minor", abi.minor}, {"layout_hashes", hashes}};
   manifest["sha256"] = *sha256;
-  manifest["size"] = std::filesystem::file_size(arguments.module);
+  manifest["size"] = file.size();
   manifest["rank"] = arguments.rank;
   manifest["preference"] = arguments.preference;
   manifest["cpu_features"] = arguments.lists.at("--cpu-feature");
-  manifest["driver"] = arguments.lists.at("--driver");
+  manifest["driver"] = nlohmann::ordered_json::array();
+  for (const Driver& driver : arguments.drivers) manifest["driver"].push_back(entry_of(driver));
   manifest["architectures"] = arguments.lists.at("--architecture");
   manifest["ops"] = arguments.lists.at("--op");
   return manifest;

@@ -1,0 +1,176 @@
+// What is known of drivers before anything of them is opened.
+#include "modules/loader_fixture.h"
+
+#include "core/loader/driver.h"
+#include "core/loader/find.h"
+#include "core/loader/manifest.h"
+#include "core/loader/read.h"
+
+#include <chrono>
+
+namespace ferrule::test {
+namespace {
+
+TEST(LoaderDriver, LibrariesAreFoundWithoutOpeningThem) {
+  EXPECT_TRUE(find_library("libc.so.6"));
+  for (const char* absent : {"libc.so.600", "ibc.so.6", "/nowhere/libc.so.6", "", "../libc.so.6", "."})
+    EXPECT_FALSE(find_library(absent)) << absent;
+  EXPECT_TRUE(find_library("/proc/self/exe"));
+}
+
+TEST(LoaderDriver, VersionsCompareByTheirNumbers) {
+  for (const auto& [older, newer] :
+       std::vector<std::pair<const char*, const char*>>{{"470.57", "550"},
+                                                        {"9", "10"},
+                                                        {"550.54", "550.54.14"},
+                                                        {"1.2.9", "1.10"},
+                                                        {"", "0.1"},
+                                                        {"99999999999999999999", "100000000000000000000"}}) {
+    EXPECT_TRUE(is_older(older, newer)) << older << " " << newer;
+    EXPECT_FALSE(is_older(newer, older)) << older << " " << newer;
+  }
+  for (const auto& [a, b] :
+       std::vector<std::pair<const char*, const char*>>{{"550", "550.0.0"}, {"1.02", "1.2"}, {"", "0"}, {"7.", "7"}}) {
+    EXPECT_FALSE(is_older(a, b)) << a << " " << b;
+    EXPECT_FALSE(is_older(b, a)) << a << " " << b;
+  }
+}
+
+class LoaderDriverFiles : public LoaderTest {
+ protected:
+  // A driver as its package installs it: the library that programs ask for is a link to the one with the version.
+  void install(const std::string& version) {
+    fs::remove(folder_ / "lib" / "libt_driver.so.1");
+    fs::copy_file("/proc/self/exe", root("lib") / ("libt_driver.so." + version), fs::copy_options::overwrite_existing);
+    fs::create_symlink("libt_driver.so." + version, folder_ / "lib" / "libt_driver.so.1");
+  }
+  LoadRow row_with(const nlohmann::json& driver) {
+    if (Registry::instance().find_backend("t_plain")) Registry::instance().unload("t_plain");
+    put_with_manifest(root(), "t_plain", {{"driver", driver}, {"version", "0.3"}});
+    return row(load_from({root()}), "t_plain");
+  }
+  LoadRow row_with_floor(const std::string& floor) {
+    return row_with({{{"library", "libt_driver.so.1"}, {"floor", floor}}});
+  }
+  std::string state() {
+    Candidate candidate = candidate_at(root() / "libferrule-t_plain.so");
+    TrustCheck trust(Trust::owner);
+    read_candidate(candidate, trust);
+    EXPECT_TRUE(candidate.manifest) << candidate.row.reason;
+    return driver_state(candidate);
+  }
+  const Variable path_{"LD_LIBRARY_PATH", (folder_ / "lib").string()};
+};
+
+TEST_F(LoaderDriverFiles, DriverThatIsTooOldIsIncompatible) {
+  EXPECT_CONTAINS(row_with_floor("550").reason, "its driver's library libt_driver.so.1 is not on this machine");
+  install("470.57");
+  const LoadRow old = row_with_floor("550");
+  EXPECT_EQ(old.state, LoadState::incompatible);
+  EXPECT_EQ(old.reason, "the driver is 470.57 (libt_driver.so.1); it needs 550 or newer");
+  EXPECT_EQ(old.version, "0.3");
+  EXPECT_FALSE(noted("opened t_plain"));
+  EXPECT_EQ(row_with_floor("470.57").state, LoadState::loaded);
+  EXPECT_EQ(row_with({"libt_driver.so.1"}).state, LoadState::loaded);
+  install("550.54.14");
+  EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
+}
+
+TEST_F(LoaderDriverFiles, VersionFileGoesBeforeTheNameOfTheLibrary) {
+  install("1.0");
+  const auto need = [&](const fs::path& file) {
+    return nlohmann::json{{{"library", "libt_driver.so.1"}, {"floor", "550"}, {"version_file", file.string()}}};
+  };
+  write_file(folder_ / "version", "NVRM version: x86_64 Kernel Module  470.57  of some day\n");
+  EXPECT_EQ(row_with(need(folder_ / "version")).reason,
+            "the driver is 470.57 (libt_driver.so.1); it needs 550 or newer");
+  write_file(folder_ / "version", "550.54.14\n");
+  EXPECT_EQ(row_with(need(folder_ / "version")).state, LoadState::loaded);
+  // What is not told is not judged.
+  EXPECT_EQ(row_with(need(folder_ / "absent")).state, LoadState::loaded);
+  write_file(folder_ / "version", "no number");
+  EXPECT_EQ(row_with(need(folder_ / "version")).state, LoadState::loaded);
+  EXPECT_EQ(row_with(need("/dev/zero")).state, LoadState::loaded);
+}
+
+TEST_F(LoaderDriverFiles, NameThatTellsNoVersionIsNotJudged) {
+  fs::copy_file("/proc/self/exe", root("lib") / "libt_driver.so.1");
+  EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
+  EXPECT_EQ(driver_version({"libt_driver.so.1", "550", ""}), std::nullopt);
+}
+
+TEST_F(LoaderDriverFiles, LibraryOfTheCurrentDirectoryIsNone) {
+  install("1.0");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_ / "lib");
+  const Variable relative("LD_LIBRARY_PATH", ".:lib");
+  EXPECT_FALSE(find_library("libt_driver.so.1"));
+  fs::current_path(before);
+}
+
+TEST_F(LoaderDriverFiles, StateChangesWithTheDriver) {
+  install("1.0");
+  write_file(folder_ / "version", "1.0");
+  const auto refresh = [&] {
+    row_with({{{"library", "libt_driver.so.1"}, {"version_file", (folder_ / "version").string()}}});
+  };
+  refresh();
+  const std::string first = state();
+  EXPECT_CONTAINS(first, (folder_ / "lib" / "libt_driver.so.1.0").string());
+  EXPECT_EQ(state(), first);
+  EXPECT_FALSE(contains(first, "libc.so.6"));
+  install("2.0");
+  const std::string second = state();
+  EXPECT_NE(second, first);
+  write_file(folder_ / "version", "2.0");
+  EXPECT_NE(state(), second);
+  fs::remove(folder_ / "lib" / "libt_driver.so.1");
+  EXPECT_CONTAINS(state(), "libt_driver.so.1 \n");
+}
+
+TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
+  const nlohmann::json good = {{"name", "a"},
+                               {"abi", {{"major", 0}, {"minor", 0}, {"layout_hashes", {"0x1"}}}},
+                               {"sha256", std::string(64, '0')},
+                               {"size", 1}};
+  const auto with = [&](const nlohmann::json& driver) {
+    nlohmann::json object = good;
+    object["driver"] = driver;
+    return object.dump();
+  };
+  const auto reason = [&](const nlohmann::json& driver) {
+    return std::string(error_of([&] { parse_manifest(with(driver)); }).what());
+  };
+  EXPECT_EQ(parse_manifest(with({"a.so", {{"library", "b.so"}, {"floor", "5.1"}}})).driver,
+            (std::vector<DriverNeed>{{"a.so", "", ""}, {"b.so", "5.1", ""}}));
+  EXPECT_CONTAINS(reason("a.so"), "'driver' is not a list of strings and objects");
+  EXPECT_CONTAINS(reason({{{"floor", "5"}}}), "'library' is missing");
+  EXPECT_CONTAINS(reason({""}), "has no name");
+  for (const char* floor : {"", "x", "5..1", ".5", "5.", "5.1-rc"})
+    EXPECT_CONTAINS(reason({{{"library", "a"}, {"floor", floor}}}), "not a version like 550.54");
+  EXPECT_CONTAINS(reason({{{"library", "a"}, {"version_file", "version"}}}), "must be an absolute path");
+}
+
+// A megabyte, which is all that is read, of what costs a reader most.
+TEST(LoaderManifest, WorstTextsAreRefusedQuickly) {
+  const auto many_keys = [] {
+    std::string text = "{";
+    for (int i = 0; text.size() < 1'000'000; ++i) text += fmt::format("\"{}\":0,", i);
+    return text + "\"0\":0}";
+  };
+  const std::pair<std::string, const char*> texts[] = {
+      {many_keys(), "\"0\" twice in one object"},
+      {std::string(1'000'000, '['), "nests deeper"},
+      {"{\"name\": \"" + std::string(500'000, 'x') + "\xc0\x80\"}", "not JSON"},
+      {"{\"name\": \"\xed\xa0\x80\"}", "not JSON"},
+      {"{\"name\": \"a\", \"n\\u0061me\": \"b\"}", "\"name\" twice in one object"},
+  };
+  for (const auto& [text, words] : texts) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_CONTAINS(std::string(error_of([&] { parse_manifest(text); }).what()), words);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+}
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,0 +1,230 @@
+// The bytes that were checked are the bytes that run, and what comes with them is known.
+#include "modules/loader_fixture.h"
+#include "other_process.h"
+
+#include "core/loader/candidate.h"
+#include "core/loader/dynamic_library.h"
+#include "core/loader/file_hash.h"
+#include "core/loader/find.h"
+#include "core/loader/mapped_files.h"
+#include "core/loader/mapping.h"
+#include "core/loader/open.h"
+#include "core/loader/read.h"
+#include "core/loader/run_paths.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace ferrule::test {
+namespace {
+
+using tools::FileBytes;
+using tools::Links;
+
+class LoaderIntegrity : public LoaderTest {
+ protected:
+  // As far as it goes before it is opened.
+  static Candidate read(const fs::path& path) {
+    Candidate candidate = candidate_at(path);
+    TrustCheck trust(Trust::owner);
+    read_candidate(candidate, trust);
+    EXPECT_FALSE(candidate.is_refused) << candidate.row.reason;
+    return candidate;
+  }
+  static bool opens(Candidate& candidate) {
+    return open_module(candidate, policy_of("manifest", "never", "owner", false)).has_value();
+  }
+  void expect_replaced(Candidate& candidate) {
+    EXPECT_FALSE(opens(candidate));
+    EXPECT_EQ(candidate.row.state, LoadState::error);
+    EXPECT_CONTAINS(candidate.row.reason, "replaced");
+    EXPECT_FALSE(noted("asked t_score-3"));
+  }
+  // So long ago that no clock is coarse enough to see the same moment again.
+  static void settle(const fs::path& path) {
+    while (fs::file_time_type::clock::now() - fs::last_write_time(path) < std::chrono::milliseconds(2100))
+      usleep(100'000);
+  }
+};
+
+TEST_F(LoaderIntegrity, FileReplacedAfterItWasReadIsAnError) {
+  const fs::path module = put(root(), "t_score-3");
+  Candidate candidate = read(module);
+  put(root(), "t_score-7", "t_score-3");
+  expect_replaced(candidate);
+  EXPECT_EQ(notes(), "");
+}
+
+TEST_F(LoaderIntegrity, FileRewrittenAfterItWasReadIsAnError) {
+  const fs::path module = put(root(), "t_score-3");
+  Candidate candidate = read(module);
+  const std::string bytes = text_of_file(module);
+  const auto time = fs::last_write_time(module);
+  write_file(module, bytes);
+  fs::last_write_time(module, time);  // nobody sets the time of the change itself
+  expect_replaced(candidate);
+  EXPECT_EQ(notes(), "");
+}
+
+TEST_F(LoaderIntegrity, PipeThatTookTheFilesPlaceIsNotWaitedFor) {
+  const fs::path module = put(root(), "t_score-3");
+  Candidate candidate = read(module);
+  fs::remove(module);
+  ASSERT_EQ(mkfifo(module.c_str(), 0600), 0);
+  EXPECT_FALSE(opens(candidate));
+  EXPECT_CONTAINS(candidate.row.reason, "it is a pipe");
+}
+
+// The name of a file is taken for the file itself by the system's loader, which has another one mapped under it.
+TEST_F(LoaderIntegrity, MappingOfAnotherFileIsFoundBeforeAnythingIsCalled) {
+  const fs::path module = put(root(), "t_score-3");
+  const auto held = DynamicLibrary::open(module);
+  const fs::path real = fs::canonical(module);
+  FileBytes before(real, Links::refuse);
+  EXPECT_EQ(is_mapped_from(held->address(), before.descriptor()), std::optional(true));
+  fs::rename(module, root() / "old");
+  put(root(), "t_score-7", "t_score-3");
+  FileBytes after(real, Links::refuse);
+  ASSERT_TRUE(after.is_open());
+  EXPECT_EQ(is_mapped_from(held->address(), after.descriptor()), std::optional(false));
+  EXPECT_EQ(is_mapped_from(held->address(), before.descriptor()), std::optional(true));
+}
+
+TEST_F(LoaderIntegrity, KernelsAnswerAndListOfMappingsAgree) {
+  const fs::path module = put(root(), "t_plain"), other = put(root(), "t_two");
+  const auto library = DynamicLibrary::open(module);
+  FileBytes same(module), another(other);
+  for (const auto& ask : {is_mapped_from, is_listed_from}) {
+    EXPECT_EQ(ask(library->address(), same.descriptor()), std::optional(true));
+    EXPECT_EQ(ask(library->address(), another.descriptor()), std::optional(false));
+    EXPECT_EQ(ask(&module, same.descriptor()), std::optional(false));  // a stack is no file's
+    EXPECT_EQ(ask(nullptr, same.descriptor()), std::nullopt);
+    EXPECT_EQ(ask(library->address(), -1), std::nullopt);
+  }
+}
+
+TEST_F(LoaderIntegrity, DescriptorsDoNotStayOpen) {
+  const auto count = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()); };
+  put_with_manifest(root(), "t_plain", {});
+  put(root(), "t_two");
+  put(root(), "t_zero");
+  load_from({root()});
+  const auto before = count();
+  for (int i = 0; i < 3; ++i) {
+    Registry::instance().unload("t_plain");
+    load_from({root()});
+  }
+  EXPECT_EQ(count(), before);
+}
+
+TEST_F(LoaderIntegrity, WhatIsNoFileIsSaidByItsKind) {
+  EXPECT_EQ(FileBytes(root()).problem(), "it is a folder, and not a regular file");
+  EXPECT_EQ(FileBytes("/dev/null").problem(), "it is a device, and not a regular file");
+  EXPECT_CONTAINS(FileBytes(root() / "absent").problem(), "it cannot be read: ");
+  fs::create_symlink(put(root(), "t_plain"), root() / "link");
+  EXPECT_EQ(FileBytes(root() / "link", Links::refuse).problem(), "it is a link, and not a regular file");
+  EXPECT_TRUE(FileBytes(root() / "link").is_open());
+  EXPECT_FALSE(FileBytes(root() / "absent").identity());
+}
+
+TEST_F(LoaderIntegrity, BytesAreThoseOfTheFileThatWasOpened) {
+  write_file(folder_ / "file", "first");
+  FileBytes file(folder_ / "file");
+  fs::rename(folder_ / "file", folder_ / "old");
+  write_file(folder_ / "file", "second text");
+  EXPECT_EQ(file.text(), "first");
+  EXPECT_NE(file.identity(), FileBytes(folder_ / "file").identity());
+  char byte = 'x';
+  EXPECT_FALSE(file.read(5, &byte, 1));
+  EXPECT_FALSE(file.read(UINT64_MAX, &byte, 1));
+  fs::resize_file(folder_ / "old", 2);
+  EXPECT_FALSE(file.text());
+  EXPECT_FALSE(tools::sha256_of(file));
+}
+
+TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
+  const fs::path path = folder_ / "large";
+  write_file(path, std::string(200'000, 'x'));
+  const std::string right = *tools::sha256_of_file(path);
+  const auto hash = [&] {
+    FileBytes file(path);
+    return hash_of(file, path);
+  };
+  // What was written a moment ago may be written again at the same time of the clock.
+  EXPECT_EQ(hash(), right);
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+  settle(path);
+  const auto hash_is = [&](const std::string& wanted) {
+    return in_processes(1, [&](int) { return hash() == wanted; });
+  };
+  EXPECT_TRUE(hash_is(right));
+  ASSERT_TRUE(fs::exists(folder_ / "cache"));
+  // That the kept one is used shows when another is kept in its place.
+  const auto changed_at = FileBytes(path).identity();
+  const fs::path entry = fs::directory_iterator(folder_ / "cache")->path();
+  fs::remove(entry);
+  EXPECT_TRUE(hash_is(right));
+  EXPECT_TRUE(fs::exists(entry));
+  EXPECT_EQ(FileBytes(path).identity(), changed_at);
+  write_file(entry, "rubbish");
+  EXPECT_TRUE(hash_is(right));
+  write_file(path, std::string(200'000, 'y'));
+  EXPECT_TRUE(hash_is(*tools::sha256_of_file(path)));
+  EXPECT_NE(hash(), right);
+}
+
+TEST_F(LoaderIntegrity, RowTellsWhichFilesWereMapped) {
+  const fs::path module = put(root(), "t_plain");
+  fs::create_symlink(module, root("links") / module.filename());
+  const LoadReport report = load_from({root("links")});
+  ASSERT_FALSE(row(report, "t_plain").files.empty());
+  EXPECT_EQ(row(report, "t_plain").files.at(0), module.string());
+}
+
+TEST(LoaderMappedFiles, NamesWhatCameSince) {
+  const MappedFiles before;
+  EXPECT_TRUE(before.names_of_new().empty());
+  const auto library = DynamicLibrary::open(built("t_plain"));
+  const std::vector<std::string> names = before.names_of_new();
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.at(0), built("t_plain"));
+  EXPECT_TRUE(MappedFiles().names_of_new().empty());
+}
+
+tools::Image image(std::vector<std::string> libraries, std::vector<std::string> run_paths) {
+  tools::Image image;
+  image.libraries = std::move(libraries);
+  image.run_paths = std::move(run_paths);
+  return image;
+}
+
+TEST(LoaderRunPaths, RelativeOnesAreComplainedAbout) {
+  for (const char* good : {"", "$ORIGIN", "${ORIGIN}/../lib", "/opt/lib:$ORIGIN/lib"})
+    EXPECT_EQ(complaint_about_relative_paths(image({"libm.so.6"}, {good})), "") << good;
+  for (const char* bad : {"lib", ".", ":/opt/lib", "/opt/lib:", "/opt/lib::$ORIGIN", "$ORIGINAL", "$LIB", "../lib"})
+    EXPECT_CONTAINS(complaint_about_relative_paths(image({}, {bad})), "from the current directory");
+  EXPECT_CONTAINS(complaint_about_relative_paths(image({"./libmine.so"}, {})), "it needs './libmine.so'");
+  EXPECT_EQ(complaint_about_relative_paths(image({"/opt/libmine.so", "$ORIGIN/libmine.so"}, {})), "");
+  EXPECT_EQ(folders_of_run_paths(image({}, {"$ORIGIN/../lib:/opt:relative"}), "/m"),
+            (std::vector<fs::path>{"/m/../lib", "/opt"}));
+}
+
+TEST_F(LoaderIntegrity, ElfTellsLibrariesAndRunPaths) {
+  const tools::Image found = tools::read_image(built("t_relative"));
+  EXPECT_EQ(found.run_paths, std::vector<std::string>{"lib:$ORIGIN"});
+  EXPECT_NE(std::find(found.libraries.begin(), found.libraries.end(), "libc.so.6"), found.libraries.end());
+}
+
+TEST_F(LoaderIntegrity, RelativeRunPathIsUnsafe) {
+  const fs::path module = put(root(), "t_relative");
+  const LoadRow refused = row(load_from({root()}), "t_relative");
+  EXPECT_EQ(refused.state, LoadState::unsafe);
+  EXPECT_CONTAINS(refused.reason, "its run path 'lib:$ORIGIN' names 'lib'");
+  EXPECT_FALSE(noted("opened t_relative"));
+  const Policy any = policy_of("manifest", "never", "any", false);
+  EXPECT_EQ(load(module, any)->name(), "t_relative");
+}
+
+}  // namespace
+}  // namespace ferrule::test
