@@ -9,6 +9,7 @@ else()
   set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     target_link_options(ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libferrule.map -Wl,-z,defs
+                        -Wl,-Bsymbolic
                         $<$<CONFIG:Release>:-s>)
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
   endif()

@@ -126,7 +126,7 @@ void read_into(const Array& array, py::array& out) {
   void* const to = out.mutable_data();
   const auto size = static_cast<uint64_t>(out.nbytes());
   {
-    const py::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     error = fe_array_read(array.get(), to, size);
   }
   check(error);

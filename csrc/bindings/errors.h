@@ -4,7 +4,9 @@
 #include <ferrule/ferrule.h>
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace ferrule::python {
 
@@ -16,11 +18,31 @@ py::object exception_of(fe_error* error);
 void check(fe_error* error);
 [[noreturn]] void raise(fe_code code, const std::string& message);
 
+// Gives the GIL away for as long as it exists. A thread that wants it back when Python is going away is ended by
+// Python, which unwinds it: that would be the end of the process in any function that lets no exception out. It stays
+// where it is instead, until the process ends.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 // Calls a function of the API without the GIL. Whatever may wait for a queue or compute is called so: the thread that
 // it waits for may be asking Python for signals.
 template <class Function>
 fe_error* without_gil(Function function) {
-  const py::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   return function();
 }
 

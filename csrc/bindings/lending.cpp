@@ -1,24 +1,29 @@
 #include "lending.h"
 
 #include <atomic>
-#include <mutex>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace ferrule::python {
 namespace {
 
-using Call = std::pair<void (*)(void*), void*>;
-
-// Never destroyed: threads of ferrule may outlive the module's statics.
-struct Later {
-  std::mutex mutex;
-  std::vector<Call> calls;
-  std::atomic<bool> waiting{false};
+struct Call {
+  void (*function)(void*);
+  void* argument;
+  Call* next;
 };
-Later& later() {
-  static auto* const instance = new Later;
-  return *instance;
+
+// The last first. A stack without a lock, which the child of a fork could find locked for ever.
+constinit std::atomic<Call*> later{nullptr};
+
+// All that wait, in their order.
+Call* take_calls() {
+  Call* ordered = nullptr;
+  for (Call* call = later.exchange(nullptr, std::memory_order_acquire); call != nullptr;) {
+    Call* const next = std::exchange(call->next, ordered);
+    ordered = std::exchange(call, next);
+  }
+  return ordered;
 }
 
 PyObject* log_function = nullptr;  // ferrule._log.deliver(level, message)
@@ -43,9 +48,10 @@ void with_gil_later(void (*function)(void*), void* argument) {
     function(argument);
     return;
   }
-  const std::scoped_lock lock(later().mutex);
-  later().calls.emplace_back(function, argument);
-  later().waiting.store(true, std::memory_order_release);
+  auto call = std::make_unique<Call>(Call{function, argument, later.load(std::memory_order_relaxed)});
+  while (!later.compare_exchange_weak(call->next, call.get(), std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  static_cast<void>(call.release());
 }
 
 void* lend(py::handle object) { return object.inc_ref().ptr(); }
@@ -54,14 +60,12 @@ void end_loan(void* argument) { with_gil_later(drop_reference, argument); }
 
 void drain() {
   fe_drain();
-  if (!later().waiting.load(std::memory_order_acquire)) return;
-  std::vector<Call> calls;
-  {
-    const std::scoped_lock lock(later().mutex);
-    calls.swap(later().calls);
-    later().waiting.store(false, std::memory_order_release);
+  if (later.load(std::memory_order_relaxed) == nullptr) return;
+  for (Call* next = take_calls(); next != nullptr;) {
+    const std::unique_ptr<Call> call(next);
+    next = call->next;
+    call->function(call->argument);
   }
-  for (const auto& [function, argument] : calls) function(argument);
 }
 
 void bind_lending(py::module_& module) {

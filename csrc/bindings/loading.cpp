@@ -62,6 +62,11 @@ void bind_loading(py::module_& module) {
     drain();
     check(without_gil([] { return fe_shutdown(); }));
   });
+  module.def("refresh", [] {
+    drain();
+    check(without_gil([] { return fe_refresh(); }));
+    drain();
+  });
   module.def("report_text", &report_text, py::arg("report"));
   module.def("report_explain", &report_explain, py::arg("report"), py::arg("name"));
 }

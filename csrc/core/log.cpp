@@ -2,13 +2,15 @@
 
 #include "core/environment.h"
 #include "core/threads/fork.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 
 #include <atomic>
 #include <cstdio>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace ferrule {
 namespace {
@@ -21,7 +23,8 @@ struct Line {
 };
 
 struct Logger {
-  std::mutex mutex;
+  BriefMutex mutex;
+  uint32_t generation = 0;
   LogCallback callback = nullptr;
   void* argument = nullptr;
   LogDelivery delivery = LogDelivery::immediate;
@@ -29,22 +32,11 @@ struct Logger {
   std::size_t lost = 0;
 };
 
-// Never destroyed: threads may log while the process ends. Made anew in the child of a fork, where a thread that is
-// gone may have held the lock; what was queued is the parent's to deliver.
-Logger& logger() {
-  static std::atomic<Logger*> current{nullptr};
-  static std::atomic<uint32_t> generation{0};
-  Logger* existing = current.load(std::memory_order_acquire);
-  if (existing != nullptr && generation.load(std::memory_order_relaxed) == fork_generation()) return *existing;
-  auto made = std::make_unique<Logger>();
-  if (existing != nullptr) {
-    made->callback = existing->callback;
-    made->argument = existing->argument;
-    made->delivery = existing->delivery;
-  }
-  if (!current.compare_exchange_strong(existing, made.get(), std::memory_order_acq_rel)) return *existing;
-  generation.store(fork_generation(), std::memory_order_relaxed);
-  return *made.release();
+// What the parent of a fork has queued is the parent's to deliver. Called under the lock.
+void forget_lines_of_parent(Logger& log) {
+  if (std::exchange(log.generation, fork_generation()) == fork_generation()) return;
+  log.queue.clear();
+  log.lost = 0;
 }
 
 // Written in one call, so that lines of several threads do not mix.
@@ -64,10 +56,8 @@ fe_log_level level_of_environment() {
   return FE_LOG_WARNING;
 }
 
-std::atomic<fe_log_level>& current_level() {
-  static std::atomic<fe_log_level> level = level_of_environment();
-  return level;
-}
+// Empty until it is asked for. Two threads may both read the environment, and find the same.
+std::atomic<int> current_level{-1};
 
 }  // namespace
 
@@ -85,18 +75,25 @@ const char* name_of(fe_log_level level) noexcept {
   return "error";
 }
 
-fe_log_level log_level() noexcept { return current_level().load(std::memory_order_relaxed); }
+fe_log_level log_level() noexcept {
+  const int level = current_level.load(std::memory_order_relaxed);
+  if (level >= 0) return static_cast<fe_log_level>(level);
+  int none = -1;
+  const fe_log_level found = level_of_environment();
+  return current_level.compare_exchange_strong(none, found) ? found : static_cast<fe_log_level>(none);
+}
 
-void set_log_level(fe_log_level level) noexcept { current_level().store(level, std::memory_order_relaxed); }
+void set_log_level(fe_log_level level) noexcept { current_level.store(level, std::memory_order_relaxed); }
 
 void set_log_callback(LogCallback callback, void* argument, LogDelivery delivery) {
-  Logger& log = logger();
+  Logger& log = Immortal<Logger>::get();
+  std::deque<Line> dropped;
   const std::scoped_lock lock(log.mutex);
   log.callback = callback;
   log.argument = argument;
   log.delivery = delivery;
   if (callback == nullptr || delivery == LogDelivery::immediate) {
-    log.queue.clear();
+    log.queue.swap(dropped);
     log.lost = 0;
   }
 }
@@ -104,8 +101,9 @@ void set_log_callback(LogCallback callback, void* argument, LogDelivery delivery
 void log_line(fe_log_level level, std::string_view message) noexcept {
   if (!is_logged(level)) return;
   try {
-    Logger& log = logger();
+    Logger& log = Immortal<Logger>::get();
     std::unique_lock lock(log.mutex);
+    forget_lines_of_parent(log);
     if (log.callback == nullptr) {
       lock.unlock();
       print(level, message);
@@ -128,12 +126,13 @@ void log_line(fe_log_level level, std::string_view message) noexcept {
 }
 
 std::size_t drain_log() {
-  Logger& log = logger();
+  Logger& log = Immortal<Logger>::get();
   std::deque<Line> lines;
   LogCallback callback = nullptr;
   void* argument = nullptr;
   {
     const std::scoped_lock lock(log.mutex);
+    forget_lines_of_parent(log);
     if (log.callback == nullptr || log.queue.empty()) return 0;
     lines.swap(log.queue);
     callback = log.callback;

@@ -202,6 +202,7 @@ std::size_t threads_left(std::size_t before) {
 void close_all(const std::string& module, std::size_t threads, Steps& steps, json& answer) {
   void* const code = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   steps.begin("close");
+  fe_set_log_level(FE_LOG_ERROR);  // that we keep its code mapped is no news
   check(fe_shutdown());
   const std::size_t left_behind = threads_left(threads);
   answer["threads"] = left_behind;

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from ferrule.dlpack import from_dlpack
     from ferrule.explaining import explain
     from ferrule.graphs import Graph
-    from ferrule.loading import LoadReport, default_roots, load, load_all, reload, shutdown, unload
+    from ferrule.loading import LoadReport, default_roots, load, load_all, refresh, reload, shutdown, unload
     from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
     from ferrule.tracing import graph
 
@@ -103,6 +103,7 @@ _LATER = {
     "load": "ferrule.loading",
     "load_all": "ferrule.loading",
     "memory_stats": "ferrule.statistics",
+    "refresh": "ferrule.loading",
     "reload": "ferrule.loading",
     "set_log_level": "ferrule._log",
     "set_thread_count": "ferrule.statistics",
@@ -235,6 +236,7 @@ __all__ = [
     "permute_dims",
     "pi",
     "prod",
+    "refresh",
     "reload",
     "reshape",
     "set_log_level",

@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ferrule import _devices, _ferrule
-from ferrule._devices import Backend
+from ferrule._devices import Backend, Device
 from ferrule._errors import InvalidArgumentError, LoadError, NotFoundError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ferrule._report import Candidate, Root
+
 PathLike = str | os.PathLike[str]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A module that was found, and what became of it."""
-
-    path: Path
-    root: str
-    name: str
-    variant: str
-    state: str  # loaded, outranked, disabled, incompatible, unsafe, not_probed, probe_failed, no_device, error
-    reason: str
-    rank: int | None
-    score: int | None
-    devices: tuple[str, ...]
-    milliseconds: float
-    version: str = ""
-    probed: str = "no"  # yes, cached, no
-    notes: tuple[str, ...] = ()
-    output: str = ""  # what it printed in its probe
-    files: tuple[Path, ...] = ()  # what opening it mapped, its own first
-    times: dict[str, float] = field(default_factory=dict)  # milliseconds of read, hash, probe, open, init
-
-
-@dataclass(frozen=True)
-class Root:
-    """A folder, or a list of files, that was searched."""
-
-    path: Path
-    data: dict[str, Any]
+Result = TypeVar("Result")
 
 
 class LoadReport:
@@ -51,10 +27,27 @@ class LoadReport:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._data: dict[str, Any] = json.loads(text)
-        self.candidates = [_candidate(row) for row in self._data["candidates"]]
-        self.roots = [Root(Path(_path_of(root)), _as_dict(root)) for root in self._data["roots"]]
-        self.milliseconds = float(self._data["milliseconds"])
+
+    # Read when it is asked for: most loads are of a program that wants a device, and nobody looks.
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        from ferrule._report import candidate_of
+
+        return [candidate_of(row) for row in self._data["candidates"]]
+
+    @cached_property
+    def roots(self) -> list[Root]:
+        from ferrule._report import root_of
+
+        return [root_of(root) for root in self._data["roots"]]
+
+    @property
+    def milliseconds(self) -> float:
+        return float(self._data["milliseconds"])
 
     @property
     def loaded(self) -> list[Candidate]:
@@ -89,35 +82,6 @@ class LoadReport:
         from ferrule._report_html import report_html
 
         return report_html(self._data)
-
-
-def _candidate(row: dict[str, Any]) -> Candidate:
-    return Candidate(
-        path=Path(row["path"]),
-        root=str(row.get("root") or ""),
-        name=str(row.get("name") or ""),
-        variant=str(row.get("variant") or ""),
-        state=str(row["state"]),
-        reason=str(row.get("reason") or ""),
-        rank=row.get("rank"),
-        score=row.get("score"),
-        devices=tuple(row.get("devices") or ()),
-        milliseconds=float(row.get("milliseconds") or 0.0),
-        version=str(row.get("version") or ""),
-        probed=str(row.get("probed") or "no"),
-        notes=tuple(row.get("notes") or ()),
-        output=str(row.get("output") or ""),
-        files=tuple(Path(file) for file in row.get("files") or ()),
-        times=dict(row.get("times") or {}),
-    )
-
-
-def _path_of(root: object) -> str:
-    return str(root["path"]) if isinstance(root, dict) else str(root)
-
-
-def _as_dict(root: object) -> dict[str, Any]:
-    return root if isinstance(root, dict) else {"path": root}
 
 
 class _DefaultRoots:
@@ -164,7 +128,7 @@ def load_all(
     _devices.changed()
     global last_report
     report = LoadReport(text) if text else None
-    last_report = report or last_report
+    last_report = last_report if report is None else report
     if error is None and report is not None:
         return report
     if report is not None and require and isinstance(error, NotFoundError):
@@ -194,6 +158,8 @@ def _names(option: str, names: Sequence[str] | str | None) -> list[str]:
 
 def backend_dir() -> Path:
     """The folder of the backends that came with ferrule."""
+    from pathlib import Path
+
     return Path(_ferrule.__file__ or "").parent / "backends"
 
 
@@ -210,7 +176,7 @@ def installed_roots() -> list[str]:
     places = [*site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         places.append(site.getusersitepackages())
-    places.append(str(Path(__file__).resolve().parents[1]))
+    places.append(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     roots: dict[str, None] = {}
     for place in places:
         folder = os.path.join(place, "ferrule_backends")
@@ -233,16 +199,36 @@ def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) 
 def unload(name: Backend | str) -> None:
     """Close a backend. Refused, saying what, while arrays or compiled graphs of it live."""
     _devices.changed()
-    _ferrule.unload(name if isinstance(name, str) else name.name)
+    _after_collecting(lambda: _ferrule.unload(name if isinstance(name, str) else name.name))
 
 
 def reload(name: Backend | str) -> Backend:
     """Close a backend and load what lies at its path now: the old one stays when that is no good."""
     _devices.changed()
-    return Backend(_ferrule.reload(name if isinstance(name, str) else name.name))
+    return Backend(_after_collecting(lambda: _ferrule.reload(name if isinstance(name, str) else name.name)))
+
+
+def refresh() -> list[Device]:
+    """Ask every backend for the devices that it has now, and return them all.
+
+    A device that was lost gets a successor of the same name, which opens anew, with the options of the environment.
+    Arrays and compiled graphs of the lost one stay errors; it is closed when the last of them is gone.
+    """
+    _devices.changed()
+    _ferrule.refresh()
+    return [Device(handle) for handle in _ferrule.devices()]
 
 
 def shutdown() -> None:
     """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
     _devices.changed()
-    _ferrule.shutdown()
+    _after_collecting(_ferrule.shutdown)
+
+
+def _after_collecting(close: Callable[[], Result]) -> Result:
+    """What is in the way may be garbage: a traced function and its graphs refer to each other."""
+    try:
+        return close()
+    except InvalidArgumentError:
+        gc.collect()
+    return close()

@@ -15,6 +15,7 @@ int main(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain("{}", "cpu", &json));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(fe_string_data(report), NULL, &json));
   fe_string_release(report);
+  MUST(fe_refresh());
 
   MUST(fe_backends(&backends, &count));
   EXPECT(count >= 1);

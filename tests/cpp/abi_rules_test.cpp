@@ -19,6 +19,9 @@ struct Pair {
   const char* complaint;  // a part of the sentence; "" = they fit
 };
 
+// Else the names of the tests would hold addresses.
+void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.what; }
+
 class AbiRules : public testing::TestWithParam<Pair> {};
 
 TEST_P(AbiRules, Hold) {

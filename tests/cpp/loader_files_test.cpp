@@ -5,6 +5,7 @@
 #include "core/loader/manifest.h"
 #include "sdk/tools/module_name.h"
 
+#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -95,6 +96,62 @@ struct Bytes {
     return *this;
   }
 };
+
+// A file of holes: eight gigabytes that take no room, all of them loaded, so that whatever it says lies inside it.
+class LoaderElfOfHoles : public LoaderTest {
+ protected:
+  static constexpr uint64_t size = uint64_t{8} << 30, strings = 1024, symbols = 2048, hashes = 4096, entries = 512;
+
+  static Bytes header(uint64_t dynamic_size) {
+    Bytes bytes;
+    bytes.put(0, uint32_t{0x464c457f}).put(4, uint8_t{2}).put(5, uint8_t{1}).put(16, uint16_t{3});
+#if defined(__aarch64__)
+    bytes.put(18, uint16_t{183});
+#else
+    bytes.put(18, uint16_t{62});
+#endif
+    bytes.put(32, uint64_t{64}).put(54, uint16_t{56}).put(56, uint16_t{2});  // two program headers behind this one
+    bytes.put(64, uint32_t{1}).put(64 + 32, size);                           // all of the file, at address 0
+    bytes.put(120, uint32_t{2}).put(120 + 8, entries).put(120 + 16, entries).put(120 + 32, dynamic_size);
+    return bytes;
+  }
+  static void put_tables(Bytes& bytes, int64_t kind_of_hash) {
+    const std::pair<int64_t, uint64_t> tags[] = {{5, strings}, {10, 64}, {6, symbols}, {kind_of_hash, hashes}};
+    std::size_t at = entries;
+    for (const auto& [tag, value] : tags) {
+      bytes.put(at, tag).put(at + 8, value);
+      at += 16;
+    }
+    bytes.put(at, uint64_t{0});
+  }
+  std::string problem_of(const Bytes& bytes) {
+    write_file(folder_ / "holes", bytes.text);
+    fs::resize_file(folder_ / "holes", size);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string problem = read_image(folder_ / "holes").problem;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << problem;
+    return problem;
+  }
+};
+
+TEST_F(LoaderElfOfHoles, AChainOfSymbolsWithoutEndIsNotFollowedToTheEnd) {
+  Bytes bytes = header(80);
+  put_tables(bytes, 0x6ffffef5);
+  bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{1}).put(hashes + 16, uint32_t{1});  // a bucket: symbol 1
+  EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
+}
+
+TEST_F(LoaderElfOfHoles, AChainOfSymbolsThatBitesItsTailIsLeft) {
+  Bytes bytes = header(80);
+  put_tables(bytes, 4);
+  bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{0xffffffff}).put(hashes + 8, uint32_t{1});
+  bytes.put(hashes + 16, uint32_t{1});  // the next of symbol 1: itself
+  EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
+}
+
+TEST_F(LoaderElfOfHoles, ADynamicSegmentOfGigabytesTakesNone) {
+  EXPECT_CONTAINS(problem_of(header(size - entries)), "its dynamic segment names no symbols");
+}
 
 class LoaderOtherFormats : public LoaderTest {
  protected:

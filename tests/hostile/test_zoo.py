@@ -97,7 +97,9 @@ def check_second_visit(
     assert ran <= ({second.told["pid"]} if row["state"] in ("loaded", "outranked") else set())
 
 
-def test_the_table_in_the_docs_lists_the_creatures_of_the_zoo() -> None:
+def test_the_table_in_the_docs_lists_the_creatures_of_the_zoo(seen: Path | None) -> None:
+    if seen is not None:
+        pytest.skip("it is about to be written")
     assert list(documented()) == [creature.name for creature in CREATURES]
 
 

@@ -188,6 +188,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
       fail_argument("host_pointer: {} is not computed yet", to_string(of.type()));
     const View view = of.view().view;
     if (!view.storage) return;
+    view.storage->device()->open();  // throws when it is lost, or another process's
     void* const base = view.storage->host_pointer();
     if (!base)
       fail(FE_UNSUPPORTED, "host_pointer: {} lies on {}, which the host cannot reach", to_string(of.type()),

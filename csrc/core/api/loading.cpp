@@ -69,6 +69,13 @@ fe_error* fe_shutdown(void) {
   });
 }
 
+fe_error* fe_refresh(void) {
+  return guarded([] {
+    // What was computed on a device that is retired now is not asked for again, and keeps it from being closed.
+    if (Registry::instance().refresh()) clear_compile_cache();
+  });
+}
+
 fe_error* fe_load_report_text(const char* report_json, fe_string** out) {
   return guarded([&] {
     given(report_json, "load_report_text", "report");

@@ -5,12 +5,26 @@
 #include "core/graph/node_text.h"
 #include "core/log.h"
 #include "core/registry/device.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 
 #include <mutex>
 #include <set>
 
 namespace ferrule {
 namespace {
+
+// What was warned of.
+struct Warned {
+  BriefMutex mutex;
+  std::set<std::pair<std::string, std::string>> pairs;
+};
+
+bool is_first(const std::string& device, const std::string& op) {
+  auto& warned = Immortal<Warned>::get();
+  const std::scoped_lock lock(warned.mutex);
+  return warned.pairs.emplace(device, op).second;
+}
 
 std::string typed_call(const Graph& graph, const Node& node) {
   std::vector<std::string> operands;
@@ -114,10 +128,7 @@ class Placer {
   }
 
   static void log_once(const Node& node, const Device& asked, const std::string& sentence) {
-    static std::mutex mutex;
-    static std::set<std::pair<std::string, std::string>> warned;
-    const std::scoped_lock lock(mutex);
-    if (warned.emplace(asked.name(), node.op->name).second) log_warning("{}", sentence);
+    if (is_first(asked.name(), node.op->name)) log_warning("{}", sentence);
   }
 
   Rewrite rewrite_;

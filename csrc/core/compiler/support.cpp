@@ -3,6 +3,7 @@
 #include "core/compiler/view.h"
 #include "core/key.h"
 #include "core/registry/device.h"
+#include "core/threads/fork.h"
 
 #include <cstring>
 
@@ -64,12 +65,17 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   std::string key = key_of(node, graph, device);
   const auto found = answers_.find(key);
   if (found != answers_.end()) return found->second;
+  const Live asking = device.live("a graph that is being compiled");
   OwnedView view;
   fill(view, node, graph);
   fe_requirements requirements{};
   requirements.struct_size = sizeof requirements;
   SupportAnswer answer;
-  answer.supported = device.table().supports(device.open(), &view.view(), 0, &requirements) != 0;
+  {
+    // A module may look it up under a lock of its own, which a child would find locked.
+    const HoldsForks holds_forks;
+    answer.supported = device.table().supports(device.open(), &view.view(), 0, &requirements) != 0;
+  }
   answer.contiguous_inputs = requirements.contiguous_inputs;
   answer.innermost_inputs = requirements.innermost_inputs;
   answer.alignment = requirements.alignment;

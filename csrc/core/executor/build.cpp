@@ -9,13 +9,14 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.device = device.get();
   options.on_fallback = fallback;
   options.fuse = fuse;
-  device->open();
+  const Live compiling = device->live("a graph that is being compiled");
   // What a device refuses goes to the first CPU that is loaded.
   std::shared_ptr<Device> cpu;
   for (const std::shared_ptr<Device>& other : Registry::instance().devices())
     if (!cpu && other->kind() == FE_DEVICE_CPU) cpu = other;
+  Live compiling_on_cpu;
   if (cpu && cpu != device) {
-    cpu->open();
+    compiling_on_cpu = cpu->live("a graph that is being compiled");
     options.fallback.push_back(cpu.get());
   }
   options.evaluate = [&](const Graph& constants) {

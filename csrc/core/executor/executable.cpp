@@ -6,6 +6,7 @@
 #include "core/executor/run.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
+#include "core/threads/fork.h"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ ExecutionCounters& execution_counters() {
 }
 
 CompiledSegment::~CompiledSegment() {
-  if (executable) live.device()->table().executable_release(executable);
+  if (executable && !live.device()->belongs_to_parent()) live.device()->table().executable_release(executable);
 }
 
 namespace {
@@ -65,7 +66,8 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     CompiledSegment& compiled = parts->segments[i];
     compiled.live = segment->device->live(description);
     const fe_backend& table = segment->device->table();
-    check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
+    const HoldsForks holds_forks;  // as when it is asked what it supports
+    segment->device->check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
     reserve(compiled, *segment);
   }

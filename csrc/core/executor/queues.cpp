@@ -7,11 +7,11 @@ namespace ferrule {
 
 DeviceQueue::DeviceQueue(Device& device) : device_(device) {
   const fe_backend& table = device.table();
-  if (table.queue_create && table.queue_destroy) check(table.queue_create(device.open(), &queue_));
+  if (table.queue_create && table.queue_destroy) device.check(table.queue_create(device.open(), &queue_));
 }
 
 DeviceQueue::~DeviceQueue() {
-  if (queue_) device_.table().queue_destroy(queue_);
+  if (queue_ && !device_.belongs_to_parent()) device_.table().queue_destroy(queue_);
 }
 
 fe_error* DeviceQueue::drain() noexcept {
@@ -30,16 +30,21 @@ void DeviceQueue::finish(fe_error* error) {
     release(late);
   else
     error = late;
-  check(error);
+  device_.check(error);
 }
 
 void DeviceQueue::reset() {
   const std::scoped_lock lock(mutex_);
-  if (queue_ && device_.table().queue_reset) check(device_.table().queue_reset(queue_));
+  if (!queue_ || !device_.table().queue_reset) return;
+  device_.check(device_.table().queue_reset(queue_));
+  device_.forget_loss();
 }
 
 void reset_queue(Device& device) {
-  if (device.is_open()) device.attached<DeviceQueue>().reset();
+  device.while_open([&] {
+    if (!device.is_lost()) device.open();  // throws in the child of a fork
+    if (!device.belongs_to_parent()) device.attached<DeviceQueue>().reset();
+  });
 }
 
 }  // namespace ferrule

@@ -27,10 +27,10 @@ class DeviceQueue {
   std::mutex mutex_;
 };
 
-// Takes the device's queue for this thread, for as long as it exists.
+// Takes the device's queue for this thread, for as long as it exists. Throws as Device::open does.
 class QueueUse {
  public:
-  explicit QueueUse(Device& device) : queue_(device.attached<DeviceQueue>()) {
+  explicit QueueUse(Device& device) : queue_((device.open(), device.attached<DeviceQueue>())) {
     if (queue_.handle()) lock_ = std::unique_lock(queue_.mutex_);
   }
   fe_module_queue* handle() const { return queue_.handle(); }

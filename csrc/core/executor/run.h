@@ -4,8 +4,7 @@
 #include "core/executor/executable.h"
 #include "core/executor/guards.h"
 #include "core/registry/device.h"
-
-#include <mutex>
+#include "core/threads/mutexes.h"
 
 namespace ferrule {
 
@@ -37,7 +36,7 @@ class RunArraysPool {
   void give_back(std::unique_ptr<RunArrays> arrays) noexcept;
 
  private:
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::vector<std::unique_ptr<RunArrays>> free_;
 };
 

@@ -61,6 +61,7 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
   if (bytes == 0) return;
   const std::size_t item = size_of(from.type.dtype);
   const Storage& storage = *from.view.storage;
+  storage.device()->open();  // throws when it is lost or another process's: not even its memory can be looked at then
   if (is_contiguous(from.type.shape, from.view.strides)) {
     const uint64_t offset = static_cast<uint64_t>(from.view.offset) * item;
     if (storage.host_pointer())
@@ -101,6 +102,7 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
     return to;
   }
   const Storage& storage = *from.view.storage;
+  storage.device()->open();
   const uint64_t offset = static_cast<uint64_t>(from.view.offset) * size_of(from.type.dtype);
   const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
   if (is_whole && storage.host_pointer()) {

@@ -20,8 +20,8 @@ bool reads_lent_memory(const Array& array) {
 
 }  // namespace
 
-std::mutex& evaluation_mutex() {
-  static std::mutex mutex;
+BriefMutex& evaluation_mutex() {
+  static constinit BriefMutex mutex;
   return mutex;
 }
 

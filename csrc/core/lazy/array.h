@@ -3,6 +3,7 @@
 
 #include "core/executor/executable.h"
 #include "core/graph/graph.h"
+#include "core/threads/mutexes.h"
 
 #include <atomic>
 #include <memory>
@@ -59,7 +60,7 @@ class Array : public std::enable_shared_from_this<Array> {
 };
 
 // Guards what pending arrays remember.
-std::mutex& evaluation_mutex();
+BriefMutex& evaluation_mutex();
 
 // Computes the arrays. What fails leaves them as they were.
 void evaluate(std::span<const ArrayPointer> arrays, Cancel cancel = {});

@@ -1,5 +1,8 @@
 #include "core/lazy/deferred.h"
 
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
+
 #include <mutex>
 #include <vector>
 
@@ -12,14 +15,11 @@ struct Release {
 };
 
 struct Queue {
-  std::mutex mutex;
+  BriefMutex mutex;
   std::vector<Release> releases;
 };
 
-Queue& queue() {
-  static Queue& all = *new Queue;  // lenders may outlive every static object
-  return all;
-}
+Queue& queue() { return Immortal<Queue>::get(); }  // lenders may outlive every static object
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 #include "ops/table.h"
 
 #include <list>
@@ -22,13 +24,14 @@ class CompileCache {
     return found->second->second;
   }
   void insert(const std::string& key, std::shared_ptr<Executable> executable) {
+    decltype(order_) gone;
     const std::scoped_lock lock(mutex_);
     if (entries_.contains(key)) return;
     order_.emplace_front(key, std::move(executable));
     entries_.emplace(key, order_.begin());
     if (order_.size() <= capacity) return;
     entries_.erase(order_.back().first);
-    order_.pop_back();
+    gone.splice(gone.begin(), order_, std::prev(order_.end()));
   }
   void clear() {
     decltype(order_) gone;
@@ -38,15 +41,12 @@ class CompileCache {
   }
 
  private:
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::list<std::pair<std::string, std::shared_ptr<Executable>>> order_;
   std::unordered_map<std::string, decltype(order_)::iterator> entries_;
 };
 
-CompileCache& compile_cache() {
-  static CompileCache& cache = *new CompileCache;  // at exit nothing of a driver is called
-  return cache;
-}
+CompileCache& compile_cache() { return Immortal<CompileCache>::get(); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "core/loader/dynamic_library.h"
 
 #include "core/error.h"
+#include "core/threads/fork.h"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -42,6 +43,7 @@ std::string last_error() {
 }  // namespace
 
 std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& path) {
+  const HoldsForks holds_forks;
 #if defined(_WIN32)
   const WithoutDialogs without_dialogs;
   void* handle =
@@ -65,6 +67,7 @@ bool DynamicLibrary::is_open(const std::filesystem::path& path) {
 }
 
 DynamicLibrary::~DynamicLibrary() {
+  const HoldsForks holds_forks;
 #if defined(_WIN32)
   FreeLibrary(static_cast<HMODULE>(handle_));
 #else

@@ -1,6 +1,8 @@
 #include "core/loader/file_hash.h"
 
 #include "core/loader/disk_cache.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 #include "sdk/tools/sha256.h"
 
 #include <fmt/format.h>
@@ -33,18 +35,27 @@ std::optional<std::string> fresh_hash(tools::FileBytes& file, const tools::FileI
   return file.identity() == identity ? hash : std::nullopt;
 }
 
+struct Known {
+  BriefMutex mutex;
+  std::map<std::string, std::string> hashes;  // by key
+};
+Known& known() { return Immortal<Known>::get(); }
+
+std::optional<std::string> known_hash(const std::string& key) {
+  const std::scoped_lock lock(known().mutex);
+  const auto found = known().hashes.find(key);
+  return found != known().hashes.end() ? std::optional(found->second) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> hash_of(tools::FileBytes& file, const std::filesystem::path& path) {
-  static std::mutex mutex;
-  static std::map<std::string, std::string> known;
   const auto identity = file.identity();
   if (!identity) return std::nullopt;
   // Where the system tells no inode, two files of one size and time would be one.
   if (identity->inode == 0 || !is_settled(*identity)) return fresh_hash(file, *identity);
-  const std::scoped_lock lock(mutex);
   const std::string key = key_of(path, *identity);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
+  if (auto hash = known_hash(key)) return hash;
   const bool is_on_disk = identity->size >= smallest_on_disk;
   std::optional<std::string> hash;
   if (is_on_disk) hash = disk_cache::get("hash", key);
@@ -52,7 +63,10 @@ std::optional<std::string> hash_of(tools::FileBytes& file, const std::filesystem
     hash = fresh_hash(file, *identity);
     if (hash && is_on_disk) disk_cache::put("hash", key, *hash);
   }
-  if (hash) known.emplace(key, *hash);
+  if (hash) {
+    const std::scoped_lock lock(known().mutex);
+    known().hashes.emplace(key, *hash);
+  }
   return hash;
 }
 

@@ -4,7 +4,6 @@
 #include "core/error.h"
 #include "core/loader/candidate.h"
 #include "core/loader/choose.h"
-#include "core/loader/dynamic_library.h"
 #include "core/loader/find.h"
 #include "core/loader/judge.h"
 #include "core/loader/open.h"
@@ -23,12 +22,6 @@ namespace ferrule {
 namespace {
 
 namespace fs = std::filesystem;
-
-// One load at a time: two would open the same module twice.
-std::mutex& load_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 bool is_same_file(const Candidate& candidate, const Backend& backend) {
   return !backend.is_static() && backend.source().path == candidate.real;
@@ -191,6 +184,7 @@ LoadReport load_what_is_found(const LoadOptions& options) {
   }
 
   LoadReport report;
+  report.remaining = Registry::instance().remaining();
   report.policy = options.policy;
   report.roots = std::move(found.roots);
   for (Candidate& candidate : found.candidates) report.rows.push_back(std::move(candidate.row));
@@ -205,7 +199,7 @@ LoadReport load_what_is_found(const LoadOptions& options) {
 }  // namespace
 
 LoadReport load_all(const LoadOptions& options) {
-  const std::scoped_lock lock(load_mutex());
+  const std::scoped_lock lock(Registry::instance().changes());
   double milliseconds = 0;
   LoadReport report = [&] {
     const Stopwatch stopwatch(milliseconds);
@@ -220,7 +214,7 @@ LoadReport load_all(const LoadOptions& options) {
 }
 
 std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {
-  const std::scoped_lock lock(load_mutex());
+  const std::scoped_lock lock(Registry::instance().changes());
   std::error_code problem;
   if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
   Candidate candidate = judged(fs::absolute(path), policy);
@@ -233,7 +227,7 @@ std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {
 }
 
 std::shared_ptr<Backend> reload(std::string_view name) {
-  const std::scoped_lock lock(load_mutex());
+  const std::scoped_lock lock(Registry::instance().changes());
   const auto backend = Registry::instance().find_backend(name);
   if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
   if (backend->is_static()) fail(FE_UNSUPPORTED, "reload: backend {} is linked into the program", backend->full_name());
@@ -248,11 +242,9 @@ std::shared_ptr<Backend> reload(std::string_view name) {
          "it there. Start the program again",
          path.string());
   Registry::instance().unload(backend->name());
-  if (DynamicLibrary::is_open(path))
-    fail(FE_UNSUPPORTED,
-         "reload: {} was unloaded, but the system keeps its code mapped (another user of it, or -z nodelete, or unique "
-         "symbols), so that its new bytes cannot be loaded into this process",
-         path.string());
+  if (const std::string reason = remnant_reason(path.string()); !reason.empty())
+    fail(FE_UNSUPPORTED, "reload: {} was unloaded, but its new bytes cannot be loaded into this process: {}",
+         path.string(), reason);
   return open_one(candidate, default_policy());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/loader/policy.h"
+#include "core/registry/remnants.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -61,12 +62,6 @@ struct LoadRoot {
   std::string origin;  // "FERRULE_BACKEND_DIR", "dirs", "beside libferrule"
   std::size_t candidates = 0;
   std::string problem;  // "" when it could be read
-};
-
-// The file of an unloaded module that stays mapped.
-struct Remnant {
-  std::string path;
-  std::string reason;
 };
 
 struct LoadReport {

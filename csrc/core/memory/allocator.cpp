@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 
 namespace ferrule {
 namespace {
@@ -61,7 +62,7 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
     fail(FE_OUT_OF_MEMORY, "{} has no {} bytes: {} ({} bytes are live, {} borrowed)", device_.name(), bytes, message,
          now.live, now.borrowed);
   }
-  check(error);
+  device_.check(error);
   const std::scoped_lock lock(mutex_);
   live_ += size;
   prepared_ += prepared ? size : 0;
@@ -84,7 +85,7 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
       }
     }
   }
-  device_.table().buffer_free(buffer);
+  if (!device_.belongs_to_parent()) device_.table().buffer_free(buffer);
 }
 
 bool Allocator::trim() noexcept {
@@ -96,6 +97,7 @@ bool Allocator::trim() noexcept {
     cached = cached_ > 0;
     cached_ = 0;
   }
+  if (device_.belongs_to_parent()) return false;
   for (const auto& [size, buffers] : cache)
     for (fe_module_buffer* buffer : buffers) device_.table().buffer_free(buffer);
   return cached;
@@ -106,7 +108,17 @@ MemoryStatistics Allocator::statistics() const {
   return {live_, cached_, prepared_, borrowed_, peak_};
 }
 
-MemoryStatistics memory_statistics(Device& device) { return device.attached<Allocator>().statistics(); }
-void trim_memory(Device& device) { device.attached<Allocator>().trim(); }
+MemoryStatistics memory_statistics(Device& device) {
+  MemoryStatistics statistics;
+  device.while_open([&] { statistics = device.attached<Allocator>().statistics(); });
+  return statistics;
+}
+
+void trim_memory(Device& device) {
+  device.while_open([&] {
+    device.open();  // throws when it is lost or another process's
+    device.attached<Allocator>().trim();
+  });
+}
 
 }  // namespace ferrule

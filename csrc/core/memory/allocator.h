@@ -1,12 +1,13 @@
 // The caching allocator of one device: buffers that were given back serve the next request of their size class.
 #pragma once
 
+#include "core/threads/mutexes.h"
+
 #include <ferrule/backend.h>
 
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
 namespace ferrule {
@@ -44,7 +45,7 @@ class Allocator {
   fe_error* allocate(uint64_t bytes, fe_module_buffer** out);
   Device& device_;
   const uint64_t most_cached_;
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   std::map<uint64_t, std::vector<fe_module_buffer*>> cache_;
   uint64_t live_ = 0, cached_ = 0, prepared_ = 0, peak_ = 0;
   std::atomic<uint64_t> borrowed_{0};

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
+#include "core/threads/mutexes.h"
 
 #include <array>
 #include <map>
@@ -15,8 +16,20 @@ namespace {
 struct PreparedCache {
   explicit PreparedCache(Device&) {}
   using Key = std::tuple<uint64_t, uint64_t, std::string>;  // generation of the constant, byte offset, layout
-  std::mutex mutex;
+  LongMutex preparing;
+  BriefMutex mutex;  // of what follows
   std::map<Key, std::weak_ptr<Storage>> copies;
+
+  std::shared_ptr<Storage> find(const Key& key) {
+    const std::scoped_lock lock(mutex);
+    std::erase_if(copies, [](const auto& copy) { return copy.second.expired(); });
+    const auto found = copies.find(key);
+    return found != copies.end() ? found->second.lock() : nullptr;
+  }
+  void insert(const Key& key, const std::shared_ptr<Storage>& packed) {
+    const std::scoped_lock lock(mutex);
+    copies[key] = packed;
+  }
 };
 
 // The layout's name says how bytes are packed; which elements of the constant they are is told by its strides. Axes of
@@ -35,24 +48,22 @@ std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& 
                                            const std::shared_ptr<Storage>& constant, uint64_t byte_offset) {
   const fe_backend& table = device.table();
   if (!table.prepare_size || !table.prepare) return nullptr;
+  const Live packing = device.live("a constant that is being packed");
   uint64_t size = 0;
   std::array<char, 256> layout{};
-  check(table.prepare_size(device.open(), &view, node, input, &size, layout.data(), layout.size()));
+  device.check(table.prepare_size(device.open(), &view, node, input, &size, layout.data(), layout.size()));
   if (size == 0) return nullptr;
   layout.back() = '\0';
   auto& cache = device.attached<PreparedCache>();
   const fe_value& value = *view.values[view.nodes[node]->inputs[input]];
   const PreparedCache::Key key{constant->generation(), byte_offset, key_of(layout.data(), value)};
-  const std::scoped_lock lock(cache.mutex);
-  for (auto at = cache.copies.begin(); at != cache.copies.end();)
-    at = at->second.expired() ? cache.copies.erase(at) : std::next(at);
-  if (const auto found = cache.copies.find(key); found != cache.copies.end())
-    if (std::shared_ptr<Storage> packed = found->second.lock()) return packed;
+  const std::scoped_lock lock(cache.preparing);
+  if (std::shared_ptr<Storage> packed = cache.find(key)) return packed;
   std::shared_ptr<Storage> packed = Storage::allocate(device.shared_from_this(), size, Storage::Origin::prepared);
   const fe_binding from{sizeof(fe_binding), constant->buffer(), byte_offset, constant->generation()};
   const fe_binding to{sizeof(fe_binding), packed->buffer(), 0, packed->generation()};
-  check(table.prepare(device.open(), &view, node, input, &from, &to));
-  cache.copies[key] = packed;
+  device.check(table.prepare(device.open(), &view, node, input, &from, &to));
+  cache.insert(key, packed);
   return packed;
 }
 

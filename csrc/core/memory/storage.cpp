@@ -26,7 +26,8 @@ Storage::Storage(Private&& parts)
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
   if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
-  return allocate(device->live([size] { return fmt::format("memory of {} bytes", size); }), size, origin);
+  const char* const what = origin == Origin::prepared ? "prepared constant" : "memory";
+  return allocate(device->live([size, what] { return fmt::format("{} of {} bytes", what, size); }), size, origin);
 }
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type) {
@@ -59,7 +60,7 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
   auto& allocator = device->attached<Allocator>();
   std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
   storage->origin_ = Origin::borrowed;
-  check(table.buffer_borrow(device->open(), pointer, size, access, &storage->buffer_));
+  device->check(table.buffer_borrow(device->open(), pointer, size, access, &storage->buffer_));
   storage->size_ = size;
   storage->access_ = access;
   storage->owner_ = std::move(owner);
@@ -71,7 +72,7 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
 Storage::~Storage() {
   if (!buffer_) return;
   if (origin_ == Origin::borrowed) {
-    device_->table().buffer_free(buffer_);
+    if (!device_->belongs_to_parent()) device_->table().buffer_free(buffer_);
     parts_->allocator->count_borrowed(-static_cast<int64_t>(size_));
   } else {
     parts_->allocator->give_back(buffer_, size_, origin_ == Origin::prepared);

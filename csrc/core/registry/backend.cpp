@@ -4,7 +4,10 @@
 #include "core/log.h"
 #include "core/registry/enter.h"
 #include "core/registry/step.h"
+#include "core/registry/remnants.h"
+#include "core/threads/fork.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -31,7 +34,7 @@ std::shared_ptr<Backend> Backend::start(ModuleSource source) {
   auto backend = std::make_shared<Backend>(std::move(source));
   backend->initialise();
   try {
-    backend->enumerate();
+    backend->enumerate(false);
   } catch (...) {
     backend->close();
     throw;
@@ -51,6 +54,7 @@ void Backend::initialise() {
   closed_ = true;  // until all is well
   table_.struct_size = sizeof table_;
   begin_step("init");
+  const HoldsForks holds_forks;
   enter_module("init", [&] { check(source_.init(host_table(), &table_)); });
   clear_unknown_slots(table_);
   try {
@@ -98,24 +102,73 @@ void Backend::check_table() const {
     if (!slot.is_there) fail(FE_INTERNAL, "its table has no function '{}'", slot.name);
 }
 
-void Backend::enumerate() {
-  const std::scoped_lock lock(mutex_);
-  if (is_closed()) return;
-  stale_.store(false, std::memory_order_release);
+std::vector<DeviceProperties> Backend::read_devices() const {
+  const HoldsForks holds_forks;
+  std::vector<DeviceProperties> all;
   begin_step("enumerate");
   const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
   if (count > most_devices)
     fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
-  for (uint32_t index = static_cast<uint32_t>(devices_.size()); index < count; ++index) {
-    DeviceProperties properties = enter_module("device_properties", [&] { return read_properties(table_, index); });
-    devices_.push_back(std::make_shared<Device>(shared_from_this(), index, std::move(properties)));
+  for (uint32_t index = 0; index < count; ++index)
+    all.push_back(enter_module("device_properties", [&] { return read_properties(table_, index); }));
+  return all;
+}
+
+bool Backend::enumerate(bool renews_lost) {
+  const std::scoped_lock changing(changing_);
+  if (is_closed() || belongs_to_parent()) return false;
+  stale_.store(false, std::memory_order_release);
+  const std::vector<DeviceProperties> found = read_devices();
+  std::vector<std::shared_ptr<Device>> before, now;
+  {
+    const std::scoped_lock lock(mutex_);
+    before = devices_;
+  }
+  for (uint32_t index = 0; index < found.size(); ++index) {
+    const bool stays = index < before.size() && is_same_device(before[index]->properties(), found[index]) &&
+                       !(renews_lost && before[index]->is_lost());
+    now.push_back(stays ? before[index] : std::make_shared<Device>(shared_from_this(), index, found[index]));
+  }
+  // A device that is gone from its place is at another one, if one has come there that is the same.
+  std::vector<std::shared_ptr<Device>> retired, come;
+  for (std::size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
+    if (i < before.size() && i < now.size() && before[i] == now[i]) continue;
+    if (i < before.size()) retired.push_back(before[i]);
+    if (i < now.size()) come.push_back(now[i]);
+  }
+  // From here on Backend::close finds them, whatever becomes of them.
+  std::vector<std::shared_ptr<Device>> all_retired = retired_;
+  std::erase_if(all_retired, [](const auto& device) { return !device->is_open(); });  // closed meanwhile
+  all_retired.insert(all_retired.end(), retired.begin(), retired.end());
+  {
+    const std::scoped_lock lock(mutex_);
+    devices_.swap(now);
+    retired_.swap(all_retired);
+  }
+  for (const auto& device : retired) {
+    const auto place = std::find_if(come.begin(), come.end(), [&](const auto& other) {
+      return is_same_device(device->properties(), other->properties());
+    });
+    device->retire(place != come.end() ? "" : "its backend does not list it any more");
+    if (place != come.end()) come.erase(place);
+  }
+  return !retired.empty();
+}
+
+bool Backend::refresh() {
+  announce_devices();
+  try {
+    return enumerate(true);
+  } catch (const Error& error) {
+    log_warning("refresh: backend {} cannot describe its devices: {}", name(), error.what());
+    return false;
   }
 }
 
 std::vector<std::shared_ptr<Device>> Backend::devices() {
   if (stale_.load(std::memory_order_acquire)) {
     try {
-      enumerate();
+      enumerate(false);
     } catch (const Error& error) {
       log_warning("backend {} announced a device and could not describe it: {}", name(), error.what());
     }
@@ -124,24 +177,44 @@ std::vector<std::shared_ptr<Device>> Backend::devices() {
   return devices_;
 }
 
-void Backend::close() {
-  // What keeps the code mapped goes last of all, and after the lock.
-  std::shared_ptr<void> code;
-  std::vector<std::shared_ptr<Device>> devices;
+std::vector<std::shared_ptr<Device>> Backend::all_devices() const {
   const std::scoped_lock lock(mutex_);
+  std::vector<std::shared_ptr<Device>> all = devices_;
+  all.insert(all.end(), retired_.begin(), retired_.end());
+  return all;
+}
+
+bool Backend::belongs_to_parent() const {
+  const auto all = all_devices();
+  return std::any_of(all.begin(), all.end(), [](const auto& device) { return device->belongs_to_parent(); });
+}
+
+void Backend::close() {
+  const std::scoped_lock changing(changing_);
+  const HoldsForks holds_forks;
   if (is_closed()) fail(FE_NOT_FOUND, "backend {} is not loaded any more", name());
+  if (belongs_to_parent())
+    fail(FE_UNSUPPORTED,
+         "backend {} cannot be unloaded here: a device of it was opened before this process was forked, and is the "
+         "parent's",
+         name());
+  const std::vector<std::shared_ptr<Device>> devices = all_devices();
   std::size_t begun = 0;
   try {
-    for (; begun < devices_.size(); ++begun) devices_[begun]->begin_closing();
+    for (; begun < devices.size(); ++begun) devices[begun]->begin_closing();
   } catch (...) {
-    for (std::size_t i = 0; i < begun; ++i) devices_[i]->cancel_closing();
+    for (std::size_t i = 0; i < begun; ++i) devices[i]->cancel_closing();
     throw;
   }
   closed_.store(true, std::memory_order_release);
-  for (const auto& device : devices_) device->finish_closing();
+  for (const auto& device : devices) device->finish_closing();
   table_.close(table_.self);
-  devices.swap(devices_);
-  code.swap(source_.code);
+  {
+    const std::scoped_lock lock(mutex_);
+    devices_.clear();
+    retired_.clear();
+  }
+  let_go_of(source_);
 }
 
 }  // namespace ferrule

@@ -28,9 +28,10 @@ struct ModuleSource {
   std::optional<Manifest> manifest;
   tools::AbiVersion abi;
   std::optional<int> score;     // its own, when it has one
-  bool leaves_threads = false;  // that run its code after its close
   int preference = 0;           // without a manifest
   fe_init_function init = nullptr;
+  // It is known to leave threads behind: its code stays mapped when it is closed.
+  bool leaves_threads = false;
 };
 
 class Backend : public std::enable_shared_from_this<Backend> {
@@ -59,23 +60,33 @@ class Backend : public std::enable_shared_from_this<Backend> {
   // In the module's order. Asks the module again after it announced a new device.
   std::vector<std::shared_ptr<Device>> devices();
   void announce_devices() noexcept { stale_.store(true, std::memory_order_release); }
+  // Asks the module again, and makes a new device of each that was lost. Devices that it does not list any more, or at
+  // another place, are retired: the first kind is lost, the second kind serves what lives of it. Returns whether there
+  // was one.
+  bool refresh();
 
-  // Closes its devices, the module's backend, and lets go of the code. Throws invalid_argument, naming what lives, when
-  // something of it does; not_found when it is closed already.
+  // Closes its devices, the module's backend, and lets go of the code; see let_go_of. Throws invalid_argument, naming
+  // what lives, when something of it does; not_found when it is closed already; unsupported in the child of a fork when
+  // a device of it belongs to the parent.
   void close();
 
  private:
   void initialise();
   void check_table() const;
-  void enumerate();
+  bool enumerate(bool renews_lost);
+  std::vector<DeviceProperties> read_devices() const;
+  bool belongs_to_parent() const;
+  std::vector<std::shared_ptr<Device>> all_devices() const;  // the retired, too
 
   ModuleSource source_;
   std::string version_;
   fe_backend table_{};
   std::atomic<bool> closed_{false};
   std::atomic<bool> stale_{true};
-  std::mutex mutex_;  // of devices_ and of closing
+  LongMutex changing_;        // held while its devices are listed, and while it is closed
+  mutable BriefMutex mutex_;  // of what follows
   std::vector<std::shared_ptr<Device>> devices_;
+  std::vector<std::shared_ptr<Device>> retired_;
 };
 
 }  // namespace ferrule

@@ -43,6 +43,10 @@ DeviceProperties read_properties(const fe_backend& table, uint32_t index) {
   return out;
 }
 
+bool is_same_device(const DeviceProperties& a, const DeviceProperties& b) {
+  return a.kind == b.kind && a.name == b.name && a.uuid == b.uuid && a.pci_address == b.pci_address;
+}
+
 Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DeviceProperties properties)
     : backend_(std::move(backend)),
       table_(backend_->table()),
@@ -54,8 +58,25 @@ Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DevicePropertie
 Device::~Device() = default;
 
 std::vector<DeviceOptionInfo> Device::known_options() const {
+  // Asked once: a child of a fork may want to know, too.
+  {
+    const std::scoped_lock lock(mutex_);
+    if (known_options_) return *known_options_;
+  }
+  const std::scoped_lock asking(changing_);
+  std::vector<DeviceOptionInfo> options = ask_for_options();
+  const std::scoped_lock lock(mutex_);
+  if (!closed_) known_options_ = options;
+  return options;
+}
+
+std::vector<DeviceOptionInfo> Device::ask_for_options() const {
   std::vector<DeviceOptionInfo> options;
-  if (table_.device_option == nullptr || backend_->is_closed()) return options;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return options;
+  }
+  if (table_.device_option == nullptr) return options;
   // A module that never says "past the last" is not believed for ever.
   for (uint32_t i = 0; i < 1000; ++i) {
     fe_option_info info{};
@@ -86,7 +107,8 @@ DeviceOptions Device::effective_options(const DeviceOptions& given) const {
 }
 
 fe_module_device* Device::checked(fe_module_device* handle) const {
-  if (!is_host() && opened_in_generation_ != fork_generation())
+  if (is_lost()) check_is_there();
+  if (belongs_to_parent())
     fail(FE_UNSUPPORTED,
          "device {} was opened before this process was forked, and cannot be used in the child; start the child with "
          "'spawn', or open the device in the child only",
@@ -97,9 +119,13 @@ fe_module_device* Device::checked(fe_module_device* handle) const {
 fe_module_device* Device::open(const DeviceOptions& given) {
   if (given.empty())
     if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) return checked(handle);
-  const std::scoped_lock lock(mutex_);
-  if (closed_ || closing_)
-    fail(FE_NOT_FOUND, "device {} is gone: its backend {} was unloaded", name_, backend_->name());
+  const std::scoped_lock lock(changing_);
+  check_is_there();
+  if (opening_in_generation_)
+    fail(FE_UNSUPPORTED,
+         "device {} was being opened by another thread when this process was forked, and cannot be used in the child; "
+         "start the child with 'spawn'",
+         name_);
   if (fe_module_device* handle = handle_.load(std::memory_order_acquire)) {
     if (!given.empty())
       if (const DeviceOptions asked = effective_options(given); asked != options_)
@@ -112,7 +138,14 @@ fe_module_device* Device::open(const DeviceOptions& given) {
   list.reserve(options.size());
   for (const auto& [key, value] : options) list.push_back({sizeof(fe_option), key.c_str(), value.c_str()});
   fe_module_device* handle = nullptr;
-  check(table_.device_open(table_.self, index_, list.data(), static_cast<uint32_t>(list.size()), &handle));
+  {
+    const HoldsForks holds_forks;
+    opening_in_generation_ = fork_generation();
+    fe_error* const error =
+        table_.device_open(table_.self, index_, list.data(), static_cast<uint32_t>(list.size()), &handle);
+    opening_in_generation_.reset();
+    ferrule::check(error);
+  }
   if (handle == nullptr)
     fail(FE_INTERNAL, "backend {} opened device {} without an error and gave none", backend_->name(), name_);
   log_debug("opened device {} with {}", name_, text_of(options));
@@ -122,13 +155,66 @@ fe_module_device* Device::open(const DeviceOptions& given) {
   return handle;
 }
 
+bool Device::belongs_to_parent() const noexcept {
+  if (survives_fork()) return false;
+  return handle_.load(std::memory_order_acquire) != nullptr && opened_in_generation_ != fork_generation();
+}
+
+void Device::check(fe_error* error) {
+  if (code_of(error) == FE_DEVICE_LOST) lose(message_of(error));
+  ferrule::check(error);
+}
+
+void Device::lose(std::string_view reason) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (lost_.load(std::memory_order_relaxed)) return;
+  try {
+    loss_ = reason;
+  } catch (...) {  // no memory for the reason
+  }
+  lost_.store(true, std::memory_order_release);
+}
+
+void Device::forget_loss() noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (!retired_) lost_.store(false, std::memory_order_release);
+}
+
+void Device::check_is_there() const {
+  std::string loss;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!lost_.load(std::memory_order_relaxed)) {
+      if (!closed_ && !closing_) return;
+      if (retired_)
+        fail(FE_NOT_FOUND, "device {} is gone: its backend {} lists other devices since a refresh", name_,
+             backend_->name());
+      fail(FE_NOT_FOUND, "device {} is gone: its backend {} was unloaded", name_, backend_->name());
+    }
+    loss = loss_;
+  }
+  fail(FE_DEVICE_LOST, "device {} was lost ({}); what lies on it is gone, and a refresh looks for the device anew",
+       name_, loss);
+}
+
+void* Device::attachment(std::type_index type) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = attachments_.find(type);
+  return found != attachments_.end() ? found->second.get() : nullptr;
+}
+
+void Device::attach(std::type_index type, std::shared_ptr<void> made) {
+  const std::scoped_lock lock(mutex_);
+  attachments_.emplace(type, std::move(made));
+}
+
 DeviceMemory Device::memory() const {
   DeviceMemory memory{std::nullopt, properties_.total_memory};
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(changing_);
   fe_module_device* handle = handle_.load(std::memory_order_acquire);
   if (handle == nullptr || table_.device_memory == nullptr) return memory;
   uint64_t free_bytes = UINT64_MAX, total_bytes = 0;
-  check(table_.device_memory(checked(handle), &free_bytes, &total_bytes));
+  ferrule::check(table_.device_memory(checked(handle), &free_bytes, &total_bytes));
   if (free_bytes != UINT64_MAX) memory.free = free_bytes;
   if (total_bytes != 0) memory.total = total_bytes;
   return memory;
@@ -140,10 +226,12 @@ Live Device::live(std::string description) {
 
 Live Device::live(std::function<std::string()> describe) {
   open();
-  const std::scoped_lock lock(mutex_);
-  if (closed_ || closing_)
-    fail(FE_NOT_FOUND, "device {} is gone: its backend {} was unloaded", name_, backend_->name());
-  return Live(shared_from_this(), live_.insert(live_.end(), std::move(describe)));
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!closed_ && !closing_) return Live(shared_from_this(), live_.insert(live_.end(), std::move(describe)));
+  }
+  check_is_there();
+  fail(FE_NOT_FOUND, "device {} was being closed", name_);
 }
 
 std::size_t Device::live_count() const {
@@ -152,6 +240,7 @@ std::size_t Device::live_count() const {
 }
 
 void Device::begin_closing() {
+  const std::scoped_lock changing(changing_);  // an opening that is under way ends first
   const std::scoped_lock lock(mutex_);
   if (live_.empty()) {
     closing_ = true;
@@ -170,19 +259,42 @@ void Device::begin_closing() {
 
 void Device::cancel_closing() noexcept {
   const std::scoped_lock lock(mutex_);
-  closing_ = false;
+  closing_ = retired_ && live_.empty();  // such a one is being closed by whom it lived for
 }
 
 void Device::finish_closing() noexcept {
+  const std::scoped_lock changing(changing_);
+  decltype(attachments_) attachments;
   {
-    const std::scoped_lock lock(attachments_mutex_);
-    attachments_.clear();
+    const std::scoped_lock lock(mutex_);
+    attachments.swap(attachments_);
+    closed_ = true;
   }
-  const std::scoped_lock lock(mutex_);
-  closed_ = true;
-  // What the parent of a fork opened is not ours to close.
-  if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr)
-    if (is_host() || opened_in_generation_ == fork_generation()) table_.device_close(handle);
+  attachments.clear();
+  const bool is_ours = !belongs_to_parent();
+  if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr && is_ours) table_.device_close(handle);
+}
+
+void Device::retire(const std::string& loss) {
+  if (!loss.empty()) lose(loss);
+  {
+    const std::scoped_lock lock(mutex_);
+    retired_ = true;
+    if (!live_.empty()) return;
+    closing_ = true;
+  }
+  finish_closing();
+}
+
+void Device::end_life(std::list<std::function<std::string()>>::iterator place) noexcept {
+  decltype(live_) ended;
+  {
+    const std::scoped_lock lock(mutex_);
+    ended.splice(ended.begin(), live_, place);
+    if (!retired_ || !live_.empty()) return;
+    closing_ = true;
+  }
+  finish_closing();
 }
 
 Live::Live(Live&& other) noexcept : device_(std::move(other.device_)), place_(other.place_) {}
@@ -195,9 +307,7 @@ Live& Live::operator=(Live&& other) noexcept {
 }
 
 Live::~Live() {
-  if (!device_) return;
-  const std::scoped_lock lock(device_->mutex_);
-  device_->live_.erase(place_);
+  if (device_) device_->end_life(place_);
 }
 
 }  // namespace ferrule

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/registry/device_kind.h"
+#include "core/threads/mutexes.h"
 
 #include <ferrule/backend.h>
 
@@ -50,6 +51,9 @@ struct DeviceMemory {
   uint64_t total = 0;            // bytes; 0 = unknown
 };
 
+// Whether both describe one and the same device, as far as can be told.
+bool is_same_device(const DeviceProperties& a, const DeviceProperties& b);
+
 // Reads one device of a module.
 DeviceProperties read_properties(const fe_backend& table, uint32_t index);
 
@@ -79,11 +83,29 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Opens the device on first use. Options given here go before FERRULE_<NAME>_<KEY>; a key that the device does not
   // know is invalid_argument, and so are options that differ from those it is open with. Without options: as it is.
-  // Throws not_found after its backend was unloaded, and unsupported in the child of a fork, unless it is_host().
+  // Throws not_found after its backend was unloaded, device_lost after it was lost, and unsupported in the child of a
+  // fork, unless it survives_fork().
   fe_module_device* open(const DeviceOptions& options = {});
   bool is_open() const noexcept { return handle_.load(std::memory_order_acquire) != nullptr; }
   std::vector<DeviceOptionInfo> known_options() const;
   DeviceMemory memory() const;
+
+  // Its memory is the host's and its work is done by the calling thread and the core's: a child can go on with it.
+  bool survives_fork() const noexcept { return is_host() && table_.queue_create == nullptr; }
+  // In the child of a fork, of a device that the parent has opened: nothing of it may be called, not even to free.
+  bool belongs_to_parent() const noexcept;
+  // What every error of a call for this device goes through: throws it, if there is one, and remembers that the device
+  // is lost when it says so.
+  void check(fe_error* error);
+  bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+  // Its module has brought it back: what is lost no more.
+  void forget_loss() noexcept;
+  // Runs the function unless the device is closed, and keeps it from being closed meanwhile.
+  template <class Function>
+  void while_open(Function&& function) {
+    const std::scoped_lock lock(changing_);
+    if (is_open()) std::forward<Function>(function)();
+  }
 
   // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
   // device. Throws as open does.
@@ -96,10 +118,14 @@ class Device : public std::enable_shared_from_this<Device> {
   // core keep for each device. T holds no shared_ptr to the device.
   template <class T>
   T& attached() {
-    const std::scoped_lock lock(attachments_mutex_);
-    std::shared_ptr<void>& place = attachments_[std::type_index(typeid(T))];
-    if (!place) place = std::make_shared<T>(*this);
-    return *static_cast<T*>(place.get());
+    const std::type_index type(typeid(T));
+    if (void* const made = attachment(type)) return *static_cast<T*>(made);
+    const std::scoped_lock lock(changing_);
+    if (void* const made = attachment(type)) return *static_cast<T*>(made);
+    auto made = std::make_shared<T>(*this);
+    T& reference = *made;
+    attach(type, std::move(made));
+    return reference;
   }
 
  private:
@@ -110,6 +136,14 @@ class Device : public std::enable_shared_from_this<Device> {
   void begin_closing();  // throws invalid_argument, naming what lives
   void cancel_closing() noexcept;
   void finish_closing() noexcept;
+  // Its backend lists it no more: it is closed when nothing of it lives. With a reason it is lost, too.
+  void retire(const std::string& loss);
+  void end_life(std::list<std::function<std::string()>>::iterator place) noexcept;
+  void lose(std::string_view reason) noexcept;
+  void check_is_there() const;
+  void* attachment(std::type_index type) noexcept;
+  void attach(std::type_index type, std::shared_ptr<void> made);
+  std::vector<DeviceOptionInfo> ask_for_options() const;
   DeviceOptions effective_options(const DeviceOptions& given) const;
   fe_module_device* checked(fe_module_device* handle) const;
 
@@ -122,15 +156,21 @@ class Device : public std::enable_shared_from_this<Device> {
   std::atomic<const std::string*> listed_name_{&name_};  // else one that is never freed; set by DeviceNames
 
   std::atomic<fe_module_device*> handle_{nullptr};
+  std::atomic<bool> lost_{false};
   uint32_t opened_in_generation_ = 0;
-  mutable std::mutex mutex_;  // of what follows
+
+  mutable LongMutex changing_;  // held while the device is opened, closed, asked, and while attachments are made
   DeviceOptions options_;
+  std::optional<uint32_t> opening_in_generation_;
+
+  mutable BriefMutex mutex_;  // of what follows
   bool closing_ = false;
   bool closed_ = false;
+  bool retired_ = false;
+  std::string loss_;
   std::list<std::function<std::string()>> live_;
-
-  std::recursive_mutex attachments_mutex_;
   std::map<std::type_index, std::shared_ptr<void>> attachments_;
+  mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
 };
 
 // As long as it exists, its device's backend cannot be unloaded.

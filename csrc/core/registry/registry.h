@@ -3,9 +3,10 @@
 
 #include "core/registry/backend.h"
 #include "core/registry/physical.h"
+#include "core/registry/remnants.h"
+#include "core/threads/mutexes.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,9 @@ class Registry {
   void add_static_modules();
   std::vector<StaticRefusal> static_refusals() const;
 
-  // Snapshots. Backends in the order of their first device. Devices in the order of kind, FERRULE_PREFER, the
-  // manifest's preference (the highest first), name, index: each once, as its preferred backend sees it.
+  // Snapshots, without what is closed or about to be. Backends in the order of their first device. Devices in the order
+  // of kind, FERRULE_PREFER, the manifest's preference (the highest first), name, index: each once, as its preferred
+  // backend sees it.
   std::vector<std::shared_ptr<Backend>> backends() const;
   std::vector<std::shared_ptr<Device>> devices() const;
   // The same, and what all the backends see, from which it comes.
@@ -62,14 +64,21 @@ class Registry {
   void shutdown();
   // A module's backend has more devices than before. Any module may call it at any time, also while it is initialised.
   static void announce_devices(const fe_module_backend* backend) noexcept;
-  // Asks every module for devices that have come.
-  void refresh();
+  // Asks every module for the devices that it has now; see Backend::refresh. Returns whether any was retired.
+  bool refresh();
+  // Files of unloaded modules that stay mapped, and why.
+  std::vector<Remnant> remaining() const;
+  // Held by whom loads, unloads or reloads: one at a time.
+  LongMutex& changes() noexcept { return changes_; }
 
  private:
-  mutable std::mutex mutex_;
+  LongMutex changes_;
+  mutable BriefMutex mutex_;  // of what follows
+  // The child of a fork may find one here that is closed, and nobody left who would take it out.
   std::vector<std::shared_ptr<Backend>> backends_;
   std::vector<StaticRefusal> refusals_;
   mutable DeviceNames names_;
+  std::vector<std::shared_ptr<Backend>> open_backends() const;
 };
 
 // Why FERRULE_DISABLE or FERRULE_ONLY leave a backend out; "" when they do not.

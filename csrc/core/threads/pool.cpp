@@ -36,6 +36,8 @@ thread_local uint32_t depth = 0;  // of ranges that this thread is in
 thread_local uint32_t current_thread = 0;
 
 struct Pool {
+  explicit Pool(uint32_t fork_generation) : generation(fork_generation) {}
+  const uint32_t generation;
   std::mutex mutex;  // held by the call that has the workers
   std::unique_ptr<Workers> workers;
   uint32_t size = 0;  // threads it was made for; the system may have given fewer
@@ -43,16 +45,14 @@ struct Pool {
 };
 
 std::atomic<Pool*> current{nullptr};
-std::atomic<uint32_t> made_in_generation{0};
 
 // The child of a fork has none of the threads and perhaps a held lock: it leaves the pool behind and makes its own.
 Pool& pool() {
   Pool* existing = current.load(std::memory_order_acquire);
   const uint32_t generation = fork_generation();
-  if (existing != nullptr && made_in_generation.load(std::memory_order_relaxed) == generation) return *existing;
-  auto made = std::make_unique<Pool>();
+  if (existing != nullptr && existing->generation == generation) return *existing;
+  auto made = std::make_unique<Pool>(generation);
   if (!current.compare_exchange_strong(existing, made.get(), std::memory_order_acq_rel)) return *existing;
-  made_in_generation.store(generation, std::memory_order_relaxed);
   return *made.release();
 }
 
@@ -89,7 +89,7 @@ fe_error* run_serially(int64_t n, Call& call) { return run_range(&call, 0, n, de
 struct JoinAtUnload {
   ~JoinAtUnload() {
     Pool* existing = current.load(std::memory_order_acquire);
-    if (existing == nullptr || made_in_generation.load(std::memory_order_relaxed) != fork_generation()) return;
+    if (existing == nullptr || existing->generation != fork_generation()) return;
     const std::unique_lock lock(existing->mutex, std::try_to_lock);
     if (lock.owns_lock()) existing->workers.reset();
   }
@@ -129,12 +129,16 @@ fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_functi
 uint32_t thread_count() noexcept {
   uint32_t count = wanted_count.load(std::memory_order_relaxed);
   if (count != 0) return count;
+  // Threads that ask at once may both look, and find the same.
+  static std::atomic<uint32_t> at_first{0};
+  count = at_first.load(std::memory_order_relaxed);
+  if (count != 0) return count;
   try {
-    static const uint32_t at_first = default_count();
-    count = at_first;
+    count = default_count();
   } catch (...) {
     count = 1;
   }
+  at_first.store(count, std::memory_order_relaxed);
   return count;
 }
 

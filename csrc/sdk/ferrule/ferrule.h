@@ -57,6 +57,10 @@ FE_API fe_error *fe_unload(const char *name);
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);
 FE_API fe_error *fe_shutdown(void);
+/* Asks every backend for the devices that it has now. A device that was lost (its calls gave FE_DEVICE_LOST) gets a
+ * successor of the same name; what lies on it stays an error, and it is closed when nothing of it is held any more. One
+ * that is listed no more is lost; one that is listed at another place goes on for what lies on it. */
+FE_API fe_error *fe_refresh(void);
 FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
 /* Why the backend of a name is there or is not: one sentence that a person can act on. */
 FE_API fe_error *fe_load_report_explain(const char *report_json, const char *name, fe_string **out);

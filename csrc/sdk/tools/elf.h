@@ -74,11 +74,14 @@ class ElfReader {
   };
   static_assert(sizeof(Header) == 64 && sizeof(Segment) == 56 && sizeof(Dynamic) == 16 && sizeof(Symbol) == 24);
 
+  // A file may have holes: what it says of itself can be any number, and still lie inside it. Nobody waits for that.
+  static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
+  static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
+  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
   static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
-  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024, largest_dynamic = 1 << 20;
 
 #if defined(__x86_64__) || defined(_M_X64)
   static constexpr uint16_t our_machine = 62;
@@ -152,8 +155,7 @@ class ElfReader {
   std::string read_dynamic() {
     for (const Segment& segment : segments_) {
       if (segment.type != dynamic) continue;
-      if (segment.file_size > largest_dynamic) return "its dynamic segment is larger than a megabyte";
-      std::vector<Dynamic> entries(segment.file_size / sizeof(Dynamic));
+      std::vector<Dynamic> entries(std::min(segment.file_size / sizeof(Dynamic), most_entries));
       if (!file_.read(segment.offset, entries.data(), entries.size() * sizeof(Dynamic))) break;
       for (const Dynamic& entry : entries) {
         if (entry.tag == 0) break;
@@ -229,9 +231,7 @@ class ElfReader {
     const uint64_t chain = buckets + uint64_t{*bucket_count} * 4;
     const auto start = at<uint32_t>(buckets + uint64_t{wanted % *bucket_count} * 4);
     if (!start || *start < *first) return std::nullopt;
-    // A chain has no more links than the file has room for symbols, and no linker makes one of a million.
-    const uint64_t last = uint64_t{*start} + std::min<uint64_t>(file_.size() / sizeof(Symbol), 1 << 20);
-    for (uint32_t index = *start; index < last; ++index) {
+    for (uint32_t index = *start; index - *start < longest_chain; ++index) {
       const auto value = at<uint32_t>(chain + uint64_t{index - *first} * 4);
       if (!value) return std::nullopt;
       if ((*value | 1) == (wanted | 1))
@@ -251,8 +251,7 @@ class ElfReader {
     if (!bucket_count || !chain_count || *bucket_count == 0) return std::nullopt;
     const uint64_t buckets = hash_ + 8, chain = buckets + uint64_t{*bucket_count} * 4;
     auto index = at<uint32_t>(buckets + uint64_t{wanted % *bucket_count} * 4);
-    const uint64_t longest = std::min<uint64_t>({*chain_count, file_.size() / sizeof(Symbol), 1 << 20});
-    for (uint64_t steps = 0; index && *index != 0 && steps < longest; ++steps) {
+    for (uint32_t steps = 0; index && *index != 0 && steps < std::min(*chain_count, longest_chain); ++steps) {
       if (const auto symbol = symbol_if(*index, name)) return symbol;
       index = at<uint32_t>(chain + uint64_t{*index} * 4);
     }

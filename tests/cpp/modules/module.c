@@ -1,5 +1,6 @@
 /* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
- * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_UUIDS and TEST_ADDRESSES
+ * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_NAMED gives its devices
+ * names of their own; TEST_UUIDS and TEST_ADDRESSES
  * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
  * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS,
  * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
@@ -85,6 +86,7 @@ static void commit(enum fault fault) {
 static const fe_host *host;
 static uint32_t devices = TEST_DEVICES;
 static uint32_t open_devices;
+static uint32_t first; /* devices that were unplugged; those behind move up */
 
 static fe_error *refuse(void) { return host->error_create(FE_UNSUPPORTED, "a test module computes nothing"); }
 
@@ -100,7 +102,12 @@ static fe_error *device_properties(fe_module_backend *backend, uint32_t index, f
   if (index >= devices) return host->error_create(FE_NOT_FOUND, "no such device");
   out->kind = TEST_KIND;
   out->flags = FE_DEVICE_FLAG_HOST_MEMORY;
+#ifdef TEST_NAMED
+  static const char *const names[] = {"device a", "device b", "device c", "device d"};
+  out->name = names[(first + index) % 4];
+#else
   out->name = "test device";
+#endif
   out->total_memory = 1000;
   if (index < sizeof uuids / sizeof *uuids) out->uuid = (const uint8_t *)uuids[index];
   if (index < sizeof addresses / sizeof *addresses) out->pci_address = addresses[index];
@@ -153,17 +160,19 @@ static void executable_release(fe_module_executable *executable) { (void)executa
 static fe_error *execute(fe_module_executable *executable, fe_module_queue *queue, const fe_execution *execution) {
   return (void)executable, (void)queue, (void)execution, refuse();
 }
-/* get_proc("add_device") plugs another device in. */
+/* get_proc("add_device") plugs another device in, get_proc("remove_device") pulls the first one out. */
 static void add_device(void) {
   ++devices;
   host->device_added((fe_module_backend *)&devices);
 }
+static void remove_device(void) { ++first, --devices; }
 static void *get_proc(const char *name) {
   union {
     void (*function)(void);
     void *pointer;
-  } answer = {add_device};
-  return strcmp(name, "add_device") == 0 ? answer.pointer : NULL;
+  } add = {add_device}, remove = {remove_device};
+  if (strcmp(name, "remove_device") == 0) return remove.pointer;
+  return strcmp(name, "add_device") == 0 ? add.pointer : NULL;
 }
 
 static fe_error *initialise(const fe_host *given, fe_backend *out) {

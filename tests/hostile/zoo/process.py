@@ -136,7 +136,7 @@ CREATURES = [
     Creature(
         "forged_verdict_and_success",
         "probe_failed",
-        "probe",
+        "ended its process with exit status 0",
         source="pipes.c",
         defines=(f"ZOO_FORGED={FORGED}", "ZOO_SUCCEEDS"),
     ),

@@ -21,8 +21,9 @@ def sentence(row: dict[str, Any], folder: Path) -> str:
     """What the row says, without what differs from run to run, and as a cell of a table."""
     said = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
     said = said.replace(str(folder), "...")
-    said = re.sub(r"\b0x[0-9a-f]{9,}\b", "0x...", said)
-    said = re.sub(r"\b(process|pid|thread) \d+\b", r"\1 N", said)
+    said = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x...", said)
+    said = re.sub(r"(at byte|the file has) \d+", r"\1 N", said)
+    said = re.sub(r"(parse error at line \d+, column \d+).*", r"\1", said)
     said = " ".join(said.replace("|", "\\|").split())
     said = "".join(character if character.isprintable() else "?" for character in said)
     return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."

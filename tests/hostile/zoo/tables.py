@@ -10,12 +10,11 @@ from zoo.visitor import Visit
 SYMBOL = "ferrule_backend_abi"
 GOOD = f"EXPORT const fe_abi {SYMBOL} = ZOO_GOOD;"
 # One byte behind where it could lie, in data that is long enough.
-MISALIGNED = f"""
-static __attribute__((used, aligned(8))) const struct __attribute__((packed)) {{
-  char first; fe_abi abi; char rest[1000];
-}} zoo_shifted = {{0, ZOO_GOOD, {{0}}}};
-__asm__(".globl {SYMBOL}; .type {SYMBOL}, @object; .size {SYMBOL}, 1000; .set {SYMBOL}, zoo_shifted + 1");
-"""
+MISALIGNED = (
+    "static __attribute__((used, aligned(8))) const struct __attribute__((packed)) { char first; fe_abi abi; char "
+    f'rest[1000]; }} zoo_shifted = {{0, ZOO_GOOD, {{0}}}}; __asm__(".globl {SYMBOL}; .type {SYMBOL}, @object; '
+    f'.size {SYMBOL}, 1000; .set {SYMBOL}, zoo_shifted + 1");'
+)
 
 
 def abi(name: str, state: str, reason: str, declaration: str, *defines: str, runs: bool = False) -> Creature:
@@ -38,10 +37,20 @@ def is_bounded(visit: Visit, row: dict[str, Any]) -> None:
 
 ABI = [
     abi("abi_of_8_bytes", "error", "constant data|ends after 8", f"EXPORT const uint64_t {SYMBOL} = FE_ABI_MAGIC;"),
-    abi("abi_of_no_bytes", "error", "constant data|ends after 0", f"EXPORT const char {SYMBOL}[0];"),
+    abi(
+        "abi_of_no_bytes",
+        "error",
+        "no multiple of 8|ends after 0 bytes",
+        f"EXPORT __attribute__((aligned(8))) const char {SYMBOL}[0];",
+    ),
     abi("abi_not_in_the_file", "error", "constant data", f"EXPORT fe_abi {SYMBOL};"),
-    abi("abi_is_code", "incompatible|error", "magic", f"EXPORT void {SYMBOL}(void) {{ {'getpid();' * 20} }}"),
-    abi("abi_misaligned", "incompatible", "multiple", MISALIGNED, runs=True),
+    abi(
+        "abi_is_code",
+        "incompatible|error",
+        "magic",
+        f"EXPORT __attribute__((aligned(16))) void {SYMBOL}(void) {{ {'getpid();' * 20} }}",
+    ),
+    abi("abi_misaligned", "error", "no multiple of 8", MISALIGNED),
     abi(
         "abi_huge",
         "loaded",

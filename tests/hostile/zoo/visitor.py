@@ -88,6 +88,7 @@ class Visitor:
             "FERRULE_CACHE_DIR": str(self.cache),
             "FERRULE_PROBE_TIMEOUT": str(PROBE_TIMEOUT),
             "ZOO_MARKS": str(self.marks_file),
+            "LANG": "C",
             "LC_ALL": "C",
             **environment,
         }

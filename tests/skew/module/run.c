@@ -82,7 +82,7 @@ int main(int count, char **words) {
   for (int i = 2; i + 2 < count; i += 3) {
     fe_device *device = NULL;
     printf(i > 2 ? ",\n" : "");
-    must(fe_device_by_name(words[i], &device));
+    must(fe_device_by_name(words[i], NULL, &device));
     fe_error *error = compute(device, words[i + 1], words[i + 2]);
     if (error) {
       printf("{\"code\": %d, \"error\": \"", (int)fe_error_code(error));
