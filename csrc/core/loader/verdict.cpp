@@ -49,8 +49,11 @@ std::string boot_id() {
   std::size_t size = id.size() - 1;
   return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
 #else
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  static const std::string id = [] {
+    std::string line;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
+    return line;
+  }();
   return id;
 #endif
 }
