@@ -95,7 +95,7 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
   std::vector<std::thread> threads;
   threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back(use);
-  for (int i = 0; i < 200 || lost == 0 || computed == 0; ++i) {
+  for (int i = 0; i < 50 || lost == 0 || computed == 0; ++i) {
     registry.refresh();
     std::this_thread::yield();
   }

@@ -68,6 +68,7 @@ bool DynamicLibrary::is_open(const std::filesystem::path& path) {
 #if defined(_WIN32)
   return GetModuleHandleW(path.c_str()) != nullptr;
 #else
+  const HoldsForks holds_forks;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (handle == nullptr) return false;
   dlclose(handle);

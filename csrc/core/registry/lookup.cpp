@@ -35,11 +35,7 @@ std::string listed(const Listing& listing) {
 
 Listing Registry::listing() const {
   const uint64_t begun = names_.begin();
-  std::vector<std::shared_ptr<Backend>> snapshot;
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot = backends_;
-  }
+  const std::vector<std::shared_ptr<Backend>> snapshot = open_backends();
   // A module that is asked for new devices is not called under the lock.
   std::vector<std::shared_ptr<Device>> views;
   for (const auto& backend : snapshot)

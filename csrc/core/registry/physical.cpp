@@ -98,10 +98,6 @@ uint64_t DeviceNames::begin() {
 }
 
 void DeviceNames::assign(uint64_t begun, const Listing& listing) {
-  const std::scoped_lock lock(mutex_);
-  if (begun < last_assigned_) return;
-  last_assigned_ = begun;
-
   std::map<const Device*, const std::string*> names;
   std::map<fe_device_kind, std::size_t> counts;
   for (const PhysicalDevice& device : listing.devices) {
@@ -111,10 +107,15 @@ void DeviceNames::assign(uint64_t begun, const Listing& listing) {
     if (device.size() > 1 && !has_backend(listing, name_of(first.kind())))
       names[&first] = lasting(fmt::format("{}:{}", name_of(first.kind()), number));
   }
+  std::vector<std::shared_ptr<Device>> former;  // let go of after the lock
+  const std::scoped_lock lock(mutex_);
+  if (begun < last_assigned_) return;
+  last_assigned_ = begun;
   // Also of those that are listed no more.
-  for (const auto& former : renamed_)
-    if (const auto device = former.lock(); device && !names.contains(device.get()))
-      device->listed_name_.store(&device->name_, std::memory_order_release);
+  for (const auto& renamed : renamed_)
+    if (auto device = renamed.lock()) former.push_back(std::move(device));
+  for (const auto& device : former)
+    if (!names.contains(device.get())) device->listed_name_.store(&device->name_, std::memory_order_release);
   renamed_.clear();
   for (const PhysicalDevice& device : listing.devices) {
     const auto name = names.find(device.front().get());
