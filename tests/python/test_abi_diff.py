@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ferrule import _ferrule
 from ferrule.abi_diff import SNAPSHOT, Difference, abi_diff, is_compatible, read_interface
 from ferrule.abi_version import AbiVersion, complaint, parse
-from ferrule.testing.module_file import include_folder
+
+
+def include_folder() -> Path:
+    """The headers of the installed package."""
+    return Path(_ferrule.__file__ or "").parent / "include"
+
 
 OLD = """\
 // a comment
