@@ -6,7 +6,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-
 #include "parts.h"
 
 namespace ferrule::python {

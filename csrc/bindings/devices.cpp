@@ -48,9 +48,8 @@ void bind_device(py::module_& module) {
       .def_property_readonly("id", [](const Device& self) { return fe_device_id(self.get()); })
       .def("backends",
            [](const Device& self) {
-             return snapshot<fe_backend_ref, Backend>([&](fe_backend_ref*** out, std::size_t* count) {
-               return fe_device_backends(self.get(), out, count);
-             });
+             return snapshot<fe_backend_ref, Backend>(
+                 [&](fe_backend_ref*** out, std::size_t* count) { return fe_device_backends(self.get(), out, count); });
            })
       .def(
           "view",
@@ -100,8 +99,7 @@ void bind_device(py::module_& module) {
           [](const Device& self, const Device& other) { return fe_device_equal(self.get(), other.get()) != 0; },
           py::arg("other"));
   module.def(
-      "devices",
-      [](bool unified) { return snapshot<fe_device, Device>(unified ? fe_devices : fe_device_views); },
+      "devices", [](bool unified) { return snapshot<fe_device, Device>(unified ? fe_devices : fe_device_views); },
       py::arg("unified"));
   module.def(
       "device_by_name",

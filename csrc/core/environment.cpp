@@ -2,6 +2,15 @@
 
 #include <cstdlib>
 
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#elif !defined(_WIN32)
+#include <unistd.h>
+#if !defined(__GLIBC__)  // whose unistd.h has it
+extern char** environ;
+#endif
+#endif
+
 namespace ferrule {
 namespace {
 
@@ -56,6 +65,16 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
     text += part;
   }
   return text;
+}
+
+char** environment_block() noexcept {
+#if defined(_WIN32)
+  return _environ;
+#elif defined(__APPLE__)
+  return *_NSGetEnviron();
+#else
+  return environ;
+#endif
 }
 
 }  // namespace ferrule

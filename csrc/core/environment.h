@@ -9,6 +9,8 @@
 namespace ferrule {
 
 std::optional<std::string> environment(const char* name);
+// All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none.
+char** environment_block() noexcept;
 // The parts of a list of paths (":" between them, ";" on Windows), without empty ones.
 std::vector<std::string> environment_paths(const char* name);
 // The parts of a list of names, with commas or spaces between them, in lower case.

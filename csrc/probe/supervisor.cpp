@@ -249,6 +249,12 @@ class Supervision {
     return step;
   }
 
+  // The errors of fe_load begin with the path, and the same bytes may lie at another one the next time.
+  std::string without_path(const std::string& sentence) const {
+    const std::string beginning = module_ + ": ";
+    return sentence.starts_with(beginning) ? sentence.substr(beginning.size()) : sentence;
+  }
+
   static json failed(const std::string& reason) { return {{"verdict", "failed"}, {"reason", reason}}; }
 
   json judge() {
@@ -275,7 +281,7 @@ class Supervision {
     if (const auto found = answer.find("changes"); found != answer.end() && !found->empty())
       return failed(fmt::format("it changes the process: {}", fmt::join(found->get<std::vector<std::string>>(), "; ")));
     if (const auto error = answer.find("error"); error != answer.end() && error->is_object())
-      return {{"verdict", "refused"}, {"reason", error->at("reason")}, {"code", error->at("code")}};
+      return {{"verdict", "refused"}, {"reason", without_path(error->at("reason"))}, {"code", error->at("code")}};
     const json& devices = answer.at("devices");
     std::vector<std::string> problems;
     std::size_t working = 0;

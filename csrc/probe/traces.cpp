@@ -16,7 +16,7 @@
 #if defined(__APPLE__)
 #include <crt_externs.h>
 #define environ (*_NSGetEnviron())
-#else
+#elif !defined(__GLIBC__)  // whose unistd.h has it
 extern char** environ;
 #endif
 

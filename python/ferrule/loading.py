@@ -216,7 +216,7 @@ def refresh() -> list[Device]:
     """
     _devices.changed()
     _ferrule.refresh()
-    return [Device(handle) for handle in _ferrule.devices()]
+    return [Device(handle) for handle in _ferrule.devices(unified=True)]
 
 
 def shutdown() -> None:

@@ -128,7 +128,7 @@ class LoaderElfOfHoles : public LoaderTest {
     write_file(folder_ / "holes", bytes.text);
     fs::resize_file(folder_ / "holes", size);
     const auto begin = std::chrono::steady_clock::now();
-    const std::string problem = read_image(folder_ / "holes").problem;
+    std::string problem = read_image(folder_ / "holes").problem;
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << problem;
     return problem;
   }

@@ -152,6 +152,7 @@ TEST_F(RegistryLife, TheWatchingModuleSeesCallsAfterExitBegan) {
 }
 
 TEST_F(RegistryLife, NothingOfADriverIsCalledAtExit) {
+  FERRULE_SKIP_FORKS();
   static fs::path module;
   module = root() / "libferrule-t_watching.so";
   const auto end_with_everything_alive = [&] {

@@ -59,13 +59,14 @@ TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
       },
   };
   std::vector<std::thread> threads;
+  threads.reserve(std::size(works));
   for (const auto& work : works)
     threads.emplace_back([&work] {
       for (int i = 0; i < rounds; ++i) work();
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(load_from({root("more")}).rows.size() > 0, true);
+  EXPECT_FALSE(load_from({root("more")}).rows.empty());
   EXPECT_FALSE(contains(notes(), "with open devices")) << notes();
 }
 
@@ -92,8 +93,9 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back(use);
-  for (int i = 0; i < 200 || lost == 0 || computed == 0; ++i) {
+  for (int i = 0; i < 50 || lost == 0 || computed == 0; ++i) {
     registry.refresh();
     std::this_thread::yield();
   }
@@ -109,6 +111,7 @@ TEST(LongMutexThreads, ExcludesOthersAndLetsItsHolderInAgain) {
   LongMutex mutex;
   int64_t count = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
       for (int j = 0; j < 2000; ++j) {

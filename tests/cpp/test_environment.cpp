@@ -1,5 +1,5 @@
-// What holds in every test unless it says otherwise: each test is a process, which would have the modules it loads tried
-// in a process of their own first.
+// What holds in every test unless it says otherwise: each test is a process, which would have the modules it loads
+// tried in a process of their own first.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

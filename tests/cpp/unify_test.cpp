@@ -199,6 +199,7 @@ TEST(Unify, WhateverBackendsSayNoneSeesADeviceTwiceAndTheOrderDoesNotMatter) {
     std::vector<std::size_t> order = each;
     std::shuffle(order.begin(), order.end(), random);
     std::vector<DeviceIdentity> shuffled;
+    shuffled.reserve(order.size());
     for (const std::size_t view : order) shuffled.push_back(views[view]);
     Groups back;
     for (const auto& group : unify(shuffled)) {

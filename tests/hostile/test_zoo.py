@@ -19,8 +19,6 @@ SECONDS_OF_A_VISIT = 10
 
 def meet(creature: Creature, folder: Path, visitor: Visitor) -> Visit:
     environment = {name: value.replace("{folder}", str(folder)) for name, value in creature.environment.items()}
-    if creature.is_named:
-        environment["FERRULE_BACKEND_PATH"] = str(folder / creature.file)
     add_on = creature.name if creature.name == "innocent" else None
     return visitor.visit(folder, environment=environment, add_on=add_on)
 

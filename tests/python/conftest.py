@@ -19,10 +19,13 @@ PutModule = Callable[..., Path]
 TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
+# These tests count what is opened; those of the probe are tests/hostile and the C++ tests.
+NOT_PROBED = {"FERRULE_PROBE": "never"}
+
+
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_probed() -> None:
-    """These tests count what is opened; those of the probe are tests/hostile and the C++ tests."""
-    os.environ["FERRULE_PROBE"] = "never"
+    os.environ.update(NOT_PROBED)
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +102,7 @@ def run_python(tmp_path: Path) -> RunPython:
         code: str, *, cwd: Path | None = None, mode: str = "-c", check: bool = True, **variables: str | Path
     ) -> subprocess.CompletedProcess[str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("FERRULE_")}
-        environment = {**inherited, **{name: str(value) for name, value in variables.items()}}
+        environment = {**inherited, **NOT_PROBED, **{name: str(value) for name, value in variables.items()}}
         environment.setdefault("FERRULE_TEST_NOTES", str(tmp_path / "notes"))
         arguments = [sys.executable, *{"repl": ["-i", "-q"], "stdin": ["-"], "file": [code]}.get(mode, [mode, code])]
         done = subprocess.run(

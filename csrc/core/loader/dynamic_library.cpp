@@ -42,7 +42,16 @@ std::string last_error() {
 
 }  // namespace
 
-std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& path) {
+std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& path,
+                                                     const std::vector<std::filesystem::path>& needed) {
+  std::vector<std::shared_ptr<DynamicLibrary>> opened;
+  for (const std::filesystem::path& library : needed) {
+    try {
+      opened.push_back(open(library));
+    } catch (const Error&) {
+      // The system finds that out again, and says it of the module.
+    }
+  }
   const HoldsForks holds_forks;
 #if defined(_WIN32)
   const WithoutDialogs without_dialogs;
@@ -52,13 +61,14 @@ std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 #endif
   if (handle == nullptr) fail(FE_IO, "it cannot be opened: {}", last_error());
-  return std::make_shared<DynamicLibrary>(handle);
+  return std::make_shared<DynamicLibrary>(handle, std::move(opened));
 }
 
 bool DynamicLibrary::is_open(const std::filesystem::path& path) {
 #if defined(_WIN32)
   return GetModuleHandleW(path.c_str()) != nullptr;
 #else
+  const HoldsForks holds_forks;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (handle == nullptr) return false;
   dlclose(handle);

@@ -71,7 +71,7 @@ std::string loaded_clause(const LoadRow& row) {
 }
 
 std::string clause_of(const LoadRow& row) {
-  const std::string there = presence(row), reason = as_clause(row.reason);
+  std::string there = presence(row), reason = as_clause(row.reason);
   const auto but = [&](std::string_view what) {
     return reason.empty() ? fmt::format("{}, but {}", there, what) : fmt::format("{}, but {}: {}", there, what, reason);
   };

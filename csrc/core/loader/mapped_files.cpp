@@ -1,5 +1,7 @@
 #include "core/loader/mapped_files.h"
 
+#include "core/threads/fork.h"
+
 #if defined(__linux__)
 #include <cstddef>
 #include <link.h>
@@ -19,6 +21,7 @@ void for_each_library(Visit visit) {
       (*static_cast<Visit*>(argument))(static_cast<uintptr_t>(info->dlpi_addr), std::string(info->dlpi_name));
     return 0;
   };
+  const HoldsForks holds_forks;  // the system frees its lock in no child
   dl_iterate_phdr(step, &visit);
 #elif defined(__APPLE__)
   for (uint32_t i = 0, count = _dyld_image_count(); i < count; ++i)

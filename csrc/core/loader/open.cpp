@@ -86,7 +86,10 @@ void list_files(Candidate& candidate, const MappedFiles& before) {
 ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
   begin_step("open");
   const MappedFiles before;
-  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real);
+  // What replaced it while it was probed would have its constructors run.
+  if (tools::FileBytes(candidate.real, tools::Links::refuse).identity() != candidate.identity) refuse_replaced();
+  const std::shared_ptr<DynamicLibrary> library =
+      DynamicLibrary::open(candidate.real, candidate.image.libraries_in(candidate.real.parent_path()));
   check_mapping(candidate, *library, file);
   list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));

@@ -37,12 +37,6 @@ LoadState state_of_refusal(fe_code code) {
   }
 }
 
-// The errors of fe_load begin with the path, which the row has.
-std::string without_path(const std::string& sentence, const Candidate& candidate) {
-  const std::string beginning = candidate.real.string() + ": ";
-  return sentence.starts_with(beginning) ? sentence.substr(beginning.size()) : sentence;
-}
-
 }  // namespace
 
 void probe_module(Candidate& candidate, const std::string& hash, const Policy& policy) {
@@ -70,7 +64,7 @@ void probe_module(Candidate& candidate, const std::string& hash, const Policy& p
     case VerdictKind::passed:
       return;
     case VerdictKind::refused:
-      throw Refusal{state_of_refusal(verdict->code), verdict->code, without_path(verdict->reason, candidate)};
+      throw Refusal{state_of_refusal(verdict->code), verdict->code, verdict->reason};
     case VerdictKind::timeout:
       throw Refusal{LoadState::probe_failed, FE_TIMEOUT, verdict->reason};
     case VerdictKind::failed:

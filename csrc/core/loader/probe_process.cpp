@@ -21,12 +21,6 @@
 #include <chrono>
 #include <csignal>
 
-#if defined(__APPLE__)
-#include <crt_externs.h>
-#define environ (*_NSGetEnviron())
-#else
-extern char** environ;
-#endif
 #endif
 
 #ifndef FERRULE_DEFAULT_PROBE_DIR
@@ -149,8 +143,8 @@ class ProbeProcess {
                                         module.string()};
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
-    const int problem =
-        posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(), environ);
+    const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
+                                    environment_block());
     if (problem != 0)
       fail(FE_IO, "{} could not be started: {}", probe.string(), std::generic_category().message(problem));
     life_.reader.close();

@@ -82,7 +82,7 @@ void read_candidate(Candidate& candidate, TrustCheck& trust) {
   read_manifest(candidate);
   trust.check_manifest(candidate);
   if (!candidate.is_refused) read_module(candidate, file);
-  trust.check_run_paths(candidate);
+  trust.check_libraries(candidate);
 }
 
 }  // namespace ferrule

@@ -92,8 +92,12 @@ void TrustCheck::check_writers(Candidate& candidate) {
   std::error_code problem;
   const fs::path manifest = fs::canonical(manifest_path(candidate.real), problem);
   if (complaint.empty() && !problem) complaint = complaint_about_path(manifest);
+  refuse_or_warn(candidate, std::move(complaint));
+}
+
+void TrustCheck::refuse_or_warn(Candidate& candidate, std::string complaint) const {
   if (complaint.empty()) return;
-  if (!candidate.is_named) return candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, complaint);
+  if (!candidate.is_named) return candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, std::move(complaint));
   log_warning("{}: {}", candidate.path.string(), complaint);
   candidate.row.notes.push_back(std::move(complaint));
 }
@@ -106,8 +110,16 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
                                manifest_path(candidate.path).filename().string()));
 }
 
-void TrustCheck::check_run_paths(Candidate& candidate) const {
+void TrustCheck::check_libraries(Candidate& candidate) {
   if (candidate.is_refused) return;
+  if (trust_ != Trust::any) {
+    for (const fs::path& library : candidate.image.libraries_in(candidate.real.parent_path())) {
+      std::error_code problem;
+      const fs::path real = fs::canonical(library, problem);
+      if (!problem && !candidate.is_refused) refuse_or_warn(candidate, complaint_about_path(real));
+    }
+    if (candidate.is_refused) return;
+  }
   std::string complaint = complaint_about_relative_paths(candidate.image);
   if (complaint.empty()) return;
   if (trust_ == Trust::any) return candidate.row.notes.push_back(std::move(complaint));

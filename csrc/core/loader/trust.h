@@ -22,10 +22,12 @@ class TrustCheck {
   void check_writers(Candidate& candidate);
   // Refuses what has no manifest, where the policy wants one.
   void check_manifest(Candidate& candidate) const;
-  // Refuses what would take libraries from the current directory, whoever named it.
-  void check_run_paths(Candidate& candidate) const;
+  // Refuses what would take libraries from the current directory, whoever named it; and as unsafe, as above, what
+  // others can write of the libraries beside it.
+  void check_libraries(Candidate& candidate);
 
  private:
+  void refuse_or_warn(Candidate& candidate, std::string complaint) const;
   // A sentence about who else can write the file or a folder on its path; "" when nobody can.
   std::string complaint_about_path(const std::filesystem::path& real);
   const std::string& complaint_about(const std::filesystem::path& path, WriterOf what);

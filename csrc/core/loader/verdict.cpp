@@ -15,14 +15,7 @@
 #include <string_view>
 
 #if defined(__APPLE__)
-#include <crt_externs.h>
 #include <sys/sysctl.h>
-#define environ (*_NSGetEnviron())
-#elif defined(_WIN32)
-#include <stdlib.h>
-#define environ _environ
-#else
-extern char** environ;
 #endif
 
 namespace ferrule {
@@ -49,15 +42,18 @@ std::string boot_id() {
   std::size_t size = id.size() - 1;
   return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
 #else
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  static const std::string id = [] {
+    std::string line;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
+    return line;
+  }();
   return id;
 #endif
 }
 
 std::vector<std::string> variables() {
   std::vector<std::string> found;
-  for (char** place = environ; place != nullptr && *place != nullptr; ++place) {
+  for (char** place = environment_block(); place != nullptr && *place != nullptr; ++place) {
     const std::string_view entry = *place;
     const auto begins = [&](std::string_view beginning) { return entry.starts_with(beginning); };
     if (std::any_of(driver_variables.begin(), driver_variables.end(), begins)) found.emplace_back(entry);

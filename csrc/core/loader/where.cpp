@@ -1,6 +1,8 @@
 // Where this library and the program lie.
 #include "core/loader/load.h"
 
+#include "core/threads/fork.h"
+
 #include <cstdint>
 #include <system_error>
 
@@ -47,6 +49,7 @@ bool is_in_program(const void* address) {
     return -1;  // only the first entry is the program
   };
   auto wanted = reinterpret_cast<uintptr_t>(address);
+  const HoldsForks holds_forks;
   return dl_iterate_phdr(visit, &wanted) == 1;
 }
 #endif

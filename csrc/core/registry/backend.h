@@ -27,8 +27,8 @@ struct ModuleSource {
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
   tools::AbiVersion abi;
-  std::optional<int> score;     // its own, when it has one
-  int preference = 0;           // without a manifest
+  std::optional<int> score;  // its own, when it has one
+  int preference = 0;        // without a manifest
   fe_init_function init = nullptr;
   // It is known to leave threads behind: its code stays mapped when it is closed.
   bool leaves_threads = false;

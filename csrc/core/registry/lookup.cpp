@@ -3,6 +3,10 @@
 #include "core/log.h"
 #include "core/registry/registry.h"
 
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
+
+#include <mutex>
 #include <algorithm>
 #include <set>
 
@@ -31,11 +35,7 @@ std::string listed(const Listing& listing) {
 
 Listing Registry::listing() const {
   const uint64_t begun = names_.begin();
-  std::vector<std::shared_ptr<Backend>> snapshot;
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot = backends_;
-  }
+  const std::vector<std::shared_ptr<Backend>> snapshot = open_backends();
   // A module that is asked for new devices is not called under the lock.
   std::vector<std::shared_ptr<Device>> views;
   for (const auto& backend : snapshot)
@@ -53,12 +53,15 @@ void Registry::warn_of_unknown_preferences() const {
   for (const std::string& name : order.preferred())
     if (!find_backend(name)) unknown.push_back(name);
   if (unknown.empty()) return;
-  static std::mutex mutex;
-  static auto& warned = *std::make_unique<std::set<std::string>>().release();
+  struct Warned {
+    BriefMutex mutex;
+    std::set<std::string> names;
+  };
+  Warned& warned = Immortal<Warned>::get();
   const std::string names = joined(unknown);
   {
-    const std::scoped_lock lock(mutex);
-    if (!warned.insert(names).second) return;
+    const std::scoped_lock lock(warned.mutex);
+    if (!warned.names.insert(names).second) return;
   }
   for (const auto& backend : backends()) loaded.push_back(backend->name());
   log_warning("FERRULE_PREFER names {}, but no such backend is loaded; loaded: {}", names,

@@ -1,8 +1,11 @@
 #include "core/registry/physical.h"
 
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
 #include "core/registry/backend.h"
 #include "core/registry/unify.h"
 
+#include <mutex>
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -20,10 +23,13 @@ DeviceIdentity identity_of(const Device& device) {
 // The same text at the same address for as long as the process lives: a name that somebody still holds may have been
 // replaced. There are few: "gpu:0", "gpu:1", ...
 const std::string* lasting(std::string text) {
-  static std::mutex mutex;
-  static auto& texts = *std::make_unique<std::set<std::string>>().release();
-  const std::scoped_lock lock(mutex);
-  return &*texts.insert(std::move(text)).first;
+  struct Texts {
+    BriefMutex mutex;
+    std::set<std::string> texts;
+  };
+  Texts& kept = Immortal<Texts>::get();
+  const std::scoped_lock lock(kept.mutex);
+  return &*kept.texts.insert(std::move(text)).first;
 }
 
 bool has_backend(const Listing& listing, std::string_view name) {
@@ -92,10 +98,6 @@ uint64_t DeviceNames::begin() {
 }
 
 void DeviceNames::assign(uint64_t begun, const Listing& listing) {
-  const std::scoped_lock lock(mutex_);
-  if (begun < last_assigned_) return;
-  last_assigned_ = begun;
-
   std::map<const Device*, const std::string*> names;
   std::map<fe_device_kind, std::size_t> counts;
   for (const PhysicalDevice& device : listing.devices) {
@@ -105,10 +107,15 @@ void DeviceNames::assign(uint64_t begun, const Listing& listing) {
     if (device.size() > 1 && !has_backend(listing, name_of(first.kind())))
       names[&first] = lasting(fmt::format("{}:{}", name_of(first.kind()), number));
   }
+  std::vector<std::shared_ptr<Device>> former;  // let go of after the lock
+  const std::scoped_lock lock(mutex_);
+  if (begun < last_assigned_) return;
+  last_assigned_ = begun;
   // Also of those that are listed no more.
-  for (const auto& former : renamed_)
-    if (const auto device = former.lock(); device && !names.contains(device.get()))
-      device->listed_name_.store(&device->name_, std::memory_order_release);
+  for (const auto& renamed : renamed_)
+    if (auto device = renamed.lock()) former.push_back(std::move(device));
+  for (const auto& device : former)
+    if (!names.contains(device.get())) device->listed_name_.store(&device->name_, std::memory_order_release);
   renamed_.clear();
   for (const PhysicalDevice& device : listing.devices) {
     const auto name = names.find(device.front().get());

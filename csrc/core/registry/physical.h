@@ -1,10 +1,10 @@
 // Physical devices: what backends see, brought together and put in order.
 #pragma once
 
+#include "core/threads/mutexes.h"
 #include "core/registry/order.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -35,7 +35,7 @@ class DeviceNames {
   void assign(uint64_t begun, const Listing& listing);
 
  private:
-  std::mutex mutex_;
+  BriefMutex mutex_;
   uint64_t last_begun_ = 0;
   uint64_t last_assigned_ = 0;
   std::vector<std::weak_ptr<Device>> renamed_;

@@ -68,8 +68,8 @@ FE_API fe_error *fe_load_report_explain(const char *report_json, const char *nam
 /* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
  */
 FE_API fe_error *fe_backends(fe_backend_ref ***out, size_t *count);
-/* A physical device that several backends see is listed once, as the preferred one of them sees it. FERRULE_PREFER (names
- * of backends, the most preferred first) goes before the preference in a manifest, and that before the name. */
+/* A physical device that several backends see is listed once, as the preferred one of them sees it. FERRULE_PREFER
+ * (names of backends, the most preferred first) goes before the preference in a manifest, and that before the name. */
 FE_API fe_error *fe_devices(fe_device ***out, size_t *count);
 /* Not unified: each device of each backend. */
 FE_API fe_error *fe_device_views(fe_device ***out, size_t *count);
@@ -77,9 +77,10 @@ FE_API void fe_list_free(void *list);
 FE_API void fe_backend_release(fe_backend_ref *backend);
 FE_API void fe_device_release(fe_device *device);
 FE_API fe_error *fe_backend_info(const fe_backend_ref *backend,
-                                 fe_string **json);                    /* name, variant, version, path, ... */
-/* "cpu", "cuda:1", "gpu:1": a backend and its own number, or a kind and the place among fe_devices; case-insensitive. With
- * `backend` (else NULL) that device as this backend sees it: FE_NOT_FOUND, naming those that do, when it does not. */
+                                 fe_string **json); /* name, variant, version, path, ... */
+/* "cpu", "cuda:1", "gpu:1": a backend and its own number, or a kind and the place among fe_devices; case-insensitive.
+ * With `backend` (else NULL) that device as this backend sees it: FE_NOT_FOUND, naming those that do, when it does not.
+ */
 FE_API fe_error *fe_device_by_name(const char *name, const char *backend, fe_device **out);
 FE_API fe_error *fe_device_view(const fe_device *device, const char *backend, fe_device **out);
 FE_API fe_error *fe_device_by_kind(fe_device_kind kind, fe_device **out);
@@ -208,8 +209,8 @@ FE_API size_t fe_drain(void); /* runs deferred releases and log lines on this th
 /* What later versions and special needs add, by name; NULL when there is none of that name. */
 FE_API void *fe_get_proc(const char *name);
 /* A void (*)(fe_load_step_callback callback, void *argument): `callback` is called on the loading thread before a load
- * enters a module, with "open", "score", "init", "enumerate", so that who watches the process from outside can say where
- * it ended. NULL ends that. */
+ * enters a module, with "open", "score", "init", "enumerate", so that who watches the process from outside can say
+ * where it ended. NULL ends that. */
 #define FE_SET_LOAD_STEP_CALLBACK "fe_set_load_step_callback"
 typedef void (*fe_load_step_callback)(void *argument, const char *step);
 

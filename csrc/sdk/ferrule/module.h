@@ -21,8 +21,8 @@
 #endif
 FE_MODULE_LINKAGE const fe_static_module FERRULE_MODULE_SYMBOL;
 static const fe_abi fe_this_module_abi = FE_ABI_INITIALIZER;
-#define FE_DEFINE_MODULE(score, init)              \
-  const fe_static_module FERRULE_MODULE_SYMBOL = { \
+#define FE_DEFINE_MODULE(score, init)                                                                          \
+  const fe_static_module FERRULE_MODULE_SYMBOL = {                                                             \
       sizeof(fe_static_module), FERRULE_MODULE_NAME, FERRULE_MODULE_VARIANT, &fe_this_module_abi, score, init, \
       FERRULE_MODULE_PREFERENCE};
 #endif

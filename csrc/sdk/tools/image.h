@@ -3,6 +3,7 @@
 
 #include "sdk/tools/abi_version.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,16 @@ struct Image {
   // What it needs and where that is looked for, as an ELF file has it: names and paths, "$ORIGIN" not replaced.
   std::vector<std::string> libraries;
   std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list with colons
+
+  // Those of the libraries that lie in a folder.
+  std::vector<std::filesystem::path> libraries_in(const std::filesystem::path& folder) const {
+    std::vector<std::filesystem::path> found;
+    std::error_code problem;
+    for (const std::string& name : libraries)
+      if (name.find('/') == std::string::npos && std::filesystem::is_regular_file(folder / name, problem))
+        found.push_back(folder / name);
+    return found;
+  }
 };
 
 }  // namespace ferrule::tools

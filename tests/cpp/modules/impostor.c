@@ -1,6 +1,6 @@
 /* A module that also exports names of the core's and of other modules': whoever took them for his own would end. */
 #define ferrule_backend_init the_init
-#include "module.c"
+#include "module.c"  // NOLINT(bugprone-suspicious-include): it is that module, and more
 #undef ferrule_backend_init
 
 #define FE_IMPOSTOR(name)           \

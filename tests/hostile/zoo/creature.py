@@ -28,7 +28,6 @@ class Creature:
     flags: tuple[str, ...] = ()
     note: str = ""  # a regular expression, found in one of its row's notes
     runs: bool = True  # whether anything of it may be executed, in its probe or here
-    is_named: bool = False  # by FERRULE_BACKEND_PATH, too: what is no regular file is no candidate in a folder
     is_steady: bool = True  # whether a second load finds what the first one found
     environment: Mapping[str, str] = field(default_factory=dict)
     put: Callable[[Place], None] = lambda place: place.put_module()

@@ -30,7 +30,7 @@ def lying(creature: str, state: str, reason: str, /, **changes: object) -> Creat
 
 
 def in_place(name: str, reason: str, put: Callable[[Place], object], state: str = "error") -> Creature:
-    return Creature(name, state, reason, put=lambda place: (put(place), None)[1], runs=False, is_named=True)
+    return Creature(name, state, reason, put=lambda place: (put(place), None)[1], runs=False)
 
 
 def put_sparse_manifest(place: Place) -> None:
@@ -138,8 +138,8 @@ MANIFESTS = [
     Creature("manifest_is_a_folder", "error", "not a regular file", put=put_manifest_that_is(os.mkdir), runs=False),
     Creature(
         "manifest_is_a_device",
-        "error",
-        "not a regular file",
+        "unsafe",
+        "/dev/zero can be written by everybody",
         put=put_manifest_that_is(lambda path: os.symlink("/dev/zero", path)),
         runs=False,
     ),

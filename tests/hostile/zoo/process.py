@@ -64,7 +64,8 @@ def put_with_a_library_beside_it(place: Place) -> None:
     source = place.folder / "beside.c"
     source.write_text("int zoo_from_elsewhere(void) { return 42; }\n")
     library = place.folder / "libzoo_missing.so.1"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    command = ["cc", "-shared", "-fPIC", str(source), "-o", str(library), "-Wl,-soname,libzoo_missing.so.1"]
+    subprocess.run(command, check=True)
     source.unlink()
 
 
