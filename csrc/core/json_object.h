@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ferrule {
 
@@ -24,12 +24,9 @@ std::string shown(const nlohmann::json& value);
 template <class Integer>
 std::optional<Integer> whole_number(const nlohmann::json& value) {
   if (value.is_number_unsigned()) {
-    if (const auto number = value.get<uint64_t>(); number <= uint64_t{std::numeric_limits<Integer>::max()})
-      return static_cast<Integer>(number);
-  } else if (value.is_number_integer()) {  // less than zero
-    const auto number = value.get<int64_t>();
-    if constexpr (std::numeric_limits<Integer>::is_signed)
-      if (number >= int64_t{std::numeric_limits<Integer>::min()}) return static_cast<Integer>(number);
+    if (const auto number = value.get<uint64_t>(); std::in_range<Integer>(number)) return static_cast<Integer>(number);
+  } else if (value.is_number_integer()) {
+    if (const auto number = value.get<int64_t>(); std::in_range<Integer>(number)) return static_cast<Integer>(number);
   }
   return std::nullopt;
 }
