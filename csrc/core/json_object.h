@@ -3,8 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ferrule {
 
@@ -16,6 +19,17 @@ nlohmann::json parse_object(const char* function, const char* text);
 
 // A value as it stands in a message: of a long one the beginning.
 std::string shown(const nlohmann::json& value);
+
+// The whole number in `value`; nothing when it is none, or does not fit. JSON's own conversion takes 1e308 for an int.
+template <class Integer>
+std::optional<Integer> whole_number(const nlohmann::json& value) {
+  if (value.is_number_unsigned()) {
+    if (const auto number = value.get<uint64_t>(); std::in_range<Integer>(number)) return static_cast<Integer>(number);
+  } else if (value.is_number_integer()) {
+    if (const auto number = value.get<int64_t>(); std::in_range<Integer>(number)) return static_cast<Integer>(number);
+  }
+  return std::nullopt;
+}
 
 // JSON that holds text of others, names of files and devices, which may be no UTF-8: what is not is replaced.
 template <class Json>

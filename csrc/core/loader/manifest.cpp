@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 namespace ferrule {
 namespace {
@@ -32,14 +31,7 @@ template <class Integer>
 Integer integer_in(const json& object, const char* key, bool is_needed) {
   const json* value = find(object, key, is_needed);
   if (value == nullptr) return 0;
-  if (value->is_number_unsigned()) {
-    if (const auto number = value->get<uint64_t>(); number <= uint64_t{std::numeric_limits<Integer>::max()})
-      return static_cast<Integer>(number);
-  } else if (value->is_number_integer()) {
-    const auto number = value->get<int64_t>();
-    if (std::numeric_limits<Integer>::is_signed && number >= int64_t{std::numeric_limits<int>::min()})
-      return static_cast<Integer>(number);
-  }
+  if (const auto number = whole_number<Integer>(*value)) return *number;
   fail_argument("'{}' is {}, which is no number that fits", key, shown(*value));
 }
 

@@ -1,7 +1,6 @@
+#include "core/json_object.h"
 #include "core/loader/report.h"
 #include "ops/error.h"
-
-#include <nlohmann/json.hpp>
 
 namespace ferrule {
 namespace {
@@ -10,13 +9,20 @@ LoadTimes times_from(const nlohmann::json& json) {
   return {json.at("find"), json.at("read"), json.at("hash"), json.at("probe"), json.at("open"), json.at("init")};
 }
 
+template <class Integer>
+Integer number_from(const nlohmann::json& json, const char* key) {
+  if (const auto number = whole_number<Integer>(json.at(key))) return *number;
+  fail_argument("a load report is damaged: '{}' is {}, which is no number that fits", key, shown(json.at(key)));
+}
+
 }  // namespace
 
 LoadReport report_from_json(const nlohmann::json& json) {
   try {
     LoadReport report;
     for (const auto& root : json.at("roots"))
-      report.roots.push_back({root.at("path"), root.at("origin"), root.at("candidates"), root.at("problem")});
+      report.roots.push_back(
+          {root.at("path"), root.at("origin"), number_from<std::size_t>(root, "candidates"), root.at("problem")});
     for (const auto& row : json.at("candidates")) {
       LoadRow to;
       to.path = row.at("path");
@@ -28,8 +34,8 @@ LoadReport report_from_json(const nlohmann::json& json) {
         ++state;
       to.state = static_cast<LoadState>(state);
       to.reason = row.at("reason");
-      if (!row.at("rank").is_null()) to.rank = row.at("rank").get<int>();
-      if (!row.at("score").is_null()) to.score = row.at("score").get<int>();
+      if (!row.at("rank").is_null()) to.rank = number_from<int>(row, "rank");
+      if (!row.at("score").is_null()) to.score = number_from<int>(row, "score");
       to.devices = row.at("devices").get<std::vector<std::string>>();
       to.version = row.at("version");
       to.probed = row.at("probed");
