@@ -55,7 +55,7 @@ json report() {
 
 TEST(JsonReaders, AReportIsReadAsItWasWritten) { EXPECT_EQ(to_json(report_from_json(report())), report()); }
 
-// Found by fuzzing: a conversion out of the range of the type is undefined.
+// A conversion out of the range of the type is undefined.
 TEST(JsonReaders, NumbersOfAReportMustFit) {
   const auto complaint = [](auto change) {
     json changed = report();
