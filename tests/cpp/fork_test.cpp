@@ -178,9 +178,20 @@ TEST_F(ForkTest, WhateverOtherThreadsDoAChildLoadsComputesLogsAndUnloads) {
   std::atomic<bool> ends{false};
   set_log_callback([](void*, fe_log_level, const char*) {}, nullptr, LogDelivery::queued);
   set_log_level(FE_LOG_DEBUG);
+  std::mutex guard;
+  std::string problems;
+  const auto add_problem = [&](const std::string& problem) {
+    const std::scoped_lock lock(guard);
+    problems += problem;
+  };
   const auto repeat = [&](auto work) {
     return std::thread([&, work] {
-      while (!ends) work();
+      try {
+        while (!ends) work();
+      } catch (const std::exception& error) {
+        add_problem(fmt::format("the parent threw: {}; ", error.what()));
+        ends = true;
+      }
     });
   };
   std::vector<std::thread> threads;
@@ -209,22 +220,33 @@ TEST_F(ForkTest, WhateverOtherThreadsDoAChildLoadsComputesLogsAndUnloads) {
   }));
   const auto report = [&] {
     if (load_from({root("more")}).rows.empty()) return std::string("nothing was found");
+    step_of_child() = "load_all";
     if (compute_on(device) != std::vector<float>(size, 2)) return std::string("a wrong result");
+    step_of_child() = "a graph";
     std::atomic<int64_t> total{0};
     parallel_for(1000, 1, 0, [&](int64_t begin, int64_t end, uint32_t) { total += end - begin; });
     if (total != 1000) return std::string("the pool lost something");
+    step_of_child() = "the pool";
     log_warning("another line");
     drain_log();
+    step_of_child() = "the log";
     registry.refresh();
     memory_statistics(*device);
     trim_memory(*device);
+    step_of_child() = "refresh and trim";
     if (registry.find_backend("t_plain")) registry.unload("t_plain");
+    step_of_child() = "the first unload";
     load(module);
+    step_of_child() = "load";
     registry.unload("t_plain");
+    step_of_child() = "unload";
     return std::string();
   };
-  std::string problems;
-  for (int i = 0; i < 40 && problems.empty(); ++i) problems = report_of_child(report);
+  for (int i = 0; i < 40 && !ends; ++i) {
+    const std::string problem = report_of_child(report);
+    add_problem(problem);
+    if (!problem.empty()) ends = true;
+  }
   ends = true;
   for (std::thread& thread : threads) thread.join();
   set_log_callback(nullptr, nullptr);

@@ -6,11 +6,15 @@
 #include "modules/loader_fixture.h"
 #include "ops/table.h"
 
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <new>
 #include <thread>
 #include <unistd.h>
 
@@ -67,12 +71,20 @@ class LifeTest : public LoaderTest {
   Registry& registry;
 };
 
+// What a child did last, in a page that the parent sees too.
+inline std::atomic<const char*>& step_of_child() {
+  static void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  static auto& step = *new (page) std::atomic<const char*>("it began");
+  return step;
+}
+
 // Runs the function in a child, which may take as long as given; what it returns is the child's report, "" = all is
 // well.
 inline std::string report_of_child(const std::function<std::string()>& function,
                                    std::chrono::seconds longest = std::chrono::seconds(30)) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
+  step_of_child() = "it began";
   const pid_t child = fork();
   if (child == 0) {
     std::string report;
@@ -92,7 +104,7 @@ inline std::string report_of_child(const std::function<std::string()>& function,
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
       close(ends[0]);
-      return "the child hung";
+      return std::string("the child hung after ") + step_of_child().load();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -101,7 +113,8 @@ inline std::string report_of_child(const std::function<std::string()>& function,
   for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
     report.append(buffer, static_cast<std::size_t>(count));
   close(ends[0]);
-  if (WIFSIGNALED(status)) report += "the child ended by signal " + std::to_string(WTERMSIG(status));
+  if (WIFSIGNALED(status))
+    report += fmt::format("the child ended by signal {} after {}", WTERMSIG(status), step_of_child().load());
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) report += "the child ended with an error";
   return report;
 }

@@ -45,7 +45,7 @@ std::string entry_of(std::string_view key, std::string_view text) {
 }
 
 std::optional<std::string> text_of(std::string_view entry, std::string_view key) {
-  static const std::size_t around_both = entry_of("", "").size();
+  const std::size_t around_both = entry_of("", "").size();
   if (entry.size() < around_both + key.size()) return std::nullopt;
   std::string text(entry.substr(around_both + key.size()));
   if (entry != entry_of(key, text)) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/loader/run_paths.h"
+#include "core/threads/once.h"
 #include "sdk/tools/file_bytes.h"
 
 #include <fmt/format.h>
@@ -81,16 +82,18 @@ std::optional<std::array<uint8_t, 3>> machine_of(const fs::path& path) {
 
 // A library of the same name may lie there for 32 bit programs.
 bool is_for_this_machine(const fs::path& path) {
-  static const auto ours = machine_of("/proc/self/exe");
+  static constinit Once<decltype(machine_of(path))> own;
+  const auto& ours = own.get([] { return machine_of("/proc/self/exe"); });
   return is_there(path) && (!ours || machine_of(path) == ours);
 }
 
 // The cache of the system's loader holds the path of each library, with a zero byte behind it.
 std::optional<fs::path> find_in_loader_cache(const std::string& library) {
-  static const std::string cache = [] {
+  static constinit Once<std::string> whole;
+  const std::string& cache = whole.get([] {
     std::ifstream file("/etc/ld.so.cache", std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
-  }();
+  });
   const std::string wanted = '/' + library + '\0';
   for (std::size_t at = cache.find(wanted); at != std::string::npos; at = cache.find(wanted, at + 1)) {
     const std::size_t begin = cache.rfind('\0', at) + 1;

@@ -2,6 +2,7 @@
 
 #include "core/loader/load.h"
 #include "core/log.h"
+#include "core/threads/once.h"
 
 #include <nlohmann/json.hpp>
 
@@ -30,8 +31,8 @@ std::set<std::string> read_list() {
 }  // namespace
 
 bool is_own_module(const std::string& sha256) {
-  static const std::set<std::string> hashes = read_list();
-  return hashes.contains(sha256);
+  static constinit Once<std::set<std::string>> hashes;
+  return hashes.get(read_list).contains(sha256);
 }
 
 }  // namespace ferrule

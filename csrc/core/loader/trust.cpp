@@ -5,6 +5,7 @@
 #include "core/loader/manifest.h"
 #include "core/loader/run_paths.h"
 #include "core/log.h"
+#include "core/threads/once.h"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,15 @@ namespace fs = std::filesystem;
 #if !defined(_WIN32)
 // Those who can write libferrule can do anything in this process already.
 const std::set<Writer>& writers_of_libferrule() {
-  static const std::set<Writer> writers = [] {
+  static constinit Once<std::set<Writer>> writers;
+  return writers.get([] {
     try {
       return writers_of_whole_path(library_file());
     } catch (const Error& error) {
       log_debug("trust: who can write libferrule is unknown: {}", error.what());
       return std::set<Writer>();
     }
-  }();
-  return writers;
+  });
 }
 
 std::string advice(const fs::path& path, const Writer& writer) {

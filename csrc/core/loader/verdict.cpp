@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/loader/disk_cache.h"
 #include "core/loader/probe_process.h"
+#include "core/threads/once.h"
 
 #include <nlohmann/json.hpp>
 
@@ -42,12 +43,12 @@ std::string boot_id() {
   std::size_t size = id.size() - 1;
   return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
 #else
-  static const std::string id = [] {
+  static constinit Once<std::string> id;
+  return id.get([] {
     std::string line;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
     return line;
-  }();
-  return id;
+  });
 #endif
 }
 

@@ -2,6 +2,7 @@
 #include "core/loader/load.h"
 
 #include "core/threads/fork.h"
+#include "core/threads/once.h"
 
 #include <cstdint>
 #include <system_error>
@@ -89,8 +90,8 @@ fs::path executable_dir() { return executable_file().parent_path(); }
 
 fs::path library_file() {
   // Asked once: a name relative to the current directory does not survive a chdir.
-  static const fs::path file = find_library_file();
-  return file;
+  static constinit Once<fs::path> file;
+  return file.get(find_library_file);
 }
 
 fs::path library_dir() { return library_file().parent_path(); }

@@ -3,6 +3,7 @@
 #if !defined(_WIN32)
 #include "core/error.h"
 #include "core/loader/access_list.h"
+#include "core/threads/fork.h"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,7 @@ struct Group {
 // The databases want a buffer whose size nobody knows before.
 template <class Record, class Ask>
 bool ask_database(std::vector<char>& buffer, Record& record, Ask ask) {
+  const HoldsForks holds_forks;  // the system frees its lock in no child
   for (buffer.resize(4096); buffer.size() <= largest_record; buffer.resize(buffer.size() * 4)) {
     Record* found = nullptr;
     if (const int problem = ask(&record, buffer.data(), buffer.size(), &found); problem != ERANGE)

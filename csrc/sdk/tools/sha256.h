@@ -36,7 +36,7 @@ class Sha256 {
  public:
   enum class Method { fastest, portable };
   explicit Sha256(Method method = Method::fastest)
-      : with_instructions_(method == Method::fastest && has_instructions()) {}
+      : with_instructions_(method == Method::fastest && has_instructions) {}
 
   void update(std::span<const uint8_t> bytes) {
     total_ += bytes.size();
@@ -100,14 +100,13 @@ class Sha256 {
   }
 
 #if defined(FERRULE_SHA_INSTRUCTIONS)
-  static bool has_instructions() {
-    static const bool answer = [] {
-      unsigned a = 0, b = 0, c = 0, d = 0;
-      const bool sse41 = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 19 & 1) != 0 && (c >> 9 & 1) != 0;
-      return sse41 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
-    }();
-    return answer;
-  }
+  // Found out while the program is loaded: an object of a function, half made by another thread, would be waited for
+  // for ever in the child of a fork.
+  inline static const bool has_instructions = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    const bool sse41 = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 19 & 1) != 0 && (c >> 9 & 1) != 0;
+    return sse41 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
+  }();
 
   // The instructions keep the state as (a, b, e, f) and (c, d, g, h), and do two rounds each.
   __attribute__((target("sha,sse4.1,ssse3"))) void compress_with_instructions(const uint8_t* data, std::size_t blocks) {
@@ -138,7 +137,7 @@ class Sha256 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(&state_[4]), _mm_alignr_epi8(dchg, feba, 8));
   }
 #else
-  static bool has_instructions() { return false; }
+  static constexpr bool has_instructions = false;
 #endif
 
   std::array<uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
