@@ -2,6 +2,7 @@
 
 #include "probe/capture.h"
 #include "probe/descendants.h"
+#include "probe/signals.h"
 #include "probe/worker.h"
 
 #include <fcntl.h>
@@ -79,33 +80,6 @@ void limit_this_process(const Limits& limits) {
   if (null > STDERR_FILENO) close(null);
   limit_this_process(limits);
   work(module, answer, seal);
-}
-
-std::string signal_name(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV (it touched memory that is not there)";
-    case SIGBUS:
-      return "SIGBUS (it touched memory that is not there)";
-    case SIGILL:
-      return "SIGILL (an instruction that this processor does not have)";
-    case SIGABRT:
-      return "SIGABRT (it called abort)";
-    case SIGFPE:
-      return "SIGFPE (an arithmetic fault)";
-    case SIGTRAP:
-      return "SIGTRAP";
-    case SIGKILL:
-      return "SIGKILL";
-    case SIGTERM:
-      return "SIGTERM";
-    case SIGPIPE:
-      return "SIGPIPE";
-    case SIGSYS:
-      return "SIGSYS (a system call that is not allowed)";
-    default:
-      return fmt::format("signal {}", signal);
-  }
 }
 
 std::string listed(const std::vector<Process>& processes) {
@@ -266,7 +240,7 @@ class Supervision {
       return verdict;
     }
     if (WIFSIGNALED(*status_))
-      return failed(fmt::format("its probe was ended by {} (step {})", signal_name(WTERMSIG(*status_)), step));
+      return failed(fmt::format("its probe was ended by {} (step {})", describe_signal(WTERMSIG(*status_)), step));
     const int exit_status = WEXITSTATUS(*status_);
     if (exit_status == answer_is_closed)
       return failed(fmt::format("it closes descriptors that are not its own (before step {})", step));

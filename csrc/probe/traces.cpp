@@ -1,5 +1,7 @@
 #include "probe/traces.h"
 
+#include "probe/signals.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
@@ -91,38 +93,7 @@ template <class T>
 std::string differing_signals(const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<std::string> names;
   for (std::size_t signal = 1; signal < before.size(); ++signal) {
-    if (before[signal] == after[signal]) continue;
-    switch (signal) {
-      case SIGSEGV:
-        names.emplace_back("SIGSEGV");
-        break;
-      case SIGINT:
-        names.emplace_back("SIGINT");
-        break;
-      case SIGABRT:
-        names.emplace_back("SIGABRT");
-        break;
-      case SIGBUS:
-        names.emplace_back("SIGBUS");
-        break;
-      case SIGFPE:
-        names.emplace_back("SIGFPE");
-        break;
-      case SIGILL:
-        names.emplace_back("SIGILL");
-        break;
-      case SIGTERM:
-        names.emplace_back("SIGTERM");
-        break;
-      case SIGCHLD:
-        names.emplace_back("SIGCHLD");
-        break;
-      case SIGPIPE:
-        names.emplace_back("SIGPIPE");
-        break;
-      default:
-        names.push_back(fmt::format("signal {}", signal));
-    }
+    if (before[signal] != after[signal]) names.push_back(name_of_signal(static_cast<int>(signal)));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -173,10 +173,12 @@ TEST_F(Loader, RequireThrowsWithTheRowsOfWhatIsMissing) {
   LoadOptions options;
   options.dirs = {root()};
   options.require = {"t_major", "t_absent"};
-  const Error error = error_of([&] { load_all(options); });
+  const LoadReport report = load_all(options);
+  const Error error = error_of([&] { check_required(options, report); });
   EXPECT_EQ(error.code(), FE_NOT_FOUND);
   EXPECT_CONTAINS(std::string(error.what()), "t_major, t_absent are required");
   EXPECT_CONTAINS(std::string(error.what()), "interface 99.");
+  EXPECT_CONTAINS(std::string(error.what()), "no module named t_absent was found");
 }
 
 }  // namespace

@@ -11,20 +11,11 @@ extern "C" {
 
 fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
   return guarded([&] {
-    LoadOptions options = load_all_options(options_json);
-    const std::vector<std::string> require = std::exchange(options.require, {});
+    const LoadOptions options = load_all_options(options_json);
     const LoadReport report = load_all(options);
     Registry::instance().warn_of_unknown_preferences();
     if (report_json) *report_json = new fe_string{json_text(to_json(report))};
-    for (const std::string& name : require) {
-      if (Registry::instance().find_backend(name)) continue;
-      std::string why;
-      for (const LoadRow& row : report.rows)
-        if (row.name == name)
-          why += fmt::format("; {}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
-      fail(FE_NOT_FOUND, "backend '{}' is required, but not loaded{}", name,
-           why.empty() ? ": no module of that name was found" : why);
-    }
+    check_required(options, report);
   });
 }
 

@@ -111,20 +111,6 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   if (!problems.empty()) log_warning("load: {}", joined(problems, "; "));
 }
 
-void check_required(const LoadOptions& options, const LoadReport& report) {
-  std::vector<std::string> missing, rows;
-  for (const std::string& name : options.require) {
-    if (Registry::instance().find_backend(name)) continue;
-    missing.push_back(name);
-    for (const LoadRow& row : report.rows)
-      if (row.name == name) rows.push_back(row.path + ": " + name_of(row.state) + ", " + row.reason);
-    if (rows.empty()) rows.push_back("no file of that name in any root");
-  }
-  if (missing.empty()) return;
-  fail(FE_NOT_FOUND, "load_all: {} {} required and not loaded: {}\n{}", joined(missing),
-       missing.size() == 1 ? "is" : "are", joined(rows, "; "), to_text(report));
-}
-
 std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
   if (auto source = open_module(candidate, policy))
     if (auto backend = start_module(candidate, std::move(*source))) return backend;
@@ -209,8 +195,22 @@ LoadReport load_all(const LoadOptions& options) {
   for (const LoadRow& row : report.rows)
     log_debug("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
   warn_of_named(options, report);
-  check_required(options, report);
   return report;
+}
+
+void check_required(const LoadOptions& options, const LoadReport& report) {
+  std::vector<std::string> missing, reasons;
+  for (const std::string& name : options.require) {
+    if (Registry::instance().find_backend(name)) continue;
+    missing.push_back(name);
+    const std::size_t count = reasons.size();
+    for (const LoadRow& row : report.rows)
+      if (row.name == name) reasons.push_back(fmt::format("{}: {}, {}", row.path, name_of(row.state), row.reason));
+    if (reasons.size() == count) reasons.push_back(fmt::format("no module named {} was found", name));
+  }
+  if (missing.empty()) return;
+  fail(FE_NOT_FOUND, "load_all: {} {} required and not loaded: {}", joined(missing), missing.size() == 1 ? "is" : "are",
+       joined(reasons, "; "));
 }
 
 std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {

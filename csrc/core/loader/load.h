@@ -17,7 +17,7 @@ namespace ferrule {
 struct LoadOptions {
   // Replaces the default roots. A folder that does not exist is not_found.
   std::optional<std::vector<std::filesystem::path>> dirs;
-  // Names that must be loaded in the end; else not_found, with their rows.
+  // Names that must be loaded in the end: what check_required looks at.
   std::vector<std::string> require;
   // Other names are left out, when this is not empty.
   std::vector<std::string> only;
@@ -28,6 +28,9 @@ struct LoadOptions {
 
 // Loads the best runnable module of each name. What is loaded stays as it is. Any number of threads may call it.
 LoadReport load_all(const LoadOptions& options = {});
+
+// Throws not_found, with the rows of what is missing, unless all that the options require is loaded.
+void check_required(const LoadOptions& options, const LoadReport& report);
 
 // One file, through the same steps. Returns the backend that is there when this very file is loaded. Throws not_found
 // (no such file), io, abi_mismatch, unsupported (not for this machine, disabled, no device), invalid_argument (no

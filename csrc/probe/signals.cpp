@@ -1,0 +1,52 @@
+#include "probe/signals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace ferrule::probe {
+namespace {
+
+struct Signal {
+  int number;
+  const char* name;
+  const char* meaning = nullptr;
+};
+
+constexpr std::array signals = {
+    Signal{SIGABRT, "SIGABRT", "it called abort"},
+    Signal{SIGBUS, "SIGBUS", "it touched memory that is not there"},
+    Signal{SIGCHLD, "SIGCHLD"},
+    Signal{SIGFPE, "SIGFPE", "an arithmetic fault"},
+    Signal{SIGILL, "SIGILL", "an instruction that this processor does not have"},
+    Signal{SIGINT, "SIGINT"},
+    Signal{SIGKILL, "SIGKILL"},
+    Signal{SIGPIPE, "SIGPIPE"},
+    Signal{SIGSEGV, "SIGSEGV", "it touched memory that is not there"},
+    Signal{SIGSYS, "SIGSYS", "a system call that is not allowed"},
+    Signal{SIGTERM, "SIGTERM"},
+    Signal{SIGTRAP, "SIGTRAP"},
+};
+
+const Signal* find_signal(int number) {
+  const auto found =
+      std::find_if(signals.begin(), signals.end(), [&](const Signal& signal) { return signal.number == number; });
+  return found == signals.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string name_of_signal(int signal) {
+  const Signal* known = find_signal(signal);
+  return known != nullptr ? known->name : fmt::format("signal {}", signal);
+}
+
+std::string describe_signal(int signal) {
+  const Signal* known = find_signal(signal);
+  if (known == nullptr || known->meaning == nullptr) return name_of_signal(signal);
+  return fmt::format("{} ({})", known->name, known->meaning);
+}
+
+}  // namespace ferrule::probe
