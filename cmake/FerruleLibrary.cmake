@@ -1,11 +1,12 @@
 # libferrule itself, from the objects of the core: shared, or an archive with modules linked in.
 set(static_table ${FERRULE_GENERATED}/private/static_modules.c)
+set(core_objects $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops> ${FERRULE_FMT_OBJECTS})
 if(FERRULE_STATIC)
-  add_library(ferrule STATIC $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops> ${static_table})
+  add_library(ferrule STATIC ${core_objects} ${static_table})
   add_library(ferrule_static ALIAS ferrule)
   target_compile_definitions(ferrule INTERFACE FERRULE_STATIC)
 else()
-  add_library(ferrule SHARED $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops> ${static_table})
+  add_library(ferrule SHARED ${core_objects} ${static_table})
   set_target_properties(ferrule PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     target_link_options(ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libferrule.map -Wl,-z,defs
@@ -14,8 +15,7 @@ else()
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
   endif()
   # The same objects for unit tests, which look behind the C API.
-  add_library(ferrule_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops>
-                                                     ${static_table})
+  add_library(ferrule_static STATIC EXCLUDE_FROM_ALL ${core_objects} ${static_table})
   target_link_libraries(ferrule_static PUBLIC ferrule_internals)
 endif()
 add_library(ferrule::ferrule ALIAS ferrule)

@@ -25,7 +25,7 @@ PARTS = {
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
-    "fmt/": {"ops", "core", "sdk", "probe"},
+    "fmt/": {"ops", "core", "sdk", "probe", "fmt"},
     "nlohmann/": {"ops", "core", "sdk", "probe"},
     "hwy/": {"backends"},
     "pybind11/": {"bindings"},
