@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ferrule import _devices, _ferrule
 from ferrule._devices import Backend, Device
 from ferrule._errors import InvalidArgumentError, LoadError, NotFoundError
+from ferrule._json_text import json_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +75,8 @@ class LoadReport:
         return self._text
 
     def to_dict(self) -> dict[str, Any]:
+        import json
+
         data: dict[str, Any] = json.loads(self._text)
         return data
 
@@ -124,7 +126,7 @@ def load_all(
         "reprobe": reprobe,
         "extra_roots": installed_roots(),
     }
-    text, error = _ferrule.load_all(json.dumps(options))
+    text, error = _ferrule.load_all(json_text(options))
     _devices.changed()
     global last_report
     report = LoadReport(text) if text else None
@@ -190,7 +192,7 @@ def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) 
     """Load one file, which may be named relative to the current directory. `probe` and `trust` as of load_all."""
     options = {"probe": probe, "trust": trust}
     try:
-        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path)), json.dumps(options)))
+        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path)), json_text(options)))
     finally:
         _devices.changed()
     return backend

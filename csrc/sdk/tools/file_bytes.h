@@ -2,9 +2,12 @@
 // moved to its path meanwhile, the bytes are those of one file, and its identity tells which.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -55,14 +58,14 @@ class FileBytes {
 
   bool read(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
-    auto* bytes = static_cast<char*>(to);
-    while (count > 0) {
-      const int64_t part = read_some(offset, bytes, count);
-      if (part <= 0) return false;
-      bytes += part;
-      offset += static_cast<uint64_t>(part);
-      count -= static_cast<std::size_t>(part);
+    const uint64_t begin = offset / page_.size() * page_.size(), from_begin = offset - begin;
+    if (count > page_.size() - from_begin) return read_all(offset, to, count);
+    if (begin != page_at_) {
+      page_at_ = none;
+      if (!read_all(begin, page_.data(), std::min<uint64_t>(page_.size(), size_ - begin))) return false;
+      page_at_ = begin;
     }
+    std::memcpy(to, page_.data() + from_begin, count);
     return true;
   }
 
@@ -106,6 +109,18 @@ class FileBytes {
 #endif
 
  private:
+  bool read_all(uint64_t offset, void* to, std::size_t count) {
+    auto* bytes = static_cast<char*>(to);
+    while (count > 0) {
+      const int64_t part = read_some(offset, bytes, count);
+      if (part <= 0) return false;
+      bytes += part;
+      offset += static_cast<uint64_t>(part);
+      count -= static_cast<std::size_t>(part);
+    }
+    return true;
+  }
+
 #if defined(_WIN32)
   void open(const std::filesystem::path& path, Links) {
     std::error_code problem;
@@ -179,8 +194,13 @@ class FileBytes {
   }
 #endif
 
+  static constexpr uint64_t none = UINT64_MAX;
+
   int descriptor_ = -1;
   uint64_t size_ = 0;
+  // The part that was read last: who follows the tables of a file reads a few bytes here and there.
+  std::array<char, 4096> page_{};
+  uint64_t page_at_ = none;
   std::string problem_;
   std::filesystem::path path_;  // where the system does not tell the time by the descriptor
 };

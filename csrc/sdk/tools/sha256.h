@@ -152,7 +152,7 @@ class Sha256 {
 inline std::optional<std::string> sha256_of(FileBytes& file) {
   if (!file.is_open()) return std::nullopt;
   Sha256 sha;
-  std::vector<uint8_t> chunk(1 << 18);
+  std::vector<uint8_t> chunk(std::min<uint64_t>(1 << 18, file.size()));
   for (uint64_t offset = 0; offset < file.size(); offset += chunk.size()) {
     chunk.resize(std::min<uint64_t>(chunk.size(), file.size() - offset));
     if (!file.read(offset, chunk.data(), chunk.size())) return std::nullopt;

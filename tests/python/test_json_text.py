@@ -1,0 +1,18 @@
+"""Options as JSON: whatever their strings hold, json reads them back."""
+
+from __future__ import annotations
+
+import json
+
+from ferrule._json_text import json_text
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+STRINGS = st.text(st.characters())
+VALUES = STRINGS | st.booleans() | st.none() | st.lists(STRINGS)
+
+
+@given(st.dictionaries(STRINGS, VALUES))
+@example({"dirs": ['a"b', "back\\slash", "tab\t", "\x00", "\x7f", "é", "\ud800", ""], "": None})
+def test_what_is_written_is_read(options: dict[str, str | bool | list[str] | None]) -> None:
+    assert json.loads(json_text(options)) == options
