@@ -17,17 +17,22 @@ struct Signal {
 
 constexpr std::array signals = {
     Signal{SIGABRT, "SIGABRT", "it called abort"},
+    Signal{SIGALRM, "SIGALRM"},
     Signal{SIGBUS, "SIGBUS", "it touched memory that is not there"},
     Signal{SIGCHLD, "SIGCHLD"},
     Signal{SIGFPE, "SIGFPE", "an arithmetic fault"},
+    Signal{SIGHUP, "SIGHUP"},
     Signal{SIGILL, "SIGILL", "an instruction that this processor does not have"},
     Signal{SIGINT, "SIGINT"},
     Signal{SIGKILL, "SIGKILL"},
     Signal{SIGPIPE, "SIGPIPE"},
+    Signal{SIGQUIT, "SIGQUIT"},
     Signal{SIGSEGV, "SIGSEGV", "it touched memory that is not there"},
     Signal{SIGSYS, "SIGSYS", "a system call that is not allowed"},
     Signal{SIGTERM, "SIGTERM"},
     Signal{SIGTRAP, "SIGTRAP"},
+    Signal{SIGUSR1, "SIGUSR1"},
+    Signal{SIGUSR2, "SIGUSR2"},
 };
 
 const Signal* find_signal(int number) {
