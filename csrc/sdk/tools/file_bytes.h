@@ -56,16 +56,31 @@ class FileBytes {
   bool contains(uint64_t offset, uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
   int descriptor() const { return descriptor_; }
 
+  // May be of the part that was read last, as the file was then.
   bool read(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
     const uint64_t begin = offset / page_.size() * page_.size(), from_begin = offset - begin;
-    if (count > page_.size() - from_begin) return read_all(offset, to, count);
+    if (count > page_.size() - from_begin) return read_now(offset, to, count);
     if (begin != page_at_) {
       page_at_ = none;
-      if (!read_all(begin, page_.data(), std::min<uint64_t>(page_.size(), size_ - begin))) return false;
+      if (!read_now(begin, page_.data(), std::min<uint64_t>(page_.size(), size_ - begin))) return false;
       page_at_ = begin;
     }
     std::memcpy(to, page_.data() + from_begin, count);
+    return true;
+  }
+
+  // As the file is now.
+  bool read_now(uint64_t offset, void* to, std::size_t count) {
+    if (!is_open() || !contains(offset, count)) return false;
+    auto* bytes = static_cast<char*>(to);
+    while (count > 0) {
+      const int64_t part = read_some(offset, bytes, count);
+      if (part <= 0) return false;
+      bytes += part;
+      offset += static_cast<uint64_t>(part);
+      count -= static_cast<std::size_t>(part);
+    }
     return true;
   }
 
@@ -84,10 +99,10 @@ class FileBytes {
     return read(offset, found.data(), found.size()) && found.back() == '\0' && found.compare(0, text.size(), text) == 0;
   }
 
-  // The whole file.
+  // The whole file, as it is now.
   std::optional<std::string> text() {
     std::string all(size_, '\0');
-    if (!read(0, all.data(), all.size())) return std::nullopt;
+    if (!read_now(0, all.data(), all.size())) return std::nullopt;
     return all;
   }
 
@@ -109,18 +124,6 @@ class FileBytes {
 #endif
 
  private:
-  bool read_all(uint64_t offset, void* to, std::size_t count) {
-    auto* bytes = static_cast<char*>(to);
-    while (count > 0) {
-      const int64_t part = read_some(offset, bytes, count);
-      if (part <= 0) return false;
-      bytes += part;
-      offset += static_cast<uint64_t>(part);
-      count -= static_cast<std::size_t>(part);
-    }
-    return true;
-  }
-
 #if defined(_WIN32)
   void open(const std::filesystem::path& path, Links) {
     std::error_code problem;

@@ -155,7 +155,7 @@ inline std::optional<std::string> sha256_of(FileBytes& file) {
   std::vector<uint8_t> chunk(std::min<uint64_t>(1 << 18, file.size()));
   for (uint64_t offset = 0; offset < file.size(); offset += chunk.size()) {
     chunk.resize(std::min<uint64_t>(chunk.size(), file.size() - offset));
-    if (!file.read(offset, chunk.data(), chunk.size())) return std::nullopt;
+    if (!file.read_now(offset, chunk.data(), chunk.size())) return std::nullopt;
     sha.update(chunk);
   }
   return sha.finish();
