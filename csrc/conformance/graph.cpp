@@ -7,7 +7,7 @@
 namespace ferrule::conformance {
 namespace {
 
-int64_t count_of(const std::vector<int64_t>& shape) {
+int64_t count_of(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
   return count;
@@ -42,7 +42,7 @@ uint32_t Graph::add_storage(fe_storage_kind kind, uint64_t size) {
 
 uint32_t Graph::add_value(const TensorSample& type, uint32_t storage) {
   const uint32_t index = view_.value_count++;
-  std::vector<int64_t>& shape = shapes_.emplace_back(type.shape);
+  std::vector<int64_t>& shape = shapes_.emplace_back(type.shape.begin(), type.shape.end());
   std::vector<int64_t>& strides = strides_.emplace_back(type.shape.size());
   int64_t stride = 1;
   for (size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
@@ -68,7 +68,7 @@ uint32_t Graph::add_node(fe_op op, const std::vector<uint32_t>& inputs, const st
   return index;
 }
 
-void Graph::set_attributes(uint32_t node, const sdk::OpInfo& op, const std::vector<AttributeValue>& values) {
+void Graph::set_attributes(uint32_t node, const sdk::OpInfo& op, std::span<const AttributeValue> values) {
   if (op.attribute_count == 0) return;
   std::vector<char>& bytes = attributes_[node];
   const sdk::AttributeInfo& last = op.attributes[op.attribute_count - 1];
@@ -97,7 +97,7 @@ void Graph::set_attributes(uint32_t node, const sdk::OpInfo& op, const std::vect
         break;
       case sdk::AttributeKind::integers:
       case sdk::AttributeKind::axes: {
-        const std::vector<int64_t>& list = lists_.emplace_back(value.integers);
+        const std::vector<int64_t>& list = lists_.emplace_back(value.integers.begin(), value.integers.end());
         put(bytes, info.offset, fe_int64_list{list.empty() ? nullptr : list.data(), list.size()});
         break;
       }

@@ -5,34 +5,57 @@
 
 #include <ferrule/op_table.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace ferrule::conformance {
 
+// At most `capacity` items, known when this is compiled: compilers take minutes over lists of 600 nested vectors.
+template <class T, size_t capacity>
+class Few {
+ public:
+  constexpr Few() = default;
+  constexpr Few(std::initializer_list<T> items) : size_(items.size()) { std::copy(items.begin(), items.end(), items_); }
+  constexpr bool operator==(const Few&) const = default;
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const T* data() const { return items_; }
+  constexpr const T* begin() const { return items_; }
+  constexpr const T* end() const { return items_ + size_; }
+  constexpr const T& operator[](size_t i) const { return items_[i]; }
+
+ private:
+  T items_[capacity] = {};
+  size_t size_ = 0;
+};
+using SampleShape = Few<int64_t, FE_MAX_RANK>;
+
 struct TensorSample {
-  const char* dtype;
-  std::vector<int64_t> shape;
+  const char* dtype = nullptr;
+  SampleShape shape = {};
 };
 // The field that the attribute's type has is set.
 struct AttributeValue {
   int64_t integer = 0;
   double real = 0;
   const char* text = nullptr;
-  std::vector<int64_t> integers = {};
+  SampleShape integers = {};
 };
 // A small call of an op that the op's own rule accepts.
 struct Sample {
   const char* op;
-  std::vector<TensorSample> inputs, outputs;
-  std::vector<AttributeValue> attributes;
+  Few<TensorSample, 4> inputs, outputs;
+  Few<AttributeValue, 8> attributes;
 };
 // Of each op that reaches a device, in each dtype that it takes: see op_samples.inc.
-const std::vector<Sample>& samples();
+std::span<const Sample> samples();
 std::string name_of(const Sample& sample);
 const sdk::OpInfo& info_of(const Sample& sample);
 
@@ -46,7 +69,7 @@ class Graph {
   uint32_t add_value(const TensorSample& type, uint32_t storage);
   uint32_t add_node(fe_op op, const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs);
   // The struct of the node's attributes, packed as ops.h has it.
-  void set_attributes(uint32_t node, const sdk::OpInfo& op, const std::vector<AttributeValue>& values);
+  void set_attributes(uint32_t node, const sdk::OpInfo& op, std::span<const AttributeValue> values);
 
   fe_graph_view& view() { return view_; }
   fe_storage& storage(uint32_t index) { return storages_[index]; }

@@ -4,12 +4,15 @@
 
 namespace ferrule::conformance {
 
-const std::vector<Sample>& samples() {
-  static const std::vector<Sample> list = {
+namespace {
+
+constexpr Sample list[] = {
 #include "op_samples.inc"
-  };
-  return list;
-}
+};
+
+}  // namespace
+
+std::span<const Sample> samples() { return list; }
 
 std::string name_of(const Sample& sample) {
   std::string text = std::string(sample.op) + "(";

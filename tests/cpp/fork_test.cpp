@@ -170,7 +170,7 @@ TEST_F(ForkTest, ALongMutexOfAThreadThatIsGoneIsFreeInTheChild) {
 }
 
 TEST_F(ForkTest, WhateverOtherThreadsDoAChildLoadsComputesLogsAndUnloads) {
-  FERRULE_SKIP_FORKS();
+  FERRULE_SKIP_FORKS_OF_BUSY_THREADS();
   const auto device = cpu();
   set_thread_count(2);
   const fs::path module = put(root(), "t_plain");
