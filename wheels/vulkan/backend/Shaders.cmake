@@ -1,0 +1,58 @@
+# ferrule_vulkan_shaders(<out>): compiles every kernels/*.comp to SPIR-V and embeds all of them. <out> becomes the
+# generated header that shaders.cpp includes; whoever compiles that adds the header to its sources.
+#
+# A line `// variants: basic f64` in a shader has it compiled once for each word, with -DVARIANT_<word>, and named
+# "<file>.<word>"; without one it is compiled once, as "<file>". Needs glslangValidator (glslang-tools): glslc has
+# no way to keep functions that nothing calls, which are what splice.h lives on. OpName stays without -g; -g0 would
+# strip it.
+find_program(FERRULE_GLSLANG NAMES glslangValidator glslang DOC "The GLSL compiler of the Vulkan backend")
+
+function(ferrule_vulkan_shaders out)
+  if(NOT FERRULE_GLSLANG)
+    message(FATAL_ERROR "FERRULE_VULKAN needs glslangValidator (Debian: glslang-tools)")
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/shaders)
+  file(MAKE_DIRECTORY ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*.comp)
+  set(includes "")
+  set(rows "")
+  set(headers "")
+  foreach(source IN LISTS sources)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    get_filename_component(stem ${source} NAME_WE)
+    set(variants "")
+    file(STRINGS ${source} line REGEX "^// variants: " LIMIT_COUNT 1)
+    if(line)
+      string(REGEX REPLACE "^// variants: *" "" line "${line}")
+      string(REGEX MATCHALL "[a-z0-9_]+" variants "${line}")
+    endif()
+    if(NOT variants)
+      set(variants none)
+    endif()
+    foreach(variant IN LISTS variants)
+      set(name ${stem})
+      set(definition "")
+      if(NOT variant STREQUAL none)
+        set(name ${stem}.${variant})
+        set(definition -DVARIANT_${variant})
+      endif()
+      string(MAKE_C_IDENTIFIER words_${name} array)
+      set(header ${folder}/${name}.h)
+      add_custom_command(
+        OUTPUT ${header}
+        COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 --keep-uncalled ${definition} --depfile
+                ${folder}/${name}.d --variable-name ${array} -o ${header} ${source}
+        DEPENDS ${source}
+        DEPFILE ${folder}/${name}.d
+        COMMENT "Shader ${name}"
+        VERBATIM)
+      list(APPEND headers ${header})
+      string(APPEND includes "#include \"shaders/${name}.h\"\n")
+      string(APPEND rows "    {\"${name}\", ${array}, std::size(${array})},\n")
+    endforeach()
+  endforeach()
+  set(FERRULE_SHADER_INCLUDES "${includes}")
+  set(FERRULE_SHADER_ROWS "${rows}")
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shader_table.h.in ${CMAKE_CURRENT_BINARY_DIR}/shader_table.h @ONLY)
+  set(${out} ${CMAKE_CURRENT_BINARY_DIR}/shader_table.h ${headers} PARENT_SCOPE)
+endfunction()

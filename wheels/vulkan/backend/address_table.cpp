@@ -1,0 +1,44 @@
+#include "address_table.h"
+
+#include <cstring>
+
+#include "buffer.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+uint64_t address_of(fe_module_buffer* buffer, uint64_t offset) { return buffer_of(buffer).address() + offset; }
+
+}  // namespace
+
+AddressTable::AddressTable(const fe_graph_view& view) : scalar_count_(view.scalar_count) {
+  for (uint32_t i = 0; i < view.value_count; ++i) {
+    const fe_value& value = *view.values[i];
+    const fe_storage& storage = *view.storages[value.storage];
+    const uint64_t item_size = sdk::host->dtype_size(value.dtype);
+    const uint64_t begin = storage.kind == FE_STORAGE_TEMPORARY ? storage.offset : 0;
+    values_.push_back({static_cast<fe_storage_kind>(storage.kind), storage.binding,
+                       begin + static_cast<uint64_t>(value.offset) * item_size, value.offset_slot, item_size});
+  }
+}
+
+std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint64_t address) const {
+  std::vector<std::byte> table(size());
+  const auto put = [&](std::size_t index, uint64_t entry) { std::memcpy(table.data() + 8 * index, &entry, 8); };
+  const auto storage_of = [&](const Value& value) {
+    if (value.kind == FE_STORAGE_TEMPORARY) return address_of(execution.workspace, execution.workspace_offset);
+    if (value.kind == FE_STORAGE_SCALAR) return address + scalars_at() + sizeof(fe_scalar) * value.binding;
+    const fe_binding& binding = *fe_binding_at(&execution, value.binding);
+    return address_of(binding.buffer, binding.offset);
+  };
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const Value& value = values_[i];
+    const int64_t moved = value.offset_slot >= 0 ? execution.offsets[value.offset_slot] : 0;
+    put(i, storage_of(value) + value.offset + static_cast<uint64_t>(moved) * value.item_size);
+  }
+  put(values_.size(), execution.scratch ? address_of(execution.scratch, execution.scratch_offset) : 0);
+  if (scalar_count_ > 0) std::memcpy(table.data() + scalars_at(), execution.scalars, sizeof(fe_scalar) * scalar_count_);
+  return table;
+}
+
+}  // namespace ferrule::vulkan

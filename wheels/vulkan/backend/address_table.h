@@ -1,0 +1,37 @@
+// Where the values of a graph lie, for one execution.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ferrule::vulkan {
+
+// The table that shaders find at `push.addresses`: the address of each value's first element, that of the scratch
+// memory, and behind them the scalars themselves.
+class AddressTable {
+ public:
+  explicit AddressTable(const fe_graph_view& view);
+
+  uint64_t size() const { return 8 * (values_.size() + 1) + sizeof(fe_scalar) * scalar_count_; }  // bytes
+  uint32_t scratch_index() const { return static_cast<uint32_t>(values_.size()); }
+  // The table of an execution, for a copy of it at `address`.
+  std::vector<std::byte> filled(const fe_execution& execution, uint64_t address) const;
+
+ private:
+  struct Value {
+    fe_storage_kind kind;
+    uint32_t binding;
+    uint64_t offset;  // bytes from the storage's beginning; of temporaries, from the workspace's
+    int32_t offset_slot;
+    uint64_t item_size;
+  };
+  uint64_t scalars_at() const { return 8 * (values_.size() + 1); }
+
+  std::vector<Value> values_;
+  uint32_t scalar_count_;
+};
+
+}  // namespace ferrule::vulkan

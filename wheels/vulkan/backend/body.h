@@ -1,0 +1,31 @@
+// Elementwise ops as calls of kernels/elementwise/*.glsl, which are spliced into a shader: kernels/elementwise.comp, or
+// one that computes something of its own and lets them follow.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "layout.h"
+#include "plan.h"
+
+namespace ferrule::vulkan {
+
+// What is spliced, and what it touches. `operands` is what the shader finds as `operands` of
+// kernels/elementwise/access.glsl: first those that are read, then those that are written.
+struct Body {
+  std::vector<Call> calls;
+  std::vector<Layout> operands;
+  std::vector<uint32_t> reads, writes;  // values of the view
+  bool uses_float64 = false;            // and so needs a variant of the shader that has it
+};
+
+// A node of one elementwise op, or of `fused`. Throws FE_UNSUPPORTED for what there is no function for.
+Body body_of(const PlannedNode& node);
+
+// What follows the result of an op that is not elementwise: its body, if the node has one, and the stores. The shader's
+// function `result` (no parameters) gives the result's element in what its dtype is computed in, unrounded; the node's
+// inputs from `own_inputs` on are those of the body from value 1 on. The element that `element` counts is that of the
+// outputs' shape.
+Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
+
+}  // namespace ferrule::vulkan

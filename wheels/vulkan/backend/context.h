@@ -1,0 +1,51 @@
+// An open device of Vulkan: what everything else of it is made with.
+#pragma once
+
+#include <mutex>
+
+#include "faults.h"
+#include "physical.h"
+
+namespace ferrule::vulkan {
+
+class Memory;
+class Pipelines;
+
+// Shared by the device, its queues and its executables. Any thread may use it.
+class Context {
+ public:
+  Context(std::shared_ptr<const Instance> instance, const PhysicalDevice& physical, const sdk::Options& options);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  VkDevice device() const { return device_; }
+  const DeviceFunctions& api() const { return functions_; }
+  const PhysicalDevice& physical() const { return physical_; }
+  const VkPhysicalDeviceLimits& limits() const { return physical_.properties.limits; }
+  const Capabilities& capabilities() const { return physical_.capabilities; }
+  const Instance& instance() const { return *instance_; }
+  Memory& memory() { return *memory_; }
+  Pipelines& pipelines() { return *pipelines_; }
+  Faults& faults() { return faults_; }
+
+  // The one queue of the device that computes: our queues take turns with it, and what is submitted first is before
+  // what is submitted later in the order that barriers speak of.
+  uint32_t queue_family() const { return physical_.compute_family; }
+  VkResult submit(const VkSubmitInfo& info);
+
+ private:
+  void create_device();
+
+  std::shared_ptr<const Instance> instance_;
+  PhysicalDevice physical_;
+  Faults faults_;
+  VkDevice device_ = VK_NULL_HANDLE;
+  DeviceFunctions functions_;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  std::mutex submitting_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Pipelines> pipelines_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,57 @@
+#include "device.h"
+
+#include "buffer.h"
+#include "compile.h"
+#include "queue.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+Queue& cast(sdk::Queue* queue) { return static_cast<Queue&>(*queue); }
+const Allocation& allocation_of(sdk::Buffer& buffer) { return static_cast<Buffer&>(buffer).allocation(); }
+
+}  // namespace
+
+std::vector<sdk::OptionDescription> Device::options() {
+  return {{"validate", "boolean", "Vulkan's validation layer checks each call, and logs what it finds as errors"},
+          {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
+          {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"}};
+}
+
+std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment) {
+  Faults& faults = context_->faults();
+  const int64_t number = ++faults.allocations;
+  if (number == faults.out_of_memory_at)
+    throw sdk::Error(FE_OUT_OF_MEMORY, "vulkan: out of memory at allocation " + std::to_string(number) + ", of " +
+                                           std::to_string(size) + " bytes");
+  return std::make_unique<Buffer>(context_->memory().allocate(size, alignment, Use::device));
+}
+
+std::unique_ptr<sdk::Buffer> Device::borrow(void* pointer, uint64_t size, fe_access) {
+  return std::make_unique<Buffer>(context_->memory().borrow(pointer, size));
+}
+
+std::pair<uint64_t, uint64_t> Device::memory() { return context_->memory().free_and_total(); }
+
+std::unique_ptr<sdk::Queue> Device::create_queue() { return std::make_unique<Queue>(context_); }
+
+void Device::copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
+  cast(queue).copy_from_host(allocation_of(to), to_offset, from, size);
+}
+
+void Device::copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64_t from_offset, uint64_t size) {
+  cast(queue).copy_to_host(to, allocation_of(from), from_offset, size);
+}
+
+void Device::copy(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, sdk::Buffer& from, uint64_t from_offset,
+                  uint64_t size) {
+  cast(queue).copy(allocation_of(to), to_offset, allocation_of(from), from_offset, size);
+}
+
+sdk::Support Device::supports(const sdk::Node& node) {
+  return supports_node(*context_, PlannedNode(node.view(), node.index()));
+}
+
+std::unique_ptr<sdk::Executable> Device::compile(const fe_graph_view& view) { return compile_graph(context_, view); }
+
+}  // namespace ferrule::vulkan

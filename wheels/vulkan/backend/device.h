@@ -1,0 +1,28 @@
+// An open device as the SDK sees it.
+#pragma once
+
+#include "context.h"
+
+namespace ferrule::vulkan {
+
+class Device final : public sdk::Device {
+ public:
+  explicit Device(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+  static std::vector<sdk::OptionDescription> options();
+
+  std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override;
+  std::unique_ptr<sdk::Buffer> borrow(void* pointer, uint64_t size, fe_access access) override;
+  std::pair<uint64_t, uint64_t> memory() override;
+  std::unique_ptr<sdk::Queue> create_queue() override;
+  void copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override;
+  void copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64_t from_offset, uint64_t size) override;
+  void copy(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, sdk::Buffer& from, uint64_t from_offset,
+            uint64_t size) override;
+  sdk::Support supports(const sdk::Node& node) override;
+  std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override;
+
+ private:
+  std::shared_ptr<Context> context_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,169 @@
+// Scaled dot-product attention of a block of queries, in one pass over blocks of 32 keys with a running maximum and sum
+// (Milakov & Gimelshein 2018; Dao 2022), so that no row of scores is ever held.
+//
+// What a query becomes depends on itself and its keys alone: products are added up in order, the weights of a block by
+// halves, and a block of which a query keeps nothing changes no bit of it.
+// variants: f32 f16 bf16
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common.glsl"
+#include "exponential_f32.glsl"
+#include "float_item.glsl"
+
+layout(constant_id = 3) const uint QUERIES = 16;  // a multiple of ROWS
+layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of a key
+layout(constant_id = 5) const uint VALUE_HEAD = 64;
+layout(constant_id = 6) const uint MASK = 0;  // 0 none, 1 keeps where it holds, 2 is added
+layout(constant_id = 7) const bool CAUSAL = false;
+
+#define BLOCK 32  // keys; and elements of them, or of values, that are in shared memory at a time
+#define ROWS 4    // queries that the workgroup's 128 invocations work at side by side
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
+  Layout query_batches, key_batches, value_batches, mask_batches;
+  int64_t query_row, query_column, key_row, key_column, value_row, value_column, mask_row, mask_column;
+  uint64_t batches;
+  uint queries, keys;
+  float scale;
+  uint to;
+};
+
+shared float query_tile[QUERIES * HEAD + 1];
+shared float tile[BLOCK * (BLOCK + 1)];
+shared float weights[QUERIES * BLOCK];
+shared float folded[QUERIES * BLOCK];
+
+#define MINUS_INFINITY uintBitsToFloat(0xff800000u)
+bool is_lowest(float x) { return floatBitsToUint(x) == 0xff800000u; }
+
+uint64_t batch_of(Layout batches, uint64_t batch, int64_t item_bytes) {
+  return push.addresses.at[batches.value] + uint64_t(offset_in(batches, batch) * item_bytes);
+}
+
+int64_t place(uint row, int64_t row_stride, uint column, int64_t column_stride) {
+  return int64_t(uint64_t(row)) * row_stride + int64_t(uint64_t(column)) * column_stride;
+}
+
+// The tile's element (i, j) is (first_row + i, first_column + j) of a matrix, zero outside of it.
+void fill_tile(uint64_t from, uint first_row, uint rows, int64_t row, uint first_column, uint columns, int64_t column) {
+  for (uint i = gl_LocalInvocationIndex; i < BLOCK * BLOCK; i += gl_WorkGroupSize.x) {
+    uint r = first_row + i / BLOCK, c = first_column + i % BLOCK;
+    tile[i / BLOCK * (BLOCK + 1) + i % BLOCK] = r < rows && c < columns ? item(from, place(r, row, c, column)) : 0.0;
+  }
+}
+
+// Folds each query's row of `folded` into its first element: its sum, or its greatest.
+void fold_rows(bool adds) {
+  for (uint width = BLOCK / 2; width > 0; width /= 2) {
+    barrier();
+    for (uint i = gl_LocalInvocationIndex; i < QUERIES * width; i += gl_WorkGroupSize.x) {
+      uint at = i / width * BLOCK + i % width;
+      float a = folded[at], b = folded[at + width];
+      folded[at] = adds ? a + b : b > a ? b : a;
+    }
+  }
+  barrier();
+}
+
+void main() {
+  Parameters p = Parameters(push.parameters);
+  const uint own = gl_LocalInvocationIndex, column = own % BLOCK, first_row = own / BLOCK;
+  const uint own_rows = QUERIES / ROWS, chunks = (VALUE_HEAD + BLOCK - 1) / BLOCK;
+  uint64_t blocks = (p.queries + QUERIES - 1) / QUERIES, group = invocation() / gl_WorkGroupSize.x;
+  uint64_t batch = group / blocks;
+  if (batch >= p.batches) return;
+  uint first_query = uint(group - batch * blocks) * QUERIES;
+  uint64_t query = batch_of(p.query_batches, batch, ITEM_BYTES), key = batch_of(p.key_batches, batch, ITEM_BYTES);
+  uint64_t value = batch_of(p.value_batches, batch, ITEM_BYTES);
+  uint64_t mask = MASK == 0u ? 0ul : batch_of(p.mask_batches, batch, MASK == 1u ? 1l : int64_t(ITEM_BYTES));
+
+  for (uint i = own; i < QUERIES * HEAD; i += gl_WorkGroupSize.x) {
+    uint row = first_query + i / HEAD;
+    query_tile[i] = row < p.queries ? item(query, place(row, p.query_row, i % HEAD, p.query_column)) : 0.0;
+  }
+  float greatest[own_rows], total[own_rows], scores[own_rows], sums[chunks * own_rows];
+  for (uint i = 0; i < own_rows; ++i) {
+    greatest[i] = MINUS_INFINITY;
+    total[i] = 0.0;
+  }
+  for (uint i = 0; i < chunks * own_rows; ++i) sums[i] = 0.0;
+
+  // Query i keeps keys up to i + ahead.
+  int ahead = int(p.keys) - int(p.queries);
+  uint last = CAUSAL ? uint(clamp(int64_t(first_query) + QUERIES + ahead, 0l, int64_t(p.keys))) : p.keys;
+  for (uint first_key = 0; first_key < last; first_key += BLOCK) {
+    for (uint i = 0; i < own_rows; ++i) scores[i] = 0.0;
+    for (uint first = 0; first < HEAD; first += BLOCK) {
+      fill_tile(key, first_key, p.keys, p.key_row, first, HEAD, p.key_column);
+      barrier();
+      for (uint d = 0; d < min(uint(BLOCK), HEAD - first); ++d) {
+        float k = tile[column * (BLOCK + 1) + d];
+        for (uint i = 0; i < own_rows; ++i) {
+          precise float score = fma(query_tile[(first_row + i * ROWS) * HEAD + first + d], k, scores[i]);
+          scores[i] = score;
+        }
+      }
+      barrier();
+    }
+    uint j = first_key + column;
+    for (uint i = 0; i < own_rows; ++i) {
+      uint row = first_row + i * ROWS, q = first_query + row;
+      bool kept = j < p.keys && q < p.queries && (!CAUSAL || int64_t(j) <= int64_t(q) + ahead);
+      precise float score = scores[i] * p.scale;
+      if (MASK != 0u && kept) {
+        int64_t at = place(q, p.mask_row, j, p.mask_column);
+        if (MASK == 1u)
+          kept = uint(RefU8(mask + uint64_t(at)).at) != 0u;
+        else
+          score += item(mask, at);
+      }
+      scores[i] = kept ? score : MINUS_INFINITY;
+      // NaN counts as infinity here: either makes the result NaN, and one whose scores are all NaN keeps something.
+      bool is_nan = (floatBitsToUint(scores[i]) & 0x7fffffffu) > 0x7f800000u;
+      folded[row * BLOCK + column] = is_nan ? uintBitsToFloat(0x7f800000u) : scores[i];
+    }
+    fold_rows(false);
+    float factors[own_rows];
+    for (uint i = 0; i < own_rows; ++i) {
+      float before = greatest[i], found = folded[(first_row + i * ROWS) * BLOCK];
+      greatest[i] = found > before ? found : before;
+      // Nothing kept so far: there is nothing to scale, and no difference to minus infinity.
+      factors[i] = greatest[i] == before ? 1.0 : is_lowest(before) ? 0.0 : exp_f32(before - greatest[i]);
+      scores[i] = is_lowest(scores[i]) ? 0.0 : exp_f32(scores[i] - greatest[i]);
+    }
+    barrier();
+    for (uint i = 0; i < own_rows; ++i) {
+      uint at = (first_row + i * ROWS) * BLOCK + column;
+      weights[at] = folded[at] = scores[i];
+    }
+    fold_rows(true);
+    for (uint i = 0; i < own_rows; ++i) {
+      precise float sum = total[i] * factors[i] + folded[(first_row + i * ROWS) * BLOCK];
+      total[i] = sum;
+    }
+    for (uint chunk = 0; chunk < chunks; ++chunk) {
+      fill_tile(value, first_key, p.keys, p.value_row, chunk * BLOCK, VALUE_HEAD, p.value_column);
+      barrier();
+      for (uint i = 0; i < own_rows; ++i) {
+        precise float sum = sums[chunk * own_rows + i] * factors[i];
+        for (uint k = 0; k < BLOCK; ++k)
+          sum = fma(weights[(first_row + i * ROWS) * BLOCK + k], tile[k * (BLOCK + 1) + column], sum);
+        sums[chunk * own_rows + i] = sum;
+      }
+      barrier();
+    }
+  }
+
+  uint64_t to = push.addresses.at[p.to] + batch * p.queries * VALUE_HEAD * ITEM_BYTES;
+  for (uint i = 0; i < own_rows; ++i) {
+    uint q = first_query + first_row + i * ROWS;
+    if (q >= p.queries) continue;
+    for (uint chunk = 0; chunk < chunks; ++chunk) {
+      uint c = chunk * BLOCK + column;
+      if (c >= VALUE_HEAD) continue;
+      // A query that keeps nothing gives zeros.
+      float result = is_lowest(greatest[i]) ? 0.0 : divided_f32(sums[chunk * own_rows + i], total[i]);
+      store_float(to + (uint64_t(q) * VALUE_HEAD + c) * ITEM_BYTES, result);
+    }
+  }
+}

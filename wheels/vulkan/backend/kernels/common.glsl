@@ -1,0 +1,66 @@
+// What every shader begins with.
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_control_flow_attributes : require
+
+#define MAX_RANK 8
+
+// The workgroup's size is that of the dispatch's specialisation constants 0 to 2.
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Addresses { uint64_t at[]; };
+
+// The first invocation that finds bad data writes it here; the host reads it when the work is done.
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
+  uint kind;  // 0 none, 1 an index out of bounds
+  uint value; // of the view: the first output of the node
+  int64_t found, limit, axis;
+};
+
+layout(push_constant, scalar) uniform Push {
+  Addresses addresses;  // of the values of the view; element (0, ..., 0) of each
+  uint64_t parameters;  // of this dispatch
+  Fault fault;
+  uint64_t scratch;     // the node's
+} push;
+
+// Elements are read and written through references to one item, which need no more than the item's alignment.
+layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefU8 { uint8_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 2) buffer RefU16 { uint16_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefU32 { uint at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefU64 { uint64_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefI8 { int8_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 2) buffer RefI16 { int16_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefI32 { int at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefI64 { int64_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefF32 { float at; };
+
+// Invocation of the grid, whose groups may lie in x, y and z: groups of x are counted first.
+uint64_t invocation() {
+  uint64_t group = (uint64_t(gl_WorkGroupID.z) * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x +
+                   gl_WorkGroupID.x;
+  return group * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + gl_LocalInvocationIndex;
+}
+
+// Shape and strides as the host's Layout: sizes from the last axis backwards, strides in elements.
+struct Layout {
+  uint value;  // index of the address table
+  uint rank;
+  int64_t shape[MAX_RANK];
+  int64_t strides[MAX_RANK];
+};
+
+// Where the index-th element lies, counted in C order, in elements from (0, ..., 0).
+int64_t offset_in(Layout layout_, uint64_t index) {
+  int64_t offset = 0;
+  for (uint axis = 0; axis < layout_.rank; ++axis) {
+    uint64_t size = uint64_t(layout_.shape[axis]);
+    uint64_t next = index / size;
+    offset += int64_t(index - next * size) * layout_.strides[axis];
+    index = next;
+  }
+  return offset;
+}

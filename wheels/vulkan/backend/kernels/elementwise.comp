@@ -1,0 +1,19 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+// variants: basic f64
+// All elementwise ops, alone and fused: what an invocation does with its element is spliced in (splice.h).
+#include "common.glsl"
+#include "elementwise/functions.glsl"
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
+  uint64_t count;
+  Layout operands[];
+};
+
+void spliced() {}
+
+void main() {
+  element = invocation();
+  operands = Operands(push.parameters + uint64_t(8));
+  if (element < Parameters(push.parameters).count) spliced();
+}

@@ -1,0 +1,88 @@
+// Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/*.glsl that is called for every
+// element.
+#include "../body.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
+  try {
+    Body body = body_of(node);
+    if (body.uses_float64 && !capabilities.float64) return refusal("the device has no float64");
+    Dispatch dispatch;
+    dispatch.shader = body.uses_float64 ? "elementwise.f64" : "elementwise.basic";
+    dispatch.calls = std::move(body.calls);
+    dispatch.reads = std::move(body.reads);
+    dispatch.writes = std::move(body.writes);
+    const auto count = static_cast<uint64_t>(node.output(0).count());
+    dispatch.parameters.resize(sizeof count + body.operands.size() * sizeof(Layout));
+    std::memcpy(dispatch.parameters.data(), &count, sizeof count);
+    std::memcpy(dispatch.parameters.data() + sizeof count, body.operands.data(), body.operands.size() * sizeof(Layout));
+    set_grid(dispatch, count, capabilities);
+    Plan plan;
+    plan.dispatches.push_back(std::move(dispatch));
+    return plan;
+  } catch (const sdk::Error& error) {
+    if (error.code() != FE_UNSUPPORTED) throw;
+    return refusal(error.what());
+  }
+}
+
+}  // namespace
+
+KERNEL(fused, plan_elementwise)
+KERNEL(copy, plan_elementwise)
+KERNEL(astype, plan_elementwise)
+KERNEL(where, plan_elementwise)
+KERNEL(clip, plan_elementwise)
+KERNEL(relu, plan_elementwise)
+KERNEL(add, plan_elementwise)
+KERNEL(subtract, plan_elementwise)
+KERNEL(multiply, plan_elementwise)
+KERNEL(divide, plan_elementwise)
+KERNEL(floor_divide, plan_elementwise)
+KERNEL(remainder, plan_elementwise)
+KERNEL(pow, plan_elementwise)
+KERNEL(square, plan_elementwise)
+KERNEL(reciprocal, plan_elementwise)
+KERNEL(negative, plan_elementwise)
+KERNEL(abs, plan_elementwise)
+KERNEL(sign, plan_elementwise)
+KERNEL(maximum, plan_elementwise)
+KERNEL(minimum, plan_elementwise)
+KERNEL(floor, plan_elementwise)
+KERNEL(ceil, plan_elementwise)
+KERNEL(trunc, plan_elementwise)
+KERNEL(round, plan_elementwise)
+KERNEL(sqrt, plan_elementwise)
+KERNEL(rsqrt, plan_elementwise)
+KERNEL(exp, plan_elementwise)
+KERNEL(expm1, plan_elementwise)
+KERNEL(log, plan_elementwise)
+KERNEL(log1p, plan_elementwise)
+KERNEL(sin, plan_elementwise)
+KERNEL(cos, plan_elementwise)
+KERNEL(tanh, plan_elementwise)
+KERNEL(erf, plan_elementwise)
+KERNEL(sigmoid, plan_elementwise)
+KERNEL(silu, plan_elementwise)
+KERNEL(gelu, plan_elementwise)
+KERNEL(equal, plan_elementwise)
+KERNEL(not_equal, plan_elementwise)
+KERNEL(less, plan_elementwise)
+KERNEL(less_equal, plan_elementwise)
+KERNEL(greater, plan_elementwise)
+KERNEL(greater_equal, plan_elementwise)
+KERNEL(isnan, plan_elementwise)
+KERNEL(isinf, plan_elementwise)
+KERNEL(isfinite, plan_elementwise)
+KERNEL(logical_not, plan_elementwise)
+KERNEL(logical_and, plan_elementwise)
+KERNEL(logical_or, plan_elementwise)
+KERNEL(logical_xor, plan_elementwise)
+KERNEL(bitwise_invert, plan_elementwise)
+KERNEL(bitwise_and, plan_elementwise)
+KERNEL(bitwise_or, plan_elementwise)
+KERNEL(bitwise_xor, plan_elementwise)
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,25 @@
+// One item of a size, for shaders that move items and do not ask what they mean. Wide holds one: a device may store
+// narrow integers and have no variables of them.
+#if defined VARIANT_u8
+#define Item RefU8
+#define ITEM_BYTES 1
+#define Narrow uint8_t
+#define Wide uint
+#elif defined VARIANT_u16
+#define Item RefU16
+#define ITEM_BYTES 2
+#define Narrow uint16_t
+#define Wide uint
+#elif defined VARIANT_u32
+#define Item RefU32
+#define ITEM_BYTES 4
+#define Narrow uint
+#define Wide uint
+#else
+#define Item RefU64
+#define ITEM_BYTES 8
+#define Narrow uint64_t
+#define Wide uint64_t
+#endif
+
+Item item_at(uint64_t address, int64_t offset) { return Item(address + uint64_t(offset * ITEM_BYTES)); }

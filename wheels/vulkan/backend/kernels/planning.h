@@ -1,0 +1,56 @@
+// What the plans of many ops have in common.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../plan.h"
+
+namespace ferrule::vulkan {
+
+// "f16" of float16, "i64" of int64, "bool".
+inline std::string abbreviation_of(const sdk::Operand& operand) {
+  const std::string name = sdk::host->dtype_name(operand.dtype());
+  const size_t digits = name.find_first_of("0123456789");
+  if (digits == std::string::npos) return name;
+  return (name.starts_with("bfloat") ? "bf" : name.substr(0, 1)) + name.substr(digits);
+}
+
+// "take.u32": for shaders that move items and do not ask what they mean.
+inline std::string by_item_size(const std::string& shader, const sdk::Operand& operand) {
+  return shader + ".u" + std::to_string(8 * operand.item_size());
+}
+
+inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
+inline bool is_floating(const sdk::Operand& x) { return is_half(x) || x.is("float32") || x.is("float64"); }
+
+// Why none of the kernels that stand alone takes a node, whatever its op: they have no epilogue.
+inline std::optional<std::string> general_refusal(const sdk::Node& node) {
+  if (node.body() != nullptr) return "it does not run the ops that are fused to it";
+  return std::nullopt;
+}
+
+inline Plan plan_named(std::string kernel) {
+  Plan plan;
+  plan.support.kernel = std::move(kernel);
+  return plan;
+}
+
+// Lacks its grid. `constants` are those behind the workgroup's size.
+template <class Parameters>
+Dispatch dispatch_of(std::string shader, const Parameters& parameters, std::vector<uint32_t> reads, uint32_t writes,
+                     std::initializer_list<uint32_t> constants = {}) {
+  Dispatch dispatch;
+  dispatch.shader = std::move(shader);
+  dispatch.constants = {1, 1, 1};
+  dispatch.constants.insert(dispatch.constants.end(), constants);
+  dispatch.set_parameters(parameters);
+  dispatch.reads = std::move(reads);
+  dispatch.writes = {writes};
+  return dispatch;
+}
+
+}  // namespace ferrule::vulkan

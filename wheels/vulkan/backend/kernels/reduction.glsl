@@ -1,0 +1,94 @@
+// What reductions reduce with. An element becomes a Value, two Values become one, a Value becomes the result.
+//
+// The order depends on the number of elements alone, so that a row has the same bits in any batch, layout and kernel.
+// Elements are cut into leaves of 1024. Element k of a leaf goes to lane k % 32, each lane adds up what it is given as
+// it comes, and lanes are folded by halves. Leaves are joined pairwise: neighbours first, then pairs of them. A leaf or
+// lane that has no elements holds the identity, with which nothing changes: no sum is ever -0.
+#include "index.glsl"
+
+#define LANES 32
+#define LEAF 1024
+
+// 0: sum, max, any, argmax; 1: prod, min, all, argmin.
+layout(constant_id = 3) const uint OP = 0;
+
+#if defined VARIANT_sum_f32 || defined VARIANT_sum_f16 || defined VARIANT_sum_bf16
+#define SUM
+#define Value float
+#define VALUE_BYTES 4
+#elif defined VARIANT_sum_f64
+#define SUM
+#define Value double
+#define VALUE_BYTES 8
+#elif defined VARIANT_sum_i64
+#define SUM
+#define Value int64_t
+#define VALUE_BYTES 8
+#endif
+
+#ifdef SUM
+Value identity() { return OP == 0u ? Value(0) : Value(1); }
+Value combined(Value a, Value b) {
+  precise Value value = OP == 0u ? a + b : a * b;
+  return value;
+}
+#if VALUE_BYTES == 4
+#include "float_item.glsl"
+Value value_of(uint64_t address, uint64_t place) { return float_at(address); }
+void store(uint64_t address, Value value) { store_float(address, value); }
+#elif defined VARIANT_sum_f64
+#define ITEM_BYTES 8
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
+Value value_of(uint64_t address, uint64_t place) { return RefF64(address).at; }
+void store(uint64_t address, Value value) { RefF64(address).at = value; }
+#else
+#define ITEM_BYTES 8
+Value value_of(uint64_t address, uint64_t place) { return RefI64(address).at; }
+void store(uint64_t address, Value value) { RefI64(address).at = value; }
+#endif
+
+#else
+#include "order.glsl"
+
+Key ordered(Key key) { return OP == 0u ? key : reversed(key); }
+
+#if defined VARIANT_place_i8 || defined VARIANT_place_u8 || defined VARIANT_place_i16 || \
+    defined VARIANT_place_u16 || defined VARIANT_place_i32 || defined VARIANT_place_u32 || \
+    defined VARIANT_place_i64 || defined VARIANT_place_u64 || defined VARIANT_place_f16 || \
+    defined VARIANT_place_bf16 || defined VARIANT_place_f32 || defined VARIANT_place_f64
+// Of equal keys the first one is the extreme.
+struct Value {
+  Key key;
+  int64_t place;
+};
+#define VALUE_BYTES 16
+Value identity() { return Value(Key(0), 0x7fffffffffffffffl); }
+Value combined(Value a, Value b) {
+  bool first = a.key > b.key || (a.key == b.key && a.place < b.place);
+  return Value(first ? a.key : b.key, first ? a.place : b.place);
+}
+Value value_of(uint64_t address, uint64_t place) { return Value(ordered(key_at(address)), int64_t(place)); }
+void store(uint64_t address, Value value) { RefI64(address).at = value.place; }
+#define RESULT_BYTES 8
+#else
+#define Value Key
+#define VALUE_BYTES KEY_BYTES
+Value identity() { return Key(0); }
+Value combined(Value a, Value b) { return max(a, b); }
+Value value_of(uint64_t address, uint64_t place) { return ordered(key_at(address)); }
+void store(uint64_t address, Value value) { store_key(address, ordered(value)); }
+#endif
+#endif
+#ifndef RESULT_BYTES
+#define RESULT_BYTES ITEM_BYTES
+#endif
+
+#if VALUE_BYTES == 4
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Partial { Value at; };
+#else
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Partial { Value at; };
+#endif
+
+int64_t offset_of(Layout layout_, bool is_short, uint64_t index) {
+  return is_short ? short_offset_in(layout_, uint(index)) : offset_in(layout_, index);
+}

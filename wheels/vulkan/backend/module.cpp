@@ -1,0 +1,36 @@
+// The Vulkan backend: every device whose driver has Vulkan 1.2 and what physical.cpp asks for.
+#include "device.h"
+
+namespace ferrule::vulkan {
+
+class Backend final : public sdk::Backend {
+ public:
+  static constexpr bool has_queues = true;
+  static constexpr const char* version = FERRULE_VERSION;
+  static int score() { return 1; }
+
+  Backend() : instance_(std::make_shared<Instance>(false)), devices_(find_devices(*instance_)) {}
+
+  std::vector<sdk::DeviceDescription> devices() override {
+    std::vector<sdk::DeviceDescription> descriptions;
+    for (const PhysicalDevice& device : devices_) descriptions.push_back(device.description);
+    return descriptions;
+  }
+  std::vector<sdk::OptionDescription> options() override { return Device::options(); }
+  std::unique_ptr<sdk::Device> open(uint32_t index, const sdk::Options& options) override {
+    if (!options.boolean("validate", false))
+      return std::make_unique<Device>(std::make_shared<Context>(instance_, devices_[index], options));
+    // The layer belongs to an instance from its beginning.
+    auto validating = std::make_shared<Instance>(true);
+    const PhysicalDevice device = find_again(devices_[index], *validating);
+    return std::make_unique<Device>(std::make_shared<Context>(std::move(validating), device, options));
+  }
+
+ private:
+  std::shared_ptr<Instance> instance_;
+  std::vector<PhysicalDevice> devices_;
+};
+
+}  // namespace ferrule::vulkan
+
+FERRULE_BACKEND(ferrule::vulkan::Backend)

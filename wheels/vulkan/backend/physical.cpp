@@ -1,0 +1,249 @@
+#include "physical.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ferrule::vulkan {
+namespace {
+
+// A feature is a member of one of the structs of the chain.
+template <class Visit>
+void visit_required(Visit&& visit) {
+  visit(
+      "shaderInt64", [](auto& f) -> auto& { return f.core.features.shaderInt64; });
+  visit(
+      "shaderInt16", [](auto& f) -> auto& { return f.core.features.shaderInt16; });
+  visit(
+      "storageBuffer16BitAccess", [](auto& f) -> auto& { return f.vulkan11.storageBuffer16BitAccess; });
+  visit(
+      "shaderInt8", [](auto& f) -> auto& { return f.vulkan12.shaderInt8; });
+  visit(
+      "storageBuffer8BitAccess", [](auto& f) -> auto& { return f.vulkan12.storageBuffer8BitAccess; });
+  visit(
+      "scalarBlockLayout", [](auto& f) -> auto& { return f.vulkan12.scalarBlockLayout; });
+  visit(
+      "bufferDeviceAddress", [](auto& f) -> auto& { return f.vulkan12.bufferDeviceAddress; });
+  visit(
+      "timelineSemaphore", [](auto& f) -> auto& { return f.vulkan12.timelineSemaphore; });
+}
+template <class Visit>
+void visit_optional(Visit&& visit) {
+  visit(
+      "shaderFloat64", [](auto& f) -> auto& { return f.core.features.shaderFloat64; });
+  visit(
+      "shaderFloat16", [](auto& f) -> auto& { return f.vulkan12.shaderFloat16; });
+  visit(
+      "shaderSubgroupExtendedTypes", [](auto& f) -> auto& { return f.vulkan12.shaderSubgroupExtendedTypes; });
+}
+
+std::string version_text(uint32_t version) {
+  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." + std::to_string(VK_API_VERSION_MINOR(version));
+}
+
+fe_device_kind kind_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return FE_DEVICE_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return FE_DEVICE_INTEGRATED_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return FE_DEVICE_SOFTWARE;
+    default:
+      return FE_DEVICE_ACCELERATOR;
+  }
+}
+
+uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) bytes += memory.memoryHeaps[i].size;
+  return bytes;
+}
+
+// A struct of the chain that a question is asked with: put in front of those that are there.
+template <class Struct>
+void put(VkPhysicalDeviceProperties2& chain, Struct& link, VkStructureType type, bool is_there = true) {
+  if (!is_there) return;
+  link = typed<Struct>(type);
+  link.pNext = chain.pNext;
+  chain.pNext = &link;
+}
+
+Capabilities capabilities_of(const VkPhysicalDeviceLimits& limits, const VkPhysicalDeviceVulkan11Properties& vulkan11,
+                             const Features& features) {
+  Capabilities out;
+  out.float16 = features.vulkan12.shaderFloat16 != 0;
+  out.float64 = features.core.features.shaderFloat64 != 0;
+  if (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+    out.subgroup_size = vulkan11.subgroupSize;
+    out.subgroup_arithmetic = (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+  }
+  out.shared_memory = limits.maxComputeSharedMemorySize;
+  out.max_workgroup = limits.maxComputeWorkGroupInvocations;
+  std::copy_n(limits.maxComputeWorkGroupCount, 3, out.max_groups.begin());
+  return out;
+}
+
+bool imports_host_memory(const InstanceFunctions& api, VkPhysicalDevice device) {
+  auto info = typed<VkPhysicalDeviceExternalBufferInfo>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
+  info.usage = buffer_usage;
+  info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  auto found = typed<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+  api.GetPhysicalDeviceExternalBufferProperties(device, &info, &found);
+  constexpr VkExternalMemoryFeatureFlags importable = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  return (found.externalMemoryProperties.externalMemoryFeatures & importable) != 0;
+}
+
+// Asks everything that is asked of a device with Vulkan 1.2.
+void describe(const Instance& instance, const Features& features, PhysicalDevice& device) {
+  const InstanceFunctions& api = instance.api();
+  const auto extensions = enumerate<VkExtensionProperties>(
+      "vkEnumerateDeviceExtensionProperties", [&](uint32_t* count, VkExtensionProperties* items) {
+        return api.EnumerateDeviceExtensionProperties(device.handle, nullptr, count, items);
+      });
+  const bool has_import = has_extension(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  const bool has_pci = has_extension(extensions, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
+  // The limit of one buffer came with Vulkan 1.3.
+  const bool has_buffer_limit = std::min(device.properties.apiVersion, instance.version()) >= VK_API_VERSION_1_3 ||
+                                has_extension(extensions, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
+  device.has_memory_budget = has_extension(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // its name is in beta headers
+
+  auto all = typed<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+  VkPhysicalDeviceVulkan11Properties vulkan11;
+  VkPhysicalDeviceVulkan12Properties vulkan12;
+  VkPhysicalDeviceMaintenance4Properties maintenance4;
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_memory;
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci;
+  put(all, vulkan11, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
+  put(all, vulkan12, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES);
+  put(all, maintenance4, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, has_buffer_limit);
+  put(all, host_memory, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, has_import);
+  put(all, pci, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT, has_pci);
+  api.GetPhysicalDeviceProperties2(device.handle, &all);
+  auto memory = typed<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2);
+  api.GetPhysicalDeviceMemoryProperties2(device.handle, &memory);
+
+  std::copy_n(vulkan11.deviceUUID, VK_UUID_SIZE, device.uuid.begin());
+  device.memory = memory.memoryProperties;
+  device.max_allocation = vulkan11.maxMemoryAllocationSize;
+  if (has_buffer_limit) device.max_allocation = std::min(device.max_allocation, maintenance4.maxBufferSize);
+  if (has_import && imports_host_memory(api, device.handle))
+    device.borrow_alignment = host_memory.minImportedHostPointerAlignment;
+  device.capabilities = capabilities_of(device.properties.limits, vulkan11, features);
+
+  sdk::DeviceDescription& description = device.description;
+  description.kind = kind_of(device.properties.deviceType);
+  description.name = device.properties.deviceName;
+  description.description = std::string(vulkan12.driverName) + " " + vulkan12.driverInfo + ", Vulkan " +
+                            version_text(device.properties.apiVersion);
+  description.total_memory = device_local_bytes(device.memory);
+  description.max_allocation = device.max_allocation;
+  description.borrow_alignment = device.borrow_alignment;
+  // That of a software device names the driver, and is the same on every machine.
+  if (description.kind != FE_DEVICE_SOFTWARE) description.uuid = device.uuid;
+  if (has_pci) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", pci.pciDomain, pci.pciBus, pci.pciDevice, pci.pciFunction);
+    description.pci_address = text;
+  }
+}
+
+// Fills the device; returns what it lacks.
+std::string look_at(const Instance& instance, PhysicalDevice& device) {
+  const InstanceFunctions& api = instance.api();
+  api.GetPhysicalDeviceProperties(device.handle, &device.properties);
+  const uint32_t version = std::min(device.properties.apiVersion, instance.version());
+  Features features;
+  // An older driver does not know the structs.
+  if (version >= VK_API_VERSION_1_2) api.GetPhysicalDeviceFeatures2(device.handle, &features.core);
+  uint32_t count = 0;
+  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, families.data());
+  std::string missing = lacks(version, features, families);
+  if (!missing.empty()) return missing;
+  device.compute_family = *compute_family(families);
+  device.transfer_family = transfer_family(families);
+  describe(instance, features, device);
+  return "";
+}
+
+}  // namespace
+
+Features::Features()
+    : core(typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)),
+      vulkan11(typed<VkPhysicalDeviceVulkan11Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES)),
+      vulkan12(typed<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)) {
+  core.pNext = &vulkan11;
+  vulkan11.pNext = &vulkan12;
+}
+
+void enable(const Features& there, Features& out) {
+  const auto copy = [&](const char*, auto feature) { feature(out) = feature(there); };
+  visit_required(copy);
+  visit_optional(copy);
+}
+
+std::string lacks(uint32_t version, const Features& features, const std::vector<VkQueueFamilyProperties>& families) {
+  if (version < VK_API_VERSION_1_2) return "Vulkan 1.2 (it has " + version_text(version) + ")";
+  std::string list;
+  const auto add = [&](const char* name) { list += (list.empty() ? "" : ", ") + std::string(name); };
+  visit_required([&](const char* name, auto feature) {
+    if (!feature(features)) add(name);
+  });
+  if (!compute_family(families)) add("a compute queue");
+  return list;
+}
+
+std::optional<uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families) {
+  // One that does nothing else is preferred: on some devices it runs beside what is drawn.
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < families.size(); ++i) {
+    const VkQueueFlags flags = families[i].queueFlags;
+    if (families[i].queueCount == 0 || !(flags & VK_QUEUE_COMPUTE_BIT)) continue;
+    if (!(flags & VK_QUEUE_GRAPHICS_BIT)) return i;
+    if (!found) found = i;
+  }
+  return found;
+}
+
+std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families) {
+  constexpr VkQueueFlags others = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
+  for (uint32_t i = 0; i < families.size(); ++i)
+    if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) &&
+        !(families[i].queueFlags & others))
+      return i;
+  return std::nullopt;
+}
+
+std::vector<PhysicalDevice> find_devices(const Instance& instance) {
+  std::vector<PhysicalDevice> found;
+  std::string refusals;
+  uint32_t ordinal = 0;
+  for (const VkPhysicalDevice handle : instance.physical_devices()) {
+    PhysicalDevice device;
+    device.handle = handle;
+    device.ordinal = ordinal++;
+    const std::string missing = look_at(instance, device);
+    if (missing.empty()) {
+      found.push_back(std::move(device));
+      continue;
+    }
+    const std::string refusal = std::string(device.properties.deviceName) + " lacks " + missing;
+    sdk::host->log(FE_LOG_INFO, ("vulkan: a device is left out: " + refusal).c_str());
+    refusals += (refusals.empty() ? "" : "; ") + refusal;
+  }
+  if (!found.empty()) return found;
+  if (refusals.empty()) throw sdk::Error(FE_NOT_FOUND, "Vulkan lists no device on this machine");
+  throw sdk::Error(FE_UNSUPPORTED, "no Vulkan device of this machine has what the backend needs: " + refusals);
+}
+
+PhysicalDevice find_again(const PhysicalDevice& device, const Instance& instance) {
+  for (PhysicalDevice& other : find_devices(instance))
+    if (other.ordinal == device.ordinal && other.uuid == device.uuid) return std::move(other);
+  throw sdk::Error(FE_NOT_FOUND, std::string(device.properties.deviceName) + " is not among Vulkan's devices any more");
+}
+
+}  // namespace ferrule::vulkan

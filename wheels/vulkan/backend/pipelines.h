@@ -1,0 +1,47 @@
+// Compiled shaders of one device.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "context.h"
+#include "plan.h"
+#include "splice.h"
+
+namespace ferrule::vulkan {
+
+// What a shader is pushed: kernels/common.glsl's Push.
+struct Push {
+  uint64_t addresses;
+  uint64_t parameters;
+  uint64_t fault;
+  uint32_t scratch;  // index of the address table
+};
+
+// Makes each pipeline once. Any thread may ask.
+class Pipelines {
+ public:
+  explicit Pipelines(Context& context);
+  ~Pipelines();
+  Pipelines(const Pipelines&) = delete;
+  Pipelines& operator=(const Pipelines&) = delete;
+
+  // Throws FE_INTERNAL, with the driver's result, when the driver cannot compile it.
+  VkPipeline get(const Dispatch& dispatch);
+  VkPipelineLayout layout() const { return layout_; }
+
+ private:
+  VkPipeline make(const Dispatch& dispatch) const;
+
+  Context& context_;
+  FloatControls float_controls_;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  std::mutex mutex_;
+  std::map<std::string, VkPipeline> pipelines_;
+};
+
+}  // namespace ferrule::vulkan

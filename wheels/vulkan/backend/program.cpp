@@ -1,0 +1,154 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ferrule::vulkan {
+namespace {
+
+// Found by shaders at `push.fault`: kernels/common.glsl.
+struct Fault {
+  uint32_t kind;
+  uint32_t value;
+  int64_t found, limit, axis;
+};
+
+constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
+
+void barrier(const DeviceFunctions& vk, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+             VkPipelineStageFlags to, VkAccessFlags used) {
+  VkMemoryBarrier memory{};
+  memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+  memory.srcAccessMask = written;
+  memory.dstAccessMask = used;
+  vk.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
+}
+
+// A pool with the one command buffer in it that runs the graph.
+class Recording {
+ public:
+  explicit Recording(Context& context) : context_(context) {
+    const auto& vk = context.api();
+    VkCommandPoolCreateInfo pool{};
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.queueFamilyIndex = context.queue_family();
+    check(vk.CreateCommandPool(context.device(), &pool, nullptr, &pool_), "vkCreateCommandPool");
+    VkCommandBufferAllocateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    info.commandPool = pool_;
+    info.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+    info.commandBufferCount = 1;
+    const VkResult result = vk.AllocateCommandBuffers(context.device(), &info, &commands_);
+    if (result != VK_SUCCESS) vk.DestroyCommandPool(context.device(), pool_, nullptr);
+    check(result, "vkAllocateCommandBuffers");
+  }
+  ~Recording() { context_.api().DestroyCommandPool(context_.device(), pool_, nullptr); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  VkCommandBuffer commands() const { return commands_; }
+
+ private:
+  Context& context_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+};
+
+}  // namespace
+
+struct Program::Frame {
+  Frame(Context& context, uint64_t size)
+      : memory(context.memory().allocate(size, 64, Use::device)),
+        fault(context.memory().allocate(sizeof(Fault), 64, Use::download)),
+        recording(context) {
+    std::memset(fault.host, 0, sizeof(Fault));
+  }
+  Allocation memory;  // the table, and behind it the parameters
+  Allocation fault;
+  Recording recording;
+  bool has_parameters = false;  // once the first execution has begun
+};
+
+Program::Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
+                 const std::vector<std::byte>& parameters, std::vector<std::string> names)
+    : context_(std::move(context)),
+      table_(view),
+      steps_(std::move(steps)),
+      names_(std::move(names)),
+      parameters_(context_->memory().allocate(std::max<uint64_t>(parameters.size(), 64), 64, Use::upload)) {
+  std::memcpy(parameters_.host, parameters.data(), parameters.size());
+}
+
+Program::~Program() = default;
+
+Program::Frame& Program::frame_of(const Queue& queue) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Frame>& frame = frames_[&queue];
+  if (!frame) {
+    auto made = std::make_unique<Frame>(*context_, parameters_at() + parameters_.size);
+    record(*made);
+    frame = std::move(made);
+  }
+  return *frame;
+}
+
+void Program::record(Frame& frame) const {
+  const auto& vk = context_->api();
+  const VkCommandBuffer commands = frame.recording.commands();
+  VkCommandBufferInheritanceInfo inheritance{};
+  inheritance.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO;
+  VkCommandBufferBeginInfo begin{};
+  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+  begin.pInheritanceInfo = &inheritance;
+  check(vk.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+  VkPipeline bound = VK_NULL_HANDLE;
+  for (const Step& step : steps_) {
+    if (step.barrier)
+      barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    if (bound != step.pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, step.pipeline);
+    bound = step.pipeline;
+    const Push push{frame.memory.address, frame.memory.address + parameters_at() + step.parameters, frame.fault.address,
+                    table_.scratch_index()};
+    vk.CmdPushConstants(commands, context_->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
+    vk.CmdDispatch(commands, step.groups[0], step.groups[1], step.groups[2]);
+  }
+  check(vk.EndCommandBuffer(commands), "vkEndCommandBuffer");
+}
+
+void Program::run(Queue& queue, const fe_execution& execution) {
+  if (steps_.empty()) return;
+  const auto& vk = context_->api();
+  Frame& frame = frame_of(queue);
+  const std::vector<std::byte> table = table_.filled(execution, frame.memory.address);
+  const auto commands_of_graph = [&](VkCommandBuffer commands) {
+    for (uint64_t at = 0; at < table.size(); at += largest_update)
+      vk.CmdUpdateBuffer(commands, frame.memory.buffer, frame.memory.offset + at,
+                         std::min(largest_update, table.size() - at), table.data() + at);
+    if (!std::exchange(frame.has_parameters, true)) {
+      const VkBufferCopy all{parameters_.offset, frame.memory.offset + parameters_at(), parameters_.size};
+      vk.CmdCopyBuffer(commands, parameters_.buffer, frame.memory.buffer, 1, &all);
+    }
+    barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+    const VkCommandBuffer graph = frame.recording.commands();
+    vk.CmdExecuteCommands(commands, 1, &graph);
+    barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+            VK_ACCESS_HOST_READ_BIT);
+  };
+  queue.submit(commands_of_graph, shared_from_this(),
+               [self = shared_from_this(), &frame] { self->check_fault(frame); });
+}
+
+void Program::check_fault(Frame& frame) const {
+  Fault fault{};
+  std::memcpy(&fault, frame.fault.host, sizeof fault);
+  if (fault.kind == 0) return;
+  std::memset(frame.fault.host, 0, sizeof fault);
+  throw sdk::Error(FE_INVALID_ARGUMENT, names_.at(fault.value) + ": index " + std::to_string(fault.found) +
+                                            " is out of bounds for axis " + std::to_string(fault.axis) + " with size " +
+                                            std::to_string(fault.limit));
+}
+
+}  // namespace ferrule::vulkan

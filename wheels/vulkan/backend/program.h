@@ -1,0 +1,51 @@
+// A graph's dispatches, and what one queue needs to run them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "address_table.h"
+#include "context.h"
+#include "pipelines.h"
+#include "queue.h"
+
+namespace ferrule::vulkan {
+
+struct Step {
+  VkPipeline pipeline;
+  std::array<uint32_t, 3> groups;
+  uint64_t parameters;  // bytes from the start of all parameters
+  bool barrier;         // must wait for what came before
+};
+
+// What does not change between executions; alive until the last of them is done.
+class Program : public std::enable_shared_from_this<Program> {
+ public:
+  Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
+          const std::vector<std::byte>& parameters, std::vector<std::string> names);
+  ~Program();
+
+  void run(Queue& queue, const fe_execution& execution);
+
+ private:
+  // What the shaders read, and the fault record, of one queue: what it runs, it runs in order, so that one will do.
+  struct Frame;
+
+  uint64_t parameters_at() const { return (table_.size() + 63) / 64 * 64; }  // bytes, in a frame
+  Frame& frame_of(const Queue& queue);
+  void record(Frame& frame) const;
+  void check_fault(Frame& frame) const;
+
+  std::shared_ptr<Context> context_;
+  AddressTable table_;
+  std::vector<Step> steps_;
+  std::vector<std::string> names_;  // of the ops, by the value that they write
+  Allocation parameters_;
+  std::mutex mutex_;
+  // Of queues that may be gone: their work is done then, and a new one at the same place may have the frame.
+  std::map<const Queue*, std::unique_ptr<Frame>> frames_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,137 @@
+#include "queue.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ferrule::vulkan {
+namespace {
+
+// Longer than any watchdog of a driver lets work run.
+constexpr int64_t longest_farewell_ns = 30'000'000'000;
+
+class QueueEvent final : public sdk::Event {
+ public:
+  explicit QueueEvent(std::shared_ptr<Timeline> timeline) : timeline_(std::move(timeline)), moment_(timeline_->now()) {}
+  bool done() override { return timeline_->has_passed(moment_); }
+  void wait(int64_t timeout_ns) override { timeline_->wait(moment_, timeout_ns); }
+
+ private:
+  std::shared_ptr<Timeline> timeline_;
+  Timeline::Moment moment_;
+};
+
+}  // namespace
+
+Queue::Queue(std::shared_ptr<Context> context)
+    : context_(std::move(context)),
+      timeline_(std::make_shared<Timeline>(context_)),
+      upload_(context_->memory(), Use::upload),
+      download_(context_->memory(), Use::download) {}
+
+Queue::~Queue() {
+  try {
+    timeline_->wait(timeline_->now(), longest_farewell_ns);
+  } catch (const sdk::Error& error) {
+    if (error.code() != FE_TIMEOUT) return;
+    sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
+    // What the device still works with is left to it, and so is the device.
+    static_cast<void>(std::make_unique<std::shared_ptr<Timeline>>(timeline_).release());
+  } catch (const std::exception& error) {
+    sdk::host->log(FE_LOG_WARNING, error.what());
+  }
+}
+
+uint64_t Queue::submit(const Timeline::Record& record, std::shared_ptr<void> keep_alive, std::function<void()> after) {
+  Faults& faults = context_->faults();
+  const int64_t number = ++faults.executions;
+  if (number == faults.device_lost_at)
+    timeline_->poison({FE_DEVICE_LOST, "vulkan: the device was lost at execution " + std::to_string(number)});
+  return timeline_->submit(record, std::move(keep_alive), std::move(after));
+}
+
+void Queue::submit_copy(VkBuffer to, uint64_t to_offset, VkBuffer from, uint64_t from_offset, uint64_t size,
+                        std::shared_ptr<void> keep_alive) {
+  const VkBufferCopy region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size};
+  timeline_->submit([&](VkCommandBuffer commands) { context_->api().CmdCopyBuffer(commands, from, to, 1, &region); },
+                    std::move(keep_alive), {});
+}
+
+// Whether the work up to then is done and well. If not, events tell: a copy has nothing left to do.
+bool Queue::settles(const Timeline::Moment& moment) {
+  if (!moment.era) return true;  // there is none
+  try {
+    timeline_->wait(moment, -1);
+  } catch (const sdk::Error&) {
+    if (!timeline_->is_poisoned()) throw;
+  }
+  return !timeline_->is_poisoned();
+}
+
+void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size) {
+  if (timeline_->is_poisoned()) return;
+  const auto* const source = static_cast<const char*>(from);
+  if (to.host != nullptr && timeline_->has_passed(timeline_->now())) {
+    // A submission sees what the host has written before it.
+    std::memcpy(static_cast<char*>(to.host) + to_offset, source, size);
+    return;
+  }
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t bytes = std::min(size - done, Staging::piece_size);
+    Staging::Piece& piece = upload_.next(bytes);
+    if (!settles(piece.last_use)) return;
+    std::memcpy(piece.memory->host, source + done, bytes);
+    submit_copy(to.buffer, to.offset + to_offset + done, piece.memory->buffer, piece.memory->offset, bytes,
+                piece.memory);
+    piece.last_use = timeline_->now();
+    done += bytes;
+  }
+}
+
+void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size) {
+  if (timeline_->is_poisoned()) return;
+  auto* const target = static_cast<char*>(to);
+  if (from.host != nullptr && from.is_fast_to_read) {
+    if (settles(timeline_->now())) std::memcpy(target, static_cast<const char*>(from.host) + from_offset, size);
+    return;
+  }
+  struct Arriving {
+    const Staging::Piece* piece;
+    uint64_t at, size;
+  };
+  std::optional<Arriving> arriving;
+  const auto take = [&] {
+    if (!arriving || !settles(arriving->piece->last_use)) return;
+    context_->memory().invalidate(*arriving->piece->memory);
+    std::memcpy(target + arriving->at, arriving->piece->memory->host, arriving->size);
+  };
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t bytes = std::min(size - done, Staging::piece_size);
+    Staging::Piece& piece = download_.next(bytes);
+    submit_copy(piece.memory->buffer, piece.memory->offset, from.buffer, from.offset + from_offset + done, bytes,
+                piece.memory);
+    piece.last_use = timeline_->now();
+    take();  // the one before, while this is copied
+    arriving = Arriving{&piece, done, bytes};
+    done += bytes;
+  }
+  take();
+}
+
+void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
+                 uint64_t size) {
+  if (size == 0) return;
+  const uint64_t target = to.offset + to_offset, source = from.offset + from_offset;
+  if (to.buffer != from.buffer || target + size <= source || source + size <= target)
+    return submit_copy(to.buffer, target, from.buffer, source, size);
+  // Vulkan has no copy between ranges that overlap.
+  if (target == source) return;
+  const auto between = std::make_shared<Allocation>(context_->memory().allocate(size, 256, Use::device));
+  submit_copy(between->buffer, between->offset, from.buffer, source, size, between);
+  submit_copy(to.buffer, target, between->buffer, between->offset, size, between);
+}
+
+std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }
+
+void Queue::reset() { timeline_->reset(); }
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,41 @@
+// A queue of a device. Everything given to it is done in order.
+#pragma once
+
+#include "staging.h"
+
+namespace ferrule::vulkan {
+
+class Queue final : public sdk::Queue {
+ public:
+  explicit Queue(std::shared_ptr<Context> context);
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  // Waits for its work, though not for ever.
+  ~Queue() override;
+
+  // One execution: the commands that `record` writes, after and in sight of all that was submitted before. When they
+  // are done, `keep_alive` is let go of, and `after` is run by who waits or submits next: what it throws is the error
+  // of this work and of all after it until reset(). It may not call the queue. Does nothing while there is such an
+  // error. Returns the value that the timeline passes then.
+  uint64_t submit(const Timeline::Record& record, std::shared_ptr<void> keep_alive = {},
+                  std::function<void()> after = {});
+
+  // The host's memory is read, or written, when these return.
+  void copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size);
+  void copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size);
+  void copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset, uint64_t size);
+
+  std::unique_ptr<sdk::Event> record() override;
+  void reset() override;
+
+ private:
+  void submit_copy(VkBuffer to, uint64_t to_offset, VkBuffer from, uint64_t from_offset, uint64_t size,
+                   std::shared_ptr<void> keep_alive = {});
+  bool settles(const Timeline::Moment& moment);
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Timeline> timeline_;  // events share it
+  Staging upload_, download_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,18 @@
+#include "shaders.h"
+
+#include <ferrule/cpp/error.hpp>
+
+#include <cstddef>
+#include <string>
+
+#include "shader_table.h"  // generated
+
+namespace ferrule::vulkan {
+
+std::span<const uint32_t> find_shader(std::string_view name) {
+  for (const ShaderRow& row : shader_table)
+    if (row.name == name) return {row.words, row.count};
+  throw sdk::Error(FE_INTERNAL, "there is no shader " + std::string(name));
+}
+
+}  // namespace ferrule::vulkan

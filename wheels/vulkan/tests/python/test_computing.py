@@ -1,0 +1,50 @@
+"""Graphs on the device, and split between it and the CPU."""
+
+from __future__ import annotations
+
+from conftest import Run
+
+
+def test_a_chain_of_elementwise_ops_is_one_dispatch(run: Run) -> None:
+    program = """
+x = fe.asarray(np.linspace(-2, 2, 1001, dtype=np.float32), device="vulkan")
+compiled = fe.graph(lambda x: fe.tanh(x * 2 + 1) / (x * x + 3))
+y = np.linspace(-2, 2, 1001, dtype=np.float32).astype(np.float64)
+error = np.abs(np.asarray(compiled(x)) - np.tanh(y * 2 + 1) / (y * y + 3)).max()
+print(error < 1e-6)
+"""
+    assert run(program) == "True\n"
+
+
+def test_an_index_out_of_bounds_is_an_error_and_the_device_goes_on(run: Run) -> None:
+    program = """
+x = fe.asarray(np.arange(5, dtype=np.float32), device="vulkan")
+try:
+    np.asarray(fe.take(x, fe.asarray(np.array([1, 7]), device="vulkan"), axis=0))
+except fe.Error as error:
+    print(error)
+print(np.asarray(x + 1).tolist())
+"""
+    error, after = run(program).splitlines()
+    assert "index 7 is out of bounds for axis 0 with size 5" in error
+    assert after == "[1.0, 2.0, 3.0, 4.0, 5.0]"
+
+
+def test_one_executable_serves_many_calls_with_other_memory(run: Run) -> None:
+    program = """
+compiled = fe.graph(lambda x, y: x * y + x)
+for n in range(50):
+    x = np.full(100, n, np.float32)
+    result = compiled(fe.asarray(x, device="vulkan"), fe.asarray(x + 1, device="vulkan"))
+    assert (np.asarray(result) == x * (x + 1) + x).all()
+print("ok")
+"""
+    assert run(program) == "ok\n"
+
+
+def test_memory_that_is_not_aligned_is_copied_and_says_so(run: Run) -> None:
+    program = """
+x = np.zeros(5000, np.float32)[1:]
+print(fe.buffer_from_host_ptr(x, device="vulkan").placement)
+"""
+    assert "copied" in run(program)
