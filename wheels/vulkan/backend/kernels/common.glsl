@@ -24,8 +24,10 @@ layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of the values of the view; element (0, ..., 0) of each
   uint64_t parameters;  // of this dispatch
   Fault fault;
-  uint64_t scratch;     // the node's
+  uint scratch;         // entry of the address table: the node's scratch memory
 } push;
+
+uint64_t scratch_address() { return push.addresses.at[push.scratch]; }
 
 // Elements are read and written through references to one item, which need no more than the item's alignment.
 layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefU8 { uint8_t at; };

@@ -110,7 +110,7 @@ void main() {
       Value value = sums[i * OWN_N + j];
       if (SPLIT) {
         uint64_t count = p.batches * p.m * p.n;
-        Partial(push.scratch + (segment * count + place) * VALUE_BYTES).at = value;
+        Partial(scratch_address() + (segment * count + place) * VALUE_BYTES).at = value;
       } else {
         store(push.addresses.at[p.to] + place * ITEM_BYTES, SEGMENTED ? totals[i * OWN_N + j] + value : value);
       }

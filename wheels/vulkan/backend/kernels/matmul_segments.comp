@@ -16,6 +16,6 @@ void main() {
   uint64_t place = invocation();
   if (place >= p.count) return;
   Value total = Value(0);
-  for (uint i = 0; i < p.segments; ++i) total += Partial(push.scratch + (i * p.count + place) * VALUE_BYTES).at;
+  for (uint i = 0; i < p.segments; ++i) total += Partial(scratch_address() + (i * p.count + place) * VALUE_BYTES).at;
   store(push.addresses.at[p.to] + place * ITEM_BYTES, total);
 }

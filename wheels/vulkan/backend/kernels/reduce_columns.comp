@@ -40,5 +40,5 @@ void main() {
   if (p.leaves == 1)
     store(push.addresses.at[p.to] + result * RESULT_BYTES, values[0]);
   else
-    Partial(push.scratch + unit * VALUE_BYTES).at = values[0];
+    Partial(scratch_address() + unit * VALUE_BYTES).at = values[0];
 }

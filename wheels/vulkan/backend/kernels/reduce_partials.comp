@@ -24,7 +24,7 @@ void main() {
   uint64_t partial = block * TEAM + own / columns;
   bool counts = result < results && partial < uint64_t(p.partials);
   Value value = identity();
-  if (counts) value = Partial(push.scratch + p.from_bytes + (partial * results + result) * VALUE_BYTES).at;
+  if (counts) value = Partial(scratch_address() + p.from_bytes + (partial * results + result) * VALUE_BYTES).at;
   values[own] = value;
   barrier();
   for (uint gap = 1; gap < TEAM; gap *= 2) {
@@ -36,5 +36,5 @@ void main() {
   if (uint64_t(p.partials) <= TEAM)
     store(push.addresses.at[p.to] + result * RESULT_BYTES, values[own]);
   else
-    Partial(push.scratch + p.to_bytes + (block * results + result) * VALUE_BYTES).at = values[own];
+    Partial(scratch_address() + p.to_bytes + (block * results + result) * VALUE_BYTES).at = values[own];
 }

@@ -73,6 +73,6 @@ void main() {
     if (parts == 1)
       store(push.addresses.at[p.to] + result * RESULT_BYTES, value);
     else
-      Partial(push.scratch + ((unit - result * parts) * uint64_t(p.results) + result) * VALUE_BYTES).at = value;
+      Partial(scratch_address() + ((unit - result * parts) * uint64_t(p.results) + result) * VALUE_BYTES).at = value;
   }
 }
