@@ -138,6 +138,7 @@ TEST_F(LoaderIntegrity, BytesAreThoseOfTheFileThatWasOpened) {
   char byte = 'x';
   EXPECT_FALSE(file.read(5, &byte, 1));
   EXPECT_FALSE(file.read(UINT64_MAX, &byte, 1));
+  EXPECT_TRUE(file.read(5, nullptr, 0)) << "nothing, from the end";
   fs::resize_file(folder_ / "old", 2);
   EXPECT_FALSE(file.text());
   EXPECT_FALSE(tools::sha256_of(file));

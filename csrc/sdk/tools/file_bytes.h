@@ -59,6 +59,7 @@ class FileBytes {
   // May be of the part that was read last, as the file was then.
   bool read(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
+    if (count == 0) return true;
     const uint64_t begin = offset / page_.size() * page_.size(), from_begin = offset - begin;
     if (count > page_.size() - from_begin) return read_now(offset, to, count);
     if (begin != page_at_) {
