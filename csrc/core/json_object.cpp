@@ -15,6 +15,14 @@ using nlohmann::json;
 constexpr int deepest = 16;
 constexpr std::size_t longest_shown = 200;  // bytes
 
+std::string beginning_of(std::string text) {
+  if (text.size() <= longest_shown) return text;
+  // Not within a character of several bytes.
+  std::size_t end = longest_shown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 }  // namespace
 
 json parse_json(std::string_view text) {
@@ -31,9 +39,10 @@ json parse_json(std::string_view text) {
       return true;
     });
   } catch (const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this.
-    const std::string_view message = error.what();
-    fail_argument("it is not JSON: {}", message.substr(std::min(message.find("] ") + 2, message.size())));
+    // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this. It
+    // ends with all that the parser had read of a value, each blank written out.
+    const std::string message = error.what();
+    fail_argument("it is not JSON: {}", beginning_of(message.substr(std::min(message.find("] ") + 2, message.size()))));
   }
 }
 
@@ -49,13 +58,6 @@ json parse_object(const char* function, const char* text) {
   return parsed;
 }
 
-std::string shown(const json& value) {
-  std::string text = json_text(value);
-  if (text.size() <= longest_shown) return text;
-  // Not within a character of several bytes.
-  std::size_t end = longest_shown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
-}
+std::string shown(const json& value) { return beginning_of(json_text(value)); }
 
 }  // namespace ferrule
