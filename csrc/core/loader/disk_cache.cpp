@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/loader/private_folder.h"
 #include "core/log.h"
+#include "core/threads/once.h"
 #include "sdk/tools/sha256.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ std::string entry_of(std::string_view key, std::string_view text) {
 }
 
 std::optional<std::string> text_of(std::string_view entry, std::string_view key) {
-  const std::size_t around_both = entry_of("", "").size();
+  static constinit Once<std::size_t> size_of_empty;
+  const std::size_t around_both = size_of_empty.get([] { return entry_of("", "").size(); });
   if (entry.size() < around_both + key.size()) return std::nullopt;
   std::string text(entry.substr(around_both + key.size()));
   if (entry != entry_of(key, text)) return std::nullopt;
