@@ -57,7 +57,7 @@ class LoaderDriverFiles : public LoaderTest {
     TrustCheck trust(Trust::owner);
     read_candidate(candidate, trust);
     EXPECT_TRUE(candidate.manifest) << candidate.row.reason;
-    return driver_state(candidate);
+    return libraries_state(candidate);
   }
   const Variable path_{"LD_LIBRARY_PATH", (folder_ / "lib").string()};
 };

@@ -33,7 +33,8 @@ class LoaderIntegrity : public LoaderTest {
     return candidate;
   }
   static bool opens(Candidate& candidate) {
-    return open_module(candidate, policy_of("manifest", "never", "owner", false)).has_value();
+    Prober prober(policy_of("manifest", "never", "owner", false));
+    return open_module(candidate, prober).has_value();
   }
   void expect_replaced(Candidate& candidate) {
     EXPECT_FALSE(opens(candidate));

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,9 +36,8 @@ def age(cache: Path, seconds: int) -> None:
     for path in cache.glob("verdict-*"):
         _, _, body = path.read_bytes().partition(b"\n")
         size = 9 + int(body[:8], 16)
-        key, verdict = body[:size], json.loads(body[size:])
-        verdict["at"] -= seconds
-        body = key + json.dumps(verdict).encode()
+        key, (written, line) = body[:size], body[size:].split(b"\n", 1)
+        body = key + str(int(written) - seconds).encode() + b"\n" + line
         path.write_bytes(b"ferrule-cache 1 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ferrule {
 
@@ -22,6 +23,7 @@ struct Candidate {
   std::size_t root = 0;        // place in the report's roots
   std::optional<Manifest> manifest;
   tools::Image image;
+  std::vector<std::filesystem::path> neighbours;  // libraries that it needs and that lie beside it
   FileIdentity identity;
   LoadRow row;
   bool is_named = false;        // the file itself, by the user, and not merely found

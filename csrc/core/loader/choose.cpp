@@ -30,18 +30,18 @@ std::string outranked_by(const Candidate& loser, const Candidate& winner) {
 }
 
 // The best by rank: nobody else is opened unless it fails.
-Candidate* first_by_rank(const Group& group, const Policy& policy) {
+Candidate* first_by_rank(const Group& group, Prober& prober) {
   for (Candidate* candidate : in_order_of_rank(group))
-    if (auto source = open_module(*candidate, policy))
+    if (auto source = open_module(*candidate, prober))
       if (start_module(*candidate, std::move(*source))) return candidate;
   return nullptr;
 }
 
 // All are opened and asked; the losers are closed when this returns.
-Candidate* first_by_score(const Group& group, const Policy& policy) {
+Candidate* first_by_score(const Group& group, Prober& prober) {
   std::vector<Opened> opened;
   for (Candidate* candidate : in_order_of_rank(group))
-    if (auto source = open_module(*candidate, policy)) opened.push_back({candidate, std::move(*source)});
+    if (auto source = open_module(*candidate, prober)) opened.push_back({candidate, std::move(*source)});
   std::stable_sort(opened.begin(), opened.end(), [](const Opened& a, const Opened& b) {
     return a.source.score.value_or(1) > b.source.score.value_or(1);
   });
@@ -50,17 +50,17 @@ Candidate* first_by_score(const Group& group, const Policy& policy) {
   return nullptr;
 }
 
-Candidate* choose_in_root(const Group& group, const Policy& policy) {
-  if (policy.select == Select::by_score) return first_by_score(group, policy);
+Candidate* choose_in_root(const Group& group, Select select, Prober& prober) {
+  if (select == Select::by_score) return first_by_score(group, prober);
   Group with_manifest, without;
   for (Candidate* candidate : group) (candidate->manifest ? with_manifest : without).push_back(candidate);
-  Candidate* winner = first_by_rank(with_manifest, policy);
-  return winner != nullptr ? winner : first_by_score(without, policy);
+  Candidate* winner = first_by_rank(with_manifest, prober);
+  return winner != nullptr ? winner : first_by_score(without, prober);
 }
 
 }  // namespace
 
-void choose(const std::vector<Candidate*>& candidates, const Policy& policy) {
+void choose(const std::vector<Candidate*>& candidates, Select select, Prober& prober) {
   Group runnable;
   for (Candidate* candidate : candidates)
     if (!candidate->is_refused) runnable.push_back(candidate);
@@ -68,7 +68,7 @@ void choose(const std::vector<Candidate*>& candidates, const Policy& policy) {
   for (auto begin = runnable.begin(); begin != runnable.end() && winner == nullptr;) {
     const auto is_elsewhere = [&](const Candidate* candidate) { return candidate->root != (*begin)->root; };
     const auto end = std::find_if(begin, runnable.end(), is_elsewhere);
-    winner = choose_in_root(Group(begin, end), policy);
+    winner = choose_in_root(Group(begin, end), select, prober);
     begin = end;
   }
   if (winner == nullptr) return;

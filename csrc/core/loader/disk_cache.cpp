@@ -125,8 +125,7 @@ void put_or_throw(std::string_view kind, std::string_view key, std::string_view 
 
 std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {
   const fs::path path = folder();
-  std::error_code missing;
-  if (path.empty() || !fs::exists(path, missing)) return std::nullopt;
+  if (path.empty()) return std::nullopt;
   const auto folder = opened(path);
   if (!folder) return std::nullopt;
   const auto entry = folder->read(file_name(kind, key), largest_entry);

@@ -43,6 +43,12 @@ std::string beginning_of(const fs::path& path) {
   return text;
 }
 
+// The path and the text of a file; "" without one.
+std::string line_about(const fs::path& path) {
+  const std::string text = beginning_of(path);
+  return text.empty() ? "" : fmt::format("{} {}\n", path.string(), text);
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_version(std::string_view text) {
@@ -173,26 +179,22 @@ std::string complaint_about_driver(const DriverNeed& need) {
   return fmt::format("the driver is {} ({}); it needs {} or newer", *version, need.library, need.floor);
 }
 
-std::string driver_state(const Candidate& candidate) {
+std::string libraries_state(const Candidate& candidate) {
   std::string state;
   const auto add_library = [&](const std::string& name, const std::optional<fs::path>& path) {
     std::error_code problem;
     const fs::path real = path ? fs::canonical(*path, problem) : fs::path();
-    const auto identity = real.empty() ? std::nullopt : tools::FileBytes(real).identity();
+    const auto identity = real.empty() ? std::nullopt : tools::FileBytes::identity_at(real);
     state += fmt::format("{} {}", name, real.string());
     if (identity)
       state += fmt::format(" {} {} {} {} {}", identity->device, identity->inode, identity->size, identity->modified_ns,
                            identity->changed_ns);
     state += '\n';
   };
-  const auto add_file = [&](const fs::path& path) {
-    if (const std::string text = beginning_of(path); !text.empty())
-      state += fmt::format("{} {}\n", path.string(), text);
-  };
   if (candidate.manifest)
     for (const DriverNeed& need : candidate.manifest->driver) {
       add_library(need.library, find_library(need.library));
-      if (!need.version_file.empty()) add_file(need.version_file);
+      if (!need.version_file.empty()) state += line_about(need.version_file);
     }
 #if defined(__linux__)
   std::vector<std::string> own_folders;
@@ -203,8 +205,16 @@ std::string driver_state(const Candidate& candidate) {
     const auto own = find_in(own_folders, library);
     add_library(library, own ? own : find_library(library));
   }
-  add_file("/proc/driver/nvidia/version");
-  for (const char* module : {"nvidia", "amdgpu", "i915", "xe"}) add_file(fmt::format("/sys/module/{}/version", module));
+#endif
+  return state;
+}
+
+std::string versions_of_kernel_drivers() {
+  std::string state;
+#if defined(__linux__)
+  state += line_about("/proc/driver/nvidia/version");
+  for (const char* module : {"nvidia", "amdgpu", "i915", "xe"})
+    state += line_about(fmt::format("/sys/module/{}/version", module));
 #endif
   return state;
 }

@@ -112,8 +112,12 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
 }
 
 std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
-  if (auto source = open_module(candidate, policy))
-    if (auto backend = start_module(candidate, std::move(*source))) return backend;
+  Prober prober(policy);
+  if (auto source = open_module(candidate, prober))
+    if (auto backend = start_module(candidate, std::move(*source))) {
+      Registry::instance().name_devices();
+      return backend;
+    }
   throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
 }
 
@@ -160,11 +164,12 @@ LoadReport load_what_is_found(const LoadOptions& options) {
     by_name[candidate.name()].push_back(&candidate);
   }
   std::set<std::string> reported;
+  Prober prober(options.policy);
   for (const auto& [name, candidates] : by_name) {
     if (const auto backend = Registry::instance().find_backend(name)) {
       keep_loaded(candidates, *backend, reported);
     } else {
-      choose(candidates, options.policy);
+      choose(candidates, options.policy.select, prober);
       if (Registry::instance().find_backend(name)) reported.insert(name);
     }
   }

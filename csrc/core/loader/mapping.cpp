@@ -12,6 +12,8 @@
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #endif
 
@@ -20,7 +22,8 @@ namespace ferrule {
 #if defined(__linux__)
 namespace {
 
-// The file of a mapping. On overlayfs and btrfs these are not the numbers that fstat tells: only two mappings compare.
+// The file of a mapping. On overlayfs and btrfs these are not the numbers that fstat tells of the same file, and those
+// of no other: when they are equal, so are the files; when they are not, only two mappings compare.
 struct MappedFile {
   uint64_t major = 0, minor = 0, inode = 0;
   friend bool operator==(const MappedFile&, const MappedFile&) = default;
@@ -124,6 +127,13 @@ class Maps {
   int descriptor_;
 };
 
+// The numbers of a file as fstat has them.
+std::optional<MappedFile> told_by(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return std::nullopt;
+  return MappedFile{major(status.st_dev), minor(status.st_dev), status.st_ino};
+}
+
 std::optional<bool> compare(const Pair& files) {
   if (!files[0] || !files[1]) return std::nullopt;
   return *files[0] == *files[1];
@@ -132,9 +142,10 @@ std::optional<bool> compare(const Pair& files) {
 }  // namespace
 
 std::optional<bool> is_mapped_from(const void* address, int descriptor) {
+  const Maps maps;
+  if (const auto told = told_by(descriptor); told && maps.ask(address) == told) return true;
   const Page page(descriptor);
   if (address == nullptr || page.address() == nullptr) return std::nullopt;
-  const Maps maps;
   if (const auto answer = compare({maps.ask(address), maps.ask(page.address())})) return answer;
   return compare(maps.find({address, page.address()}));
 }

@@ -60,7 +60,7 @@ void check_mapping(const Candidate& candidate, const DynamicLibrary& library, co
   if (file.identity() != candidate.identity) refuse_replaced();
   std::optional<bool> is_same = is_mapped_from(library.address(), file.descriptor());
   // Where the system does not tell, what lies at the path is all there is to ask.
-  if (!is_same) is_same = tools::FileBytes(candidate.real, tools::Links::refuse).identity() == candidate.identity;
+  if (!is_same) is_same = tools::FileBytes::identity_at(candidate.real) == candidate.identity;
   if (!*is_same)
     throw Refusal{LoadState::error, FE_IO,
                   "the file that was mapped is not the one that was checked: it was replaced in between, or this "
@@ -71,6 +71,7 @@ void check_mapping(const Candidate& candidate, const DynamicLibrary& library, co
 void list_files(Candidate& candidate, const MappedFiles& before) {
   candidate.row.files = {candidate.real.string()};
   for (const std::string& name : before.names_of_new()) {
+    if (name == candidate.row.files.front()) continue;
     std::error_code problem;
     const std::filesystem::path path = name, real = std::filesystem::canonical(path, problem);
     if (problem || real == candidate.real) continue;  // the kernel's own has a name and no file
@@ -87,9 +88,9 @@ ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
   begin_step("open");
   const MappedFiles before;
   // What replaced it while it was probed would have its constructors run.
-  if (tools::FileBytes(candidate.real, tools::Links::refuse).identity() != candidate.identity) refuse_replaced();
+  if (tools::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
   const std::shared_ptr<DynamicLibrary> library =
-      DynamicLibrary::open(candidate.real, candidate.image.libraries_in(candidate.real.parent_path()));
+      DynamicLibrary::open(candidate.real, candidate.neighbours);
   check_mapping(candidate, *library, file);
   list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
@@ -121,14 +122,14 @@ ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
 
 }  // namespace
 
-std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& policy) {
+std::optional<ModuleSource> open_module(Candidate& candidate, Prober& prober) {
   std::optional<ModuleSource> source;
   LoadTimes& times = candidate.row.times;
   std::string hash;
   // Kept open until it is mapped, so that its numbers are nobody else's.
   tools::FileBytes file(candidate.real, tools::Links::refuse);
   if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate, file); }) &&
-      attempt(candidate, times.probe, [&] { probe_module(candidate, hash, policy); }))
+      attempt(candidate, times.probe, [&] { prober.probe(candidate, hash); }))
     attempt(candidate, times.open, [&] { source = open_checked(candidate, file); });
   return source;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/loader/candidate.h"
-#include "core/loader/policy.h"
+#include "core/loader/probe.h"
 #include "core/registry/backend.h"
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace ferrule {
 
-// Checks the hash, has the module probed where the policy says so, opens the file and asks its score. Nothing, and the
+// Checks the hash, has the module probed where that is wanted, opens the file and asks its score. Nothing, and the
 // candidate is refused, when that fails.
-std::optional<ModuleSource> open_module(Candidate& candidate, const Policy& policy);
+std::optional<ModuleSource> open_module(Candidate& candidate, Prober& prober);
 
 // Initialises an opened module and puts it into the registry. Null, and the candidate is refused, when that fails.
 std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source);

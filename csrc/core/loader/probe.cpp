@@ -11,11 +11,6 @@
 namespace ferrule {
 namespace {
 
-bool is_to_be_probed(const std::string& hash, const Policy& policy) {
-  if (policy.probe == ProbePolicy::never) return false;
-  return policy.probe == ProbePolicy::always || !is_own_module(hash);
-}
-
 Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& probe, const std::string& key) {
   log_debug("{}: probed by {}", candidate.row.path, probe.string());
   const std::string line = run_probe(probe, candidate.real, probe_limits());
@@ -39,21 +34,35 @@ LoadState state_of_refusal(fe_code code) {
 
 }  // namespace
 
-void probe_module(Candidate& candidate, const std::string& hash, const Policy& policy) {
-  if (!is_to_be_probed(hash, policy)) return;
-  const auto probe = find_probe();
-  if (!probe) {
-    if (policy.probe == ProbePolicy::automatic) return;
+bool Prober::is_wanted(const std::string& hash) const {
+  if (policy_.probe == ProbePolicy::never) return false;
+  return policy_.probe == ProbePolicy::always || !is_own_module(hash);
+}
+
+const std::optional<std::filesystem::path>& Prober::executable() {
+  if (!executable_) executable_ = find_probe();
+  return *executable_;
+}
+
+std::string Prober::key_of(const Candidate& candidate, const std::string& hash) {
+  if (!kernel_drivers_) kernel_drivers_ = versions_of_kernel_drivers();
+  return verdict_key(hash, *kernel_drivers_ + libraries_state(candidate));
+}
+
+void Prober::probe(Candidate& candidate, const std::string& hash) {
+  if (!is_wanted(hash)) return;
+  if (!executable()) {
+    if (policy_.probe == ProbePolicy::automatic) return;
     throw Refusal{LoadState::not_probed, FE_UNSUPPORTED,
                   "probe='always' asks for a probe, and there is no ferrule-probe beside libferrule"};
   }
-  const std::string key = verdict_key(hash, driver_state(candidate));
+  const std::string key = key_of(candidate, hash);
   LoadRow& row = candidate.row;
   std::optional<Verdict> verdict;
-  if (!policy.reprobe) verdict = remembered_verdict(key);
+  if (!policy_.reprobe) verdict = remembered_verdict(key);
   row.probed = verdict ? "cached" : "yes";
   try {
-    if (!verdict) verdict = fresh_verdict(candidate, *probe, key);
+    if (!verdict) verdict = fresh_verdict(candidate, *executable(), key);
   } catch (const Error& error) {
     throw Refusal{LoadState::probe_failed, error.code(), error.what()};
   }

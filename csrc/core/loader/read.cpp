@@ -44,6 +44,7 @@ void read_module(Candidate& candidate, tools::FileBytes& file) {
   const tools::Image& image = candidate.image;
   if (image.is_foreign) return candidate.refuse(LoadState::incompatible, FE_UNSUPPORTED, image.problem);
   if (!image.problem.empty()) return candidate.refuse(LoadState::error, FE_IO, image.problem);
+  candidate.neighbours = image.libraries_in(candidate.real.parent_path());
   if (!candidate.manifest) return;
   const Manifest& manifest = *candidate.manifest;
   if (manifest.size != candidate.identity.size)
@@ -71,7 +72,7 @@ std::string complaint_about_path(const fs::path& path, const std::error_code& pr
 void read_candidate(Candidate& candidate, TrustCheck& trust) {
   if (candidate.is_refused) return;
   std::error_code problem;
-  candidate.real = fs::canonical(candidate.path, problem);
+  candidate.real = trust.real_paths().of(candidate.path, problem);
   if (problem) return candidate.refuse(LoadState::error, FE_NOT_FOUND, complaint_about_path(candidate.path, problem));
   tools::FileBytes file(candidate.real, tools::Links::refuse);
   const auto identity = file.identity();

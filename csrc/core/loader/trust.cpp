@@ -62,24 +62,26 @@ std::string complaint_of(const fs::path& path, WriterOf what) {
 #if defined(_WIN32)
 // Access lists of Windows are not looked at; the documentation says so.
 const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
-  return complaints_[{path, what}];
+  return complaints_[{path.native(), what}];
 }
 #else
 const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
-  const auto [place, is_new] = complaints_.try_emplace({path, what});
+  const auto [place, is_new] = complaints_.try_emplace({path.native(), what});
   if (is_new) place->second = complaint_of(path, what);
   return place->second;
 }
 #endif
 
-std::string TrustCheck::complaint_about_folders(const fs::path& parent) {
-  if (const std::string& complaint = complaint_about(parent, WriterOf::folder); !complaint.empty()) return complaint;
-  for (fs::path folder = parent; folder != folder.parent_path();) {
+const std::string& TrustCheck::complaint_about_folders(const fs::path& parent) {
+  const auto [place, is_new] = complaints_about_folders_.try_emplace(parent.native());
+  std::string& complaint = place->second;
+  if (!is_new) return complaint;
+  complaint = complaint_about(parent, WriterOf::folder);
+  for (fs::path folder = parent; complaint.empty() && folder != folder.parent_path();) {
     folder = folder.parent_path();
-    if (const std::string& complaint = complaint_about(folder, WriterOf::folder_above); !complaint.empty())
-      return complaint;
+    complaint = complaint_about(folder, WriterOf::folder_above);
   }
-  return "";
+  return complaint;
 }
 
 std::string TrustCheck::complaint_about_path(const fs::path& real) {
@@ -91,7 +93,7 @@ void TrustCheck::check_writers(Candidate& candidate) {
   if (candidate.is_refused || trust_ == Trust::any) return;
   std::string complaint = complaint_about_path(candidate.real);
   std::error_code problem;
-  const fs::path manifest = fs::canonical(manifest_path(candidate.real), problem);
+  const fs::path manifest = real_paths_.of(manifest_path(candidate.real), problem);
   if (complaint.empty() && !problem) complaint = complaint_about_path(manifest);
   refuse_or_warn(candidate, std::move(complaint));
 }
@@ -114,9 +116,9 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
 void TrustCheck::check_libraries(Candidate& candidate) {
   if (candidate.is_refused) return;
   if (trust_ != Trust::any) {
-    for (const fs::path& library : candidate.image.libraries_in(candidate.real.parent_path())) {
+    for (const fs::path& library : candidate.neighbours) {
       std::error_code problem;
-      const fs::path real = fs::canonical(library, problem);
+      const fs::path real = real_paths_.of(library, problem);
       if (!problem && !candidate.is_refused) refuse_or_warn(candidate, complaint_about_path(real));
     }
     if (candidate.is_refused) return;

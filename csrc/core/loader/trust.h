@@ -3,12 +3,14 @@
 
 #include "core/loader/candidate.h"
 #include "core/loader/policy.h"
+#include "core/loader/real_paths.h"
 #include "core/loader/writers.h"
 
 #include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace ferrule {
 
@@ -16,6 +18,8 @@ namespace ferrule {
 class TrustCheck {
  public:
   explicit TrustCheck(Trust trust) : trust_(trust) {}
+
+  RealPaths& real_paths() noexcept { return real_paths_; }
 
   // Refuses a candidate, whose real path is known, as unsafe. What the user named by its file gets a note and a warning
   // instead.
@@ -31,10 +35,13 @@ class TrustCheck {
   // A sentence about who else can write the file or a folder on its path; "" when nobody can.
   std::string complaint_about_path(const std::filesystem::path& real);
   const std::string& complaint_about(const std::filesystem::path& path, WriterOf what);
-  std::string complaint_about_folders(const std::filesystem::path& parent);
+  const std::string& complaint_about_folders(const std::filesystem::path& parent);
 
+  using Text = std::filesystem::path::string_type;
   const Trust trust_;
-  std::map<std::pair<std::filesystem::path, WriterOf>, std::string> complaints_;
+  RealPaths real_paths_;
+  std::map<std::pair<Text, WriterOf>, std::string> complaints_;
+  std::map<Text, std::string> complaints_about_folders_;  // about any on the way
 };
 
 }  // namespace ferrule

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -97,9 +98,12 @@ std::optional<Verdict> remembered_verdict(const std::string& key) {
   const auto entry = disk_cache::get(cache_kind, key);
   if (!entry) return std::nullopt;
   try {
-    const json object = json::parse(*entry);
-    Verdict verdict = verdict_from(object.at("line").get<std::string>());
-    const int64_t age = seconds_now() - object.at("at").get<int64_t>();
+    const std::size_t end = entry->find('\n');
+    int64_t written = 0;
+    const auto [digits_end, problem] = std::from_chars(entry->data(), entry->data() + entry->size(), written);
+    if (problem != std::errc() || digits_end != entry->data() + end) return std::nullopt;  // one of another ferrule
+    Verdict verdict = verdict_from(entry->substr(end + 1));
+    const int64_t age = seconds_now() - written;
     const bool may_pass = verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused;
     if (may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
     return verdict;
@@ -108,8 +112,9 @@ std::optional<Verdict> remembered_verdict(const std::string& key) {
   }
 }
 
+// The time in seconds since 1970 and the line as it came, each a line.
 void remember_verdict(const std::string& key, const std::string& line) {
-  disk_cache::put(cache_kind, key, json({{"at", seconds_now()}, {"line", line}}).dump());
+  disk_cache::put(cache_kind, key, fmt::format("{}\n{}", seconds_now(), line));
 }
 
 }  // namespace ferrule

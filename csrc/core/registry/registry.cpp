@@ -72,6 +72,7 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
     backend->close();
     throw;
   }
+  name_devices();
   return backend;
 }
 
@@ -85,7 +86,6 @@ void Registry::add(std::shared_ptr<Backend> backend) {
     backends_.push_back(std::move(backend));
   }
   log_info("{}", what);
-  static_cast<void>(listing());  // names the devices anew
 }
 
 void Registry::add_static_modules() {
@@ -151,7 +151,7 @@ void Registry::unload(std::string_view name) {
     const std::scoped_lock lock(mutex_);
     std::erase(backends_, backend);
   }
-  static_cast<void>(listing());  // names the devices anew
+  name_devices();
 }
 
 void Registry::shutdown() {

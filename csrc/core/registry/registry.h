@@ -27,8 +27,10 @@ class Registry {
 
   // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken.
   std::shared_ptr<Backend> add(const fe_static_module* module);
-  // Throws invalid_argument when its name is taken.
+  // Throws invalid_argument when its name is taken. Whoever has added all that there is to add names the devices.
   void add(std::shared_ptr<Backend> backend);
+  // Gives each device the name by which by_name() finds it, as it is now; listing() does it, too.
+  void name_devices() const { static_cast<void>(listing()); }
   // Initialises those linked-in modules that are not there; keeps why some are not.
   void add_static_modules();
   std::vector<StaticRefusal> static_refusals() const;

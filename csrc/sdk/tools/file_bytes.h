@@ -108,6 +108,9 @@ class FileBytes {
   }
 
 #if defined(_WIN32)
+  static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
+    return FileBytes(path).identity();
+  }
   // As it is now; nothing when it is not open.
   std::optional<FileIdentity> identity() const {
     struct _stat64 status {};
@@ -117,6 +120,12 @@ class FileBytes {
     return FileIdentity{0, 0, static_cast<uint64_t>(status.st_size), modified, 0};
   }
 #else
+  // Of the regular file that lies at the path itself; nothing when none does.
+  static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return identity_of(status);
+  }
   std::optional<FileIdentity> identity() const {
     struct stat status {};
     if (!is_open() || fstat(descriptor_, &status) != 0) return std::nullopt;
