@@ -1,10 +1,13 @@
 #include "core/loader/cpu_features.h"
 
 #include "core/environment.h"
+#include "core/threads/once.h"
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 
 #if defined(__x86_64__) || defined(_M_X64)
 #define FERRULE_X86 1
@@ -106,12 +109,28 @@ uint64_t saved_state() {
 #endif
 }
 
+// Asked once: a virtual machine leaves its guest for each CPUID, which takes longer than to read a file.
+struct Processor {
+  uint64_t saved = saved_state();
+  std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
+};
+
+Processor look_at_processor() {
+  Processor found;
+  for (const Feature& feature : features) {
+    const auto [place, is_new] = found.leaves.try_emplace({feature.leaf, feature.subleaf});
+    // A subleaf exists when subleaf 0, which comes before it in the table, says so.
+    const bool exists = feature.subleaf == 0 || feature.subleaf <= found.leaves.at({feature.leaf, 0})[a];
+    if (is_new && exists) place->second = cpuid(feature.leaf, feature.subleaf);
+  }
+  return found;
+}
+
 bool is_present(const Feature& feature) {
-  static const uint64_t saved = saved_state();
-  if ((saved & feature.state) != feature.state) return false;
-  // Subleaf 1 of leaf 7 exists when subleaf 0 says so.
-  if (feature.leaf == 7 && feature.subleaf > cpuid(7, 0)[a]) return false;
-  return (cpuid(feature.leaf, feature.subleaf)[feature.register_] >> feature.bit & 1) != 0;
+  static constinit Once<Processor> once;
+  const Processor& processor = once.get(look_at_processor);
+  if ((processor.saved & feature.state) != feature.state) return false;
+  return (processor.leaves.at({feature.leaf, feature.subleaf})[feature.register_] >> feature.bit & 1) != 0;
 }
 #else
 constexpr std::span<const Feature> features;

@@ -60,14 +60,15 @@ class FileBytes {
   bool read(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
     if (count == 0) return true;
-    const uint64_t begin = offset / page_.size() * page_.size(), from_begin = offset - begin;
-    if (count > page_.size() - from_begin) return read_now(offset, to, count);
-    if (begin != page_at_) {
+    if (count > page_.size()) return read_now(offset, to, count);
+    if (offset < page_at_ || offset + count > page_at_ + page_.size()) {
+      const uint64_t aligned = offset / page_.size() * page_.size();
+      const uint64_t begin = offset + count <= aligned + page_.size() ? aligned : offset;
       page_at_ = none;
       if (!read_now(begin, page_.data(), std::min<uint64_t>(page_.size(), size_ - begin))) return false;
       page_at_ = begin;
     }
-    std::memcpy(to, page_.data() + from_begin, count);
+    std::memcpy(to, page_.data() + (offset - page_at_), count);
     return true;
   }
 
