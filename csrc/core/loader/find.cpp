@@ -60,7 +60,8 @@ void scan(const fs::path& folder, std::size_t root, Findings& found) {
     if (tools::parse_module_name(it->path().filename().string())) files.push_back(it->path());
   }
   if (problem) found.roots[root].problem = "it cannot be read: " + problem.message();
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  found.candidates.reserve(found.candidates.size() + files.size());
   for (const fs::path& file : files) {
     Candidate candidate = candidate_at(file);
     candidate.root = root;

@@ -112,13 +112,13 @@ json to_json(const LoadReport& report) {
   for (const LoadRow& row : report.rows) rows.push_back(to_json(row));
   for (const Remnant& remnant : report.remaining)
     remaining.push_back({{"path", remnant.path}, {"reason", remnant.reason}});
-  const json policy = {{"select", name_of(report.policy.select)},
-                       {"probe", name_of(report.policy.probe)},
-                       {"trust", name_of(report.policy.trust)}};
-  return {{"roots", roots},
-          {"candidates", rows},
-          {"remaining", remaining},
-          {"policy", policy},
+  json policy = {{"select", name_of(report.policy.select)},
+                 {"probe", name_of(report.policy.probe)},
+                 {"trust", name_of(report.policy.trust)}};
+  return {{"roots", std::move(roots)},
+          {"candidates", std::move(rows)},
+          {"remaining", std::move(remaining)},
+          {"policy", std::move(policy)},
           {"times", to_json(report.times)},
           {"milliseconds", report.milliseconds}};
 }

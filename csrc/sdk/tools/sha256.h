@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -152,11 +151,12 @@ class Sha256 {
 inline std::optional<std::string> sha256_of(FileBytes& file) {
   if (!file.is_open()) return std::nullopt;
   Sha256 sha;
-  std::vector<uint8_t> chunk(std::min<uint64_t>(1 << 18, file.size()));
-  for (uint64_t offset = 0; offset < file.size(); offset += chunk.size()) {
-    chunk.resize(std::min<uint64_t>(chunk.size(), file.size() - offset));
-    if (!file.read_now(offset, chunk.data(), chunk.size())) return std::nullopt;
-    sha.update(chunk);
+  std::array<uint8_t, 32 * 1024> chunk;  // as much as stays in the first cache between reading and hashing
+  std::size_t size = 0;
+  for (uint64_t offset = 0; offset < file.size(); offset += size) {
+    size = static_cast<std::size_t>(std::min<uint64_t>(chunk.size(), file.size() - offset));
+    if (!file.read_now(offset, chunk.data(), size)) return std::nullopt;
+    sha.update({chunk.data(), size});
   }
   return sha.finish();
 }
