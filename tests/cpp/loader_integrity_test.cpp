@@ -33,7 +33,7 @@ class LoaderIntegrity : public LoaderTest {
     return candidate;
   }
   static bool opens(Candidate& candidate) {
-    Prober prober(policy_of("manifest", "never", "owner", false));
+    const Prober prober(policy_of("manifest", "never", "owner", false));
     return open_module(candidate, prober).has_value();
   }
   void expect_replaced(Candidate& candidate) {

@@ -3,6 +3,7 @@
 
 #include "core/loader/report.h"
 #include "core/loader/sentence.h"
+#include "core/loader/verdict.h"
 #include "core/registry/backend.h"
 #include "core/registry/manifest.h"
 #include "sdk/tools/image.h"
@@ -17,6 +18,12 @@
 
 namespace ferrule {
 
+// What an earlier load found out, and what it depends on.
+struct Recalled {
+  std::string key;
+  Verdict verdict;
+};
+
 struct Candidate {
   std::filesystem::path path;  // as found
   std::filesystem::path real;  // what is opened
@@ -25,6 +32,8 @@ struct Candidate {
   tools::Image image;
   std::vector<std::filesystem::path> neighbours;  // libraries that it needs and that lie beside it
   FileIdentity identity;
+  std::string hash;  // SHA-256 of the file when it was read; "" when that was left for later
+  std::optional<Recalled> recalled;
   LoadRow row;
   bool is_named = false;        // the file itself, by the user, and not merely found
   bool leaves_threads = false;  // after its close; told by its probe

@@ -30,7 +30,7 @@ std::string outranked_by(const Candidate& loser, const Candidate& winner) {
 }
 
 // The best by rank: nobody else is opened unless it fails.
-Candidate* first_by_rank(const Group& group, Prober& prober) {
+Candidate* first_by_rank(const Group& group, const Prober& prober) {
   for (Candidate* candidate : in_order_of_rank(group))
     if (auto source = open_module(*candidate, prober))
       if (start_module(*candidate, std::move(*source))) return candidate;
@@ -38,7 +38,7 @@ Candidate* first_by_rank(const Group& group, Prober& prober) {
 }
 
 // All are opened and asked; the losers are closed when this returns.
-Candidate* first_by_score(const Group& group, Prober& prober) {
+Candidate* first_by_score(const Group& group, const Prober& prober) {
   std::vector<Opened> opened;
   for (Candidate* candidate : in_order_of_rank(group))
     if (auto source = open_module(*candidate, prober)) opened.push_back({candidate, std::move(*source)});
@@ -50,7 +50,7 @@ Candidate* first_by_score(const Group& group, Prober& prober) {
   return nullptr;
 }
 
-Candidate* choose_in_root(const Group& group, Select select, Prober& prober) {
+Candidate* choose_in_root(const Group& group, Select select, const Prober& prober) {
   if (select == Select::by_score) return first_by_score(group, prober);
   Group with_manifest, without;
   for (Candidate* candidate : group) (candidate->manifest ? with_manifest : without).push_back(candidate);
@@ -60,7 +60,7 @@ Candidate* choose_in_root(const Group& group, Select select, Prober& prober) {
 
 }  // namespace
 
-void choose(const std::vector<Candidate*>& candidates, Select select, Prober& prober) {
+void choose(const std::vector<Candidate*>& candidates, Select select, const Prober& prober) {
   Group runnable;
   for (Candidate* candidate : candidates)
     if (!candidate->is_refused) runnable.push_back(candidate);

@@ -12,6 +12,6 @@ namespace ferrule {
 
 // Candidates of one name, in the order of roots; those that can run are opened until one is loaded. The first root with
 // a runnable module wins; within it those with a manifest go by rank, then those without one by their own score.
-void choose(const std::vector<Candidate*>& candidates, Select select, Prober& prober);
+void choose(const std::vector<Candidate*>& candidates, Select select, const Prober& prober);
 
 }  // namespace ferrule

@@ -11,6 +11,7 @@
 #include "core/loader/stopwatch.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
+#include "core/threads/pool.h"
 
 #include <algorithm>
 #include <map>
@@ -112,7 +113,7 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
 }
 
 std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
-  Prober prober(policy);
+  const Prober prober(policy);
   if (auto source = open_module(candidate, prober))
     if (auto backend = start_module(candidate, std::move(*source))) {
       Registry::instance().name_devices();
@@ -126,6 +127,22 @@ void read_and_judge(Candidate& candidate, const std::vector<std::string>& only, 
   judge_name(candidate, only);
   read_candidate(candidate, trust);
   judge(candidate);
+}
+
+// All that can be found out while nothing of a module runs: side by side, where there are many.
+void look_at(std::vector<Candidate>& candidates, const std::vector<std::string>& only, Trust trust,
+             const Prober& prober) {
+  constexpr int64_t files_worth_a_thread = 8;
+  std::vector<TrustCheck> checks(thread_count(), TrustCheck(trust));
+  parallel_for(static_cast<int64_t>(candidates.size()), files_worth_a_thread, static_cast<uint32_t>(checks.size()),
+               [&](int64_t begin, int64_t end, uint32_t thread) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   Candidate& candidate = candidates[static_cast<std::size_t>(i)];
+                   read_and_judge(candidate, only, checks[thread]);
+                   const Stopwatch stopwatch(candidate.row.times.probe);
+                   prober.recall(candidate);
+                 }
+               });
 }
 
 LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
@@ -158,13 +175,10 @@ LoadReport load_what_is_found(const LoadOptions& options) {
     return find_candidates(options);
   }();
   std::map<std::string, std::vector<Candidate*>> by_name;
-  TrustCheck trust(options.policy.trust);
-  for (Candidate& candidate : found.candidates) {
-    read_and_judge(candidate, options.only, trust);
-    by_name[candidate.name()].push_back(&candidate);
-  }
+  const Prober prober(options.policy);
+  look_at(found.candidates, options.only, options.policy.trust, prober);
+  for (Candidate& candidate : found.candidates) by_name[candidate.name()].push_back(&candidate);
   std::set<std::string> reported;
-  Prober prober(options.policy);
   for (const auto& [name, candidates] : by_name) {
     if (const auto backend = Registry::instance().find_backend(name)) {
       keep_loaded(candidates, *backend, reported);

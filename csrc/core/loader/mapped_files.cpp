@@ -3,8 +3,6 @@
 #include "core/threads/fork.h"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
 #if defined(__linux__)
 #include <cstddef>
@@ -16,44 +14,72 @@
 namespace ferrule {
 namespace {
 
-// Calls visit(address, name) for each library in the order of opening. The program itself has no name on Linux. The name
-// lives as long as the call.
+#if defined(__linux__)
+// Calls visit(library) for each in the order of opening.
 template <class Visit>
 void for_each_library(Visit visit) {
-#if defined(__linux__)
   const auto step = [](dl_phdr_info* info, std::size_t, void* argument) {
-    if (info->dlpi_name != nullptr && *info->dlpi_name != '\0')
-      (*static_cast<Visit*>(argument))(static_cast<uintptr_t>(info->dlpi_addr), std::string_view(info->dlpi_name));
+    (*static_cast<Visit*>(argument))(*info);
     return 0;
   };
   const HoldsForks holds_forks;  // the system frees its lock in no child
   dl_iterate_phdr(step, &visit);
-#elif defined(__APPLE__)
-  for (uint32_t i = 0, count = _dyld_image_count(); i < count; ++i)
-    if (const char* name = _dyld_get_image_name(i))
-      visit(reinterpret_cast<uintptr_t>(_dyld_get_image_header(i)), std::string_view(name));
-#else
-  static_cast<void>(visit);
-#endif
 }
 
-MappedFiles::Mark mark_of(uintptr_t address, std::string_view name) {
-  return {address, std::hash<std::string_view>()(name)};
+struct Count {
+  uint64_t opened = 0;  // ever
+  uint64_t mapped = 0;
+};
+
+Count count_libraries() {
+  Count count;
+  for_each_library([&](const dl_phdr_info& library) {
+    count.opened = library.dlpi_adds;
+    ++count.mapped;
+  });
+  return count;
 }
+
+std::vector<std::string> names_from(uint64_t begin) {
+  std::vector<std::string> names;
+  uint64_t place = 0;
+  for_each_library([&](const dl_phdr_info& library) {
+    // The program itself has no name.
+    if (place++ >= begin && library.dlpi_name != nullptr && *library.dlpi_name != '\0')
+      names.emplace_back(library.dlpi_name);
+  });
+  return names;
+}
+#elif defined(__APPLE__)
+struct Count {
+  uint64_t opened = _dyld_image_count(), mapped = opened;
+};
+
+Count count_libraries() { return {}; }
+
+std::vector<std::string> names_from(uint64_t begin) {
+  std::vector<std::string> names;
+  for (auto i = static_cast<uint32_t>(begin), count = _dyld_image_count(); i < count; ++i)
+    if (const char* name = _dyld_get_image_name(i)) names.emplace_back(name);
+  return names;
+}
+#else
+struct Count {
+  uint64_t opened = 0, mapped = 0;
+};
+
+Count count_libraries() { return {}; }
+
+std::vector<std::string> names_from(uint64_t) { return {}; }
+#endif
 
 }  // namespace
 
-MappedFiles::MappedFiles() {
-  for_each_library([this](uintptr_t address, std::string_view name) { there_.push_back(mark_of(address, name)); });
-  std::sort(there_.begin(), there_.end());
-}
+MappedFiles::MappedFiles() : opened_(count_libraries().opened) {}
 
 std::vector<std::string> MappedFiles::names_of_new() const {
-  std::vector<std::string> names;
-  for_each_library([&](uintptr_t address, std::string_view name) {
-    if (!std::binary_search(there_.begin(), there_.end(), mark_of(address, name))) names.emplace_back(name);
-  });
-  return names;
+  const Count now = count_libraries();
+  return names_from(now.mapped - std::min(now.mapped, now.opened - std::min(now.opened, opened_)));
 }
 
 }  // namespace ferrule

@@ -1,10 +1,8 @@
 // Which shared libraries are mapped: what was opened, and what came with it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ferrule {
@@ -12,16 +10,14 @@ namespace ferrule {
 // What is mapped at the moment this is made.
 class MappedFiles {
  public:
-  // Where a library lies, and the hash of its name: another one may come to lie there.
-  using Mark = std::pair<uintptr_t, std::size_t>;
-
   MappedFiles();
 
-  // What came since, in the order in which it was opened, by the names that the system's loader has for it.
+  // What came since, in the order in which it was opened, by the names that the system's loader has for it. The system
+  // lists what came last at the end: when another thread closes such a library meanwhile, one more is named.
   std::vector<std::string> names_of_new() const;
 
  private:
-  std::vector<Mark> there_;  // in order
+  uint64_t opened_ = 0;  // libraries, in the life of this process
 };
 
 }  // namespace ferrule

@@ -122,7 +122,7 @@ ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
 
 }  // namespace
 
-std::optional<ModuleSource> open_module(Candidate& candidate, Prober& prober) {
+std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prober) {
   std::optional<ModuleSource> source;
   LoadTimes& times = candidate.row.times;
   std::string hash;

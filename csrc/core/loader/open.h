@@ -12,7 +12,7 @@ namespace ferrule {
 
 // Checks the hash, has the module probed where that is wanted, opens the file and asks its score. Nothing, and the
 // candidate is refused, when that fails.
-std::optional<ModuleSource> open_module(Candidate& candidate, Prober& prober);
+std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prober);
 
 // Initialises an opened module and puts it into the registry. Null, and the candidate is refused, when that fails.
 std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source);

@@ -8,6 +8,8 @@
 #include "core/loader/verdict.h"
 #include "core/log.h"
 
+#include <utility>
+
 namespace ferrule {
 namespace {
 
@@ -34,24 +36,28 @@ LoadState state_of_refusal(fe_code code) {
 
 }  // namespace
 
+Prober::Prober(const Policy& policy)
+    : policy_(policy), executable_(find_probe()), kernel_drivers_(versions_of_kernel_drivers()) {}
+
 bool Prober::is_wanted(const std::string& hash) const {
   if (policy_.probe == ProbePolicy::never) return false;
   return policy_.probe == ProbePolicy::always || !is_own_module(hash);
 }
 
-const std::optional<std::filesystem::path>& Prober::executable() {
-  if (!executable_) executable_ = find_probe();
-  return *executable_;
+std::string Prober::key_of(const Candidate& candidate, const std::string& hash) const {
+  return verdict_key(hash, kernel_drivers_ + libraries_state(candidate));
 }
 
-std::string Prober::key_of(const Candidate& candidate, const std::string& hash) {
-  if (!kernel_drivers_) kernel_drivers_ = versions_of_kernel_drivers();
-  return verdict_key(hash, *kernel_drivers_ + libraries_state(candidate));
+void Prober::recall(Candidate& candidate) const {
+  if (candidate.is_refused || candidate.hash.empty() || policy_.reprobe || !executable_) return;
+  if (!is_wanted(candidate.hash)) return;
+  std::string key = key_of(candidate, candidate.hash);
+  if (auto verdict = remembered_verdict(key)) candidate.recalled = {std::move(key), std::move(*verdict)};
 }
 
-void Prober::probe(Candidate& candidate, const std::string& hash) {
+void Prober::probe(Candidate& candidate, const std::string& hash) const {
   if (!is_wanted(hash)) return;
-  if (!executable()) {
+  if (!executable_) {
     if (policy_.probe == ProbePolicy::automatic) return;
     throw Refusal{LoadState::not_probed, FE_UNSUPPORTED,
                   "probe='always' asks for a probe, and there is no ferrule-probe beside libferrule"};
@@ -59,10 +65,13 @@ void Prober::probe(Candidate& candidate, const std::string& hash) {
   const std::string key = key_of(candidate, hash);
   LoadRow& row = candidate.row;
   std::optional<Verdict> verdict;
-  if (!policy_.reprobe) verdict = remembered_verdict(key);
+  if (candidate.recalled && candidate.recalled->key == key)
+    verdict = candidate.recalled->verdict;
+  else if (!policy_.reprobe)
+    verdict = remembered_verdict(key);
   row.probed = verdict ? "cached" : "yes";
   try {
-    if (!verdict) verdict = fresh_verdict(candidate, *executable(), key);
+    if (!verdict) verdict = fresh_verdict(candidate, *executable_, key);
   } catch (const Error& error) {
     throw Refusal{LoadState::probe_failed, error.code(), error.what()};
   }

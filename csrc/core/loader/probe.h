@@ -10,23 +10,24 @@
 
 namespace ferrule {
 
-// For one load: what is the same for all modules is found out once.
+// For one load: what is the same for all modules is found out once. Any thread may ask.
 class Prober {
  public:
-  explicit Prober(const Policy& policy) : policy_(policy) {}
+  explicit Prober(const Policy& policy);
 
+  // Looks up, ahead of probe(), what is remembered of a candidate whose hash is known.
+  void recall(Candidate& candidate) const;
   // `hash` is the SHA-256 of the candidate's file. Fills in what the row tells of the probe; throws a Refusal when the
   // module must not be opened.
-  void probe(Candidate& candidate, const std::string& hash);
+  void probe(Candidate& candidate, const std::string& hash) const;
 
  private:
   bool is_wanted(const std::string& hash) const;
-  const std::optional<std::filesystem::path>& executable();
-  std::string key_of(const Candidate& candidate, const std::string& hash);
+  std::string key_of(const Candidate& candidate, const std::string& hash) const;
 
   const Policy policy_;
-  std::optional<std::optional<std::filesystem::path>> executable_;
-  std::optional<std::string> kernel_drivers_;
+  const std::optional<std::filesystem::path> executable_;
+  const std::string kernel_drivers_;
 };
 
 }  // namespace ferrule

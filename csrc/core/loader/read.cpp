@@ -1,6 +1,7 @@
 #include "core/loader/read.h"
 
 #include "core/error.h"
+#include "core/loader/file_hash.h"
 #include "core/loader/manifest.h"
 #include "sdk/tools/read_image.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t largest_manifest = 1 << 20;  // bytes
+constexpr uint64_t largest_manifest = 1 << 20;        // bytes
+constexpr uint64_t largest_hashed_early = 64 * 1024;  // bytes; of larger files only those that are to be opened are
 
 void read_manifest(Candidate& candidate) {
   const fs::path path = manifest_path(candidate.real);
@@ -84,6 +86,8 @@ void read_candidate(Candidate& candidate, TrustCheck& trust) {
   trust.check_manifest(candidate);
   if (!candidate.is_refused) read_module(candidate, file);
   trust.check_libraries(candidate);
+  if (candidate.is_refused || file.size() > largest_hashed_early) return;
+  candidate.hash = hash_of(file, candidate.real).value_or("");
 }
 
 }  // namespace ferrule
