@@ -2,7 +2,11 @@
 #include "modules/loader_fixture.h"
 
 #include "core/loader/disk_cache.h"
+#include "core/loader/find.h"
+#include "core/loader/probe.h"
 #include "core/loader/probe_process.h"
+#include "core/loader/read.h"
+#include "core/loader/trust.h"
 #include "core/loader/verdict.h"
 
 #include <chrono>
@@ -119,6 +123,25 @@ TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
   unload("t_plain");
   const Variable other("CUDA_VISIBLE_DEVICES", "1");
   EXPECT_EQ(probed("t_plain").probed, "yes");
+}
+
+// A module that is initialised may change the environment of those behind it.
+TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
+  put(root(), "t_plain");
+  EXPECT_EQ(probed("t_plain").probed, "yes");
+  const Prober prober(policy_of("manifest", "auto", "owner", false));
+  Candidate candidate = candidate_at(root() / "libferrule-t_plain.so");
+  TrustCheck trust(Trust::owner);
+  read_candidate(candidate, trust);
+  prober.recall(candidate);
+  ASSERT_TRUE(candidate.recalled) << candidate.row.reason;
+  const std::string hash = candidate.hash;
+  fs::remove_all(folder_ / "cache");
+  prober.probe(candidate, hash);
+  EXPECT_EQ(candidate.row.probed, "cached") << "what was recalled was not used";
+  const Variable other("CUDA_VISIBLE_DEVICES", "1");
+  prober.probe(candidate, hash);
+  EXPECT_EQ(candidate.row.probed, "yes");
 }
 
 TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {

@@ -97,6 +97,10 @@ void sort_rows(LoadReport& report) {
                    [&](const LoadRow& a, const LoadRow& b) { return key(a) < key(b); });
 }
 
+std::string line_about(const LoadRow& row) {
+  return fmt::format("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
+}
+
 // What the user named and did not get: one warning. What was merely found stays in the report.
 void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   std::vector<std::string> problems;
@@ -212,7 +216,7 @@ LoadReport load_all(const LoadOptions& options) {
   }();
   report.milliseconds = milliseconds;
   for (const LoadRow& row : report.rows)
-    log_debug("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
+    log_debug("{}", line_about(row));
   warn_of_named(options, report);
   return report;
 }
@@ -224,7 +228,7 @@ void check_required(const LoadOptions& options, const LoadReport& report) {
     missing.push_back(name);
     const std::size_t count = reasons.size();
     for (const LoadRow& row : report.rows)
-      if (row.name == name) reasons.push_back(fmt::format("{}: {}, {}", row.path, name_of(row.state), row.reason));
+      if (row.name == name) reasons.push_back(line_about(row));
     if (reasons.size() == count) reasons.push_back(fmt::format("no module named {} was found", name));
   }
   if (missing.empty()) return;
