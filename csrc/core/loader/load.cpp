@@ -215,8 +215,7 @@ LoadReport load_all(const LoadOptions& options) {
     return load_what_is_found(options);
   }();
   report.milliseconds = milliseconds;
-  for (const LoadRow& row : report.rows)
-    log_debug("{}", line_about(row));
+  for (const LoadRow& row : report.rows) log_debug("{}", line_about(row));
   warn_of_named(options, report);
   return report;
 }

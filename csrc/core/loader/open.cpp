@@ -89,8 +89,7 @@ ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
   const MappedFiles before;
   // What replaced it while it was probed would have its constructors run.
   if (tools::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
-  const std::shared_ptr<DynamicLibrary> library =
-      DynamicLibrary::open(candidate.real, candidate.neighbours);
+  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real, candidate.neighbours);
   check_mapping(candidate, *library, file);
   list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));

@@ -8,7 +8,8 @@ namespace fs = std::filesystem;
 
 fs::path RealPaths::of(const fs::path& path, std::error_code& problem) {
   const fs::file_type type = fs::symlink_status(path, problem).type();
-  if (type == fs::file_type::not_found && !problem) problem = std::make_error_code(std::errc::no_such_file_or_directory);
+  if (type == fs::file_type::not_found && !problem)
+    problem = std::make_error_code(std::errc::no_such_file_or_directory);
   if (problem) return {};
   const fs::path name = path.filename();
   if (type == fs::file_type::symlink || name.empty() || name == "." || name == "..")

@@ -115,12 +115,8 @@ json to_json(const LoadReport& report) {
   json policy = {{"select", name_of(report.policy.select)},
                  {"probe", name_of(report.policy.probe)},
                  {"trust", name_of(report.policy.trust)}};
-  return {{"roots", std::move(roots)},
-          {"candidates", std::move(rows)},
-          {"remaining", std::move(remaining)},
-          {"policy", std::move(policy)},
-          {"times", to_json(report.times)},
-          {"milliseconds", report.milliseconds}};
+  return {{"roots", std::move(roots)},   {"candidates", std::move(rows)},  {"remaining", std::move(remaining)},
+          {"policy", std::move(policy)}, {"times", to_json(report.times)}, {"milliseconds", report.milliseconds}};
 }
 
 std::string to_text(const LoadReport& report) {
