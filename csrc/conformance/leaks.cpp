@@ -16,7 +16,7 @@ void repeat(Report& report, const std::string& what, const std::function<void()>
   report.now(what);
   for (int i = 0; i < warm_up; ++i) round();
   const size_t errors = live_errors();
-  const uint64_t resident = resident_bytes();
+  const uint64_t resident = private_bytes();
   const std::optional<uint64_t> allocated = allocated_bytes();
   for (int i = 0; i < rounds; ++i) round();
   const auto grew = [&](uint64_t before, uint64_t after, uint64_t most, const char* kind) {
@@ -25,7 +25,7 @@ void repeat(Report& report, const std::string& what, const std::function<void()>
                      kind + "; at most " + std::to_string(most) + " are right");
   };
   if (allocated) grew(*allocated, *allocated_bytes(), most_allocated, "bytes allocated");
-  grew(resident, resident_bytes(), most_resident, "bytes resident");
+  grew(resident, private_bytes(), most_resident, "bytes resident");
   grew(errors, live_errors(), 0, "errors unreleased");
 }
 

@@ -74,7 +74,7 @@ void close_releases(const Subject& subject, Report& report, const void*) {
 
 void enumerates_without_memory(const Subject& subject, Report& report, const void*) {
   constexpr uint64_t most = 32u << 20;
-  const uint64_t before = resident_bytes();
+  const uint64_t before = private_bytes();
   const size_t threads = thread_count();
   const Module module(subject.path);
   const Backend backend(module);
@@ -92,7 +92,7 @@ void enumerates_without_memory(const Subject& subject, Report& report, const voi
   properties.struct_size = sizeof properties;
   expect_error(report, take(backend->device_properties(backend->self, count, &properties)),
                "the properties of device " + std::to_string(count) + " of " + std::to_string(count));
-  if (const uint64_t after = resident_bytes(); after > before + most)
+  if (const uint64_t after = private_bytes(); after > before + most)
     report.problem("listing devices took " + std::to_string((after - before) >> 20) + " MiB of host memory; at most " +
                    std::to_string(most >> 20) + " MiB are right before a device is opened");
   if (const size_t now = thread_count(); now > threads)

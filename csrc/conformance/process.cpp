@@ -12,10 +12,10 @@
 
 namespace ferrule::conformance {
 
-uint64_t resident_bytes() {
-  uint64_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+uint64_t private_bytes() {
+  uint64_t all = 0, resident = 0, shared = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident >> shared;
+  return (resident - shared) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 size_t thread_count() {

@@ -28,6 +28,7 @@ LIBRARIES = {
     "fmt/": {"ops", "core", "sdk", "probe", "fmt"},
     "nlohmann/": {"ops", "core", "sdk", "probe"},
     "hwy/": {"backends"},
+    "vulkan/": {"backends"},
     "pybind11/": {"bindings"},
 }
 GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance", "declarations.inc": "sdk"}

@@ -4,8 +4,10 @@
 
 #include <ferrule/cpp/graph.hpp>
 
+#include <array>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -149,6 +151,10 @@ struct DeviceDescription {
   uint64_t total_memory = 0;
   uint64_t max_allocation = 0;
   uint64_t borrow_alignment = 0;
+  // By these the core knows a device that another backend lists, too. A UUID that says which driver it is, as those of
+  // software devices do, is none.
+  std::optional<std::array<uint8_t, 16>> uuid = {};
+  std::string pci_address = {};  // "0000:01:00.0"
 };
 
 // An option of device_open. `type` is what a person would call it: integer, string, boolean.
@@ -183,6 +189,13 @@ class Options {
     if (error != std::errc() || end != value.data() + value.size())
       throw Error(FE_INVALID_ARGUMENT, "option " + std::string(key) + " is '" + value + "', and must be an integer");
     return number;
+  }
+  bool boolean(std::string_view key, bool otherwise) const {
+    const std::string value = text(key, "");
+    if (value.empty()) return otherwise;
+    if (value == "true" || value == "1") return true;
+    if (value == "false" || value == "0") return false;
+    throw Error(FE_INVALID_ARGUMENT, "option " + std::string(key) + " is '" + value + "', and must be true or false");
   }
 
  private:

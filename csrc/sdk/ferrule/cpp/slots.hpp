@@ -143,6 +143,8 @@ inline fe_error* device_properties(fe_module_backend* backend, uint32_t index, f
     properties.total_memory = device.total_memory;
     properties.max_allocation = device.max_allocation;
     properties.borrow_alignment = device.borrow_alignment;
+    properties.uuid = device.uuid ? device.uuid->data() : nullptr;
+    properties.pci_address = device.pci_address.empty() ? nullptr : device.pci_address.c_str();
     fill(checks::present(out, "the properties to fill"), properties);
   });
 }

@@ -73,9 +73,10 @@ TEST(VulkanSplice, WhatIsNamedIsDefined) {
         defined.insert(instruction.operand(1));
     }
     for (const spirv::Instruction& instruction : contents.instructions)
-      if (instruction.op() == spirv::op_name || instruction.op() == spirv::op_decorate)
+      if (instruction.op() == spirv::op_name || instruction.op() == spirv::op_decorate) {
         EXPECT_TRUE(instruction.operand(0) == contents.entry_point || defined.contains(instruction.operand(0)))
             << instruction.operand(0);
+      }
   }
 }
 

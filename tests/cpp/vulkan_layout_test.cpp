@@ -70,7 +70,9 @@ TEST(VulkanLayout, GridsCoverTheirElementsWithinTheLimits) {
       EXPECT_GE(dispatch.groups[axis], 1u);
       EXPECT_LE(dispatch.groups[axis], device.max_groups[axis]) << count;
     }
-    if (count > 64 * 10 * 7) EXPECT_LT(invocations(dispatch), count + count / 2 + 64) << count;
+    if (count > 64 * 10 * 7) {
+      EXPECT_LT(invocations(dispatch), count + count / 2 + 64) << count;
+    }
   }
 }
 
