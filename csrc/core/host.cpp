@@ -1,5 +1,6 @@
 #include "core/host.h"
 
+#include "core/cache/module_cache.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
@@ -53,7 +54,11 @@ uint32_t threads() { return thread_count(); }
 
 void device_added(fe_module_backend* backend) { Registry::announce_devices(backend); }
 
-void* get_proc(const char*) { return nullptr; }
+void* get_proc(const char* name) {
+  // By the interface the pointer is to something that may be written, which a table of functions is not.
+  if (text_of(name) == FE_CACHE) return const_cast<fe_cache*>(module_cache());
+  return nullptr;
+}
 
 constexpr fe_host table = {
     .struct_size = sizeof(fe_host),

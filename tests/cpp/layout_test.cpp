@@ -1,5 +1,6 @@
 // The binary interface as it was when it was last looked at: what moved, or is of another type, does not compile. A
 // deliberate change is `./dev abi` and a commit that shows the difference.
+#include <ferrule/cache.h>
 #include <ferrule/ferrule.h>
 #include <ferrule/op_table.hpp>
 

@@ -1,7 +1,7 @@
 // Modules are tried in a process of their own; what came of it is kept.
 #include "modules/loader_fixture.h"
 
-#include "core/loader/disk_cache.h"
+#include "core/cache/disk_cache.h"
 #include "core/loader/find.h"
 #include "core/loader/probe.h"
 #include "core/loader/probe_process.h"

@@ -59,6 +59,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context,
       parameters.insert(parameters.end(), dispatch.parameters.begin(), dispatch.parameters.end());
     }
   }
+  context->pipelines().save();
   auto program = std::make_shared<Program>(std::move(context), view, std::move(steps), parameters, std::move(names));
   return std::make_unique<Executable>(std::move(program), scratch);
 }

@@ -14,6 +14,7 @@ Context::Context(std::shared_ptr<const Instance> instance, const PhysicalDevice&
     memory_ = std::make_unique<Memory>(*this);
     pipelines_ = std::make_unique<Pipelines>(*this);
   } catch (...) {
+    memory_.reset();
     if (functions_.DestroyDevice != nullptr) functions_.DestroyDevice(device_, nullptr);
     throw;
   }

@@ -43,7 +43,8 @@ FloatControls float_controls_of(const Context& context) {
 
 }  // namespace
 
-Pipelines::Pipelines(Context& context) : context_(context), float_controls_(float_controls_of(context)) {
+Pipelines::Pipelines(Context& context)
+    : context_(context), float_controls_(float_controls_of(context)), cache_(context) {
   const auto& vk = context.api();
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
   VkPipelineLayoutCreateInfo layout{};
@@ -51,16 +52,11 @@ Pipelines::Pipelines(Context& context) : context_(context), float_controls_(floa
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &range;
   check(vk.CreatePipelineLayout(context.device(), &layout, nullptr, &layout_), "vkCreatePipelineLayout");
-  VkPipelineCacheCreateInfo cache{};
-  cache.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-  // Without a cache everything works, only later.
-  if (vk.CreatePipelineCache(context.device(), &cache, nullptr, &cache_) != VK_SUCCESS) cache_ = VK_NULL_HANDLE;
 }
 
 Pipelines::~Pipelines() {
   const auto& vk = context_.api();
   for (const auto& [key, pipeline] : pipelines_) vk.DestroyPipeline(context_.device(), pipeline, nullptr);
-  if (cache_ != VK_NULL_HANDLE) vk.DestroyPipelineCache(context_.device(), cache_, nullptr);
   vk.DestroyPipelineLayout(context_.device(), layout_, nullptr);
 }
 
@@ -72,10 +68,15 @@ VkPipeline Pipelines::get(const Dispatch& dispatch) {
   }
   // Drivers compile for milliseconds: others need not wait, and the loser of a race throws its own away.
   const VkPipeline made = make(dispatch);
+  has_new_ = true;
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = pipelines_.emplace(key, made);
   if (!is_new) context_.api().DestroyPipeline(context_.device(), made, nullptr);
   return place->second;
+}
+
+void Pipelines::save() noexcept {
+  if (has_new_.exchange(false)) cache_.save();
 }
 
 VkPipeline Pipelines::make(const Dispatch& dispatch) const {
@@ -105,7 +106,7 @@ VkPipeline Pipelines::make(const Dispatch& dispatch) const {
   info.stage.pSpecializationInfo = &constants;
   info.layout = layout_;
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result = vk.CreateComputePipelines(context_.device(), cache_, 1, &info, nullptr, &pipeline);
+  const VkResult result = vk.CreateComputePipelines(context_.device(), cache_.handle(), 1, &info, nullptr, &pipeline);
   vk.DestroyShaderModule(context_.device(), module, nullptr);
   check(result, "vkCreateComputePipelines");
   return pipeline;

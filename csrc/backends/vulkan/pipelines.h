@@ -1,6 +1,7 @@
 // Compiled shaders of one device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "context.h"
+#include "pipeline_cache.h"
 #include "plan.h"
 #include "splice.h"
 
@@ -32,6 +34,8 @@ class Pipelines {
   // Throws FE_INTERNAL, with the driver's result, when the driver cannot compile it.
   VkPipeline get(const Dispatch& dispatch);
   VkPipelineLayout layout() const { return layout_; }
+  // Keeps what was compiled for the next process.
+  void save() noexcept;
 
  private:
   VkPipeline make(const Dispatch& dispatch) const;
@@ -39,7 +43,8 @@ class Pipelines {
   Context& context_;
   FloatControls float_controls_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
-  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  PipelineCache cache_;
+  std::atomic<bool> has_new_{false};  // pipelines that were made since the cache was saved
   std::mutex mutex_;
   std::map<std::string, VkPipeline> pipelines_;
 };

@@ -1,6 +1,6 @@
 #include "core/loader/file_hash.h"
 
-#include "core/loader/disk_cache.h"
+#include "core/cache/disk_cache.h"
 #include "core/threads/immortal.h"
 #include "core/threads/mutexes.h"
 #include "sdk/tools/sha256.h"

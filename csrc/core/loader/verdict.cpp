@@ -2,7 +2,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/loader/disk_cache.h"
+#include "core/cache/disk_cache.h"
 #include "core/loader/probe_process.h"
 #include "core/threads/once.h"
 

@@ -1,5 +1,6 @@
 // Prints what `./dev abi` keeps in git: the layout hashes (`hash`), or the snapshot of the whole interface
 // (`snapshot`).
+#include <ferrule/cache.h>
 #include <ferrule/ferrule.h>
 
 #include "sdk/layout/layout_hash.h"

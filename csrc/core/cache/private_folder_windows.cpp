@@ -1,5 +1,5 @@
 // Windows: the folder lies in the user's profile, whose access list keeps others out; owners are not looked at.
-#include "core/loader/private_folder.h"
+#include "core/cache/private_folder.h"
 
 #if defined(_WIN32)
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "core/loader/private_folder.h"
+#include "core/cache/private_folder.h"
 
 #if !defined(_WIN32)
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
-#include "core/loader/disk_cache.h"
+#include "core/cache/disk_cache.h"
 
 #include "core/environment.h"
-#include "core/loader/private_folder.h"
+#include "core/cache/private_folder.h"
 #include "core/log.h"
-#include "core/threads/once.h"
 #include "sdk/tools/sha256.h"
 
 #include <fmt/format.h>
@@ -22,12 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_entry = 64 * 1024;  // bytes of the file
-constexpr std::size_t most_entries = 512;
+struct Bounds {
+  std::size_t largest_entry;  // bytes of the file
+  std::size_t most_entries;
+};
+constexpr Bounds of_core{64 * 1024, 512};
+constexpr Bounds of_modules{64 << 20, 16};
 constexpr std::string_view ending = ".entry";
 constexpr std::string_view unfinished_ending = ".unfinished";
 constexpr std::chrono::minutes longest_write{10};  // what is unfinished for longer was left by a process that died
-constexpr std::size_t digits_of_hash = 32;
+constexpr std::size_t digits_in_name = 32;
+constexpr std::size_t digits_of_hash = 64;
+constexpr std::string_view first_word = "ferrule-cache 1 ";
+constexpr std::size_t most_around_both = 128;  // bytes
 
 std::string sha256(std::string_view text) {
   tools::Sha256 sha;
@@ -36,22 +42,30 @@ std::string sha256(std::string_view text) {
 }
 
 std::string file_name(std::string_view kind, std::string_view key) {
-  return fmt::format("{}-{}{}", kind, sha256(key).substr(0, digits_of_hash), ending);
+  return fmt::format("{}-{}{}", kind, sha256(key).substr(0, digits_in_name), ending);
 }
+
+bool is_of_module(std::string_view name) { return name.starts_with(module_prefix); }
+
+const Bounds& bounds_of(std::string_view kind) { return is_of_module(kind) ? of_modules : of_core; }
+
+std::string before_text(std::string_view key) { return fmt::format("{:08x}\n{}", key.size(), key); }
 
 // Under the hash of it all: a file that lost a part, or has a wrong bit, is no entry.
 std::string entry_of(std::string_view key, std::string_view text) {
-  const std::string body = fmt::format("{:08x}\n{}{}", key.size(), key, text);
-  return fmt::format("ferrule-cache 1 {}\n{}", sha256(body), body);
+  std::string body = before_text(key);
+  body += text;
+  return fmt::format("{}{}\n{}", first_word, sha256(body), body);
 }
 
 std::optional<std::string> text_of(std::string_view entry, std::string_view key) {
-  static constinit Once<std::size_t> size_of_empty;
-  const std::size_t around_both = size_of_empty.get([] { return entry_of("", "").size(); });
-  if (entry.size() < around_both + key.size()) return std::nullopt;
-  std::string text(entry.substr(around_both + key.size()));
-  if (entry != entry_of(key, text)) return std::nullopt;
-  return text;
+  constexpr std::size_t size_of_head = first_word.size() + digits_of_hash + 1;
+  if (!entry.starts_with(first_word) || entry.size() < size_of_head) return std::nullopt;
+  const std::string_view body = entry.substr(size_of_head);
+  if (entry.substr(first_word.size(), digits_of_hash + 1) != sha256(body) + '\n') return std::nullopt;
+  const std::string before = before_text(key);
+  if (!body.starts_with(before)) return std::nullopt;
+  return std::string(body.substr(before.size()));
 }
 
 // As the system has it; nothing when the process has no home of its own.
@@ -79,20 +93,24 @@ std::string unfinished_name() {
   return fmt::format("{:08x}{:08x}{}", random(), random(), unfinished_ending);
 }
 
-// Keeps the folder within its bounds. Other processes may do the same at the same time: what is gone is gone.
-void make_room(const PrivateFolder& folder) {
+// Keeps entries of such a kind within their bounds. Other processes may do the same at the same time: what is gone is
+// gone.
+void make_room(const PrivateFolder& folder, std::string_view kind) {
+  const auto counts = [&](std::string_view name) {
+    return name.ends_with(ending) && is_of_module(name) == is_of_module(kind);
+  };
   std::vector<std::pair<std::chrono::system_clock::time_point, std::string>> entries;
   const auto now = std::chrono::system_clock::now();
   std::size_t count = 0;
   const std::vector<std::string> names = folder.names();
   for (const std::string& name : names) {
-    if (name.ends_with(ending)) ++count;
+    if (counts(name)) ++count;
     if (!name.ends_with(unfinished_ending)) continue;
     if (const auto written = folder.written_at(name); written && now - *written > longest_write) folder.remove(name);
   }
-  if (count <= most_entries) return;
+  if (count <= bounds_of(kind).most_entries) return;
   for (const std::string& name : names)
-    if (name.ends_with(ending))
+    if (counts(name))
       if (const auto written = folder.written_at(name)) entries.emplace_back(*written, name);
   std::sort(entries.begin(), entries.end());
   entries.resize(std::min(entries.size(), count / 4));
@@ -107,20 +125,25 @@ std::optional<PrivateFolder> opened(const fs::path& path) {
   return folder;
 }
 
-void put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
+// Says why nothing is kept.
+bool give_up(std::string_view reason) {
+  log_debug("cache: {}", reason);
+  return false;
+}
+
+bool put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
   const fs::path path = folder();
-  if (path.empty()) return;
-  const std::string entry = entry_of(key, text);
-  if (entry.size() > largest_entry)
-    return log_debug("cache: an entry of {} bytes is too large to be kept", entry.size());
+  if (path.empty()) return false;
+  if (key.size() + text.size() > bounds_of(kind).largest_entry - most_around_both)
+    return give_up(fmt::format("an entry of {} bytes is too large to be kept", key.size() + text.size()));
   std::string problem;
   PrivateFolder::create(path, problem);
-  if (!problem.empty()) return log_debug("cache: {} is not used: {}", path.string(), problem);
+  if (!problem.empty()) return give_up(fmt::format("{} is not used: {}", path.string(), problem));
   const auto folder = opened(path);
-  if (!folder) return;
-  make_room(*folder);
-  if (!folder->write(file_name(kind, key), unfinished_name(), entry))
-    log_debug("cache: nothing can be written into {}", path.string());
+  if (!folder) return false;
+  make_room(*folder, kind);
+  return folder->write(file_name(kind, key), unfinished_name(), entry_of(key, text)) ||
+         give_up(fmt::format("nothing can be written into {}", path.string()));
 }
 
 std::optional<std::string> get_or_throw(std::string_view kind, std::string_view key) {
@@ -128,7 +151,7 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
   if (path.empty()) return std::nullopt;
   const auto folder = opened(path);
   if (!folder) return std::nullopt;
-  const auto entry = folder->read(file_name(kind, key), largest_entry);
+  const auto entry = folder->read(file_name(kind, key), bounds_of(kind).largest_entry);
   if (!entry) return std::nullopt;
   auto text = text_of(*entry, key);
   if (!text) log_debug("cache: {} in {} is damaged, or about something else", file_name(kind, key), path.string());
@@ -155,11 +178,12 @@ std::optional<std::string> get(std::string_view kind, std::string_view key) noex
   }
 }
 
-void put(std::string_view kind, std::string_view key, std::string_view text) noexcept {
+bool put(std::string_view kind, std::string_view key, std::string_view text) noexcept {
   try {
-    put_or_throw(kind, key, text);
+    return put_or_throw(kind, key, text);
   } catch (const std::exception& error) {
     log_line(FE_LOG_DEBUG, error.what());
+    return false;
   }
 }
 

@@ -2,7 +2,10 @@
 #include "modules/loader_fixture.h"
 #include "other_process.h"
 
-#include "core/loader/disk_cache.h"
+#include "core/cache/disk_cache.h"
+#include "core/host.h"
+
+#include <ferrule/cache.h>
 
 #include <csignal>
 #include <sys/resource.h>
@@ -11,9 +14,9 @@
 namespace ferrule::test {
 namespace {
 
-class LoaderCache : public LoaderTest {
+class DiskCache : public LoaderTest {
  protected:
-  LoaderCache() : cache_(folder_ / "cache") {}
+  DiskCache() : cache_(folder_ / "cache") {}
 
   std::vector<fs::path> entries() const {
     std::vector<fs::path> found;
@@ -31,7 +34,7 @@ class LoaderCache : public LoaderTest {
   fs::path cache_;
 };
 
-TEST_F(LoaderCache, GivesBackWhatWasPut) {
+TEST_F(DiskCache, GivesBackWhatWasPut) {
   EXPECT_EQ(got(), std::nullopt);
   EXPECT_TRUE(entries().empty());
   std::string text = "text with \n lines, ";
@@ -45,7 +48,7 @@ TEST_F(LoaderCache, GivesBackWhatWasPut) {
   EXPECT_EQ(entries().size(), 1u);
 }
 
-TEST_F(LoaderCache, IsForThisUserAlone) {
+TEST_F(DiskCache, IsForThisUserAlone) {
   const mode_t before = umask(0);
   disk_cache::put("test", "key", "text");
   umask(before);
@@ -53,13 +56,70 @@ TEST_F(LoaderCache, IsForThisUserAlone) {
   EXPECT_EQ(fs::status(entry()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(LoaderCache, WhatIsTooLargeIsNotKept) {
+TEST_F(DiskCache, WhatIsTooLargeIsNotKept) {
   disk_cache::put("test", "key", std::string(64 * 1024, 'x'));
   EXPECT_EQ(got(), std::nullopt);
   EXPECT_TRUE(entries().empty());
 }
 
-TEST_F(LoaderCache, FileOfAnotherKeyIsNoEntry) {
+const fe_cache& cache_of_modules() { return *static_cast<const fe_cache*>(host_table()->get_proc(FE_CACHE)); }
+
+std::optional<std::string> got_by_module(const char* kind, const std::string& key) {
+  std::optional<std::string> text;
+  const auto found = [](void* out, const void* bytes, size_t size) {
+    static_cast<decltype(text)*>(out)->emplace(static_cast<const char*>(bytes), size);
+  };
+  const int is_there = cache_of_modules().get(kind, key.data(), key.size(), found, &text);
+  EXPECT_EQ(is_there == 1, text.has_value());
+  return text;
+}
+
+bool put_by_module(const char* kind, const std::string& key, const std::string& bytes) {
+  return cache_of_modules().put(kind, key.data(), key.size(), bytes.data(), bytes.size()) == 1;
+}
+
+TEST_F(DiskCache, KeepsWhatModulesCompile) {
+  EXPECT_EQ(got_by_module("programs", "device"), std::nullopt);
+  const std::string program(3 << 20, '\xff');
+  EXPECT_TRUE(put_by_module("programs", "device", program));
+  EXPECT_EQ(got_by_module("programs", "device"), program);
+  EXPECT_EQ(got_by_module("programs", "other device"), std::nullopt);
+  EXPECT_EQ(got_by_module("others", "device"), std::nullopt);
+  EXPECT_EQ(disk_cache::get("programs", "device"), std::nullopt) << "a module could say what ferrule itself believes";
+  EXPECT_TRUE(put_by_module("programs", "", ""));
+  EXPECT_EQ(got_by_module("programs", ""), "");
+  EXPECT_FALSE(put_by_module("programs", "device", std::string(64 << 20, 'x')));
+  EXPECT_EQ(got_by_module("programs", "device"), program);
+}
+
+TEST_F(DiskCache, KeepsTheLastSixteenOfModulesAndAllOfItsOwn) {
+  disk_cache::put("test", "key", "text");
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(put_by_module("programs", std::to_string(i), "bytes"));
+  EXPECT_LE(entries().size(), 18u);
+  EXPECT_EQ(got(), "text");
+  EXPECT_EQ(got_by_module("programs", "39"), "bytes");
+}
+
+TEST_F(DiskCache, ArgumentsOfModulesAreChecked) {
+  const fe_cache& cache = cache_of_modules();
+  EXPECT_EQ(cache.struct_size, sizeof cache);
+  for (const char* kind :
+       {static_cast<const char*>(nullptr), "", "../x", "Upper", "a b", "a_word_that_is_longer_than_32_letters"}) {
+    EXPECT_EQ(cache.put(kind, "key", 3, "bytes", 5), 0) << (kind ? kind : "null");
+    EXPECT_EQ(cache.get(
+                  kind, "key", 3, [](void*, const void*, size_t) { FAIL(); }, nullptr),
+              0);
+  }
+  EXPECT_EQ(cache.put("programs", nullptr, 3, "bytes", 5), 0);
+  EXPECT_EQ(cache.put("programs", "key", 3, nullptr, 5), 0);
+  EXPECT_TRUE(entries().empty());
+  ASSERT_EQ(cache.put("programs", nullptr, 0, nullptr, 0), 1);
+  EXPECT_EQ(cache.get("programs", nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(host_table()->get_proc("no extension"), nullptr);
+  EXPECT_EQ(host_table()->get_proc(nullptr), nullptr);
+}
+
+TEST_F(DiskCache, FileOfAnotherKeyIsNoEntry) {
   disk_cache::put("test", "another key", "text");
   const fs::path another = entry();
   disk_cache::put("test", "key", "text");
@@ -69,7 +129,7 @@ TEST_F(LoaderCache, FileOfAnotherKeyIsNoEntry) {
   EXPECT_EQ(got("another key"), "text");
 }
 
-TEST_F(LoaderCache, DamagedFilesAreNoEntriesAndAreReplaced) {
+TEST_F(DiskCache, DamagedFilesAreNoEntriesAndAreReplaced) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   const std::string whole = text_of_file(file);
@@ -87,7 +147,7 @@ TEST_F(LoaderCache, DamagedFilesAreNoEntriesAndAreReplaced) {
   EXPECT_EQ(got(), "new");
 }
 
-TEST_F(LoaderCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
+TEST_F(DiskCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   const fs::path elsewhere = folder_ / "elsewhere";
@@ -107,7 +167,7 @@ TEST_F(LoaderCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
   EXPECT_EQ(entries().size(), 1u);  // nothing unfinished stays
 }
 
-TEST_F(LoaderCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
+TEST_F(DiskCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   for (const fs::path& path : {cache_, file}) {
@@ -132,7 +192,7 @@ TEST_F(LoaderCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
   EXPECT_EQ(got(), std::nullopt);
 }
 
-TEST_F(LoaderCache, RootMakesNoFolderInTheHomeOfAUser) {
+TEST_F(DiskCache, RootMakesNoFolderInTheHomeOfAUser) {
   fs::create_directory(folder_ / "home");
   const Variable unnamed("FERRULE_CACHE_DIR", nullptr), elsewhere("XDG_CACHE_HOME", nullptr);
   const Variable home("HOME", folder_ / "home");
@@ -146,7 +206,7 @@ TEST_F(LoaderCache, RootMakesNoFolderInTheHomeOfAUser) {
   EXPECT_EQ(got(), "text");
 }
 
-TEST_F(LoaderCache, ReadOnlyFolderIsHarmless) {
+TEST_F(DiskCache, ReadOnlyFolderIsHarmless) {
   disk_cache::put("test", "key", "text");
   fs::permissions(folder_, fs::perms::owner_all | fs::perms::others_exec);
   fs::permissions(cache_, fs::perms::owner_read | fs::perms::owner_exec);
@@ -163,7 +223,7 @@ TEST_F(LoaderCache, ReadOnlyFolderIsHarmless) {
 }
 
 // As a disk that is full: a part of the file is written.
-TEST_F(LoaderCache, FullDiskLeavesTheOldEntryAndNothingElse) {
+TEST_F(DiskCache, FullDiskLeavesTheOldEntryAndNothingElse) {
   disk_cache::put("test", "key", "text");
   EXPECT_TRUE(in_processes(1, [&](int) {
     const rlimit limit{1000, 1000};
@@ -173,7 +233,7 @@ TEST_F(LoaderCache, FullDiskLeavesTheOldEntryAndNothingElse) {
   }));
 }
 
-TEST_F(LoaderCache, IsBoundedAndTheOldestGo) {
+TEST_F(DiskCache, IsBoundedAndTheOldestGo) {
   for (int i = 0; i < 513; ++i) disk_cache::put("test", std::to_string(i), "text");
   ASSERT_EQ(entries().size(), 513u);
   disk_cache::put("test", "one more", "text");
@@ -183,7 +243,7 @@ TEST_F(LoaderCache, IsBoundedAndTheOldestGo) {
   EXPECT_EQ(got("0"), std::nullopt);
 }
 
-TEST_F(LoaderCache, LeftoversOfProcessesThatDiedGo) {
+TEST_F(DiskCache, LeftoversOfProcessesThatDiedGo) {
   disk_cache::put("test", "key", "text");
   const fs::path old = cache_ / "0123456789abcdef.unfinished", young = cache_ / "fedcba9876543210.unfinished";
   write_file(old, "half");
@@ -197,7 +257,7 @@ TEST_F(LoaderCache, LeftoversOfProcessesThatDiedGo) {
   EXPECT_TRUE(fs::exists(cache_ / "notes.txt"));
 }
 
-TEST_F(LoaderCache, ManyProcessesWriteAtOnce) {
+TEST_F(DiskCache, ManyProcessesWriteAtOnce) {
   EXPECT_TRUE(in_processes(8, [&](int process) {
     for (int round = 0; round < 60; ++round) {
       // All write the same keys, long enough that half an entry would be seen.
@@ -213,7 +273,7 @@ TEST_F(LoaderCache, ManyProcessesWriteAtOnce) {
   EXPECT_EQ(entries().size(), 3u + 8u * 60u);
 }
 
-TEST_F(LoaderCache, LiesWhereTheUserOrTheSystemSays) {
+TEST_F(DiskCache, LiesWhereTheUserOrTheSystemSays) {
   EXPECT_EQ(disk_cache::folder(), cache_);
   const Variable relative("FERRULE_CACHE_DIR", "cache");
   EXPECT_EQ(disk_cache::folder(), fs::path());

@@ -1,0 +1,47 @@
+// What a module keeps for the next process. See ferrule/backend.hpp, and ferrule/cache.h for what is promised.
+#pragma once
+
+#include <ferrule/backend.h>
+#include <ferrule/cache.h>
+#include <ferrule/cpp/error.hpp>
+
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferrule::sdk {
+
+// Null where the host has none.
+inline const fe_cache* host_cache() {
+  if (!FE_HAS_SLOT(host, get_proc)) return nullptr;
+  const auto* cache = static_cast<const fe_cache*>(host->get_proc(FE_CACHE));
+  return cache != nullptr && FE_HAS_SLOT(cache, get) && FE_HAS_SLOT(cache, put) ? cache : nullptr;
+}
+
+// What some process kept last under a kind ("vulkan_pipelines") and a key.
+inline std::optional<std::vector<uint8_t>> kept(const std::string& kind, std::string_view key) {
+  const fe_cache* const cache = host_cache();
+  if (cache == nullptr) return std::nullopt;
+  std::optional<std::vector<uint8_t>> bytes;
+  const auto found = [](void* out, const void* data, size_t size) {
+    const auto* first = static_cast<const uint8_t*>(data);
+    try {
+      static_cast<decltype(bytes)*>(out)->emplace(first, first + size);
+    } catch (const std::bad_alloc&) {  // as good as not there, and nothing may be thrown through the host
+    }
+  };
+  cache->get(kind.c_str(), key.data(), key.size(), found, &bytes);
+  return bytes;
+}
+
+// Replaces it; true when it is kept.
+inline bool keep(const std::string& kind, std::string_view key, std::span<const uint8_t> bytes) {
+  const fe_cache* const cache = host_cache();
+  return cache != nullptr && cache->put(kind.c_str(), key.data(), key.size(), bytes.data(), bytes.size()) != 0;
+}
+
+}  // namespace ferrule::sdk
