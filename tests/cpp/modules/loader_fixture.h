@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -167,5 +168,8 @@ class LoaderTest : public testing::Test {
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 #define EXPECT_CONTAINS(text, part) EXPECT_TRUE(::ferrule::test::contains(text, part)) << (text)
+
+// Seconds that this process has computed: what a limit on work is about, on a machine that others use, too.
+inline double seconds_computed() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 }  // namespace ferrule::test
