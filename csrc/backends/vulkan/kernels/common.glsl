@@ -40,6 +40,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 2) buffer RefI16 { int
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefI32 { int at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefI64 { int64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefF32 { float at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
 
 // Invocation of the grid, whose groups may lie in x, y and z: groups of x are counted first.
 uint64_t invocation() {
