@@ -31,6 +31,7 @@ class VulkanBackend : public testing::Test {
     }
     options.emplace_back("validate", "true");
     std::vector<fe_option> array;
+    array.reserve(options.size());
     for (const auto& [key, value] : options) array.push_back({sizeof(fe_option), key, value});
     Outcome result =
         outcome(backend.device_open(backend.self, 0, array.data(), static_cast<uint32_t>(array.size()), &device));

@@ -52,8 +52,8 @@ TEST_F(VulkanContext, MemoryComesInBlocksOfWhichOneEmptyOneIsKept) {
   vulkan::Memory& memory = context->memory();
   EXPECT_EQ(memory.block_count(), 0u);
   {
-    std::vector<vulkan::Allocation> parts;
-    for (int i = 0; i < 40; ++i) parts.push_back(allocate(5 << 20));
+    std::vector<vulkan::Allocation> parts(40);
+    for (vulkan::Allocation& part : parts) part = allocate(5 << 20);
     EXPECT_GE(memory.block_count(), 3u);
     const vulkan::Allocation own = allocate(20 << 20);
     EXPECT_EQ(own.offset, 0u);

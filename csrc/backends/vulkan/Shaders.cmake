@@ -1,10 +1,10 @@
 # ferrule_vulkan_shaders(<out>): compiles every kernels/*.comp to SPIR-V and embeds all of them. <out> becomes the
 # generated header that shaders.cpp includes; whoever compiles that adds the header to its sources.
 #
-# A line `// variants: basic f64` in a shader has it compiled once for each word, with -DVARIANT_<word>, and named
-# "<file>.<word>"; without one it is compiled once, as "<file>". Needs glslangValidator (glslang-tools): glslc has
-# no way to keep functions that nothing calls, which are what splice.h lives on. OpName stays without -g; -g0 would
-# strip it.
+# A line `// variants: basic sum_f64` in a shader has it compiled once for each word, named "<file>.<word>", with
+# -DVARIANT_<part> for each part of the word (VARIANT_sum and VARIANT_f64); without one it is compiled once, as "<file>".
+# Needs glslangValidator (glslang-tools): glslc has no way to keep functions that nothing calls, which are what splice.h
+# lives on; a shader without a function `spliced` does without them. OpName stays without -g; -g0 would strip it.
 find_program(FERRULE_GLSLANG NAMES glslangValidator glslang DOC "The GLSL compiler of the Vulkan backend")
 
 function(ferrule_vulkan_shaders out)
@@ -26,21 +26,27 @@ function(ferrule_vulkan_shaders out)
       string(REGEX REPLACE "^// variants: *" "" line "${line}")
       string(REGEX MATCHALL "[a-z0-9_]+" variants "${line}")
     endif()
+    file(STRINGS ${source} spliced REGEX "^void spliced\\(" LIMIT_COUNT 1)
+    set(uncalled "")
+    if(spliced)
+      set(uncalled --keep-uncalled)
+    endif()
     if(NOT variants)
       set(variants none)
     endif()
     foreach(variant IN LISTS variants)
       set(name ${stem})
-      set(definition "")
+      set(definitions "")
       if(NOT variant STREQUAL none)
         set(name ${stem}.${variant})
-        set(definition -DVARIANT_${variant})
+        string(REPLACE "_" ";" definitions "${variant}")
+        list(TRANSFORM definitions PREPEND -DVARIANT_)
       endif()
       string(MAKE_C_IDENTIFIER words_${name} array)
       set(header ${folder}/${name}.h)
       add_custom_command(
         OUTPUT ${header}
-        COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 --keep-uncalled ${definition} --depfile
+        COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 ${uncalled} ${definitions} --depfile
                 ${folder}/${name}.d --variable-name ${array} -o ${header} ${source}
         DEPENDS ${source}
         DEPFILE ${folder}/${name}.d

@@ -22,7 +22,7 @@ AddressTable::AddressTable(const fe_graph_view& view) : scalar_count_(view.scala
   }
 }
 
-std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint64_t address) const {
+std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint64_t address, uint64_t fault) const {
   std::vector<std::byte> table(size());
   const auto put = [&](std::size_t index, uint64_t entry) { std::memcpy(table.data() + 8 * index, &entry, 8); };
   const auto storage_of = [&](const Value& value) {
@@ -36,7 +36,8 @@ std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint6
     const int64_t moved = value.offset_slot >= 0 ? execution.offsets[value.offset_slot] : 0;
     put(i, storage_of(value) + value.offset + static_cast<uint64_t>(moved) * value.item_size);
   }
-  put(values_.size(), execution.scratch ? address_of(execution.scratch, execution.scratch_offset) : 0);
+  put(scratch_index(), execution.scratch ? address_of(execution.scratch, execution.scratch_offset) : 0);
+  put(fault_index(), fault);
   if (scalar_count_ > 0) std::memcpy(table.data() + scalars_at(), execution.scalars, sizeof(fe_scalar) * scalar_count_);
   return table;
 }

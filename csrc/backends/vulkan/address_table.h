@@ -10,15 +10,16 @@
 namespace ferrule::vulkan {
 
 // The table that shaders find at `push.addresses`: the address of each value's first element, that of the scratch
-// memory, and behind them the scalars themselves.
+// memory, that of the fault record, and behind them the scalars themselves.
 class AddressTable {
  public:
   explicit AddressTable(const fe_graph_view& view);
 
-  uint64_t size() const { return 8 * (values_.size() + 1) + sizeof(fe_scalar) * scalar_count_; }  // bytes
+  uint64_t size() const { return scalars_at() + sizeof(fe_scalar) * scalar_count_; }  // bytes
   uint32_t scratch_index() const { return static_cast<uint32_t>(values_.size()); }
-  // The table of an execution, for a copy of it at `address`.
-  std::vector<std::byte> filled(const fe_execution& execution, uint64_t address) const;
+  uint32_t fault_index() const { return scratch_index() + 1; }
+  // The table of an execution whose fault record lies at `fault`, for a copy of it at `address`.
+  std::vector<std::byte> filled(const fe_execution& execution, uint64_t address, uint64_t fault) const;
 
  private:
   struct Value {
@@ -28,7 +29,7 @@ class AddressTable {
     int32_t offset_slot;
     uint64_t item_size;
   };
-  uint64_t scalars_at() const { return 8 * (values_.size() + 1); }
+  uint64_t scalars_at() const { return 8 * (values_.size() + 2); }
 
   std::vector<Value> values_;
   uint32_t scalar_count_;

@@ -20,7 +20,8 @@
 
 #define FERRULE_VULKAN_DEVICE_FUNCTIONS(F) \
   F(AllocateCommandBuffers) F(AllocateMemory) F(BeginCommandBuffer) F(BindBufferMemory) F(CmdBindPipeline) \
-  F(CmdCopyBuffer) F(CmdDispatch) F(CmdFillBuffer) F(CmdPipelineBarrier) F(CmdPushConstants) F(CmdExecuteCommands) F(CmdUpdateBuffer) F(CreateBuffer) \
+  F(CmdCopyBuffer) F(CmdDispatch) F(CmdExecuteCommands) F(CmdFillBuffer) F(CmdPipelineBarrier) F(CmdPushConstants) \
+  F(CmdUpdateBuffer) F(CreateBuffer) \
   F(CreateCommandPool) F(CreateComputePipelines) F(CreatePipelineCache) F(CreatePipelineLayout) F(CreateSemaphore) \
   F(CreateShaderModule) F(DestroyBuffer) F(DestroyCommandPool) F(DestroyDevice) F(DestroyPipeline) \
   F(DestroyPipelineCache) F(DestroyPipelineLayout) F(DestroySemaphore) F(DestroyShaderModule) \

@@ -47,8 +47,7 @@ Pipelines::Pipelines(Context& context)
     : context_(context), float_controls_(float_controls_of(context)), cache_(context) {
   const auto& vk = context.api();
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
-  VkPipelineLayoutCreateInfo layout{};
-  layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+  auto layout = typed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &range;
   check(vk.CreatePipelineLayout(context.device(), &layout, nullptr, &layout_), "vkCreatePipelineLayout");
@@ -86,8 +85,7 @@ VkPipeline Pipelines::make(const Dispatch& dispatch) const {
                                           ? with_float_controls(shader, float_controls_)
                                           : with_float_controls(splice(shader, dispatch.calls), float_controls_);
 
-  VkShaderModuleCreateInfo module_info{};
-  module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+  auto module_info = typed<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   module_info.codeSize = 4 * words.size();
   module_info.pCode = words.data();
   VkShaderModule module = VK_NULL_HANDLE;
@@ -97,9 +95,8 @@ VkPipeline Pipelines::make(const Dispatch& dispatch) const {
   for (uint32_t i = 0; i < dispatch.constants.size(); ++i) entries.push_back({i, 4 * i, 4});
   const VkSpecializationInfo constants{static_cast<uint32_t>(entries.size()), entries.data(),
                                        4 * dispatch.constants.size(), dispatch.constants.data()};
-  VkComputePipelineCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  auto info = typed<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+  info.stage = typed<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
   info.stage.pName = "main";

@@ -19,8 +19,7 @@ namespace ferrule::vulkan {
 struct Push {
   uint64_t addresses;
   uint64_t parameters;
-  uint64_t fault;
-  uint32_t scratch;  // index of the address table
+  uint32_t scratch, fault;  // indices of the address table
 };
 
 // Makes each pipeline once. Any thread may ask.

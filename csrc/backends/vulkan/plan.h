@@ -41,12 +41,12 @@ struct Call {
 // One shader run over a grid. `parameters` is the shader's own struct, in scalar layout, which it finds at the address
 // `push.parameters`; operands stand in it as indices of the address table `push.addresses` (kernels/common.glsl).
 struct Dispatch {
-  std::string shader;               // "take.u32": kernels/take.comp for that variant
-  std::vector<uint32_t> constants;  // specialisation constants 0, 1, 2, ...; 0, 1, 2 are the workgroup's size
-  std::vector<Call> calls;          // replaces the body of the shader's function `spliced`, when there are any
-  std::vector<std::byte> parameters;
+  std::string shader = {};               // "take.u32": kernels/take.comp for that variant
+  std::vector<uint32_t> constants = {};  // specialisation constants 0, 1, 2, ...; 0, 1, 2 are the workgroup's size
+  std::vector<Call> calls = {};          // replaces the body of the shader's function `spliced`, when there are any
+  std::vector<std::byte> parameters = {};
   std::array<uint32_t, 3> groups = {1, 1, 1};
-  std::vector<uint32_t> reads, writes;  // values of the view, or scratch_value
+  std::vector<uint32_t> reads = {}, writes = {};  // values of the view, or scratch_value
 
   template <class Struct>
   void set_parameters(const Struct& from) {
@@ -57,7 +57,7 @@ struct Dispatch {
 };
 
 struct Plan {
-  sdk::Support support;
+  sdk::Support support = {};
   std::vector<Dispatch> dispatches = {};
   uint64_t scratch = 0;  // bytes that the dispatches share, gone after the node
 };

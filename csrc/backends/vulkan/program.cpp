@@ -7,7 +7,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// Found by shaders at `push.fault`: kernels/common.glsl.
+// As kernels/common.glsl has it.
 struct Fault {
   uint32_t kind;
   uint32_t value;
@@ -16,26 +16,15 @@ struct Fault {
 
 constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
 
-void barrier(const DeviceFunctions& vk, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
-             VkPipelineStageFlags to, VkAccessFlags used) {
-  VkMemoryBarrier memory{};
-  memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-  memory.srcAccessMask = written;
-  memory.dstAccessMask = used;
-  vk.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
-}
-
 // A pool with the one command buffer in it that runs the graph.
 class Recording {
  public:
   explicit Recording(Context& context) : context_(context) {
     const auto& vk = context.api();
-    VkCommandPoolCreateInfo pool{};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    auto pool = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = context.queue_family();
     check(vk.CreateCommandPool(context.device(), &pool, nullptr, &pool_), "vkCreateCommandPool");
-    VkCommandBufferAllocateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     info.commandPool = pool_;
     info.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
     info.commandBufferCount = 1;
@@ -58,13 +47,8 @@ class Recording {
 
 struct Program::Frame {
   Frame(Context& context, uint64_t size)
-      : memory(context.memory().allocate(size, 64, Use::device)),
-        fault(context.memory().allocate(sizeof(Fault), 64, Use::download)),
-        recording(context) {
-    std::memset(fault.host, 0, sizeof(Fault));
-  }
+      : memory(context.memory().allocate(size, 64, Use::device)), recording(context) {}
   Allocation memory;  // the table, and behind it the parameters
-  Allocation fault;
   Recording recording;
   bool has_parameters = false;  // once the first execution has begun
 };
@@ -95,10 +79,8 @@ Program::Frame& Program::frame_of(const Queue& queue) {
 void Program::record(Frame& frame) const {
   const auto& vk = context_->api();
   const VkCommandBuffer commands = frame.recording.commands();
-  VkCommandBufferInheritanceInfo inheritance{};
-  inheritance.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO;
-  VkCommandBufferBeginInfo begin{};
-  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  auto inheritance = typed<VkCommandBufferInheritanceInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO);
+  auto begin = typed<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
   begin.pInheritanceInfo = &inheritance;
   check(vk.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
@@ -109,8 +91,8 @@ void Program::record(Frame& frame) const {
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     if (bound != step.pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, step.pipeline);
     bound = step.pipeline;
-    const Push push{frame.memory.address, frame.memory.address + parameters_at() + step.parameters, frame.fault.address,
-                    table_.scratch_index()};
+    const Push push{frame.memory.address, frame.memory.address + parameters_at() + step.parameters,
+                    table_.scratch_index(), table_.fault_index()};
     vk.CmdPushConstants(commands, context_->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
     vk.CmdDispatch(commands, step.groups[0], step.groups[1], step.groups[2]);
   }
@@ -121,7 +103,9 @@ void Program::run(Queue& queue, const fe_execution& execution) {
   if (steps_.empty()) return;
   const auto& vk = context_->api();
   Frame& frame = frame_of(queue);
-  const std::vector<std::byte> table = table_.filled(execution, frame.memory.address);
+  // One for each execution: another one may have begun before the host has read it.
+  const auto fault = std::make_shared<Allocation>(context_->memory().allocate(sizeof(Fault), 64, Use::download));
+  const std::vector<std::byte> table = table_.filled(execution, frame.memory.address, fault->address);
   const auto commands_of_graph = [&](VkCommandBuffer commands) {
     for (uint64_t at = 0; at < table.size(); at += largest_update)
       vk.CmdUpdateBuffer(commands, frame.memory.buffer, frame.memory.offset + at,
@@ -130,22 +114,21 @@ void Program::run(Queue& queue, const fe_execution& execution) {
       const VkBufferCopy all{parameters_.offset, frame.memory.offset + parameters_at(), parameters_.size};
       vk.CmdCopyBuffer(commands, parameters_.buffer, frame.memory.buffer, 1, &all);
     }
+    vk.CmdFillBuffer(commands, fault->buffer, fault->offset, sizeof(Fault), 0);
     barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     const VkCommandBuffer graph = frame.recording.commands();
     vk.CmdExecuteCommands(commands, 1, &graph);
-    barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-            VK_ACCESS_HOST_READ_BIT);
   };
   queue.submit(commands_of_graph, shared_from_this(),
-               [self = shared_from_this(), &frame] { self->check_fault(frame); });
+               [self = shared_from_this(), fault] { self->check_fault(*fault); });
 }
 
-void Program::check_fault(Frame& frame) const {
+void Program::check_fault(const Allocation& record) const {
+  context_->memory().invalidate(record);
   Fault fault{};
-  std::memcpy(&fault, frame.fault.host, sizeof fault);
+  std::memcpy(&fault, record.host, sizeof fault);
   if (fault.kind == 0) return;
-  std::memset(frame.fault.host, 0, sizeof fault);
   throw sdk::Error(FE_INVALID_ARGUMENT, names_.at(fault.value) + ": index " + std::to_string(fault.found) +
                                             " is out of bounds for axis " + std::to_string(fault.axis) + " with size " +
                                             std::to_string(fault.limit));

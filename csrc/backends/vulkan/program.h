@@ -30,13 +30,13 @@ class Program : public std::enable_shared_from_this<Program> {
   void run(Queue& queue, const fe_execution& execution);
 
  private:
-  // What the shaders read, and the fault record, of one queue: what it runs, it runs in order, so that one will do.
+  // What the shaders of one queue read: what it runs, it runs in order, so that one will do.
   struct Frame;
 
   uint64_t parameters_at() const { return (table_.size() + 63) / 64 * 64; }  // bytes, in a frame
   Frame& frame_of(const Queue& queue);
   void record(Frame& frame) const;
-  void check_fault(Frame& frame) const;
+  void check_fault(const Allocation& record) const;
 
   std::shared_ptr<Context> context_;
   AddressTable table_;

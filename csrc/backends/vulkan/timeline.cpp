@@ -7,6 +7,8 @@ constexpr VkPipelineStageFlags device_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_
 constexpr VkAccessFlags device_reads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 constexpr VkAccessFlags device_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 
+}  // namespace
+
 void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
              VkPipelineStageFlags to, VkAccessFlags touched) {
   auto memory = typed<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
@@ -14,8 +16,6 @@ void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineSta
   memory.dstAccessMask = touched;
   api.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
-
-}  // namespace
 
 void full_barrier(const DeviceFunctions& api, VkCommandBuffer commands) {
   barrier(api, commands, device_stages | VK_PIPELINE_STAGE_HOST_BIT, device_writes | VK_ACCESS_HOST_WRITE_BIT,

@@ -69,6 +69,9 @@ class Timeline {
   std::vector<VkCommandBuffer> free_commands_;
 };
 
+// What `from` has written before is visible to what touches it in `to` after.
+void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+             VkPipelineStageFlags to, VkAccessFlags touched);
 // What was submitted before, and recorded before in the same commands, is done and visible to what follows.
 void full_barrier(const DeviceFunctions& api, VkCommandBuffer commands);
 

@@ -7,8 +7,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "exponential_f32.glsl"
 #include "float_item.glsl"
+#include "elementwise/arithmetic.glsl"
+#include "elementwise/exponential.glsl"
 
 layout(constant_id = 3) const uint QUERIES = 16;  // a multiple of ROWS
 layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of a key
@@ -33,8 +34,7 @@ shared float tile[BLOCK * (BLOCK + 1)];
 shared float weights[QUERIES * BLOCK];
 shared float folded[QUERIES * BLOCK];
 
-#define MINUS_INFINITY uintBitsToFloat(0xff800000u)
-bool is_lowest(float x) { return floatBitsToUint(x) == 0xff800000u; }
+bool is_lowest(float x) { return is_infinite(x) && sign_bit(x) != 0u; }
 
 uint64_t batch_of(Layout batches, uint64_t batch, int64_t item_bytes) {
   return push.addresses.at[batches.value] + uint64_t(offset_in(batches, batch) * item_bytes);
@@ -83,7 +83,7 @@ void main() {
   }
   float greatest[own_rows], total[own_rows], scores[own_rows], sums[chunks * own_rows];
   for (uint i = 0; i < own_rows; ++i) {
-    greatest[i] = MINUS_INFINITY;
+    greatest[i] = signed_infinity(SIGN_BIT);
     total[i] = 0.0;
   }
   for (uint i = 0; i < chunks * own_rows; ++i) sums[i] = 0.0;
@@ -117,10 +117,9 @@ void main() {
         else
           score += item(mask, at);
       }
-      scores[i] = kept ? score : MINUS_INFINITY;
+      scores[i] = kept ? score : signed_infinity(SIGN_BIT);
       // NaN counts as infinity here: either makes the result NaN, and one whose scores are all NaN keeps something.
-      bool is_nan = (floatBitsToUint(scores[i]) & 0x7fffffffu) > 0x7f800000u;
-      folded[row * BLOCK + column] = is_nan ? uintBitsToFloat(0x7f800000u) : scores[i];
+      folded[row * BLOCK + column] = is_nan(scores[i]) ? signed_infinity(0u) : scores[i];
     }
     fold_rows(false);
     float factors[own_rows];
@@ -162,7 +161,7 @@ void main() {
       uint c = chunk * BLOCK + column;
       if (c >= VALUE_HEAD) continue;
       // A query that keeps nothing gives zeros.
-      float result = is_lowest(greatest[i]) ? 0.0 : divided_f32(sums[chunk * own_rows + i], total[i]);
+      float result = is_lowest(greatest[i]) ? 0.0 : divide_f32(sums[chunk * own_rows + i], total[i]);
       store_float(to + (uint64_t(q) * VALUE_HEAD + c) * ITEM_BYTES, result);
     }
   }

@@ -23,11 +23,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
 layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of the values of the view; element (0, ..., 0) of each
   uint64_t parameters;  // of this dispatch
-  Fault fault;
-  uint scratch;         // entry of the address table: the node's scratch memory
+  // Entries of the address table: the node's scratch memory, and this execution's fault record.
+  uint scratch, fault;
 } push;
 
 uint64_t scratch_address() { return push.addresses.at[push.scratch]; }
+Fault fault_record() { return Fault(push.addresses.at[push.fault]); }
 
 // Elements are read and written through references to one item, which need no more than the item's alignment.
 layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefU8 { uint8_t at; };
@@ -39,6 +40,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 2) buffer RefI16 { int
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefI32 { int at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefI64 { int64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefF32 { float at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
 
 // Invocation of the grid, whose groups may lie in x, y and z: groups of x are counted first.
 uint64_t invocation() {

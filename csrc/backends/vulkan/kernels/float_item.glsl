@@ -1,14 +1,15 @@
 // Floating-point items as float32 sees them.
-#include "half.glsl"
+#include "elementwise/float_bits.glsl"
+#include "elementwise/halves.glsl"
 
-#if defined VARIANT_f16 || defined VARIANT_sum_f16
+#if defined VARIANT_f16
 #define ITEM_BYTES 2
-float float_at(uint64_t address) { return f32_of_f16(uint(RefU16(address).at)); }
-void store_float(uint64_t address, float value) { RefU16(address).at = uint16_t(f16_of_f32(value)); }
-#elif defined VARIANT_bf16 || defined VARIANT_sum_bf16
+float float_at(uint64_t address) { return widened_f16(uint(RefU16(address).at)); }
+void store_float(uint64_t address, float value) { RefU16(address).at = uint16_t(narrowed_f16(as_f16(value))); }
+#elif defined VARIANT_bf16
 #define ITEM_BYTES 2
-float float_at(uint64_t address) { return f32_of_bf16(uint(RefU16(address).at)); }
-void store_float(uint64_t address, float value) { RefU16(address).at = uint16_t(bf16_of_f32(value)); }
+float float_at(uint64_t address) { return widened_bf16(uint(RefU16(address).at)); }
+void store_float(uint64_t address, float value) { RefU16(address).at = uint16_t(narrowed_bf16(as_bf16(value))); }
 #else
 #define ITEM_BYTES 4
 float float_at(uint64_t address) { return RefF32(address).at; }

@@ -20,6 +20,10 @@
 #define ITEM_BYTES 8
 #define Narrow uint64_t
 #define Wide uint64_t
+#define WIDE_BYTES 8
+#endif
+#ifndef WIDE_BYTES
+#define WIDE_BYTES 4
 #endif
 
 Item item_at(uint64_t address, int64_t offset) { return Item(address + uint64_t(offset * ITEM_BYTES)); }

@@ -4,8 +4,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "exponential_f32.glsl"
 #include "float_item.glsl"
+#include "elementwise/arithmetic.glsl"
 #include "team.glsl"
 
 #define NO_VALUE 0xffffffffu
@@ -38,14 +38,14 @@ void main() {
 
   Sum sum = Sum(0.0, 0.0, 0u);
   for (int64_t k = lane(); k < width; k += TEAM) add(sum, item(from, k * p.stride));
-  float mean = divided_f32(sum_of_team(total_of(sum)), number);
+  float mean = divide_f32(sum_of_team(total_of(sum)), number);
 
   sum = Sum(0.0, 0.0, 0u);
   for (int64_t k = lane(); k < width; k += TEAM) {
     float distance = item(from, k * p.stride) - mean;
     add(sum, distance * distance);
   }
-  float variance = divided_f32(sum_of_team(total_of(sum)), number);
+  float variance = divide_f32(sum_of_team(total_of(sum)), number);
 
   float factor = inverse_root(variance + p.epsilon);
   for (int64_t k = lane(); k < width; k += TEAM) {

@@ -1,7 +1,6 @@
 // Elements as unsigned keys, of which the greater element has the greater one: so NaN is found by its bits, and float64
 // needs no device that computes in it. NaN has the greatest key, both zeros have one, and no number has key 0.
-#if defined VARIANT_extreme_i64 || defined VARIANT_place_i64 || defined VARIANT_extreme_u64 || \
-    defined VARIANT_place_u64 || defined VARIANT_extreme_f64 || defined VARIANT_place_f64
+#if defined VARIANT_i64 || defined VARIANT_u64 || defined VARIANT_f64
 #define Key uint64_t
 #define KEY_BYTES 8
 #define ITEM_BYTES 8
@@ -12,14 +11,11 @@
 #define Key uint
 #define KEY_BYTES 4
 #define HIGH 0x80000000u
-#if defined VARIANT_extreme_i32 || defined VARIANT_place_i32 || defined VARIANT_extreme_u32 || \
-    defined VARIANT_place_u32 || defined VARIANT_extreme_f32 || defined VARIANT_place_f32
+#if defined VARIANT_i32 || defined VARIANT_u32 || defined VARIANT_f32
 #define ITEM_BYTES 4
 #define Item RefU32
 #define Bits uint
-#elif defined VARIANT_extreme_i16 || defined VARIANT_place_i16 || defined VARIANT_extreme_u16 || \
-    defined VARIANT_place_u16 || defined VARIANT_extreme_f16 || defined VARIANT_place_f16 || \
-    defined VARIANT_extreme_bf16 || defined VARIANT_place_bf16
+#elif defined VARIANT_i16 || defined VARIANT_u16 || defined VARIANT_f16 || defined VARIANT_bf16
 #define ITEM_BYTES 2
 #define Item RefU16
 #define Bits uint16_t
@@ -33,14 +29,13 @@
 #define SHIFT (8 * (KEY_BYTES - ITEM_BYTES))
 #define KEY_OF_NAN (~Key(0))
 
-#if defined VARIANT_extreme_f64 || defined VARIANT_place_f64
+#if defined VARIANT_f64
 #define INFINITE 0x7ff0000000000000ul
 #define QUIET_NAN 0x7ff8000000000000ul
-#elif defined VARIANT_extreme_f16 || defined VARIANT_place_f16
+#elif defined VARIANT_f16
 #define INFINITE 0x7c000000u
 #define QUIET_NAN 0x7e000000u
-#elif defined VARIANT_extreme_f32 || defined VARIANT_place_f32 || defined VARIANT_extreme_bf16 || \
-    defined VARIANT_place_bf16
+#elif defined VARIANT_f32 || defined VARIANT_bf16
 #define INFINITE 0x7f800000u
 #define QUIET_NAN 0x7fc00000u
 #endif
@@ -57,14 +52,12 @@ Key bits_of(Key key) {
   return (key & HIGH) != Key(0) ? key & ~HIGH : ~key;
 }
 Key reversed(Key key) { return key == KEY_OF_NAN ? key : ~key; }
-#elif defined VARIANT_extreme_bool
+#elif defined VARIANT_bool
 Key key_of(Key bits) { return Key(bits != Key(0)); }
 Key bits_of(Key key) { return key_of(key) << SHIFT; }
 Key reversed(Key key) { return key ^ Key(1); }
 #else
-#if defined VARIANT_extreme_i8 || defined VARIANT_place_i8 || defined VARIANT_extreme_i16 || \
-    defined VARIANT_place_i16 || defined VARIANT_extreme_i32 || defined VARIANT_place_i32 || \
-    defined VARIANT_extreme_i64 || defined VARIANT_place_i64
+#if defined VARIANT_i8 || defined VARIANT_i16 || defined VARIANT_i32 || defined VARIANT_i64
 #define FLIPPED HIGH
 #else
 #define FLIPPED Key(0)

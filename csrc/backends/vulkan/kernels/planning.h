@@ -13,7 +13,7 @@ namespace ferrule::vulkan {
 
 // "f16" of float16, "i64" of int64, "bool".
 inline std::string abbreviation_of(const sdk::Operand& operand) {
-  const std::string name = sdk::host->dtype_name(operand.dtype());
+  std::string name = sdk::host->dtype_name(operand.dtype());
   const size_t digits = name.find_first_of("0123456789");
   if (digits == std::string::npos) return name;
   return (name.starts_with("bfloat") ? "bf" : name.substr(0, 1)) + name.substr(digits);

@@ -12,50 +12,38 @@
 // 0: sum, max, any, argmax; 1: prod, min, all, argmin.
 layout(constant_id = 3) const uint OP = 0;
 
-#if defined VARIANT_sum_f32 || defined VARIANT_sum_f16 || defined VARIANT_sum_bf16
-#define SUM
-#define Value float
-#define VALUE_BYTES 4
-#elif defined VARIANT_sum_f64
-#define SUM
+#ifdef VARIANT_sum
+#if defined VARIANT_f64
 #define Value double
 #define VALUE_BYTES 8
-#elif defined VARIANT_sum_i64
-#define SUM
+#define ITEM_BYTES 8
+Value value_of(uint64_t address, uint64_t place) { return RefF64(address).at; }
+void store(uint64_t address, Value value) { RefF64(address).at = value; }
+#elif defined VARIANT_i64
 #define Value int64_t
 #define VALUE_BYTES 8
+#define ITEM_BYTES 8
+Value value_of(uint64_t address, uint64_t place) { return RefI64(address).at; }
+void store(uint64_t address, Value value) { RefI64(address).at = value; }
+#else
+#include "float_item.glsl"
+#define Value float
+#define VALUE_BYTES 4
+Value value_of(uint64_t address, uint64_t place) { return float_at(address); }
+void store(uint64_t address, Value value) { store_float(address, value); }
 #endif
-
-#ifdef SUM
 Value identity() { return OP == 0u ? Value(0) : Value(1); }
 Value combined(Value a, Value b) {
   precise Value value = OP == 0u ? a + b : a * b;
   return value;
 }
-#if VALUE_BYTES == 4
-#include "float_item.glsl"
-Value value_of(uint64_t address, uint64_t place) { return float_at(address); }
-void store(uint64_t address, Value value) { store_float(address, value); }
-#elif defined VARIANT_sum_f64
-#define ITEM_BYTES 8
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
-Value value_of(uint64_t address, uint64_t place) { return RefF64(address).at; }
-void store(uint64_t address, Value value) { RefF64(address).at = value; }
-#else
-#define ITEM_BYTES 8
-Value value_of(uint64_t address, uint64_t place) { return RefI64(address).at; }
-void store(uint64_t address, Value value) { RefI64(address).at = value; }
-#endif
 
 #else
 #include "order.glsl"
 
 Key ordered(Key key) { return OP == 0u ? key : reversed(key); }
 
-#if defined VARIANT_place_i8 || defined VARIANT_place_u8 || defined VARIANT_place_i16 || \
-    defined VARIANT_place_u16 || defined VARIANT_place_i32 || defined VARIANT_place_u32 || \
-    defined VARIANT_place_i64 || defined VARIANT_place_u64 || defined VARIANT_place_f16 || \
-    defined VARIANT_place_bf16 || defined VARIANT_place_f32 || defined VARIANT_place_f64
+#ifdef VARIANT_place
 // Of equal keys the first one is the extreme.
 struct Value {
   Key key;
@@ -83,11 +71,7 @@ void store(uint64_t address, Value value) { store_key(address, ordered(value)); 
 #define RESULT_BYTES ITEM_BYTES
 #endif
 
-#if VALUE_BYTES == 4
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Partial { Value at; };
-#else
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Partial { Value at; };
-#endif
+#include "partial.glsl"
 
 int64_t offset_of(Layout layout_, bool is_short, uint64_t index) {
   return is_short ? short_offset_in(layout_, uint(index)) : offset_in(layout_, index);

@@ -3,8 +3,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "exponential_f32.glsl"
 #include "float_item.glsl"
+#include "elementwise/arithmetic.glsl"
+#include "elementwise/exponential.glsl"
 #include "team.glsl"
 
 layout(constant_id = 4) const bool LOGARITHM = false;
@@ -16,10 +17,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint to;
 };
 
-#define INFINITE 0x7f800000u
-#define MINUS_INFINITE 0xff800000u
-#define NAN 0x7fc00000u
-
 void main() {
   Parameters p = Parameters(push.parameters);
   uint64_t row = invocation() / TEAM;
@@ -28,24 +25,24 @@ void main() {
   uint64_t from = push.addresses.at[p.rows.value] + (counts ? uint64_t(offset_in(p.rows, row) * ITEM_BYTES) : 0ul);
   uint64_t to = push.addresses.at[p.to] + row * uint64_t(p.width) * ITEM_BYTES;
 
-  float greatest = uintBitsToFloat(MINUS_INFINITE);
+  float greatest = signed_infinity(SIGN_BIT);
   for (int64_t k = lane(); k < width; k += TEAM) {
     float x = item(from, k * p.stride);
     // NaN counts as infinity: either makes the whole row NaN.
-    if ((floatBitsToUint(x) & 0x7fffffffu) > INFINITE) x = uintBitsToFloat(INFINITE);
+    if (is_nan(x)) x = signed_infinity(0u);
     if (x > greatest) greatest = x;
   }
   greatest = greatest_of_team(greatest);
-  bool is_nan = (floatBitsToUint(greatest) & 0x7fffffffu) == INFINITE;
+  bool has_no_sum = is_infinite(greatest);
 
   Sum sum = Sum(0.0, 0.0, 0u);
   for (int64_t k = lane(); k < width; k += TEAM) add(sum, exp_f32(item(from, k * p.stride) - greatest));
   float total = sum_of_team(total_of(sum));
 
-  float shift = LOGARITHM ? log_f32(total) : 0.0, factor = LOGARITHM ? 1.0 : divided_f32(1.0, total);
+  float shift = LOGARITHM ? log_f32(total) : 0.0, factor = LOGARITHM ? 1.0 : divide_f32(1.0, total);
   for (int64_t k = lane(); k < width; k += TEAM) {
     float x = item(from, k * p.stride) - greatest;
     precise float y = LOGARITHM ? x - shift : exp_f32(x) * factor;
-    store_float(to + uint64_t(k * ITEM_BYTES), is_nan ? uintBitsToFloat(NAN) : y);
+    store_float(to + uint64_t(k * ITEM_BYTES), has_no_sum ? not_a_number() : y);
   }
 }

@@ -40,11 +40,12 @@ void main() {
   bool from_end = found < 0 && SIGNED_INDEX;
   int64_t index = from_end ? found + p.size : found;
   if (index < 0 || index >= p.size) {
-    if (atomicCompSwap(push.fault.kind, 0u, 1u) == 0u) {
-      push.fault.value = p.to;
-      push.fault.found = found;
-      push.fault.limit = p.size;
-      push.fault.axis = p.axis;
+    Fault fault = fault_record();
+    if (atomicCompSwap(fault.kind, 0u, 1u) == 0u) {
+      fault.value = p.to;
+      fault.found = found;
+      fault.limit = p.size;
+      fault.axis = p.axis;
     }
     return;
   }

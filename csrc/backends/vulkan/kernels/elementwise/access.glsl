@@ -50,7 +50,7 @@ float load_float16(uint operand, int64_t place) {
   return widened_f16(uint(RefU16(address_of(operand, place, 2u)).at));
 }
 float load_bfloat16(uint operand, int64_t place) {
-  return uintBitsToFloat(uint(RefU16(address_of(operand, place, 2u)).at) << 16);
+  return widened_bf16(uint(RefU16(address_of(operand, place, 2u)).at));
 }
 float load_float32(uint operand, int64_t place) { return RefF32(address_of(operand, place, 4u)).at; }
 
@@ -67,12 +67,11 @@ void store_float16(uint operand, int64_t place, float x) {
   RefU16(address_of(operand, place, 2u)).at = uint16_t(narrowed_f16(x));
 }
 void store_bfloat16(uint operand, int64_t place, float x) {
-  RefU16(address_of(operand, place, 2u)).at = uint16_t(floatBitsToUint(x) >> 16);
+  RefU16(address_of(operand, place, 2u)).at = uint16_t(narrowed_bf16(x));
 }
 void store_float32(uint operand, int64_t place, float x) { RefF32(address_of(operand, place, 4u)).at = x; }
 
 #ifdef VARIANT_f64
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
 double load_float64(uint operand, int64_t place) { return RefF64(address_of(operand, place, 8u)).at; }
 void store_float64(uint operand, int64_t place, double x) { RefF64(address_of(operand, place, 8u)).at = x; }
 #endif

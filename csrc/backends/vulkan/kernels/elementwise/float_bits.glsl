@@ -59,6 +59,9 @@ float rounded_to_odd(uint sign, uint mantissa, int exponent) {
 
 // x * 2^n, rounded once; x is finite.
 float scaled(float x, int n) {
+  // Nearly always only the exponent changes.
+  int exponent = int(magnitude_bits(x) >> 23), moved = exponent + n;
+  if (exponent > 0 && moved > 0 && moved < 255) return uintBitsToFloat(floatBitsToUint(x) + (uint(n) << 23));
   if (is_zero(x)) return x;
   Parts parts = parts_of(x);
   return rounded(sign_bit(x), parts.mantissa << 2, parts.exponent + n);

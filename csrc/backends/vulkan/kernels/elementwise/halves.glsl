@@ -1,4 +1,5 @@
-// float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even.
+// float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even. In integers: what the
+// built-in conversions do to ties and subnormal numbers is the driver's choice.
 
 float as_f16(float x) {
   uint bits = magnitude_bits(x);
@@ -33,3 +34,7 @@ uint narrowed_f16(float x) {
   uint shift = min(126u - (bits >> 23), 25u);
   return sign | ((bits & 0x007fffffu) | 0x00800000u) >> shift;
 }
+
+float widened_bf16(uint half_) { return uintBitsToFloat(half_ << 16); }
+// Of a float that is rounded to one.
+uint narrowed_bf16(float x) { return floatBitsToUint(x) >> 16; }
