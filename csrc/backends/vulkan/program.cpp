@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -66,7 +67,7 @@ struct Program::Frame {
   Allocation memory;  // the table, and behind it the parameters
   Allocation fault;
   Recording recording;
-  bool has_parameters = false;  // once the first execution has begun
+  std::atomic<bool> has_parameters{false};  // once an execution that copied them there is done
 };
 
 Program::Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
@@ -126,7 +127,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     for (uint64_t at = 0; at < table.size(); at += largest_update)
       vk.CmdUpdateBuffer(commands, frame.memory.buffer, frame.memory.offset + at,
                          std::min(largest_update, table.size() - at), table.data() + at);
-    if (!std::exchange(frame.has_parameters, true)) {
+    if (!frame.has_parameters) {
       const VkBufferCopy all{parameters_.offset, frame.memory.offset + parameters_at(), parameters_.size};
       vk.CmdCopyBuffer(commands, parameters_.buffer, frame.memory.buffer, 1, &all);
     }
@@ -137,8 +138,10 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
             VK_ACCESS_HOST_READ_BIT);
   };
-  queue.submit(commands_of_graph, shared_from_this(),
-               [self = shared_from_this(), &frame] { self->check_fault(frame); });
+  queue.submit(commands_of_graph, shared_from_this(), [self = shared_from_this(), &frame] {
+    frame.has_parameters = true;
+    self->check_fault(frame);
+  });
 }
 
 void Program::check_fault(Frame& frame) const {
