@@ -30,6 +30,27 @@ class Drivers:
         """The manifest of a driver from drivers/driver.c."""
         return self.manifest(compile_library("driver.c", self.folder / "libdriver.so", *definitions))
 
+    def failing(self, function: str, first: int, count: int, result: int) -> dict[str, str]:
+        """Variables with which some calls of a function come back with a VkResult; drivers/failing_layer.c does it."""
+        library = compile_library("failing_layer.c", self.folder / "liblayer.so")
+        name = "VK_LAYER_FERRULE_failing"
+        layer = {
+            "name": name,
+            "type": "GLOBAL",
+            "library_path": str(library),
+            "api_version": "1.3.0",
+            "implementation_version": "1",
+            "description": "has a function of Vulkan fail",
+        }
+        layers = self.folder / "layers"
+        layers.mkdir()
+        (layers / "failing.json").write_text(json.dumps({"file_format_version": "1.1.2", "layer": layer}))
+        return {
+            "VK_LAYER_PATH": os.pathsep.join([str(layers), "/usr/share/vulkan/explicit_layer.d"]),
+            "VK_INSTANCE_LAYERS": name,
+            "VULKAN_FAULT": f"{function} {first} {count} {result}",
+        }
+
     def manifest(self, library: Path) -> Path:
         manifest = library.with_suffix(".json")
         entry = {"library_path": str(library), "api_version": "1.3.0"}
