@@ -111,6 +111,18 @@ TEST_F(LoaderProbe, RefusalInOrderKeepsItsState) {
   EXPECT_CONTAINS(throwing.reason, "threw a C++ exception");
 }
 
+TEST_F(LoaderProbe, InitThatRefusesHasTheSameStateWithAndWithoutAProbe) {
+  for (const char* stem : {"t_init_finds_nothing", "t_init_lacks_something", "t_pair-broken"}) put(root(), stem);
+  for (const ProbePolicy policy : {ProbePolicy::never, ProbePolicy::automatic}) {
+    EXPECT_EQ(probed("t_init_finds_nothing", policy).state, LoadState::no_device);
+    EXPECT_EQ(probed("t_init_lacks_something", policy).state, LoadState::incompatible);
+    const LoadRow broken = probed("t_pair-broken", policy);
+    EXPECT_EQ(broken.state, LoadState::error);
+    EXPECT_EQ(broken.reason, "the test wants it to fail");
+    EXPECT_EQ(broken.probed, policy == ProbePolicy::never ? "no" : "cached");
+  }
+}
+
 TEST_F(LoaderProbe, FailureGivesWayToTheNextVariant) {
   put_with_manifest(root(), "t_pair-broken", {{"rank", 3}});
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});

@@ -1,16 +1,14 @@
-"""The Vulkan module, which FERRULE_BACKEND_PATH names, each test in a process of its own."""
+"""The Vulkan module, which FERRULE_BACKEND_PATH names, and processes that meet it."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., str]
+from vulkan_drivers import Drivers
+from vulkan_process import Processes
 
 
 @pytest.fixture(scope="session")
@@ -21,26 +19,16 @@ def module() -> Path:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def start(module: Path, tmp_path: Path) -> Processes:
+    return Processes(tmp_path)
+
+
+@pytest.fixture
+def run(start: Processes) -> Callable[..., str]:
     """Runs a program, with these variables, and returns what it prints."""
+    return start.quiet
 
-    def run_program(program: str, **variables: str) -> str:
-        prelude = "import numpy as np\nimport ferrule as fe\n"
-        settings = {
-            "FERRULE_CACHE_DIR": str(tmp_path / "cache"),
-            "FERRULE_PROBE": "never",
-            "FERRULE_VULKAN_VALIDATE": "1",
-        }
-        result = subprocess.run(
-            [sys.executable, "-c", prelude + program],
-            env={**os.environ, **settings, **variables},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            cwd=tmp_path,
-        )
-        assert result.returncode == 0, result.stderr
-        assert result.stderr == "", result.stderr  # the validation layer has nothing to say
-        return result.stdout
 
-    return run_program
+@pytest.fixture
+def drivers(tmp_path: Path) -> Drivers:
+    return Drivers(tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from conftest import Run
+from collections.abc import Callable
+
+Run = Callable[..., str]
 
 
 def test_a_chain_of_elementwise_ops_is_one_dispatch(run: Run) -> None:

@@ -13,30 +13,35 @@ namespace {
 
 #if defined(_WIN32)
 constexpr const char* library_names[] = {"vulkan-1.dll"};
+constexpr const char* package_of_library = ", which comes with a GPU's driver";
 #elif defined(__APPLE__)
 constexpr const char* library_names[] = {"libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib"};
+constexpr const char* package_of_library = ", which Vulkan's SDK brings";
 #else
 constexpr const char* library_names[] = {"libvulkan.so.1", "libvulkan.so"};
+constexpr const char* package_of_library = " (Debian's package is libvulkan1)";
 #endif
 
-// Never closed again: drivers leave threads, and functions to be run at their ends, that do not survive it. Opening it
-// anew gives the same library.
-PFN_vkGetInstanceProcAddr entry_of(const char* library) {
+// Null when there is none, and then a complaint about the library. Never closed again: drivers leave threads, and
+// functions to be run at their ends, that do not survive it. Opening it anew gives the same library.
+PFN_vkGetInstanceProcAddr entry_of(const char* library, std::string& complaint) {
+  void* entry = nullptr;
 #if defined(_WIN32)
   const HMODULE module = LoadLibraryExA(library, nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
-  if (module == nullptr) return nullptr;
-  return reinterpret_cast<PFN_vkGetInstanceProcAddr>(
-      reinterpret_cast<void*>(GetProcAddress(module, "vkGetInstanceProcAddr")));
+  if (module == nullptr) complaint = "it cannot be opened";
+  if (module != nullptr) entry = reinterpret_cast<void*>(GetProcAddress(module, "vkGetInstanceProcAddr"));
 #else
   void* const module = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) return nullptr;
-  return reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(module, "vkGetInstanceProcAddr"));
+  if (module == nullptr) complaint = dlerror();  // names it, too, mostly
+  if (module != nullptr) entry = dlsym(module, "vkGetInstanceProcAddr");
 #endif
+  if (module != nullptr && entry == nullptr) complaint = "it has no function vkGetInstanceProcAddr";
+  return reinterpret_cast<PFN_vkGetInstanceProcAddr>(entry);
 }
 
 template <class Function>
 void require(Function& slot, PFN_vkVoidFunction found, const char* name) {
-  if (found == nullptr) throw sdk::Error(FE_UNSUPPORTED, std::string("the Vulkan driver has no function ") + name);
+  if (found == nullptr) throw sdk::Error(FE_UNSUPPORTED, std::string("this system's Vulkan has no function ") + name);
   slot = reinterpret_cast<Function>(found);
 }
 
@@ -49,11 +54,13 @@ bool is_in(const std::vector<Properties>& list, char (Properties::*name)[size], 
 
 GlobalFunctions open_library() {
   GlobalFunctions functions;
+  std::string about_first, about_others;
   for (const char* name : library_names)
-    if ((functions.GetInstanceProcAddr = entry_of(name)) != nullptr) break;
+    if ((functions.GetInstanceProcAddr = entry_of(name, about_first.empty() ? about_first : about_others)) != nullptr)
+      break;
   if (functions.GetInstanceProcAddr == nullptr)
-    throw sdk::Error(FE_NOT_FOUND, std::string("this system has no Vulkan: ") + library_names[0] +
-                                       ", which comes with its loader, cannot be opened");
+    throw sdk::Error(FE_NOT_FOUND, std::string("this system has no Vulkan loader library") + package_of_library + ": " +
+                                       library_names[0] + ": " + about_first);
   const auto find = [&](const char* name) { return functions.GetInstanceProcAddr(nullptr, name); };
   functions.EnumerateInstanceVersion =
       reinterpret_cast<PFN_vkEnumerateInstanceVersion>(find("vkEnumerateInstanceVersion"));

@@ -24,6 +24,18 @@ class Executable final : public sdk::Executable {
 
 constexpr std::size_t parameter_alignment = 16;
 
+// A driver that cannot compile a shader says neither which nor for what.
+VkPipeline pipeline_of(Context& context, std::string_view op, const Dispatch& dispatch) {
+  Faults& faults = context.faults();
+  try {
+    if (++faults.shaders == faults.shader_fails_at) check(VK_ERROR_UNKNOWN, "vkCreateComputePipelines");
+    return context.pipelines().get(dispatch);
+  } catch (const sdk::Error& error) {
+    throw sdk::Error(error.code(), std::string(op) + ": the shader " + dispatch.shader + " cannot be compiled for " +
+                                       context.physical().description.name + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
@@ -52,7 +64,7 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context,
     scratch = std::max(scratch, plan.scratch);
     for (const Dispatch& dispatch : plan.dispatches) {
       parameters.resize((parameters.size() + parameter_alignment - 1) / parameter_alignment * parameter_alignment);
-      steps.push_back({.pipeline = context->pipelines().get(dispatch),
+      steps.push_back({.pipeline = pipeline_of(*context, node.op(), dispatch),
                        .groups = dispatch.groups,
                        .parameters = parameters.size(),
                        .barrier = hazards.is_barrier_due(dispatch.reads, dispatch.writes)});

@@ -15,15 +15,17 @@ const Allocation& allocation_of(sdk::Buffer& buffer) { return static_cast<Buffer
 std::vector<sdk::OptionDescription> Device::options() {
   return {{"validate", "boolean", "Vulkan's validation layer checks each call, and logs what it finds as errors"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
-          {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"}};
+          {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"},
+          {"shader_fails_at", "integer", "for tests: the driver cannot compile the n-th shader that graphs ask for"}};
 }
 
 std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment) {
   Faults& faults = context_->faults();
   const int64_t number = ++faults.allocations;
   if (number == faults.out_of_memory_at)
-    throw sdk::Error(FE_OUT_OF_MEMORY, "vulkan: out of memory at allocation " + std::to_string(number) + ", of " +
-                                           std::to_string(size) + " bytes");
+    throw sdk::Error(FE_OUT_OF_MEMORY, context_->physical().description.name + " has no " + std::to_string(size) +
+                                           " bytes left at allocation " + std::to_string(number) +
+                                           ", as it was asked to");
   return std::make_unique<Buffer>(context_->memory().allocate(size, alignment, Use::device));
 }
 

@@ -127,9 +127,10 @@ std::vector<VkPhysicalDevice> Instance::physical_devices() const {
       return functions_.EnumeratePhysicalDevices(instance_, count, items);
     });
   } catch (const sdk::Error& error) {
-    // What the loader says when each driver that it found refused to start.
+    // What the loader says when no driver has a device.
     if (error.code() != FE_UNSUPPORTED) throw;
-    throw sdk::Error(FE_NOT_FOUND, std::string("no Vulkan driver could be started: ") + error.what());
+    throw sdk::Error(FE_NOT_FOUND,
+                     std::string("no Vulkan driver finds a device (") + error.what() + about_variables() + ")");
   }
 }
 

@@ -18,15 +18,24 @@ class Backend final : public sdk::Backend {
   }
   std::vector<sdk::OptionDescription> options() override { return Device::options(); }
   std::unique_ptr<sdk::Device> open(uint32_t index, const sdk::Options& options) override {
-    if (!options.boolean("validate", false))
-      return std::make_unique<Device>(std::make_shared<Context>(instance_, devices_[index], options));
+    const PhysicalDevice& device = devices_[index];
+    if (!options.boolean("validate", false)) return open(instance_, device, options);
     // The layer belongs to an instance from its beginning.
     auto validating = std::make_shared<Instance>(true);
-    const PhysicalDevice device = find_again(devices_[index], *validating);
-    return std::make_unique<Device>(std::make_shared<Context>(std::move(validating), device, options));
+    const PhysicalDevice again = find_again(device, *validating);
+    return open(std::move(validating), again, options);
   }
 
  private:
+  static std::unique_ptr<sdk::Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& device,
+                                           const sdk::Options& options) {
+    try {
+      return std::make_unique<Device>(std::make_shared<Context>(std::move(instance), device, options));
+    } catch (const sdk::Error& error) {
+      throw sdk::Error(error.code(), device.description.name + " cannot be opened: " + error.what());
+    }
+  }
+
   std::shared_ptr<Instance> instance_;
   std::vector<PhysicalDevice> devices_;
 };

@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -50,7 +51,7 @@ struct Program::Frame {
       : memory(context.memory().allocate(size, 64, Use::device)), recording(context) {}
   Allocation memory;  // the table, and behind it the parameters
   Recording recording;
-  bool has_parameters = false;  // once the first execution has begun
+  std::atomic<bool> has_parameters{false};  // once an execution that copied them there is done
 };
 
 Program::Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
@@ -110,7 +111,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     for (uint64_t at = 0; at < table.size(); at += largest_update)
       vk.CmdUpdateBuffer(commands, frame.memory.buffer, frame.memory.offset + at,
                          std::min(largest_update, table.size() - at), table.data() + at);
-    if (!std::exchange(frame.has_parameters, true)) {
+    if (!frame.has_parameters) {
       const VkBufferCopy all{parameters_.offset, frame.memory.offset + parameters_at(), parameters_.size};
       vk.CmdCopyBuffer(commands, parameters_.buffer, frame.memory.buffer, 1, &all);
     }
@@ -120,8 +121,10 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     const VkCommandBuffer graph = frame.recording.commands();
     vk.CmdExecuteCommands(commands, 1, &graph);
   };
-  queue.submit(commands_of_graph, shared_from_this(),
-               [self = shared_from_this(), fault] { self->check_fault(*fault); });
+  queue.submit(commands_of_graph, shared_from_this(), [self = shared_from_this(), &frame, fault] {
+    frame.has_parameters = true;
+    self->check_fault(*fault);
+  });
 }
 
 void Program::check_fault(const Allocation& record) const {

@@ -45,7 +45,8 @@ uint64_t Queue::submit(const Timeline::Record& record, std::shared_ptr<void> kee
   Faults& faults = context_->faults();
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
-    timeline_->poison({FE_DEVICE_LOST, "vulkan: the device was lost at execution " + std::to_string(number)});
+    timeline_->poison({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
+                                           std::to_string(number) + ", as it was asked to"});
   return timeline_->submit(record, std::move(keep_alive), std::move(after));
 }
 

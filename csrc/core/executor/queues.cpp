@@ -30,6 +30,10 @@ void DeviceQueue::finish(fe_error* error) {
     release(late);
   else
     error = late;
+  // The caller is told now, and nobody else has work in the queue: what comes next starts anew, unless the device is
+  // lost.
+  if (error && code_of(error) != FE_DEVICE_LOST && queue_ && device_.table().queue_reset)
+    release(device_.table().queue_reset(queue_));
   device_.check(error);
 }
 

@@ -8,6 +8,7 @@
 #include "core/loader/judge.h"
 #include "core/loader/open.h"
 #include "core/loader/read.h"
+#include "core/loader/refusal.h"
 #include "core/loader/stopwatch.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
@@ -70,7 +71,7 @@ void add_other_rows(const std::set<std::string>& reported, LoadReport& report) {
     row.path = row.root = "static";
     row.name = refusal.name;
     row.variant = refusal.variant;
-    row.state = refusal.disabled ? LoadState::disabled : LoadState::error;
+    row.state = refusal.disabled ? LoadState::disabled : state_of(refusal.code);
     row.reason = refusal.reason;
     report.rows.push_back(std::move(row));
   }

@@ -33,7 +33,8 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
     candidate.refuse(refusal.state, refusal.code, refusal.reason);
   } catch (...) {
     const ErrorPointer error(to_error_of_current_exception());
-    candidate.refuse(LoadState::error, code_of(error.get()), message_of(error.get()));
+    const fe_code code = code_of(error.get());
+    candidate.refuse(state_of(code), code, message_of(error.get()));
   }
   return false;
 }

@@ -21,19 +21,6 @@ Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& p
   return verdict;
 }
 
-// The states that the same refusals have when the module is opened here.
-LoadState state_of_refusal(fe_code code) {
-  switch (code) {
-    case FE_NOT_FOUND:
-      return LoadState::no_device;
-    case FE_UNSUPPORTED:
-    case FE_ABI_MISMATCH:
-      return LoadState::incompatible;
-    default:
-      return LoadState::error;
-  }
-}
-
 }  // namespace
 
 Prober::Prober(const Policy& policy)
@@ -82,7 +69,7 @@ void Prober::probe(Candidate& candidate, const std::string& hash) const {
     case VerdictKind::passed:
       return;
     case VerdictKind::refused:
-      throw Refusal{state_of_refusal(verdict->code), verdict->code, verdict->reason};
+      throw Refusal{state_of(verdict->code), verdict->code, verdict->reason};
     case VerdictKind::timeout:
       throw Refusal{LoadState::probe_failed, FE_TIMEOUT, verdict->reason};
     case VerdictKind::failed:

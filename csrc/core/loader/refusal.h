@@ -16,4 +16,17 @@ struct Refusal {
   std::string reason;
 };
 
+// The state of a module whose own functions refuse with this code, in its probe, here, or linked into the program.
+inline LoadState state_of(fe_code code) {
+  switch (code) {
+    case FE_NOT_FOUND:
+      return LoadState::no_device;
+    case FE_UNSUPPORTED:
+    case FE_ABI_MISMATCH:
+      return LoadState::incompatible;
+    default:
+      return LoadState::error;
+  }
+}
+
 }  // namespace ferrule

@@ -1,6 +1,7 @@
 #include "core/registry/registry.h"
 
 #include "core/environment.h"
+#include "core/error.h"
 #include "core/log.h"
 #include "core/registry/abi.h"
 #include "core/threads/immortal.h"
@@ -93,15 +94,17 @@ void Registry::add_static_modules() {
   for (const fe_static_module* const* place = ferrule_static_modules; *place != nullptr; ++place) {
     const fe_static_module& module = **place;
     if (find_backend(module.name)) continue;
-    StaticRefusal refusal{module.name, module.variant != nullptr ? module.variant : "", false, ""};
+    StaticRefusal refusal{module.name, module.variant != nullptr ? module.variant : "", false, "", FE_OK};
     refusal.reason = disabled_reason(module.name);
     refusal.disabled = !refusal.reason.empty();
     if (!refusal.disabled) {
       try {
         add(&module);
         continue;
-      } catch (const std::exception& error) {
-        refusal.reason = error.what();
+      } catch (...) {
+        const ErrorPointer error(to_error_of_current_exception());
+        refusal.code = code_of(error.get());
+        refusal.reason = message_of(error.get());
       }
     }
     refusals.push_back(std::move(refusal));

@@ -18,6 +18,7 @@ struct StaticRefusal {
   std::string name, variant;
   bool disabled = false;
   std::string reason;
+  fe_code code = FE_OK;  // of the error that it came back with
 };
 
 class Registry {

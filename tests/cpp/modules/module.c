@@ -2,7 +2,7 @@
  * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_NAMED gives its devices
  * names of their own; TEST_UUIDS and TEST_ADDRESSES
  * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
- * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS,
+ * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, a code,
  * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
@@ -41,7 +41,7 @@
 #define TEST_WRONG_NAME TEST_NAME
 #endif
 #ifndef TEST_INIT_FAILS
-#define TEST_INIT_FAILS 0
+#define TEST_INIT_FAILS FE_OK
 #endif
 enum fault { FAULT_NONE, FAULT_ABORT, FAULT_HANG, FAULT_ROUNDING, FAULT_VARIABLE, FAULT_WORDS };
 #ifndef TEST_FAULT
@@ -179,7 +179,7 @@ static fe_error *initialise(const fe_host *given, fe_backend *out) {
   host = given;
   note("initialised");
   commit(TEST_FAULT);
-  if (TEST_INIT_FAILS) return host->error_create(FE_DEVICE_LOST, "the test wants it to fail");
+  if (TEST_INIT_FAILS != FE_OK) return host->error_create(TEST_INIT_FAILS, "the test wants it to fail");
   out->self = (fe_module_backend *)&devices;
   out->name = TEST_WRONG_NAME;
   out->variant = TEST_VARIANT;
