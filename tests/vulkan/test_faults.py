@@ -147,6 +147,17 @@ name = fe.device("vulkan").info["description"]
 """
 
 
+def test_validation_without_its_layer_is_an_error_that_names_the_layer_and_its_package(run: Run) -> None:
+    program = """
+said = attempt(lambda: put(1, 2))
+assert said.startswith("UnsupportedError: "), said
+print(said)
+"""
+    said = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
+    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in said
+    assert "vulkan-validationlayers" in said
+
+
 def test_a_lost_device_is_an_error_of_all_that_lies_on_it_until_refresh(run: Run) -> None:
     program = """
 x, y, double = put(1, 2), put(3, 4), fe.graph(lambda a: a + a)
