@@ -31,7 +31,12 @@ LIBRARIES = {
     "vulkan/": {"backends"},
     "pybind11/": {"bindings"},
 }
-GENERATED = {"op_table.inc": "ops", "op_samples.inc": "conformance", "declarations.inc": "sdk"}
+GENERATED = {
+    "op_table.inc": "ops",
+    "op_samples.inc": "conformance",
+    "declarations.inc": "sdk",
+    "shader_table.h": "backends/vulkan",
+}
 
 
 def files() -> Iterator[Path]:
