@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Run
+from program import Run
 
 
 def test_a_chain_of_elementwise_ops_is_one_dispatch(run: Run) -> None:

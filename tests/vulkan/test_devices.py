@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conftest import Run
+from program import Run
 
 ROW = """
 [row] = [row for row in fe.load_all().candidates if row.name == "vulkan"]
