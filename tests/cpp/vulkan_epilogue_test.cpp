@@ -1,5 +1,8 @@
 // Elementwise ops that are fused to a matrix product or a reduction: no dispatch more, or a refusal with a reason.
 #include "compile.h"
+
+#include <ferrule/ops.h>
+
 #include "shaders.h"
 #include "splice.h"
 #include "vulkan_view.h"
@@ -95,6 +98,36 @@ TEST_F(VulkanEpilogue, FitsTheProductsOfEveryDtype) {
   }
 }
 
+TEST_F(VulkanEpilogue, IsInTheLastDispatchOfAReduction) {
+  const int64_t first[] = {0}, second[] = {1};
+  for (const char* dtype : {"float32", "float16", "bfloat16"})
+    for (const char* op : {"sum", "max"})
+      for (const auto& [shape, axis] : {std::pair{Axes{65, 17}, first},
+                                        {Axes{65, 17}, second},
+                                        {Axes{3, 70000}, second},
+                                        {Axes{70000, 100}, first},
+                                        {Axes{1, 40000000}, second}}) {
+        auto made = fused(dtype, "relu");
+        const int64_t results = shape[1 - static_cast<size_t>(*axis)];
+        made->view.input(dtype, shape, {shape[1], 1});
+        made->view.input(dtype, {results}, {1});
+        made->view.output(dtype, {results}, {1});
+        const fe_sum_attributes attributes = {.struct_size = sizeof(attributes), .axis = {axis, 1}, .keepdims = 0};
+        const Plan with = made->plan(op, &attributes);
+        ASSERT_TRUE(with.support.supported) << with.support.reason;
+        made->view.inputs.resize(1);
+        const Plan without = vulkan::plan_of(made->view.planned(op, &attributes), any_device);
+        ASSERT_EQ(with.dispatches.size(), without.dispatches.size());
+        for (const Plan* plan : {&with, &without}) {
+          for (size_t i = 0; i + 1 < plan->dispatches.size(); ++i)
+            EXPECT_EQ(calls_of(plan->dispatches[i]), "leave_partial");
+          EXPECT_TRUE(calls_of(plan->dispatches.back()).starts_with("result_f32"));
+        }
+        EXPECT_EQ(with.dispatches.back().reads.back(), 1u);
+        EXPECT_EQ(with.dispatches.back().writes, std::vector<uint32_t>({2}));
+      }
+}
+
 TEST_F(VulkanEpilogue, WhatIsNotThereIsRefusedByName) {
   const Plan plan = product("float32", 17, 65, 130, "atan")->plan("matmul");
   EXPECT_FALSE(plan.support.supported);
@@ -104,6 +137,13 @@ TEST_F(VulkanEpilogue, WhatIsNotThereIsRefusedByName) {
   wide->then.attributes = &to_double;
   wide->then.dtype = dtype_id("float64");
   EXPECT_EQ(wide->plan("matmul").support.reason, "what is fused to it computes in float64");
+  auto whole = fused("int64", "abs");
+  whole->view.input("int64", {4, 3}, {3, 1});
+  whole->view.input("int64");
+  whole->view.output("int64");
+  const int64_t last[] = {1};
+  const fe_sum_attributes sum = {.struct_size = sizeof(sum), .axis = {last, 1}, .keepdims = 0};
+  EXPECT_EQ(whole->plan("sum", &sum).support.reason, "it does not run the ops that are fused to it");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Elementwise ops that are fused to a matrix product: one node, and the bits of one op after the other."""
+"""Elementwise ops that are fused to a matrix product or a reduction: one node, and the bits of one op after the other."""
 
 from __future__ import annotations
 
@@ -81,5 +81,24 @@ x, w = normal(17, 20), normal(20, 40)
 def widened(a, b):
     return fe.astype(fe.matmul(a, b), fe.float64) * 2
 check(widened, lambda a, b: (a @ b) * 2, 4e-6, x, w, ops=("matmul", "fused"))
+"""
+    run(PRELUDE + program)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-6), ("float16", 2e-3)])
+def test_what_follows_a_reduction_is_its_own(run: Run, dtype: str, tolerance: float) -> None:
+    program = f"""
+def inverse_root(x):
+    return 1 / fe.sqrt(fe.max(x, axis=axis) + 1)
+
+def mean(x, y):
+    return fe.astype(fe.sum(x, axis=axis) / 8 - y, fe.float32)
+
+for shape, axis in (((1, 1), 1), ((17, 65), 1), ((130, 65), 0), ((3, 9000), 1), ((2000, 70), 0), ((5, 17, 6), (0, 2))):
+    x = normal(*shape, dtype="{dtype}") / np.sqrt(np.prod(shape))
+    x = np.abs(x).astype("{dtype}")
+    y = normal(*np.sum(x, axis=axis).shape, dtype="{dtype}")
+    check(inverse_root, lambda x: 1 / np.sqrt(np.max(x, axis=axis) + 1), {tolerance}, x, ops=("max",))
+    check(mean, lambda x, y: np.sum(x, axis=axis) / 8 - y, {tolerance}, x, y, ops=("sum",))
 """
     run(PRELUDE + program)

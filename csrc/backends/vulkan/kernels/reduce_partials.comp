@@ -13,6 +13,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint64_t from_bytes, to_bytes;  // in scratch
   uint to;
 };
+#define OPERANDS_AT 40
 
 shared Value values[gl_WorkGroupSize.x];
 
@@ -33,8 +34,6 @@ void main() {
     barrier();
   }
   if (own >= columns || !counts) return;
-  if (uint64_t(p.partials) <= TEAM)
-    store(push.addresses.at[p.to] + result * RESULT_BYTES, values[own]);
-  else
-    Partial(scratch_address() + p.to_bytes + (block * results + result) * VALUE_BYTES).at = values[own];
+  finish(result, values[own], uint64_t(p.partials) <= TEAM, p.to, push.parameters + OPERANDS_AT,
+         p.to_bytes + (block * results + result) * VALUE_BYTES);
 }
