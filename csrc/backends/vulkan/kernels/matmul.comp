@@ -36,6 +36,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
 shared Value a_tile[STEP * (TILE_M + 1)];
 shared Value b_tile[STEP * (TILE_N + 1)];
 
+void spliced() {}
 // What is spliced where K is split: the sum of a segment is left for matmul_segments.comp.
 uint64_t partials;  // an address
 void leave_partial() { Partial(partials + element * VALUE_BYTES).at = result; }

@@ -12,6 +12,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   Layout operands[];
 };
 
+void spliced() {}
+
 void main() {
   Parameters p = Parameters(push.parameters);
   element = invocation();

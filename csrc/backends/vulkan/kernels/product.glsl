@@ -47,8 +47,6 @@ int result_i32() { return int(result); }
 float result_f32() { return result; }
 #endif
 
-void spliced() {}
-
 #if VALUE_BYTES == 8
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Partial { Value at; };
 #else

@@ -6,6 +6,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint USED = LANES;  // lanes that get elements, rounded up to a power of two
 layout(constant_id = 5) const bool SHORT = false;
 

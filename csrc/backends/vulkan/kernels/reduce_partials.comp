@@ -6,6 +6,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint TEAM = 256;  // a power of two that divides the workgroup's size
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {

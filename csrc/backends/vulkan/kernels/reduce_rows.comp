@@ -5,6 +5,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint LEAVES = 1;  // of one result that a workgroup reduces, a power of two
 layout(constant_id = 5) const uint SLOTS = 8;   // leaves that a workgroup reduces
 layout(constant_id = 6) const bool SHORT = false;

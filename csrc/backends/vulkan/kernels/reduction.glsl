@@ -108,7 +108,7 @@ Value own;
 uint64_t own_place;
 float result_f32() { return number_of(own); }
 void leave_partial() { Partial(own_place).at = own; }
-void spliced() {}
+void spliced();  // of the shader
 void finish(uint64_t index, Value value, bool is_whole, uint to, uint64_t operands_at, uint64_t in_scratch) {
   element = index;
   operands = Operands(operands_at);

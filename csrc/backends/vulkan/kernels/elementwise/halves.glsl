@@ -1,4 +1,6 @@
 // float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even.
+#ifndef HALVES  // a shader may have it by two ways
+#define HALVES
 
 float as_f16(float x) {
   uint bits = magnitude_bits(x);
@@ -33,3 +35,5 @@ uint narrowed_f16(float x) {
   uint shift = min(126u - (bits >> 23), 25u);
   return sign | ((bits & 0x007fffffu) | 0x00800000u) >> shift;
 }
+
+#endif
