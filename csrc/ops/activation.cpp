@@ -7,12 +7,14 @@ OP(sigmoid).doc("1 / (1 + exp(-x)).").elementwise().input("x", floating).result(
 
 OP(silu)
     .doc("x * sigmoid(x), elementwise.")
+    .elementwise()
     .input("x", floating)
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });
 
 OP(relu)
     .doc("max(x, 0), elementwise.")
+    .elementwise()
     .input("x", numeric)
     .result(same_shape_and_dtype)
     .decompose([](Builder& b, Value x) { return b.maximum(x, b.scalar_like(0, x)); });

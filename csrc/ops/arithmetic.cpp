@@ -62,12 +62,18 @@ OP(minimum)
     .promoted("x2", any)
     .result(broadcast_promoted);
 
-OP(square).doc("x * x.").input("x", numeric).result(same_shape_and_dtype).decompose([](Builder& b, Value x) {
-  return b.multiply(x, x);
-});
+OP(square)
+    .doc("x * x.")
+    .elementwise()
+    .input("x", numeric)
+    .result(same_shape_and_dtype)
+    .decompose([](Builder& b, Value x) { return b.multiply(x, x); });
 
-OP(reciprocal).doc("1 / x.").input("x", floating).result(same_shape_and_dtype).decompose([](Builder& b, Value x) {
-  return b.divide(b.scalar_like(1, x), x);
-});
+OP(reciprocal)
+    .doc("1 / x.")
+    .elementwise()
+    .input("x", floating)
+    .result(same_shape_and_dtype)
+    .decompose([](Builder& b, Value x) { return b.divide(b.scalar_like(1, x), x); });
 
 }  // namespace ferrule::ops

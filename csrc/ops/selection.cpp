@@ -24,6 +24,7 @@ OP(astype)
 
 OP(clip)
     .doc("x limited to [minimum, maximum].")
+    .elementwise()
     .promoted("x", numeric)
     .promoted("minimum", numeric)
     .promoted("maximum", numeric)

@@ -72,6 +72,13 @@ TEST_F(CompilerFuse, AnEpilogueGoesBehindItsMatmul) {
   EXPECT_EQ(ops_of(fused()), "matmul add exp");
 }
 
+TEST_F(CompilerFuse, WhatCouldBeDecomposedIsFusedAsItIs) {
+  ValueId x = add("matmul", {input({4, 2}), input({2, 3})});
+  for (const char* op : {"relu", "silu", "square", "reciprocal"}) x = add(op, {x});
+  graph.outputs = {add("clip", {x, scalar(0), scalar(1)})};
+  EXPECT_EQ(ops_of(fused()), "matmul{relu silu square reciprocal clip}");
+}
+
 TEST_F(CompilerFuse, AMatmulThatOthersReadKeepsItsOwnNode) {
   const ValueId product = add("matmul", {input({4, 2}), input({2, 3})});
   graph.outputs = {add("exp", {product}), product};

@@ -69,7 +69,8 @@ TEST_F(Executor, AMillionChainedAddsComputeAndAreFreedWithoutRecursion) {
 
 // Random elementwise graphs with broadcasts, casts and several outputs, some behind a matmul or a reduction.
 TEST_F(Executor, FusedEqualsUnfusedBitForBit) {
-  const char* const unary[] = {"exp", "tanh", "abs", "negative", "sigmoid", "sqrt", "gelu", "silu", "sin"};
+  const char* const unary[] = {"exp",  "tanh", "abs", "negative", "sigmoid", "sqrt",
+                               "gelu", "silu", "sin", "relu",     "square",  "reciprocal"};
   const char* const binary[] = {"add", "subtract", "multiply", "divide", "maximum", "pow"};
   std::mt19937 random(11);
   const auto pick = [&](std::size_t count) { return random() % count; };

@@ -5,101 +5,27 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
-#include "fake_host.h"
-#include "ops/dtype.h"
 #include "shaders.h"
 #include "splice.h"
+#include "vulkan_view.h"
 
 namespace {
 
 using ferrule::dtype_rows;
 using ferrule::DTypeRow;
+using ferrule::test::dtype_id;
+using ferrule::test::op_id;
+using ferrule::test::View;
 using ferrule::vulkan::Body;
 using ferrule::vulkan::body_of;
 using ferrule::vulkan::find_shader;
 using ferrule::vulkan::PlannedNode;
-using Axes = std::vector<int64_t>;
 
-const std::vector<std::string> ops = {"",          "fused",    "copy",       "astype",         "add",    "less",
-                                      "where",     "exp",      "gelu",       "relu",           "clip",   "floor_divide",
-                                      "remainder", "pow",      "bitwise_or", "bitwise_invert", "isnan",  "logical_xor",
-                                      "maximum",   "negative", "sqrt",       "round",          "matmul", "atan"};
-
-fe_op op_id(std::string_view name) {
-  for (fe_op id = 1; id < ops.size(); ++id)
-    if (ops[id] == name) return id;
-  return 0;
-}
-fe_dtype dtype_id(std::string_view name) { return static_cast<fe_dtype>(ferrule::find_dtype(name)->dtype); }
-
-const fe_host& host() {
-  static const fe_host host = [] {
-    fe_host slots = ferrule::test::fake_host();
-    slots.op_name = [](fe_op op) { return ops[op].c_str(); };
-    slots.dtype_id = [](const char* name) { return dtype_id(name); };
-    slots.dtype_name = [](fe_dtype dtype) { return ferrule::find_dtype(dtype)->name; };
-    slots.dtype_size = [](fe_dtype dtype) { return ferrule::find_dtype(dtype)->size; };
-    return slots;
-  }();
-  return host;
-}
-
-// A view of one node, whose values are inputs first.
-struct View {
-  std::deque<Axes> axes;
-  std::deque<fe_value> values;
-  std::vector<const fe_value*> value_pointers;
-  fe_storage storage{};
-  const fe_storage* storage_pointer = &storage;
-  std::vector<uint32_t> inputs, outputs;
-  fe_node node{};
-  const fe_node* node_pointer = &node;
-  fe_graph_view view{};
-
-  void value(std::string_view dtype, const Axes& shape, const Axes& strides) {
-    fe_value value{};
-    value.dtype = dtype_id(dtype);
-    value.rank = static_cast<int32_t>(shape.size());
-    value.shape = axes.emplace_back(shape).data();
-    value.strides = axes.emplace_back(strides).data();
-    value_pointers.push_back(&values.emplace_back(value));
-  }
-  void input(std::string_view dtype, const Axes& shape = {4}, const Axes& strides = {1}) {
-    inputs.push_back(static_cast<uint32_t>(values.size()));
-    value(dtype, shape, strides);
-  }
-  void output(std::string_view dtype, const Axes& shape = {4}, const Axes& strides = {1}) {
-    outputs.push_back(static_cast<uint32_t>(values.size()));
-    value(dtype, shape, strides);
-  }
-  PlannedNode planned(std::string_view op, const void* attributes = nullptr, const fe_body* body = nullptr) {
-    node.op = op_id(op);
-    node.input_count = static_cast<uint32_t>(inputs.size());
-    node.output_count = static_cast<uint32_t>(outputs.size());
-    node.inputs = inputs.data();
-    node.outputs = outputs.data();
-    node.attributes = attributes;
-    node.body = body;
-    view.storages = &storage_pointer;
-    view.values = value_pointers.data();
-    view.nodes = &node_pointer;
-    return {view, 0};
-  }
-};
-
-class VulkanBody : public testing::Test {
+class VulkanBody : public ferrule::test::PlansNodes {
  protected:
-  void SetUp() override {
-    before_ = ferrule::sdk::host;
-    ferrule::sdk::host = &host();
-  }
-  void TearDown() override { ferrule::sdk::host = before_; }
-
   // As the functions' names, and spliced: a type that does not fit throws.
   static std::string written(const Body& body) {
     ferrule::vulkan::splice(find_shader(body.uses_float64 ? "elementwise.f64" : "elementwise.basic"), body.calls);
@@ -114,9 +40,6 @@ class VulkanBody : public testing::Test {
     view.output(out);
     return written(body_of(view.planned(op, attributes)));
   }
-
- private:
-  const fe_host* before_ = nullptr;
 };
 
 TEST_F(VulkanBody, AnOpIsOneFunctionBetweenLoadsAndAStore) {
@@ -232,7 +155,7 @@ TEST_F(VulkanBody, AnEpilogueBeginsWithTheResultOfTheShader) {
   const Body found = ferrule::vulkan::epilogue_of(view.planned("matmul", nullptr, &body), 2);
   std::string names;
   for (const auto& call : found.calls) names += call.function + " ";
-  EXPECT_EQ(names, "result as_bf16 place_flat load_bfloat16 add_f32 as_bf16 store_bfloat16 ");
+  EXPECT_EQ(names, "result_f32 as_bf16 place_flat load_bfloat16 add_f32 as_bf16 store_bfloat16 ");
   EXPECT_EQ(found.reads, std::vector<uint32_t>({2}));
 }
 

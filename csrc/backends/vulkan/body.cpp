@@ -79,7 +79,7 @@ class Writer {
   }
   // The result of the shader itself.
   Value own(const Format& format) {
-    const Value value{call("result", {}), note(format)};
+    const Value value{call(joined({"result", format.computed_in}), {}), note(format)};
     return format.is_narrow() ? narrow("as", value, format) : value;
   }
 
@@ -215,9 +215,8 @@ Body body_of(const PlannedNode& node) {
 
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
   Writer writer(node);
-  const fe_body* const body = node.body();
-  std::vector<Value> values = {writer.own(format_of(body != nullptr ? body->input_dtypes[0] : node.output(0).dtype()))};
-  if (body != nullptr) {
+  std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
+  if (node.body() != nullptr) {
     for (uint32_t i = own_inputs; i < node.input_count(); ++i)
       values.push_back(writer.load(i, format_of(node.input(i).dtype())));
     write_body(node, writer, std::move(values));
@@ -225,6 +224,18 @@ Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
     writer.store(0, values[0]);
   }
   return writer.take();
+}
+
+fe_dtype own_dtype(const PlannedNode& node) {
+  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
+}
+
+void finish_with(Body body, Dispatch& dispatch) {
+  const auto layouts = std::as_bytes(std::span(body.operands));
+  dispatch.parameters.insert(dispatch.parameters.end(), layouts.begin(), layouts.end());
+  dispatch.reads.insert(dispatch.reads.end(), body.reads.begin(), body.reads.end());
+  dispatch.writes = std::move(body.writes);
+  dispatch.calls = std::move(body.calls);
 }
 
 }  // namespace ferrule::vulkan

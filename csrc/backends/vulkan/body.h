@@ -23,9 +23,15 @@ struct Body {
 Body body_of(const PlannedNode& node);
 
 // What follows the result of an op that is not elementwise: its body, if the node has one, and the stores. The shader's
-// function `result` (no parameters) gives the result's element in what its dtype is computed in, unrounded; the node's
-// inputs from `own_inputs` on are those of the body from value 1 on. The element that `element` counts is that of the
-// outputs' shape.
+// function `result_f32` (no parameters; or `result_i64`, ...) gives the result's element in what its dtype is computed
+// in, unrounded: it is rounded first of all, so that fused equals unfused. The node's inputs from `own_inputs` on are
+// those of the body from value 1 on. The element that `element` counts is that of the outputs' shape.
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
+
+// The dtype of what an op that is not elementwise computes, before its epilogue.
+fe_dtype own_dtype(const PlannedNode& node);
+
+// Has a dispatch end with it: the shader finds the operands' layouts directly behind its own parameters.
+void finish_with(Body body, Dispatch& dispatch);
 
 }  // namespace ferrule::vulkan

@@ -36,12 +36,22 @@ VkPipeline pipeline_of(Context& context, std::string_view op, const Dispatch& di
   }
 }
 
+// A kernel may also refuse by throwing, from where it writes calls or counts workgroups.
+Plan planned(const Kernel& kernel, const PlannedNode& node, const Capabilities& capabilities) {
+  try {
+    return kernel.plan(node, capabilities);
+  } catch (const sdk::Error& error) {
+    if (error.code() != FE_UNSUPPORTED) throw;
+    return refusal(error.what());
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
   const Kernel* const kernel = find_kernel(node.op());
   if (kernel == nullptr) return refusal("there is no kernel for it");
-  Plan plan = kernel->plan(node, capabilities);
+  Plan plan = planned(*kernel, node, capabilities);
   plan.support = sdk::unless_too_young(std::move(plan.support), node);
   return plan;
 }

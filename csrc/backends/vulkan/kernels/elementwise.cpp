@@ -1,31 +1,22 @@
 // Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/*.glsl that is called for every
 // element.
 #include "../body.h"
+#include "planning.h"
 
 namespace ferrule::vulkan {
 namespace {
 
 Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
-  try {
-    Body body = body_of(node);
-    if (body.uses_float64 && !capabilities.float64) return refusal("the device has no float64");
-    Dispatch dispatch;
-    dispatch.shader = body.uses_float64 ? "elementwise.f64" : "elementwise.basic";
-    dispatch.calls = std::move(body.calls);
-    dispatch.reads = std::move(body.reads);
-    dispatch.writes = std::move(body.writes);
-    const auto count = static_cast<uint64_t>(node.output(0).count());
-    dispatch.parameters.resize(sizeof count + body.operands.size() * sizeof(Layout));
-    std::memcpy(dispatch.parameters.data(), &count, sizeof count);
-    std::memcpy(dispatch.parameters.data() + sizeof count, body.operands.data(), body.operands.size() * sizeof(Layout));
-    set_grid(dispatch, count, capabilities);
-    Plan plan;
-    plan.dispatches.push_back(std::move(dispatch));
-    return plan;
-  } catch (const sdk::Error& error) {
-    if (error.code() != FE_UNSUPPORTED) throw;
-    return refusal(error.what());
-  }
+  Body body = body_of(node);
+  if (body.uses_float64 && !capabilities.float64) return refusal("the device has no float64");
+  const auto count = static_cast<uint64_t>(node.output(0).count());
+  Dispatch dispatch =
+      dispatch_of(body.uses_float64 ? "elementwise.f64" : "elementwise.basic", count, {}, node.output_value(0));
+  set_grid(dispatch, count, capabilities);
+  finish_with(std::move(body), dispatch);
+  Plan plan;
+  plan.dispatches.push_back(std::move(dispatch));
+  return plan;
 }
 
 }  // namespace

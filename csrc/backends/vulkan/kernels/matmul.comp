@@ -17,7 +17,7 @@ layout(constant_id = 6) const uint OWN_N = 4;
 layout(constant_id = 7) const bool A_ALONG_K = true;
 layout(constant_id = 8) const bool B_ALONG_K = false;
 layout(constant_id = 9) const bool SEGMENTED = false;  // K has more than one segment
-layout(constant_id = 10) const bool SPLIT = false;     // a workgroup has one segment, and leaves its sum in scratch
+layout(constant_id = 10) const bool SPLIT = false;     // a workgroup has one segment
 
 #define STEP 16
 #define SEGMENT 512
@@ -27,12 +27,19 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   int64_t a_row, a_column, b_row, b_column, to_row, to_column;
   uint64_t batches;
   uint m, n, k;
-  uint to;
+  uint reserved;
+  Layout operands[];
 };
+#define PARAMETER_BYTES 344
 
 // With a column more, so that invocations that write along K do not meet in one bank.
 shared Value a_tile[STEP * (TILE_M + 1)];
 shared Value b_tile[STEP * (TILE_N + 1)];
+
+void spliced() {}
+// What is spliced where K is split: the sum of a segment is left for matmul_segments.comp.
+uint64_t partials;  // an address
+void leave_partial() { Partial(partials + element * VALUE_BYTES).at = result; }
 
 uint64_t bytes_to(uint row, int64_t row_stride, uint column, int64_t column_stride) {
   int64_t offset = int64_t(uint64_t(row)) * row_stride + int64_t(uint64_t(column)) * column_stride;
@@ -101,18 +108,23 @@ void main() {
       }
   }
 
-  for (uint i = 0; i < OWN_M; ++i)
+  // Once a row, not once an element: drivers unroll the loops that lead to what lies in registers, and what is spliced
+  // may be long.
+  operands = Operands(push.parameters + uint64_t(PARAMETER_BYTES));
+  partials = scratch_address() + segment * (p.batches * p.m * p.n) * VALUE_BYTES;
+  for (uint i = 0; i < OWN_M; ++i) {
+    uint m = first_m + own_m + i * down;
     for (uint j = 0; j < OWN_N; ++j) {
-      uint m = first_m + own_m + i * down, n = first_n + own_n + j * across;
-      if (m >= p.m || n >= p.n) continue;
-      uint64_t place = uint64_t(int64_t(batch * p.m * p.n) + int64_t(uint64_t(m)) * p.to_row +
-                                int64_t(uint64_t(n)) * p.to_column);
-      Value value = sums[i * OWN_N + j];
-      if (SPLIT) {
-        uint64_t count = p.batches * p.m * p.n;
-        Partial(scratch_address() + (segment * count + place) * VALUE_BYTES).at = value;
-      } else {
-        store(push.addresses.at[p.to] + place * ITEM_BYTES, SEGMENTED ? totals[i * OWN_N + j] + value : value);
-      }
+      Value sum = sums[i * OWN_N + j];
+      b_tile[j * size + own] = SEGMENTED && !SPLIT ? totals[i * OWN_N + j] + sum : sum;
     }
+    [[dont_unroll]] for (uint j = 0; j < OWN_N; ++j) {
+      uint n = first_n + own_n + j * across;
+      if (m >= p.m || n >= p.n) continue;
+      element = uint64_t(int64_t(batch * p.m * p.n) + int64_t(uint64_t(m)) * p.to_row +
+                         int64_t(uint64_t(n)) * p.to_column);
+      result = b_tile[j * size + own];
+      spliced();
+    }
+  }
 }

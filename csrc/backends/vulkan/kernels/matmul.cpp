@@ -1,7 +1,8 @@
-// Matrix products. Which tile is chosen, and whether K is split among workgroups, changes no bit (matmul.comp).
+// Matrix products, and the elementwise ops that are fused to them. Which tile is chosen, and whether K is split among
+// workgroups, changes no bit (matmul.comp).
 #include <ferrule/ops.h>
 
-#include "../layout.h"
+#include "../body.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {
@@ -11,12 +12,12 @@ struct Parameters {
   Layout a_batches, b_batches;
   int64_t a_row, a_column, b_row, b_column, to_row, to_column;
   uint64_t batches;
-  uint32_t m, n, k, to;
+  uint32_t m, n, k, reserved;
 };
-static_assert(sizeof(Parameters) == 2 * sizeof(Layout) + 72);
+static_assert(sizeof(Parameters) == 344, "PARAMETER_BYTES of matmul.comp");
 struct Segments {
   uint64_t count;
-  uint32_t segments, to;
+  uint32_t segments, reserved;
 };
 static_assert(sizeof(Segments) == 16);
 
@@ -69,11 +70,12 @@ Layout batches_of(uint32_t value, const sdk::Operand& x, const sdk::Operand& out
 }
 
 Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
-  if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
-  if (a.dtype() != b.dtype() || a.dtype() != out.dtype() || a.is("bool"))
+  if (a.dtype() != b.dtype() || a.dtype() != own_dtype(node) || a.is("bool"))
     return refusal("the operands differ in dtype");
   if (a.is("float64") && !capabilities.float64) return refusal("the device has no float64");
+  Body epilogue = epilogue_of(node, 2);
+  if (epilogue.uses_float64 && !a.is("float64")) return refusal("what is fused to it computes in float64");
   const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
   Plan plan = plan_named("matmul" + variant);
   if (out.count() == 0) return plan;
@@ -93,24 +95,32 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                   .m = static_cast<uint32_t>(m),
                   .n = static_cast<uint32_t>(n),
                   .k = static_cast<uint32_t>(k),
-                  .to = node.output_value(0)};
+                  .reserved = 0};
   if (p.n < p.m && p.n <= 16) transpose(p);
   const uint64_t value = std::max<uint64_t>(4, a.item_size()), segments = quotient_up(p.k, segment);
   const Tile tile = tile_for(p, value, capabilities);
   const uint64_t count = static_cast<uint64_t>(out.count()), scratch = segments * count * value;
   const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= most_scratch;
   const auto along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other) ? 1u : 0u; };
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {p.a_batches.value, p.b_batches.value},
-                                        split ? scratch_value : p.to,
-                                        {tile.m, tile.n, tile.own_m, tile.own_n, along_k(p.a_row, p.a_column),
-                                         along_k(p.b_column, p.b_row), segments > 1, split}));
-  set_grid(plan.dispatches.back(), tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities,
-           tile.workgroup());
-  if (!split) return plan;
+  Dispatch product = dispatch_of(plan.support.kernel, p, {p.a_batches.value, p.b_batches.value},
+                                 split ? scratch_value : node.output_value(0),
+                                 {tile.m, tile.n, tile.own_m, tile.own_n, along_k(p.a_row, p.a_column),
+                                  along_k(p.b_column, p.b_row), segments > 1, split});
+  set_grid(product, tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities, tile.workgroup());
+  if (!split) {
+    finish_with(std::move(epilogue), product);
+    plan.dispatches.push_back(std::move(product));
+    return plan;
+  }
+  product.calls = {{.function = "leave_partial", .arguments = {}}};
   plan.scratch = scratch;
-  const Segments join = {.count = count, .segments = static_cast<uint32_t>(segments), .to = p.to};
-  plan.dispatches.push_back(dispatch_of("matmul_segments" + variant, join, {scratch_value}, p.to));
-  set_grid(plan.dispatches.back(), count, capabilities);
+  const std::string sum = is_half(a) ? ".f32" : is_floating(a) ? variant : value == 8 ? ".u64" : ".u32";
+  const Segments join = {.count = count, .segments = static_cast<uint32_t>(segments), .reserved = 0};
+  Dispatch joined = dispatch_of("matmul_segments" + sum, join, {scratch_value}, node.output_value(0));
+  set_grid(joined, count, capabilities);
+  finish_with(std::move(epilogue), joined);
+  plan.dispatches.push_back(std::move(product));
+  plan.dispatches.push_back(std::move(joined));
   return plan;
 }
 

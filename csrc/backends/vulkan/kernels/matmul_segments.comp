@@ -1,5 +1,5 @@
 // Adds up what matmul.comp left of each segment of K, in order.
-// variants: f32 f16 bf16 f64 u8 u16 u32 u64
+// variants: f32 f64 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -8,14 +8,18 @@
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   uint64_t count;
   uint segments;
-  uint to;
+  uint reserved;
+  Layout operands[];
 };
+
+void spliced() {}
 
 void main() {
   Parameters p = Parameters(push.parameters);
-  uint64_t place = invocation();
-  if (place >= p.count) return;
-  Value total = Value(0);
-  for (uint i = 0; i < p.segments; ++i) total += Partial(scratch_address() + (i * p.count + place) * VALUE_BYTES).at;
-  store(push.addresses.at[p.to] + place * ITEM_BYTES, total);
+  element = invocation();
+  operands = Operands(push.parameters + uint64_t(16));
+  if (element >= p.count) return;
+  result = Value(0);
+  for (uint i = 0; i < p.segments; ++i) result += Partial(scratch_address() + (i * p.count + element) * VALUE_BYTES).at;
+  spliced();
 }

@@ -6,6 +6,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint USED = LANES;  // lanes that get elements, rounded up to a power of two
 layout(constant_id = 5) const bool SHORT = false;
 
@@ -15,6 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   int64_t leaves;
   uint to;
 };
+#define OPERANDS_AT 304
 
 void main() {
   Parameters p = Parameters(push.parameters);
@@ -37,8 +40,5 @@ void main() {
   [[unroll]] for (uint width = USED / 2; width > 0; width /= 2)
     [[unroll]] for (uint lane = 0; lane < width; ++lane)
       values[lane] = combined(values[lane], values[lane + width]);
-  if (p.leaves == 1)
-    store(push.addresses.at[p.to] + result * RESULT_BYTES, values[0]);
-  else
-    Partial(scratch_address() + unit * VALUE_BYTES).at = values[0];
+  finish(result, values[0], p.leaves == 1, p.to, push.parameters + OPERANDS_AT, unit * VALUE_BYTES);
 }

@@ -6,6 +6,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint TEAM = 256;  // a power of two that divides the workgroup's size
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
@@ -13,6 +15,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint64_t from_bytes, to_bytes;  // in scratch
   uint to;
 };
+#define OPERANDS_AT 40
 
 shared Value values[gl_WorkGroupSize.x];
 
@@ -33,8 +36,6 @@ void main() {
     barrier();
   }
   if (own >= columns || !counts) return;
-  if (uint64_t(p.partials) <= TEAM)
-    store(push.addresses.at[p.to] + result * RESULT_BYTES, values[own]);
-  else
-    Partial(scratch_address() + p.to_bytes + (block * results + result) * VALUE_BYTES).at = values[own];
+  finish(result, values[own], uint64_t(p.partials) <= TEAM, p.to, push.parameters + OPERANDS_AT,
+         p.to_bytes + (block * results + result) * VALUE_BYTES);
 }

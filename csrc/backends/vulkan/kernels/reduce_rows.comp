@@ -5,6 +5,8 @@
 #include "common.glsl"
 #include "reduction.glsl"
 
+void spliced() {}
+
 layout(constant_id = 4) const uint LEAVES = 1;  // of one result that a workgroup reduces, a power of two
 layout(constant_id = 5) const uint SLOTS = 8;   // leaves that a workgroup reduces
 layout(constant_id = 6) const bool SHORT = false;
@@ -15,6 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   int64_t parts;  // workgroups' shares of one result
   uint to;
 };
+#define OPERANDS_AT 304
 
 shared Value values[SLOTS * LANES];
 
@@ -69,10 +72,7 @@ void main() {
   for (uint i = own; i < SLOTS / LEAVES; i += size) {
     uint64_t unit = first_unit + i, result = unit / parts;
     if (result >= uint64_t(p.results)) continue;
-    Value value = values[i * LEAVES * LANES];
-    if (parts == 1)
-      store(push.addresses.at[p.to] + result * RESULT_BYTES, value);
-    else
-      Partial(scratch_address() + ((unit - result * parts) * uint64_t(p.results) + result) * VALUE_BYTES).at = value;
+    finish(result, values[i * LEAVES * LANES], parts == 1, p.to, push.parameters + OPERANDS_AT,
+           ((unit - result * parts) * uint64_t(p.results) + result) * VALUE_BYTES);
   }
 }

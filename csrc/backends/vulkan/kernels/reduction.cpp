@@ -1,9 +1,10 @@
-// Reductions over any axes. The order of summation is in reduction.glsl; which kernel runs changes no bit.
+// Reductions over any axes, and the elementwise ops that are fused to them. The order of summation is in
+// reduction.glsl; which kernel runs changes no bit.
 #include <ferrule/ops.h>
 
 #include <bit>
 
-#include "../layout.h"
+#include "../body.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {
@@ -18,13 +19,13 @@ struct Elements {
   int64_t results, length, parts;
   uint32_t to;
 };
-static_assert(offsetof(Elements, to) == 2 * sizeof(Layout) + 24);
+static_assert(sizeof(Elements) == 304, "OPERANDS_AT of reduce_rows.comp and reduce_columns.comp");
 struct Partials {
   int64_t results, partials;
   uint64_t from_bytes, to_bytes;
   uint32_t to;
 };
-static_assert(offsetof(Partials, to) == 32);
+static_assert(sizeof(Partials) == 40, "OPERANDS_AT of reduce_partials.comp");
 
 uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
@@ -33,6 +34,7 @@ struct Family {
   std::string variant;  // "sum_f32"
   uint32_t reversed;    // prod, min, all, argmin
   uint64_t value_bytes;
+  std::optional<Body> epilogue = {};  // of those that are spliced
 };
 
 class Reduction {
@@ -59,6 +61,10 @@ class Reduction {
     if (results_ == 0) return std::move(plan_);
     uint64_t partials = columns ? add_columns() : add_rows();
     while (partials > 1) partials = add_partials(partials);
+    if (family_.epilogue) {
+      for (Dispatch& dispatch : plan_.dispatches) dispatch.calls = {{.function = "leave_partial", .arguments = {}}};
+      finish_with(*std::move(family_.epilogue), plan_.dispatches.back());
+    }
     return std::move(plan_);
   }
 
@@ -144,26 +150,35 @@ std::vector<bool> reduced_axes(const PlannedNode& node) {
   return reduced;
 }
 
+// Why a family does not take the node's body. Gives it the epilogue if its shaders have one.
+std::optional<std::string> refused_body(const PlannedNode& node, Family& family) {
+  const sdk::Operand x = node.input(0);
+  if (!x.is("float32") && !is_half(x)) return general_refusal(node);
+  family.epilogue = epilogue_of(node, 1);
+  if (family.epilogue->uses_float64) return "what is fused to it computes in float64";
+  return std::nullopt;
+}
+
 Plan plan_adding(const PlannedNode& node, const Capabilities& capabilities) {
-  if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0);
   const bool whole = x.is("int64") || x.is("uint64");
-  if (x.dtype() != node.output(0).dtype() || (!whole && !is_floating(x)))
+  if (x.dtype() != own_dtype(node) || (!whole && !is_floating(x)))
     return refusal("it adds up floating-point numbers and integers of 64 bits");
   if (x.is("float64") && !capabilities.float64) return refusal("the device has no float64");
   Family family = {.variant = whole ? "sum_i64" : "sum_" + abbreviation_of(x),
                    .reversed = node.op() == "prod",
                    .value_bytes = std::max<size_t>(4, x.item_size())};
+  if (const auto reason = refused_body(node, family)) return refusal(*reason);
   return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
 }
 
 Plan plan_extreme(const PlannedNode& node, const Capabilities& capabilities) {
-  if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0);
-  if (x.dtype() != node.output(0).dtype()) return refusal("the result has another dtype");
+  if (x.dtype() != own_dtype(node)) return refusal("the result has another dtype");
   Family family = {.variant = "extreme_" + abbreviation_of(x),
                    .reversed = node.op() == "min" || node.op() == "all",
                    .value_bytes = std::max<size_t>(4, x.item_size())};
+  if (const auto reason = refused_body(node, family)) return refusal(*reason);
   return Reduction(node, reduced_axes(node), std::move(family), capabilities).plan();
 }
 

@@ -4,6 +4,13 @@
 // Elements are cut into leaves of 1024. Element k of a leaf goes to lane k % 32, each lane adds up what it is given as
 // it comes, and lanes are folded by halves. Leaves are joined pairwise: neighbours first, then pairs of them. A leaf or
 // lane that has no elements holds the identity, with which nothing changes: no sum is ever -0.
+//
+// What floating-point sums and extremes become is spliced in (body.h); the others are stored as they are.
+#if (defined VARIANT_sum || defined VARIANT_extreme) && \
+    (defined VARIANT_f32 || defined VARIANT_f16 || defined VARIANT_bf16)
+#define SPLICED
+#include "elementwise/functions.glsl"
+#endif
 #include "index.glsl"
 
 #define LANES 32
@@ -30,7 +37,7 @@ void store(uint64_t address, Value value) { RefI64(address).at = value; }
 #define Value float
 #define VALUE_BYTES 4
 Value value_of(uint64_t address, uint64_t place) { return float_at(address); }
-void store(uint64_t address, Value value) { store_float(address, value); }
+float number_of(Value value) { return value; }
 #endif
 Value identity() { return OP == 0u ? Value(0) : Value(1); }
 Value combined(Value a, Value b) {
@@ -64,7 +71,13 @@ void store(uint64_t address, Value value) { RefI64(address).at = value.place; }
 Value identity() { return Key(0); }
 Value combined(Value a, Value b) { return max(a, b); }
 Value value_of(uint64_t address, uint64_t place) { return ordered(key_at(address)); }
+#if defined SPLICED && defined VARIANT_f16
+float number_of(Value value) { return widened_f16(bits_of(ordered(value)) >> SHIFT); }
+#elif defined SPLICED
+float number_of(Value value) { return uintBitsToFloat(bits_of(ordered(value))); }
+#else
 void store(uint64_t address, Value value) { store_key(address, ordered(value)); }
+#endif
 #endif
 #endif
 #ifndef RESULT_BYTES
@@ -72,6 +85,29 @@ void store(uint64_t address, Value value) { store_key(address, ordered(value)); 
 #endif
 
 #include "partial.glsl"
+
+// A value of result `index`: all of it, for value `to` of the view, or a part, for scratch.
+#ifdef SPLICED
+Value own;
+uint64_t own_place;
+float result_f32() { return number_of(own); }
+void leave_partial() { Partial(own_place).at = own; }
+void spliced();  // of the shader
+void finish(uint64_t index, Value value, bool is_whole, uint to, uint64_t operands_at, uint64_t in_scratch) {
+  element = index;
+  operands = Operands(operands_at);
+  own = value;
+  own_place = scratch_address() + in_scratch;
+  spliced();
+}
+#else
+void finish(uint64_t index, Value value, bool is_whole, uint to, uint64_t operands_at, uint64_t in_scratch) {
+  if (is_whole)
+    store(push.addresses.at[to] + index * RESULT_BYTES, value);
+  else
+    Partial(scratch_address() + in_scratch).at = value;
+}
+#endif
 
 int64_t offset_of(Layout layout_, bool is_short, uint64_t index) {
   return is_short ? short_offset_in(layout_, uint(index)) : offset_in(layout_, index);

@@ -1,5 +1,7 @@
 // float32 as bits. Drivers may take it that there is no NaN, flush subnormals, divide and convert inexactly, and split
 // an fma: what must be exact is made of integers.
+#ifndef FLOAT_BITS  // a shader may have it by two ways
+#define FLOAT_BITS
 
 const uint SIGN_BIT = 0x80000000u;
 const uint INFINITY_BITS = 0x7f800000u;
@@ -100,3 +102,5 @@ uint64_t whole_magnitude(float x) {
   uint64_t mantissa = uint64_t((bits & 0x007fffffu) | 0x00800000u);
   return exponent >= 23 ? mantissa << (exponent - 23) : mantissa >> (23 - exponent);
 }
+
+#endif

@@ -1,5 +1,7 @@
 // float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even. In integers: what the
 // built-in conversions do to ties and subnormal numbers is the driver's choice.
+#ifndef HALVES  // a shader may have it by two ways
+#define HALVES
 
 float as_f16(float x) {
   uint bits = magnitude_bits(x);
@@ -38,3 +40,4 @@ uint narrowed_f16(float x) {
 float widened_bf16(uint half_) { return uintBitsToFloat(half_ << 16); }
 // Of a float that is rounded to one.
 uint narrowed_bf16(float x) { return floatBitsToUint(x) >> 16; }
+#endif
