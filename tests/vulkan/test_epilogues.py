@@ -1,4 +1,4 @@
-"""Elementwise ops that are fused to a matrix product or a reduction: one node, with the bits of one op after another."""
+"""Elementwise ops that are fused to a matrix product or a reduction: one node, with the bits of one op after one."""
 
 from __future__ import annotations
 
