@@ -134,8 +134,9 @@ bool give_up(std::string_view reason) {
 bool put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
   const fs::path path = folder();
   if (path.empty()) return false;
-  if (key.size() + text.size() > bounds_of(kind).largest_entry - most_around_both)
-    return give_up(fmt::format("an entry of {} bytes is too large to be kept", key.size() + text.size()));
+  const std::size_t most = bounds_of(kind).largest_entry - most_around_both;
+  if (key.size() > most || text.size() > most - key.size())
+    return give_up(fmt::format("a key of {} bytes with {} is too large to be kept", key.size(), text.size()));
   std::string problem;
   PrivateFolder::create(path, problem);
   if (!problem.empty()) return give_up(fmt::format("{} is not used: {}", path.string(), problem));
