@@ -14,8 +14,8 @@ class DeviceQueue {
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
   // Returns when all that was given to it is done, also when giving the last failed: what the work reads and writes may
-  // be freed after. Throws that error (null for none), else the queue's, if any, which the queue then forgets unless the
-  // device is lost.
+  // be freed after. Throws that error (null for none), else the queue's, if any, which the queue then forgets unless
+  // the device is lost.
   void finish(fe_error* error);
   void reset();
   fe_module_queue* handle() const { return queue_; }

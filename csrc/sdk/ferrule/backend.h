@@ -108,7 +108,7 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(uint32_t, thread_count, (void))                                                                                  \
   /* Tells the core that device_count has grown. */                                                                  \
   S(void, device_added, (fe_module_backend * backend))                                                               \
-  /* Optional extensions by name; null when unknown. There is FE_CACHE, of ferrule/cache.h. */                                                              \
+  /* Optional extensions by name; null when unknown. There is FE_CACHE, of ferrule/cache.h. */                       \
   S(void *, get_proc, (const char *name))
 
 /* What a module offers the core. */
