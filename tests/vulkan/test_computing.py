@@ -50,3 +50,12 @@ x = np.zeros(5000, np.float32)[1:]
 print(fe.buffer_from_host_ptr(x, device="vulkan").placement)
 """
     assert "copied" in run(program)
+
+
+def test_temporaries_without_elements_need_no_memory(run: Run) -> None:
+    # The sum widens first, to a temporary as empty as its input.
+    program = """
+x = fe.asarray(np.zeros((0, 3), np.uint32), device="vulkan")
+print(np.asarray(fe.sum(x, axis=0)).tolist(), np.asarray(fe.prod(x, axis=0)).tolist())
+"""
+    assert run(program) == "[0, 0, 0] [1, 1, 1]\n"

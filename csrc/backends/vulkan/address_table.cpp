@@ -26,7 +26,9 @@ std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint6
   std::vector<std::byte> table(size());
   const auto put = [&](std::size_t index, uint64_t entry) { std::memcpy(table.data() + 8 * index, &entry, 8); };
   const auto storage_of = [&](const Value& value) {
-    if (value.kind == FE_STORAGE_TEMPORARY) return address_of(execution.workspace, execution.workspace_offset);
+    // Temporaries without elements need no workspace.
+    if (value.kind == FE_STORAGE_TEMPORARY)
+      return execution.workspace ? address_of(execution.workspace, execution.workspace_offset) : 0;
     if (value.kind == FE_STORAGE_SCALAR) return address + scalars_at() + sizeof(fe_scalar) * value.binding;
     const fe_binding& binding = *fe_binding_at(&execution, value.binding);
     return address_of(binding.buffer, binding.offset);
