@@ -216,7 +216,8 @@ LoadReport load_all(const LoadOptions& options) {
     return load_what_is_found(options);
   }();
   report.milliseconds = milliseconds;
-  for (const LoadRow& row : report.rows) log_debug("{}", line_about(row));
+  if (is_logged(FE_LOG_DEBUG))
+    for (const LoadRow& row : report.rows) log_line(FE_LOG_DEBUG, line_about(row));
   warn_of_named(options, report);
   return report;
 }
