@@ -23,6 +23,7 @@ class Module {
   Outcome init(fe_backend& table, const fe_host& given = host()) const;
   Outcome init_nothing() const;  // without a table to fill
   void close();
+  void stay_mapped() { handle_ = nullptr; }  // for what still runs in it
 
  private:
   void* handle_;
