@@ -160,8 +160,8 @@ void main() {
     for (uint chunk = 0; chunk < chunks; ++chunk) {
       uint c = chunk * BLOCK + column;
       if (c >= VALUE_HEAD) continue;
-      // A query that keeps nothing gives zeros.
-      float result = is_lowest(greatest[i]) ? 0.0 : divide_f32(sums[chunk * own_rows + i], total[i]);
+      // A query that keeps nothing gives its sums of zeros times values: zeros, or NaN where a value is not finite.
+      float result = divide_f32(sums[chunk * own_rows + i], is_lowest(greatest[i]) ? 1.0 : total[i]);
       store_float(to + (uint64_t(q) * VALUE_HEAD + c) * ITEM_BYTES, result);
     }
   }
