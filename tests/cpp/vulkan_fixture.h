@@ -6,6 +6,7 @@
 #include "backends/vulkan/queue.h"
 
 #include "fake_host.h"
+#include "variable.h"
 
 #include <gtest/gtest.h>
 
@@ -46,18 +47,6 @@ inline const fe_host& logging_host() {
   }();
   return host;
 }
-
-// Sets an environment variable for the life of the object.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
 
 // An open device, seen from behind the slots.
 class VulkanContext : public testing::Test {

@@ -69,7 +69,7 @@ bool Queue::settles(const Timeline::Moment& moment) {
 }
 
 void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size) {
-  if (timeline_->is_poisoned()) return;
+  if (size == 0 || timeline_->is_poisoned()) return;  // without bytes, pointers may be null
   const auto* const source = static_cast<const char*>(from);
   if (to.host != nullptr && timeline_->has_passed(timeline_->now())) {
     // A submission sees what the host has written before it.
@@ -89,7 +89,7 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
 }
 
 void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size) {
-  if (timeline_->is_poisoned()) return;
+  if (size == 0 || timeline_->is_poisoned()) return;
   auto* const target = static_cast<char*>(to);
   if (from.host != nullptr && from.is_fast_to_read) {
     if (settles(timeline_->now())) std::memcpy(target, static_cast<const char*>(from.host) + from_offset, size);

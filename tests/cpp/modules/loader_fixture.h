@@ -8,6 +8,7 @@
 #include "error_of.h"
 #include "sdk/tools/read_image.h"
 #include "sdk/tools/sha256.h"
+#include "variable.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -31,29 +32,6 @@ inline void PrintTo(LoadState state, std::ostream* out) { *out << name_of(state)
 namespace ferrule::test {
 
 namespace fs = std::filesystem;
-
-// An environment variable for as long as the object lives. Null unsets it.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    set(value);
-  }
-  Variable(const char* name, const std::string& value) : Variable(name, value.c_str()) {}
-  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  void set(const char* value) {
-    if (value != nullptr)
-      setenv(name_, value, 1);
-    else
-      unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 // What the build says of where its modules are, read before a test hides it.
 inline const char* const named_dirs = std::getenv("FERRULE_BACKEND_DIR");
