@@ -5,7 +5,7 @@
 
 namespace ferrule::vulkan {
 
-Context::Context(std::shared_ptr<const Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
+Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
     : instance_(std::move(instance)), physical_(physical), faults_(options) {
   create_device();
   try {

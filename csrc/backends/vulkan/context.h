@@ -14,7 +14,7 @@ class Pipelines;
 // Shared by the device, its queues and its executables. Any thread may use it.
 class Context {
  public:
-  Context(std::shared_ptr<const Instance> instance, const PhysicalDevice& physical, const sdk::Options& options);
+  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context();
@@ -24,7 +24,7 @@ class Context {
   const PhysicalDevice& physical() const { return physical_; }
   const VkPhysicalDeviceLimits& limits() const { return physical_.properties.limits; }
   const Capabilities& capabilities() const { return physical_.capabilities; }
-  const Instance& instance() const { return *instance_; }
+  Instance& instance() const { return *instance_; }
   Memory& memory() { return *memory_; }
   Pipelines& pipelines() { return *pipelines_; }
   Faults& faults() { return faults_; }
@@ -37,7 +37,7 @@ class Context {
  private:
   void create_device();
 
-  std::shared_ptr<const Instance> instance_;
+  std::shared_ptr<Instance> instance_;
   PhysicalDevice physical_;
   Faults faults_;
   VkDevice device_ = VK_NULL_HANDLE;

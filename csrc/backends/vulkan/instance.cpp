@@ -8,13 +8,6 @@ namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 
-VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
-                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* count) {
-  ++*static_cast<std::atomic<uint64_t>*>(count);
-  sdk::host->log(FE_LOG_ERROR, data->pMessage != nullptr ? data->pMessage : "a message without text");
-  return VK_FALSE;  // the call goes on
-}
-
 // Which drivers Vulkan's loader looks at is often a variable's doing; an error of theirs names it.
 std::string about_variables() {
   std::string text;
@@ -117,8 +110,24 @@ VkDebugUtilsMessengerCreateInfoEXT Instance::messenger_info() {
       VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
   info.pfnUserCallback = on_message;
-  info.pUserData = &messages_;
+  info.pUserData = this;
   return info;
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL Instance::on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                                    VkDebugUtilsMessageTypeFlagsEXT,
+                                                    const VkDebugUtilsMessengerCallbackDataEXT* data, void* instance) {
+  const char* const text = data->pMessage != nullptr ? data->pMessage : "a message without text";
+  sdk::host->log(FE_LOG_ERROR, text);
+  auto& self = *static_cast<Instance*>(instance);
+  const std::lock_guard lock(self.mutex_);
+  if (!self.finding_) self.finding_ = text;
+  return VK_FALSE;  // the call goes on
+}
+
+std::optional<std::string> Instance::take_finding() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finding_, std::nullopt);
 }
 
 std::vector<VkPhysicalDevice> Instance::physical_devices() const {

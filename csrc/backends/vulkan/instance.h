@@ -1,7 +1,9 @@
 // The instance of Vulkan: what the driver's devices are asked through, and where the validation layer speaks.
 #pragma once
 
-#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
 
 #include "api.h"
 
@@ -10,7 +12,7 @@ namespace ferrule::vulkan {
 class Instance {
  public:
   // `validate`: with the Khronos validation layer, which checks each call and the ordering of memory accesses; what it
-  // finds is logged as errors. Throws FE_UNSUPPORTED when it is not installed, FE_NOT_FOUND when there is no driver.
+  // finds is logged as errors, and kept for take_finding. Throws FE_UNSUPPORTED when it is not installed, FE_NOT_FOUND when there is no driver.
   explicit Instance(bool validate);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -20,19 +22,24 @@ class Instance {
   uint32_t version() const { return version_; }  // that may be used of a device which has it
   std::vector<VkPhysicalDevice> physical_devices() const;
   bool validates() const { return messenger_ != VK_NULL_HANDLE; }
-  uint64_t validation_messages() const { return messages_; }
+  // The first thing that the validation layer has found since this was called last.
+  std::optional<std::string> take_finding();
 
  private:
   void create(bool validate);
   void enable_validation(std::vector<const char*>& extensions) const;
   VkDebugUtilsMessengerCreateInfoEXT messenger_info();
+  static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                                   VkDebugUtilsMessageTypeFlagsEXT,
+                                                   const VkDebugUtilsMessengerCallbackDataEXT* data, void* instance);
 
   GlobalFunctions global_;
   InstanceFunctions functions_;
   uint32_t version_ = VK_API_VERSION_1_0;
   VkInstance instance_ = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
-  std::atomic<uint64_t> messages_{0};
+  std::mutex mutex_;
+  std::optional<std::string> finding_;
 };
 
 }  // namespace ferrule::vulkan

@@ -123,6 +123,9 @@ void Program::run(Queue& queue, const fe_execution& execution) {
   };
   queue.submit(commands_of_graph, shared_from_this(), [self = shared_from_this(), &frame, fault] {
     frame.has_parameters = true;
+    // Of another program's work, perhaps; what matters is that it is not only logged.
+    if (const auto finding = self->context_->instance().take_finding())
+      throw sdk::Error(FE_INTERNAL, "Vulkan's validation layer found: " + *finding);
     self->check_fault(*fault);
   });
 }
