@@ -12,7 +12,8 @@ namespace ferrule::vulkan {
 class Instance {
  public:
   // `validate`: with the Khronos validation layer, which checks each call and the ordering of memory accesses; what it
-  // finds is logged as errors, and kept for take_finding. Throws FE_UNSUPPORTED when it is not installed, FE_NOT_FOUND when there is no driver.
+  // finds is logged as errors, and kept for take_finding. Throws FE_UNSUPPORTED when it is not installed, FE_NOT_FOUND
+  // when there is no driver.
   explicit Instance(bool validate);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
