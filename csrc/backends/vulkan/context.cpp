@@ -7,6 +7,7 @@ namespace ferrule::vulkan {
 
 Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
     : instance_(std::move(instance)), physical_(physical), faults_(options) {
+  if (!options.boolean("subgroups", true)) physical_.capabilities.subgroup_size = 1;
   create_device();
   try {
     functions_ = functions_of(instance_->api(), device_);
@@ -36,6 +37,15 @@ void Context::create_device() {
   if (physical_.has_memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   // A device that has it may only be created with it.
   if (physical_.is_portability_subset) extensions.push_back("VK_KHR_portability_subset");
+
+  auto subgroups = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
+  if (physical_.capabilities.subgroup_size > 1) {
+    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    subgroups.computeFullSubgroups = VK_TRUE;
+    subgroups.pNext = wanted.core.pNext;
+    wanted.core.pNext = &subgroups;
+  }
 
   const float priority = 1;
   auto queue = typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);

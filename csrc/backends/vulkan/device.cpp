@@ -14,6 +14,7 @@ const Allocation& allocation_of(sdk::Buffer& buffer) { return static_cast<Buffer
 
 std::vector<sdk::OptionDescription> Device::options() {
   return {{"validate", "boolean", "Vulkan's validation layer checks each call, and logs what it finds as errors"},
+          {"subgroups", "boolean", "kernels exchange values within subgroups (the default) where the device can"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"},
           {"shader_fails_at", "integer", "for tests: the driver cannot compile the n-th shader that graphs ask for"}};

@@ -71,14 +71,14 @@ void put(VkPhysicalDeviceProperties2& chain, Struct& link, VkStructureType type,
 }
 
 Capabilities capabilities_of(const VkPhysicalDeviceLimits& limits, const VkPhysicalDeviceVulkan11Properties& vulkan11,
-                             const Features& features) {
+                             const Features& features, bool has_full_subgroups) {
   Capabilities out;
   out.float16 = features.vulkan12.shaderFloat16 != 0;
   out.float64 = features.core.features.shaderFloat64 != 0;
-  if (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+  constexpr VkSubgroupFeatureFlags used = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  if (has_full_subgroups && (vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+      (vulkan11.subgroupSupportedOperations & used) == used)
     out.subgroup_size = vulkan11.subgroupSize;
-    out.subgroup_arithmetic = (vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
-  }
   out.shared_memory = limits.maxComputeSharedMemorySize;
   out.max_workgroup = limits.maxComputeWorkGroupInvocations;
   std::copy_n(limits.maxComputeWorkGroupCount, 3, out.max_groups.begin());
@@ -93,6 +93,15 @@ bool imports_host_memory(const InstanceFunctions& api, VkPhysicalDevice device) 
   api.GetPhysicalDeviceExternalBufferProperties(device, &info, &found);
   constexpr VkExternalMemoryFeatureFlags importable = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
   return (found.externalMemoryProperties.externalMemoryFeatures & importable) != 0;
+}
+
+bool has_full_subgroups(const InstanceFunctions& api, VkPhysicalDevice device) {
+  auto control = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
+  auto features = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  features.pNext = &control;
+  api.GetPhysicalDeviceFeatures2(device, &features);
+  return control.computeFullSubgroups != 0;
 }
 
 // Asks everything that is asked of a device with Vulkan 1.2.
@@ -131,7 +140,9 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   if (has_buffer_limit) device.max_allocation = std::min(device.max_allocation, maintenance4.maxBufferSize);
   if (has_import && imports_host_memory(api, device.handle))
     device.borrow_alignment = host_memory.minImportedHostPointerAlignment;
-  device.capabilities = capabilities_of(device.properties.limits, vulkan11, features);
+  const bool controls_subgroups = has_extension(extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  device.capabilities = capabilities_of(device.properties.limits, vulkan11, features,
+                                        controls_subgroups && has_full_subgroups(api, device.handle));
 
   sdk::DeviceDescription& description = device.description;
   description.kind = kind_of(device.properties.deviceType);

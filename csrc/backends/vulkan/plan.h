@@ -17,8 +17,7 @@ namespace ferrule::vulkan {
 struct Capabilities {
   bool float16 = false;  // arithmetic; every device stores halves
   bool float64 = false;
-  uint32_t subgroup_size = 1;
-  bool subgroup_arithmetic = false;
+  uint32_t subgroup_size = 1;      // a power of two; 1 unless subgroups can be asked to be full, and shuffle
   uint32_t shared_memory = 16384;  // bytes of one workgroup
   uint32_t max_workgroup = 128;    // invocations of one workgroup
   std::array<uint32_t, 3> max_groups = {65535, 65535, 65535};
@@ -43,6 +42,7 @@ struct Call {
 struct Dispatch {
   std::string shader = {};               // "take.u32": kernels/take.comp for that variant
   std::vector<uint32_t> constants = {};  // specialisation constants 0, 1, 2, ...; 0, 1, 2 are the workgroup's size
+  bool has_full_subgroups = false;       // which the shader relies on
   std::vector<Call> calls = {};          // replaces the body of the shader's function `spliced`, when there are any
   std::vector<std::byte> parameters = {};
   std::array<uint32_t, 3> groups = {1, 1, 1};

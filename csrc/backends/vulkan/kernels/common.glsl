@@ -42,11 +42,20 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefI64 { int
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RefF32 { float at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer RefF64 { double at; };
 
+// Which of its workgroup an invocation is. Of a subgroup shader, neighbours in it are neighbours in a subgroup.
+#ifdef VARIANT_subgroup
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+uint own_index() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
+#else
+uint own_index() { return gl_LocalInvocationIndex; }
+#endif
+
 // Invocation of the grid, whose groups may lie in x, y and z: groups of x are counted first.
 uint64_t invocation() {
   uint64_t group = (uint64_t(gl_WorkGroupID.z) * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x +
                    gl_WorkGroupID.x;
-  return group * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + gl_LocalInvocationIndex;
+  return group * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + own_index();
 }
 
 // Shape and strides as the host's Layout: sizes from the last axis backwards, strides in elements.

@@ -45,7 +45,7 @@ Plan plan_layer_norm(const PlannedNode& node, const Capabilities& capabilities) 
   }
   const uint32_t team = team_of(width, capabilities);
   plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to, {team}));
-  set_team_grid(plan.dispatches.back(), p.row_count, team, capabilities);
+  set_team_grid(plan, p.row_count, team, capabilities);
   return plan;
 }
 

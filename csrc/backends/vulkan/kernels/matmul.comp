@@ -1,12 +1,9 @@
 // Matrix products, a tile of the result a workgroup, through shared memory.
-//
-// Every element is added up alike, whatever the tile: along K in segments of 512, each from zero and in order; then the
-// segments in order. So the bits of a row depend on itself and the other matrix alone, and tiles may be chosen freely.
 // variants: f32 f16 bf16 f64 u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "product.glsl"
+#include "matmul.glsl"
 
 // Of a tile and of what one invocation has of it; the workgroup's size is TILE_M / OWN_M * TILE_N / OWN_N.
 layout(constant_id = 3) const uint TILE_M = 64;
@@ -16,35 +13,14 @@ layout(constant_id = 6) const uint OWN_N = 4;
 // Whether neighbours in memory are neighbours along K.
 layout(constant_id = 7) const bool A_ALONG_K = true;
 layout(constant_id = 8) const bool B_ALONG_K = false;
-layout(constant_id = 9) const bool SEGMENTED = false;  // K has more than one segment
-layout(constant_id = 10) const bool SPLIT = false;     // a workgroup has one segment
-
-#define STEP 16
-#define SEGMENT 512
-
-layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
-  Layout a_batches, b_batches;
-  int64_t a_row, a_column, b_row, b_column, to_row, to_column;
-  uint64_t batches;
-  uint m, n, k;
-  uint reserved;
-  Layout operands[];
-};
-#define PARAMETER_BYTES 344
+layout(constant_id = 9) const bool SEGMENTED = false;  // as in matmul.glsl
+layout(constant_id = 10) const bool SPLIT = false;
 
 // With a column more, so that invocations that write along K do not meet in one bank.
 shared Value a_tile[STEP * (TILE_M + 1)];
 shared Value b_tile[STEP * (TILE_N + 1)];
 
 void spliced() {}
-// What is spliced where K is split: the sum of a segment is left for matmul_segments.comp.
-uint64_t partials;  // an address
-void leave_partial() { Partial(partials + element * VALUE_BYTES).at = result; }
-
-uint64_t bytes_to(uint row, int64_t row_stride, uint column, int64_t column_stride) {
-  int64_t offset = int64_t(uint64_t(row)) * row_stride + int64_t(uint64_t(column)) * column_stride;
-  return uint64_t(offset * ITEM_BYTES);
-}
 
 void main() {
   Parameters p = Parameters(push.parameters);

@@ -2,6 +2,8 @@
 // workgroups, changes no bit (matmul.comp).
 #include <ferrule/ops.h>
 
+#include <bit>
+
 #include "../body.h"
 #include "planning.h"
 
@@ -36,6 +38,9 @@ uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }
 
+// Of matmul_few.comp.
+Tile few_tile(const Parameters& p) { return {std::bit_ceil(p.m), 128, std::bit_ceil(p.m), 1}; }
+
 // The first that the matrices fill; of the larger ones also the device, and enough of it.
 Tile tile_for(const Parameters& p, uint64_t value, const Capabilities& capabilities) {
   static constexpr Tile by_rows[] = {{128, 128, 8, 8}, {64, 64, 4, 4}, {32, 32, 2, 4}, {16, 64, 4, 2}, {4, 128, 4, 1}};
@@ -48,6 +53,14 @@ Tile tile_for(const Parameters& p, uint64_t value, const Capabilities& capabilit
   if (value == 4 && p.m >= 128 && p.n >= 128 && fits(by_rows[0]) && tiles(p, by_rows[0]) >= busy) return by_rows[0];
   if (p.m > 32 && fits(by_rows[1]) && tiles(p, by_rows[1]) >= busy / 4) return by_rows[1];
   return by_rows[2];
+}
+
+// Whether subgroups share the rows, which are then so few that the other matrix is read once (matmul_few.comp): of it,
+// neighbours in memory must be neighbours along N.
+constexpr uint32_t few = 8;
+bool is_for_subgroups(const Parameters& p, const sdk::Operand& a, const Capabilities& capabilities) {
+  return is_floating(a) && !a.is("float64") && p.m <= few && std::abs(p.b_column) <= std::abs(p.b_row) &&
+         capabilities.subgroup_size > 1 && few_tile(p).workgroup() % capabilities.subgroup_size == 0;
 }
 
 // Exchanges the factors: the result's transpose is the product of their transposes, and a product of two numbers has
@@ -98,14 +111,21 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                   .reserved = 0};
   if (p.n < p.m && p.n <= 16) transpose(p);
   const uint64_t value = std::max<uint64_t>(4, a.item_size()), segments = quotient_up(p.k, segment);
-  const Tile tile = tile_for(p, value, capabilities);
+  const bool in_subgroups = is_for_subgroups(p, a, capabilities);
+  const Tile tile = in_subgroups ? few_tile(p) : tile_for(p, value, capabilities);
   const uint64_t count = static_cast<uint64_t>(out.count()), scratch = segments * count * value;
   const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= most_scratch;
   const auto along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other) ? 1u : 0u; };
   Dispatch product = dispatch_of(plan.support.kernel, p, {p.a_batches.value, p.b_batches.value},
-                                 split ? scratch_value : node.output_value(0),
-                                 {tile.m, tile.n, tile.own_m, tile.own_n, along_k(p.a_row, p.a_column),
-                                  along_k(p.b_column, p.b_row), segments > 1, split});
+                                 split ? scratch_value : node.output_value(0));
+  if (in_subgroups) {
+    plan.support.kernel = product.shader = "matmul_few.subgroup_" + abbreviation_of(a);
+    product.has_full_subgroups = true;
+    add_constants(product, {tile.m, segments > 1, split});
+  } else {
+    add_constants(product, {tile.m, tile.n, tile.own_m, tile.own_n, along_k(p.a_row, p.a_column),
+                            along_k(p.b_column, p.b_row), segments > 1, split});
+  }
   set_grid(product, tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities, tile.workgroup());
   if (!split) {
     finish_with(std::move(epilogue), product);

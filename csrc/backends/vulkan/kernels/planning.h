@@ -39,6 +39,10 @@ inline Plan plan_named(std::string kernel) {
   return plan;
 }
 
+inline void add_constants(Dispatch& dispatch, std::initializer_list<uint32_t> constants) {
+  dispatch.constants.insert(dispatch.constants.end(), constants);
+}
+
 // Lacks its grid. `constants` are those behind the workgroup's size.
 template <class Parameters>
 Dispatch dispatch_of(std::string shader, const Parameters& parameters, std::vector<uint32_t> reads, uint32_t writes,
@@ -46,7 +50,7 @@ Dispatch dispatch_of(std::string shader, const Parameters& parameters, std::vect
   Dispatch dispatch;
   dispatch.shader = std::move(shader);
   dispatch.constants = {1, 1, 1};
-  dispatch.constants.insert(dispatch.constants.end(), constants);
+  add_constants(dispatch, constants);
   dispatch.set_parameters(parameters);
   dispatch.reads = std::move(reads);
   dispatch.writes = {writes};

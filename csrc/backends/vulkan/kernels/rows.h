@@ -15,8 +15,16 @@ inline uint32_t team_of(int64_t width, const Capabilities& capabilities) {
   return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, most));
 }
 
-inline void set_team_grid(Dispatch& dispatch, int64_t rows, uint32_t team, const Capabilities& capabilities) {
+// The grid of the plan's one dispatch, whose shader is that with subgroups where the device has them.
+inline void set_team_grid(Plan& plan, int64_t rows, uint32_t team, const Capabilities& capabilities) {
+  Dispatch& dispatch = plan.dispatches.back();
   const uint32_t workgroup = std::max(team, std::min(128u, std::bit_floor(capabilities.max_workgroup)));
+  if (team > 1 && capabilities.subgroup_size > 1 && workgroup % capabilities.subgroup_size == 0) {
+    const auto dot = dispatch.shader.find('.');
+    dispatch.shader.insert(dot + 1, "subgroup_");
+    dispatch.has_full_subgroups = true;
+    plan.support.kernel = dispatch.shader;
+  }
   set_grid(dispatch, static_cast<uint64_t>(rows) * team, capabilities, workgroup);
 }
 

@@ -1,36 +1,41 @@
 // Rows that TEAM invocations share, and what they find out together, folded by halves. All of the workgroup call these.
+// A subgroup shader shuffles the halves that fit into a subgroup; what is added to what is the same.
 layout(constant_id = 3) const uint TEAM = 1;  // a power of two that divides the workgroup's size
 
 shared float shared_values[gl_WorkGroupSize.x];
 
-uint lane() { return gl_LocalInvocationIndex % TEAM; }
+uint lane() { return own_index() % TEAM; }
 
-float sum_of_team(float value) {
-  uint own = gl_LocalInvocationIndex;
-  shared_values[own] = value;
-  barrier();
-  for (uint width = TEAM / 2; width > 0; width /= 2) {
-    if (lane() < width) shared_values[own] += shared_values[own + width];
+float combined(float a, float b, bool adds) { return adds ? a + b : b > a ? b : a; }
+
+float of_team(float value, bool adds) {
+#ifdef VARIANT_subgroup
+  const uint together = min(TEAM, gl_SubgroupSize);
+#else
+  const uint together = 1;
+#endif
+  uint own = own_index();
+  if (TEAM > together) {
+    shared_values[own] = value;
+    barrier();
+    for (uint width = TEAM / 2; width >= together; width /= 2) {
+      if (lane() < width) shared_values[own] = combined(shared_values[own], shared_values[own + width], adds);
+      barrier();
+    }
+    value = shared_values[own - lane() + lane() % together];
     barrier();
   }
-  float sum = shared_values[own - lane()];
-  barrier();
-  return sum;
+#ifdef VARIANT_subgroup
+  for (uint width = together / 2; width > 0; width /= 2)
+    value = combined(value, subgroupShuffleXor(value, width), adds);
+  // Of equal zeros each lane may have kept its own.
+  value = subgroupShuffle(value, gl_SubgroupInvocationID - gl_SubgroupInvocationID % together);
+#endif
+  return value;
 }
 
-float greatest_of_team(float value) {
-  uint own = gl_LocalInvocationIndex;
-  shared_values[own] = value;
-  barrier();
-  for (uint width = TEAM / 2; width > 0; width /= 2) {
-    if (lane() < width && shared_values[own + width] > shared_values[own])
-      shared_values[own] = shared_values[own + width];
-    barrier();
-  }
-  float greatest = shared_values[own - lane()];
-  barrier();
-  return greatest;
-}
+float sum_of_team(float value) { return of_team(value, true); }
+float greatest_of_team(float value) { return of_team(value, false); }
 
 // Adds up in pieces of sixteen, so that long rows lose less.
 struct Sum {
