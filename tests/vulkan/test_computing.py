@@ -59,3 +59,13 @@ x = fe.asarray(np.zeros((0, 3), np.uint32), device="vulkan")
 print(np.asarray(fe.sum(x, axis=0)).tolist(), np.asarray(fe.prod(x, axis=0)).tolist())
 """
     assert run(program) == "[0, 0, 0] [1, 1, 1]\n"
+
+
+def test_arrays_may_be_larger_than_a_storage_buffer(run: Run) -> None:
+    # 144 MB: of a descriptor, lavapipe allows 128 MiB; addresses have no such limit.
+    program = """
+x = np.arange(18_000_000, dtype=np.int64)
+y = np.asarray(fe.asarray(x, device="vulkan") * 3 + 1)
+print((y == x * 3 + 1).all())
+"""
+    assert run(program) == "True\n"
