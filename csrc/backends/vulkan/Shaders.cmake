@@ -3,6 +3,7 @@
 #
 # A line `// variants: basic sum_f64` in a shader has it compiled once for each word, named "<file>.<word>", with
 # -DVARIANT_<part> for each part of the word (VARIANT_sum and VARIANT_f64); without one it is compiled once, as "<file>".
+# Words with the part `khr` need GL_KHR_cooperative_matrix, and are left out where the compiler does not know it.
 # Needs glslangValidator (glslang-tools): glslc has no way to keep functions that nothing calls, which are what splice.h
 # lives on; a shader without a function `spliced` does without them. OpName stays without -g; -g0 would strip it.
 find_program(FERRULE_GLSLANG NAMES glslangValidator glslang DOC "The GLSL compiler of the Vulkan backend")
@@ -13,6 +14,10 @@ function(ferrule_vulkan_shaders out)
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${folder})
+  file(WRITE ${folder}/cooperative.comp
+       "#version 460\n#extension GL_KHR_cooperative_matrix : require\nvoid main() {}\n")
+  execute_process(COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 -o ${folder}/cooperative.spv
+                          ${folder}/cooperative.comp RESULT_VARIABLE no_cooperative OUTPUT_QUIET ERROR_QUIET)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*.comp)
   set(includes "")
   set(rows "")
@@ -33,6 +38,9 @@ function(ferrule_vulkan_shaders out)
     endif()
     if(NOT variants)
       set(variants none)
+    endif()
+    if(no_cooperative)
+      list(FILTER variants EXCLUDE REGEX "khr")
     endif()
     foreach(variant IN LISTS variants)
       set(name ${stem})

@@ -30,7 +30,13 @@
   F(ResetCommandBuffer) F(WaitSemaphores)
 
 // Of extensions: null without them.
-#define FERRULE_VULKAN_INSTANCE_EXTENSIONS(F) F(CreateDebugUtilsMessengerEXT) F(DestroyDebugUtilsMessengerEXT)
+#ifdef VK_KHR_cooperative_matrix
+#define FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F) F(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+#else
+#define FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F)
+#endif
+#define FERRULE_VULKAN_INSTANCE_EXTENSIONS(F) \
+  F(CreateDebugUtilsMessengerEXT) F(DestroyDebugUtilsMessengerEXT) FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F)
 #define FERRULE_VULKAN_DEVICE_EXTENSIONS(F) F(GetMemoryHostPointerPropertiesEXT)
 // clang-format on
 

@@ -2,12 +2,38 @@
 
 #include "memory.h"
 #include "pipelines.h"
+#include "shaders.h"
 
 namespace ferrule::vulkan {
+namespace {
+
+// Which variant of their shader an option asks for.
+std::string_view cooperative_matrices(const PhysicalDevice& device, const std::string& wanted) {
+  if (wanted == "no") return "";
+  if (wanted != "yes" && wanted != "simulated")
+    throw sdk::Error(FE_INVALID_ARGUMENT,
+                     "option cooperative_matrices is '" + wanted + "', and must be no, yes or simulated");
+  const auto need = [&](bool is_there, const char* what) {
+    if (!is_there) throw sdk::Error(FE_UNSUPPORTED, "option cooperative_matrices is '" + wanted + "', and " + what);
+  };
+  const Capabilities& capabilities = device.capabilities;
+  need(capabilities.float16, "the device computes in no float16");
+  need(capabilities.subgroup_size >= 8 && capabilities.subgroup_size <= 128 && capabilities.max_workgroup >= 128,
+       "the device has no full subgroups of 8 to 128 invocations");
+  if (wanted == "simulated") return "simulated";
+  need(has_shader("matmul_cooperative.subgroup_khr_f16"),
+       "this module was built by a GLSL compiler that knows none (glslang 13 or newer does)");
+  need(device.has_cooperative_matrices, "the device has none of 16 by 16 float16 with sums in float32");
+  return "khr";
+}
+
+}  // namespace
 
 Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
     : instance_(std::move(instance)), physical_(physical), faults_(options) {
-  if (!options.boolean("subgroups", true)) physical_.capabilities.subgroup_size = 1;
+  Capabilities& capabilities = physical_.capabilities;
+  if (!options.boolean("subgroups", true)) capabilities.subgroup_size = 1;
+  capabilities.cooperative_matrices = cooperative_matrices(physical_, options.text("cooperative_matrices", "no"));
   create_device();
   try {
     functions_ = functions_of(instance_->api(), device_);
@@ -46,6 +72,19 @@ void Context::create_device() {
     subgroups.pNext = wanted.core.pNext;
     wanted.core.pNext = &subgroups;
   }
+
+#if defined(VK_KHR_cooperative_matrix)
+  auto cooperative = typed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  if (physical_.capabilities.cooperative_matrices == "khr") {
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    cooperative.cooperativeMatrix = VK_TRUE;
+    // Their shaders are of this memory model.
+    wanted.vulkan12.vulkanMemoryModel = wanted.vulkan12.vulkanMemoryModelDeviceScope = VK_TRUE;
+    cooperative.pNext = wanted.core.pNext;
+    wanted.core.pNext = &cooperative;
+  }
+#endif
 
   const float priority = 1;
   auto queue = typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);

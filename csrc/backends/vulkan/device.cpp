@@ -15,6 +15,9 @@ const Allocation& allocation_of(sdk::Buffer& buffer) { return static_cast<Buffer
 std::vector<sdk::OptionDescription> Device::options() {
   return {{"validate", "boolean", "Vulkan's validation layer checks each call, and logs what it finds as errors"},
           {"subgroups", "boolean", "kernels exchange values within subgroups (the default) where the device can"},
+          {"cooperative_matrices", "text",
+           "no (the default); yes: float16 matrices are multiplied by the device's matrix units, in an order of their "
+           "own; simulated: by shaders that only look as if, for tests"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"},
           {"shader_fails_at", "integer", "for tests: the driver cannot compile the n-th shader that graphs ask for"}};

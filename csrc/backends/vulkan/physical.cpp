@@ -95,6 +95,31 @@ bool imports_host_memory(const InstanceFunctions& api, VkPhysicalDevice device) 
   return (found.externalMemoryProperties.externalMemoryFeatures & importable) != 0;
 }
 
+// Headers of 2023 and older, as Debian 12's, do not know them.
+#if defined(VK_KHR_cooperative_matrix)
+bool has_cooperative_matrices(const InstanceFunctions& api, VkPhysicalDevice device) {
+  if (api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR == nullptr) return false;
+  auto features = typed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  auto all = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  all.pNext = &features;
+  api.GetPhysicalDeviceFeatures2(device, &all);
+  if (!features.cooperativeMatrix) return false;
+  const auto kinds = enumerate<VkCooperativeMatrixPropertiesKHR>(
+      "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+      [&](uint32_t* count, VkCooperativeMatrixPropertiesKHR* items) {
+        const auto empty = typed<VkCooperativeMatrixPropertiesKHR>(VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
+        if (items != nullptr) std::fill_n(items, *count, empty);
+        return api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, count, items);
+      });
+  return std::any_of(kinds.begin(), kinds.end(), [](const VkCooperativeMatrixPropertiesKHR& kind) {
+    return kind.MSize == 16 && kind.NSize == 16 && kind.KSize == 16 && kind.AType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+           kind.BType == VK_COMPONENT_TYPE_FLOAT16_KHR && kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
+           kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR && kind.scope == VK_SCOPE_SUBGROUP_KHR;
+  });
+}
+#endif
+
 bool has_full_subgroups(const InstanceFunctions& api, VkPhysicalDevice device) {
   auto control = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
@@ -143,6 +168,13 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   const bool controls_subgroups = has_extension(extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   device.capabilities = capabilities_of(device.properties.limits, vulkan11, features,
                                         controls_subgroups && has_full_subgroups(api, device.handle));
+
+#if defined(VK_KHR_cooperative_matrix)
+  device.has_cooperative_matrices = features.vulkan12.vulkanMemoryModel &&
+                                    features.vulkan12.vulkanMemoryModelDeviceScope &&
+                                    has_extension(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) &&
+                                    has_cooperative_matrices(api, device.handle);
+#endif
 
   sdk::DeviceDescription& description = device.description;
   description.kind = kind_of(device.properties.deviceType);

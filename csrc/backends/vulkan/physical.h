@@ -44,6 +44,7 @@ struct PhysicalDevice {
   uint64_t borrow_alignment = 0;  // 0: it imports no host memory
   bool has_memory_budget = false;
   bool is_portability_subset = false;
+  bool has_cooperative_matrices = false;  // of 16 by 16 float16, added up in float32, held by subgroups
   Capabilities capabilities;
   sdk::DeviceDescription description;
 };

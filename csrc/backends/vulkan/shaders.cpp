@@ -9,10 +9,21 @@
 
 namespace ferrule::vulkan {
 
-std::span<const uint32_t> find_shader(std::string_view name) {
+namespace {
+
+const ShaderRow* row_of(std::string_view name) {
   for (const ShaderRow& row : shader_table)
-    if (row.name == name) return {row.words, row.count};
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const uint32_t> find_shader(std::string_view name) {
+  if (const ShaderRow* const row = row_of(name)) return {row->words, row->count};
   throw sdk::Error(FE_INTERNAL, "there is no shader " + std::string(name));
 }
+
+bool has_shader(std::string_view name) { return row_of(name) != nullptr; }
 
 }  // namespace ferrule::vulkan

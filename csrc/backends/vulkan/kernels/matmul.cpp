@@ -41,6 +41,9 @@ uint64_t tiles(const Parameters& p, const Tile& tile) {
 // Of matmul_few.comp.
 Tile few_tile(const Parameters& p) { return {std::bit_ceil(p.m), 128, std::bit_ceil(p.m), 1}; }
 
+// Of matmul_cooperative.comp: all products of a device go one way, as their order of additions is the device's.
+constexpr Tile cooperative_tile = {64, 64, 4, 8};
+
 // The first that the matrices fill; of the larger ones also the device, and enough of it.
 Tile tile_for(const Parameters& p, uint64_t value, const Capabilities& capabilities) {
   static constexpr Tile by_rows[] = {{128, 128, 8, 8}, {64, 64, 4, 4}, {32, 32, 2, 4}, {16, 64, 4, 2}, {4, 128, 4, 1}};
@@ -109,23 +112,29 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
                   .n = static_cast<uint32_t>(n),
                   .k = static_cast<uint32_t>(k),
                   .reserved = 0};
-  if (p.n < p.m && p.n <= 16) transpose(p);
+  const bool is_cooperative = a.is("float16") && !capabilities.cooperative_matrices.empty();
+  if (p.n < p.m && p.n <= 16 && !is_cooperative) transpose(p);
   const uint64_t value = std::max<uint64_t>(4, a.item_size()), segments = quotient_up(p.k, segment);
-  const bool in_subgroups = is_for_subgroups(p, a, capabilities);
-  const Tile tile = in_subgroups ? few_tile(p) : tile_for(p, value, capabilities);
+  const bool in_subgroups = !is_cooperative && is_for_subgroups(p, a, capabilities);
+  const Tile tile = is_cooperative ? cooperative_tile : in_subgroups ? few_tile(p) : tile_for(p, value, capabilities);
   const uint64_t count = static_cast<uint64_t>(out.count()), scratch = segments * count * value;
   const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= most_scratch;
   const auto along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other) ? 1u : 0u; };
   Dispatch product = dispatch_of(plan.support.kernel, p, {p.a_batches.value, p.b_batches.value},
                                  split ? scratch_value : node.output_value(0));
-  if (in_subgroups) {
-    plan.support.kernel = product.shader = "matmul_few.subgroup_" + abbreviation_of(a);
-    product.has_full_subgroups = true;
-    add_constants(product, {tile.m, segments > 1, split});
+  const uint32_t a_along_k = along_k(p.a_row, p.a_column), b_along_k = along_k(p.b_column, p.b_row);
+  if (is_cooperative) {
+    product.shader = "matmul_cooperative.subgroup_" + std::string(capabilities.cooperative_matrices) + "_f16";
+    add_constants(product, {tile.workgroup() / capabilities.subgroup_size, a_along_k, b_along_k});
+  } else if (in_subgroups) {
+    product.shader = "matmul_few.subgroup_" + abbreviation_of(a);
+    add_constants(product, {tile.m});
   } else {
-    add_constants(product, {tile.m, tile.n, tile.own_m, tile.own_n, along_k(p.a_row, p.a_column),
-                            along_k(p.b_column, p.b_row), segments > 1, split});
+    add_constants(product, {tile.m, tile.n, tile.own_m, tile.own_n, a_along_k, b_along_k});
   }
+  add_constants(product, {segments > 1, split});
+  product.has_full_subgroups = is_cooperative || in_subgroups;
+  plan.support.kernel = product.shader;
   set_grid(product, tiles(p, tile) * (split ? segments : 1) * tile.workgroup(), capabilities, tile.workgroup());
   if (!split) {
     finish_with(std::move(epilogue), product);
