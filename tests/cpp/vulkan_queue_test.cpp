@@ -12,6 +12,7 @@ class VulkanQueue : public VulkanContext {
   void fill(vulkan::Queue& queue, const vulkan::Allocation& to, uint32_t word, std::shared_ptr<void> keep_alive = {},
             std::function<void()> after = {}) {
     queue.submit(
+        {&to},
         [&](VkCommandBuffer commands) { context->api().CmdFillBuffer(commands, to.buffer, to.offset, to.size, word); },
         std::move(keep_alive), std::move(after));
   }
@@ -69,12 +70,26 @@ TEST_F(VulkanQueue, AnErrorFoundAfterwardsIsThatOfTheWorkAndOfAllAfterItUntilRes
   EXPECT_EQ(first_word(queue, a), 2u);
 }
 
+TEST_F(VulkanQueue, StagingMemoryThatAnErrorOfThePastUsedIsAsGoodAsNew) {
+  vulkan::Queue queue(context);
+  vulkan::Allocation far = allocate(256);
+  far.host = nullptr;  // so that it is copied through staging memory
+  const auto fail = [] { throw sdk::Error(FE_INTERNAL, "of the past"); };
+  fill(queue, far, 1, {}, fail);
+  const uint32_t word = 2;
+  for (int i = 0; i < 2; ++i) queue.copy_from_host(far, 0, &word, sizeof word);
+  EXPECT_EQ(outcome_of([&] { queue.record()->wait(-1); }).message, "of the past");
+  queue.reset();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(outcome_of([&] { queue.copy_from_host(far, 0, &word, sizeof word); }).code, FE_OK);
+  EXPECT_EQ(first_word(queue, far), 2u);
+}
+
 TEST_F(VulkanQueue, AnErrorWhileCommandsAreRecordedIsTheCallers) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);
-  EXPECT_EQ(
-      outcome_of([&] { queue.submit([](VkCommandBuffer) { throw sdk::Error(FE_INTERNAL, "not this way"); }); }).message,
-      "not this way");
+  const auto fail = [](VkCommandBuffer) { throw sdk::Error(FE_INTERNAL, "not this way"); };
+  EXPECT_EQ(outcome_of([&] { queue.submit({}, fail); }).message, "not this way");
   fill(queue, a, 5);
   EXPECT_EQ(first_word(queue, a), 5u);
 }
@@ -143,7 +158,7 @@ TEST_F(VulkanQueue, TheLayerSeesWhatIsWrong) {
   {
     const vulkan::Allocation a = allocate(256);
     vulkan::Queue queue(context);
-    queue.submit([&](VkCommandBuffer commands) {
+    queue.submit({&a}, [&](VkCommandBuffer commands) {
       context->api().CmdFillBuffer(commands, a.buffer, a.offset + 1, 4, 0);  // not a multiple of four
     });
     queue.record()->wait(-1);

@@ -14,7 +14,7 @@ class VulkanGpuAssisted : public VulkanContext {
     const VkPipeline pipeline = context->pipelines().get({.shader = "iota.u32", .constants = {1, 1, 1}});
     const vulkan::Push push{fault.address, address, 0, 0};
     vulkan::Queue queue(context);
-    queue.submit([&](VkCommandBuffer commands) {
+    queue.submit(vulkan::Touched::everything(), [&](VkCommandBuffer commands) {
       const auto& vk = context->api();
       vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
       vk.CmdPushConstants(commands, context->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
@@ -30,7 +30,7 @@ class VulkanGpuAssisted : public VulkanContext {
 TEST_F(VulkanGpuAssisted, SaysNothingOfAddressesThatAreOurs) {
   const vulkan::Allocation zeros = allocate(256);
   vulkan::Queue queue(context);
-  queue.submit([&](VkCommandBuffer commands) {
+  queue.submit({&zeros}, [&](VkCommandBuffer commands) {
     context->api().CmdFillBuffer(commands, zeros.buffer, zeros.offset, 256, 0);  // a count of none
   });
   queue.record()->wait(-1);

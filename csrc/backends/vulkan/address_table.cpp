@@ -19,6 +19,7 @@ AddressTable::AddressTable(const fe_graph_view& view) : scalar_count_(view.scala
     const uint64_t begin = storage.kind == FE_STORAGE_TEMPORARY ? storage.offset : 0;
     values_.push_back({static_cast<fe_storage_kind>(storage.kind), storage.binding,
                        begin + static_cast<uint64_t>(value.offset) * item_size, value.offset_slot, item_size});
+    if (storage.kind != FE_STORAGE_TEMPORARY && storage.kind != FE_STORAGE_SCALAR) bindings_.insert(storage.binding);
   }
 }
 
@@ -42,6 +43,15 @@ std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint6
   put(fault_index(), fault);
   if (scalar_count_ > 0) std::memcpy(table.data() + scalars_at(), execution.scalars, sizeof(fe_scalar) * scalar_count_);
   return table;
+}
+
+Touched AddressTable::touched_by(const fe_execution& execution) const {
+  Touched touched;
+  for (const uint32_t binding : bindings_)
+    touched.add(buffer_of(fe_binding_at(&execution, binding)->buffer).allocation());
+  for (fe_module_buffer* const buffer : {execution.workspace, execution.scratch})
+    if (buffer != nullptr) touched.add(buffer_of(buffer).allocation());
+  return touched;
 }
 
 }  // namespace ferrule::vulkan

@@ -4,8 +4,11 @@
 #include <ferrule/backend.hpp>
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
+
+#include "touched.h"
 
 namespace ferrule::vulkan {
 
@@ -20,6 +23,8 @@ class AddressTable {
   uint32_t fault_index() const { return scratch_index() + 1; }
   // The table of an execution whose fault record lies at `fault`, for a copy of it at `address`.
   std::vector<std::byte> filled(const fe_execution& execution, uint64_t address, uint64_t fault) const;
+  // The memory that an execution was given.
+  Touched touched_by(const fe_execution& execution) const;
 
  private:
   struct Value {
@@ -32,6 +37,7 @@ class AddressTable {
   uint64_t scalars_at() const { return 8 * (values_.size() + 2); }
 
   std::vector<Value> values_;
+  std::set<uint32_t> bindings_;
   uint32_t scalar_count_;
 };
 

@@ -7,7 +7,13 @@ void Block::create_buffer(const void* chain) {
   info.pNext = chain;
   info.size = size;
   info.usage = buffer_usage;
-  info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  // Semaphores order what the engines do with it: nobody hands it over.
+  const std::vector<uint32_t>& families = context.queue_families();
+  if (families.size() > 1) {
+    info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    info.queueFamilyIndexCount = static_cast<uint32_t>(families.size());
+    info.pQueueFamilyIndices = families.data();
+  }
   check(context.api().CreateBuffer(context.device(), &info, nullptr, &buffer), "vkCreateBuffer");
 }
 

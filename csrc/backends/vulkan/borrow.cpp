@@ -59,7 +59,9 @@ Allocation Memory::borrow(void* pointer, uint64_t size) {
   if (const VkResult result = block->allocate(size, *type, &import); result != VK_SUCCESS)
     refuse("the driver does not take this memory (vkAllocateMemory came back with " + name_of(result) + ")");
   block->bind();
-  return own_block(std::move(block), size, 1);
+  Allocation out = own_block(std::move(block), size, 1);
+  out.is_borrowed = true;
+  return out;
 }
 
 }  // namespace ferrule::vulkan

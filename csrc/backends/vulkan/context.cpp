@@ -37,7 +37,8 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
   create_device();
   try {
     functions_ = functions_of(instance_->api(), device_);
-    functions_.GetDeviceQueue(device_, physical_.compute_family, 0, &queue_);
+    for (size_t i = 0; i < queue_families().size(); ++i)
+      functions_.GetDeviceQueue(device_, queue_families()[i], 0, &queues_[i].handle);
     memory_ = std::make_unique<Memory>(*this);
     pipelines_ = std::make_unique<Pipelines>(*this);
   } catch (...) {
@@ -87,22 +88,26 @@ void Context::create_device() {
 #endif
 
   const float priority = 1;
-  auto queue = typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
-  queue.queueFamilyIndex = physical_.compute_family;
-  queue.queueCount = 1;
-  queue.pQueuePriorities = &priority;
+  std::vector<VkDeviceQueueCreateInfo> queues;
+  for (const uint32_t family : queue_families()) {
+    auto& queue = queues.emplace_back(typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
+    queue.queueFamilyIndex = family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+  }
   auto info = typed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   info.pNext = &wanted.core;
-  info.queueCreateInfoCount = 1;
-  info.pQueueCreateInfos = &queue;
+  info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+  info.pQueueCreateInfos = queues.data();
   info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
   check(api.CreateDevice(physical_.handle, &info, nullptr, &device_), "vkCreateDevice");
 }
 
-VkResult Context::submit(const VkSubmitInfo& info) {
-  const std::lock_guard lock(submitting_);
-  return functions_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE);
+VkResult Context::submit(Engine engine, const VkSubmitInfo& info) {
+  EngineQueue& queue = queues_.at(static_cast<size_t>(engine));
+  const std::lock_guard lock(queue.submitting);
+  return functions_.QueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE);
 }
 
 }  // namespace ferrule::vulkan

@@ -1,6 +1,7 @@
 // An open device of Vulkan: what everything else of it is made with.
 #pragma once
 
+#include <array>
 #include <mutex>
 
 #include "faults.h"
@@ -29,10 +30,11 @@ class Context {
   Pipelines& pipelines() { return *pipelines_; }
   Faults& faults() { return faults_; }
 
-  // The one queue of the device that computes: our queues take turns with it, and what is submitted first is before
-  // what is submitted later in the order that barriers speak of.
-  uint32_t queue_family() const { return physical_.compute_family; }
-  VkResult submit(const VkSubmitInfo& info);
+  // One queue of Vulkan's for each engine: our queues take turns with it, and what is submitted to it first is before
+  // what is submitted to it later in the order that barriers speak of.
+  const std::vector<uint32_t>& queue_families() const { return physical_.queue_families; }
+  uint32_t queue_family(Engine engine) const { return physical_.queue_families.at(static_cast<size_t>(engine)); }
+  VkResult submit(Engine engine, const VkSubmitInfo& info);
 
  private:
   void create_device();
@@ -42,8 +44,11 @@ class Context {
   Faults faults_;
   VkDevice device_ = VK_NULL_HANDLE;
   DeviceFunctions functions_;
-  VkQueue queue_ = VK_NULL_HANDLE;
-  std::mutex submitting_;
+  struct EngineQueue {
+    VkQueue handle = VK_NULL_HANDLE;
+    std::mutex submitting = {};
+  };
+  std::array<EngineQueue, most_engines> queues_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Pipelines> pipelines_;
 };

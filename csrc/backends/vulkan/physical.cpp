@@ -207,8 +207,8 @@ std::string look_at(const Instance& instance, PhysicalDevice& device) {
   api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, families.data());
   std::string missing = lacks(version, features, families);
   if (!missing.empty()) return missing;
-  device.compute_family = *compute_family(families);
-  device.transfer_family = transfer_family(families);
+  device.queue_families = {*compute_family(families)};
+  if (const auto family = transfer_family(families)) device.queue_families.push_back(*family);
   describe(instance, features, device);
   return "";
 }

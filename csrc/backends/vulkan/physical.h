@@ -32,13 +32,16 @@ std::string lacks(uint32_t version, const Features& features, const std::vector<
 std::optional<uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families);
 std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families);
 
+// What of a device works at a time: its computing queue and, on many cards, one that copies meanwhile.
+enum class Engine : size_t { computing, copying };
+inline constexpr size_t most_engines = 2;
+
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   uint32_t ordinal = 0;  // in what the instance lists, devices that lack something included
   VkPhysicalDeviceProperties properties{};
   std::array<uint8_t, VK_UUID_SIZE> uuid{};
-  uint32_t compute_family = 0;
-  std::optional<uint32_t> transfer_family;
+  std::vector<uint32_t> queue_families;  // by Engine: that of the computing one, and that of the copying one if any
   VkPhysicalDeviceMemoryProperties memory{};
   uint64_t max_allocation = 0;    // bytes of one buffer
   uint64_t borrow_alignment = 0;  // 0: it imports no host memory

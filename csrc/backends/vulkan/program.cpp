@@ -23,7 +23,7 @@ class Recording {
   explicit Recording(Context& context) : context_(context) {
     const auto& vk = context.api();
     auto pool = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = context.queue_family();
+    pool.queueFamilyIndex = context.queue_family(Engine::computing);
     check(vk.CreateCommandPool(context.device(), &pool, nullptr, &pool_), "vkCreateCommandPool");
     auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     info.commandPool = pool_;
@@ -121,13 +121,14 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     const VkCommandBuffer graph = frame.recording.commands();
     vk.CmdExecuteCommands(commands, 1, &graph);
   };
-  queue.submit(commands_of_graph, shared_from_this(), [self = shared_from_this(), &frame, fault] {
+  const auto after = [self = shared_from_this(), &frame, fault] {
     frame.has_parameters = true;
     // Of another program's work, perhaps; what matters is that it is not only logged.
     if (const auto finding = self->context_->instance().take_finding())
       throw sdk::Error(FE_INTERNAL, "Vulkan's validation layer found: " + *finding);
     self->check_fault(*fault);
-  });
+  };
+  queue.submit(table_.touched_by(execution), commands_of_graph, shared_from_this(), after);
 }
 
 void Program::check_fault(const Allocation& record) const {

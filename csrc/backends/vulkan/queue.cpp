@@ -30,9 +30,7 @@ Queue::Queue(std::shared_ptr<Context> context)
 
 Queue::~Queue() {
   try {
-    timeline_->wait(timeline_->now(), longest_farewell_ns);
-  } catch (const sdk::Error& error) {
-    if (error.code() != FE_TIMEOUT) return;
+    if (timeline_->ends_within(longest_farewell_ns)) return;
     sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
     // What the device still works with is left to it, and so is the device.
     static_cast<void>(std::make_unique<std::shared_ptr<Timeline>>(timeline_).release());
@@ -41,37 +39,36 @@ Queue::~Queue() {
   }
 }
 
-uint64_t Queue::submit(const Timeline::Record& record, std::shared_ptr<void> keep_alive, std::function<void()> after) {
+void Queue::submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
+                   std::function<void()> after) {
   Faults& faults = context_->faults();
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
     timeline_->poison({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
                                            std::to_string(number) + ", as it was asked to"});
-  return timeline_->submit(record, std::move(keep_alive), std::move(after));
+  timeline_->submit(Engine::computing, touched, record, std::move(keep_alive), std::move(after));
 }
 
-void Queue::submit_copy(VkBuffer to, uint64_t to_offset, VkBuffer from, uint64_t from_offset, uint64_t size,
-                        std::shared_ptr<void> keep_alive) {
-  const VkBufferCopy region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size};
-  timeline_->submit([&](VkCommandBuffer commands) { context_->api().CmdCopyBuffer(commands, from, to, 1, &region); },
-                    std::move(keep_alive), {});
+Timeline::Moment Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from,
+                                    uint64_t from_offset, uint64_t size, std::shared_ptr<void> keep_alive) {
+  const VkBufferCopy region = {
+      .srcOffset = from.offset + from_offset, .dstOffset = to.offset + to_offset, .size = size};
+  const auto copy = [&](VkCommandBuffer commands) {
+    context_->api().CmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
+  };
+  return timeline_->submit(Engine::copying, {&to, &from}, copy, std::move(keep_alive), {});
 }
 
-// Whether the work up to then is done and well. If not, events tell: a copy has nothing left to do.
+// Whether the work of then is done, and nothing is wrong. If not, events tell: a copy has nothing left to do.
 bool Queue::settles(const Timeline::Moment& moment) {
-  if (!moment.era) return true;  // there is none
-  try {
-    timeline_->wait(moment, -1);
-  } catch (const sdk::Error&) {
-    if (!timeline_->is_poisoned()) throw;
-  }
+  if (moment.era) timeline_->pass(moment, -1);
   return !timeline_->is_poisoned();
 }
 
 void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size) {
   if (size == 0 || timeline_->is_poisoned()) return;  // without bytes, pointers may be null
   const auto* const source = static_cast<const char*>(from);
-  if (to.host != nullptr && timeline_->has_passed(timeline_->now())) {
+  if (to.host != nullptr && timeline_->has_passed(timeline_->last_use({&to}))) {
     // A submission sees what the host has written before it.
     std::memcpy(static_cast<char*>(to.host) + to_offset, source, size);
     return;
@@ -81,9 +78,7 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
     Staging::Piece& piece = upload_.next(bytes);
     if (!settles(piece.last_use)) return;
     std::memcpy(piece.memory->host, source + done, bytes);
-    submit_copy(to.buffer, to.offset + to_offset + done, piece.memory->buffer, piece.memory->offset, bytes,
-                piece.memory);
-    piece.last_use = timeline_->now();
+    piece.last_use = submit_copy(to, to_offset + done, *piece.memory, 0, bytes, piece.memory);
     done += bytes;
   }
 }
@@ -92,7 +87,8 @@ void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset,
   if (size == 0 || timeline_->is_poisoned()) return;
   auto* const target = static_cast<char*>(to);
   if (from.host != nullptr && from.is_fast_to_read) {
-    if (settles(timeline_->now())) std::memcpy(target, static_cast<const char*>(from.host) + from_offset, size);
+    if (settles(timeline_->last_use({&from})))
+      std::memcpy(target, static_cast<const char*>(from.host) + from_offset, size);
     return;
   }
   struct Arriving {
@@ -108,9 +104,7 @@ void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset,
   for (uint64_t done = 0; done < size;) {
     const uint64_t bytes = std::min(size - done, Staging::piece_size);
     Staging::Piece& piece = download_.next(bytes);
-    submit_copy(piece.memory->buffer, piece.memory->offset, from.buffer, from.offset + from_offset + done, bytes,
-                piece.memory);
-    piece.last_use = timeline_->now();
+    piece.last_use = submit_copy(*piece.memory, 0, from, from_offset + done, bytes, piece.memory);
     take();  // the one before, while this is copied
     arriving = Arriving{&piece, done, bytes};
     done += bytes;
@@ -122,13 +116,15 @@ void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& fro
                  uint64_t size) {
   if (size == 0) return;
   const uint64_t target = to.offset + to_offset, source = from.offset + from_offset;
-  if (to.buffer != from.buffer || target + size <= source || source + size <= target)
-    return submit_copy(to.buffer, target, from.buffer, source, size);
+  if (to.buffer != from.buffer || target + size <= source || source + size <= target) {
+    submit_copy(to, to_offset, from, from_offset, size);
+    return;
+  }
   // Vulkan has no copy between ranges that overlap.
   if (target == source) return;
   const auto between = std::make_shared<Allocation>(context_->memory().allocate(size, 256, Use::device));
-  submit_copy(between->buffer, between->offset, from.buffer, source, size, between);
-  submit_copy(to.buffer, target, between->buffer, between->offset, size, between);
+  submit_copy(*between, 0, from, from_offset, size, between);
+  submit_copy(to, to_offset, *between, 0, size, between);
 }
 
 std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }

@@ -1,4 +1,5 @@
-// A queue of a device. Everything given to it is done in order.
+// A queue of a device. Everything given to it is done in order, as far as can be told from the memory: where the device
+// has an engine that copies, a copy goes on beside the executions that do not touch what it touches.
 #pragma once
 
 #include "staging.h"
@@ -13,12 +14,12 @@ class Queue final : public sdk::Queue {
   // Waits for its work, though not for ever.
   ~Queue() override;
 
-  // One execution: the commands that `record` writes, after and in sight of all that was submitted before. When they
-  // are done, `keep_alive` is let go of, and `after` is run by who waits or submits next: what it throws is the error
-  // of this work and of all after it until reset(). It may not call the queue. Does nothing while there is such an
-  // error. Returns the value that the timeline passes then.
-  uint64_t submit(const Timeline::Record& record, std::shared_ptr<void> keep_alive = {},
-                  std::function<void()> after = {});
+  // One execution: the commands that `record` writes, after and in sight of all executions, and of all copies that
+  // touch the same memory, before. When they are done, `keep_alive` is let go of, and `after` is run by who waits or
+  // submits next: what it throws is the error of this work and of all after it until reset(). It may not call the
+  // queue. Does nothing while there is such an error.
+  void submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive = {},
+              std::function<void()> after = {});
 
   // The host's memory is read, or written, when these return.
   void copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size);
@@ -29,8 +30,8 @@ class Queue final : public sdk::Queue {
   void reset() override;
 
  private:
-  void submit_copy(VkBuffer to, uint64_t to_offset, VkBuffer from, uint64_t from_offset, uint64_t size,
-                   std::shared_ptr<void> keep_alive = {});
+  Timeline::Moment submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
+                               uint64_t size, std::shared_ptr<void> keep_alive = {});
   bool settles(const Timeline::Moment& moment);
 
   std::shared_ptr<Context> context_;

@@ -1,138 +1,131 @@
 #include "timeline.h"
 
 namespace ferrule::vulkan {
-namespace {
 
-constexpr VkPipelineStageFlags device_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-constexpr VkAccessFlags device_reads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-constexpr VkAccessFlags device_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-
-}  // namespace
-
-void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
-             VkPipelineStageFlags to, VkAccessFlags touched) {
-  auto memory = typed<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-  memory.srcAccessMask = written;
-  memory.dstAccessMask = touched;
-  api.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
-}
-
-void full_barrier(const DeviceFunctions& api, VkCommandBuffer commands) {
-  barrier(api, commands, device_stages | VK_PIPELINE_STAGE_HOST_BIT, device_writes | VK_ACCESS_HOST_WRITE_BIT,
-          device_stages, device_reads | device_writes);
-}
-
-Timeline::Timeline(std::shared_ptr<Context> context) : context_(std::move(context)) {
+Timeline::Lane::Lane(const Context& of, Engine on) : context(of), engine(on), commands(of, on) {
   auto kind = typed<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
   kind.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
   auto info = typed<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
   info.pNext = &kind;
-  const DeviceFunctions& api = context_->api();
-  check(api.CreateSemaphore(context_->device(), &info, nullptr, &semaphore_), "vkCreateSemaphore");
-  auto pool = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-  pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-  pool.queueFamilyIndex = context_->queue_family();
-  const VkResult result = api.CreateCommandPool(context_->device(), &pool, nullptr, &pool_);
-  if (result != VK_SUCCESS) api.DestroySemaphore(context_->device(), semaphore_, nullptr);
-  check(result, "vkCreateCommandPool");
+  check(context.api().CreateSemaphore(context.device(), &info, nullptr, &semaphore), "vkCreateSemaphore");
 }
 
-Timeline::~Timeline() {
-  context_->api().DestroyCommandPool(context_->device(), pool_, nullptr);
-  context_->api().DestroySemaphore(context_->device(), semaphore_, nullptr);
+Timeline::Lane::~Lane() { context.api().DestroySemaphore(context.device(), semaphore, nullptr); }
+
+uint64_t Timeline::Lane::last_use(const Touched& touched) const {
+  const auto found = std::find_if(pending.rbegin(), pending.rend(),
+                                  [&](const Submission& submission) { return submission.touched.meets(touched); });
+  return found != pending.rend() ? found->value : 0;
 }
 
-VkCommandBuffer Timeline::take_commands() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_commands_.empty()) {
-      const VkCommandBuffer commands = free_commands_.back();
-      free_commands_.pop_back();
-      return commands;
-    }
-    free_commands_.reserve(free_commands_.size() + pending_.size() + 1);  // so that retiring needs no memory
-  }
-  auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-  info.commandPool = pool_;
-  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  info.commandBufferCount = 1;
-  VkCommandBuffer commands = VK_NULL_HANDLE;
-  check(context_->api().AllocateCommandBuffers(context_->device(), &info, &commands), "vkAllocateCommandBuffers");
-  return commands;
+Timeline::Timeline(std::shared_ptr<Context> context) : context_(std::move(context)) {
+  for (size_t i = 0; i < context_->queue_families().size(); ++i)
+    lanes_.push_back(std::make_unique<Lane>(*context_, static_cast<Engine>(i)));
 }
 
-void Timeline::record_into(VkCommandBuffer commands, const Record& record) {
-  const DeviceFunctions& api = context_->api();
-  auto begin = typed<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  check(api.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");  // and so resets it
-  full_barrier(api, commands);
-  record(commands);
-  // What the host reads when the value has passed: no semaphore makes that visible to it.
-  barrier(api, commands, device_stages, device_writes, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  check(api.EndCommandBuffer(commands), "vkEndCommandBuffer");
-}
+Timeline::~Timeline() = default;
 
-uint64_t Timeline::submit(const Record& record, std::shared_ptr<void> keep_alive, std::function<void()> after) {
+Timeline::Moment Timeline::submit(Engine engine, const Touched& touched, const Commands::Record& record,
+                                  std::shared_ptr<void> keep_alive, std::function<void()> after) {
   retire();
-  if (is_poisoned()) return last_;
-  const VkCommandBuffer commands = take_commands();
+  if (is_poisoned()) return now();
+  Lane& lane = lane_of(engine);
+  const VkCommandBuffer commands = lane.commands.recorded(record);
+  const uint64_t value = last_ + 1;
+  VkResult result = VK_SUCCESS;
   std::list<Submission> submission;
   try {
-    record_into(commands, record);
-    submission.push_back({last_ + 1, commands, std::move(keep_alive), std::move(after), era_});
+    submission.push_back({value, touched, commands, std::move(keep_alive), std::move(after), era_});
+    result = submit(lane, submission.front());
   } catch (...) {
-    // Half recorded: they can only begin again when that is forgotten.
-    context_->api().ResetCommandBuffer(commands, 0);
-    const std::lock_guard lock(mutex_);
-    free_commands_.push_back(commands);
+    lane.commands.give_back(commands);
     throw;
   }
-  const uint64_t value = last_ + 1;
-  auto timeline = typed<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-  timeline.signalSemaphoreValueCount = 1;
-  timeline.pSignalSemaphoreValues = &value;
-  auto info = typed<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-  info.pNext = &timeline;
-  info.commandBufferCount = 1;
-  info.pCommandBuffers = &commands;
-  info.signalSemaphoreCount = 1;
-  info.pSignalSemaphores = &semaphore_;
-  const VkResult result = context_->submit(info);
   const std::lock_guard lock(mutex_);
+  Moment done{.era = era_};
   if (result == VK_SUCCESS) {
-    pending_.splice(pending_.end(), submission);
-    return last_ = value;
+    lane.pending.splice(lane.pending.end(), submission);
+    last_ = lane.last = done.values[lane.index()] = value;
+    return done;
   }
-  free_commands_.push_back(commands);
+  lane.commands.give_back(commands);
   if (result != VK_ERROR_DEVICE_LOST) check(result, "vkQueueSubmit");
   lose("vkQueueSubmit");
-  return last_;
+  done.was_poisoned = true;
+  return done;
+}
+
+VkResult Timeline::submit(const Lane& lane, const Submission& submission) {
+  std::array<VkSemaphore, most_engines> semaphores{};
+  std::array<uint64_t, most_engines> values{};
+  std::array<VkPipelineStageFlags, most_engines> stages{};
+  uint32_t count = 0;
+  for (const auto& other : lanes_) {
+    if (other.get() == &lane) continue;
+    const std::lock_guard lock(mutex_);
+    // Also for what is known to be done: only a semaphore makes it visible here.
+    values[count] = std::max(other->last_use(submission.touched), other->retired);
+    if (values[count] == 0) continue;
+    semaphores[count] = other->semaphore;
+    stages[count++] = stages_of(lane.engine);
+  }
+  auto timeline = typed<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+  timeline.waitSemaphoreValueCount = count;
+  timeline.pWaitSemaphoreValues = values.data();
+  timeline.signalSemaphoreValueCount = 1;
+  timeline.pSignalSemaphoreValues = &submission.value;
+  auto info = typed<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+  info.pNext = &timeline;
+  info.waitSemaphoreCount = count;
+  info.pWaitSemaphores = semaphores.data();
+  info.pWaitDstStageMask = stages.data();
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &submission.commands;
+  info.signalSemaphoreCount = 1;
+  info.pSignalSemaphores = &lane.semaphore;
+  return context_->submit(lane.engine, info);
 }
 
 Timeline::Moment Timeline::now() const {
   const std::lock_guard lock(mutex_);
-  return {last_, era_, era_->error.has_value()};
+  Moment moment{.era = era_, .was_poisoned = era_->error.has_value()};
+  for (const auto& lane : lanes_) moment.values[lane->index()] = lane->last;
+  return moment;
+}
+
+Timeline::Moment Timeline::last_use(const Touched& touched) const {
+  const std::lock_guard lock(mutex_);
+  Moment moment{.era = era_, .was_poisoned = era_->error.has_value()};
+  for (const auto& lane : lanes_) moment.values[lane->index()] = lane->last_use(touched);
+  return moment;
 }
 
 bool Timeline::has_passed(const Moment& moment) {
   const std::lock_guard lock(mutex_);
-  return moment.era->is_lost || passed_value() >= moment.value;
+  if (moment.era->is_lost) return true;
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [&](const auto& lane) { return passed_value(*lane) >= moment.values[lane->index()]; });
 }
 
-void Timeline::wait(const Moment& moment, int64_t timeout_ns) {
+VkResult Timeline::wait_for_semaphores(const Moment& moment, int64_t timeout_ns) const {
+  std::array<VkSemaphore, most_engines> semaphores{};
+  for (const auto& lane : lanes_) semaphores[lane->index()] = lane->semaphore;
+  auto info = typed<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+  info.semaphoreCount = static_cast<uint32_t>(lanes_.size());
+  info.pSemaphores = semaphores.data();
+  info.pValues = moment.values.data();
+  const uint64_t timeout = timeout_ns < 0 ? UINT64_MAX : static_cast<uint64_t>(timeout_ns);
+  return context_->api().WaitSemaphores(context_->device(), &info, timeout);
+}
+
+void Timeline::pass(const Moment& moment, int64_t timeout_ns) {
   bool is_lost = false;
   {
     const std::lock_guard lock(mutex_);
     is_lost = moment.era->is_lost;
   }
   if (!is_lost) {
-    auto info = typed<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-    info.semaphoreCount = 1;
-    info.pSemaphores = &semaphore_;
-    info.pValues = &moment.value;
-    const uint64_t timeout = timeout_ns < 0 ? UINT64_MAX : static_cast<uint64_t>(timeout_ns);
-    const VkResult result = context_->api().WaitSemaphores(context_->device(), &info, timeout);
+    const VkResult result = wait_for_semaphores(moment, timeout_ns);
     if (result == VK_TIMEOUT)
       throw sdk::Error(FE_TIMEOUT, "vulkan: the queue was still working after " + std::to_string(timeout_ns) + " ns");
     if (result == VK_ERROR_DEVICE_LOST) {
@@ -143,20 +136,33 @@ void Timeline::wait(const Moment& moment, int64_t timeout_ns) {
     }
   }
   retire();
+}
+
+bool Timeline::ends_within(int64_t timeout_ns) {
+  if (wait_for_semaphores(now(), timeout_ns) == VK_TIMEOUT) return false;
+  retire();
+  return true;
+}
+
+void Timeline::wait(const Moment& moment, int64_t timeout_ns) {
+  pass(moment, timeout_ns);
   const std::lock_guard lock(mutex_);
   const Era& era = *moment.era;
-  if (moment.was_poisoned || (era.error && era.from <= moment.value)) throw sdk::Error(*era.error);
+  if (moment.was_poisoned || (era.error && era.from <= moment.end())) throw sdk::Error(*era.error);
 }
 
 void Timeline::retire() {
   std::list<Submission> done;  // what they kept alive goes without the lock
   const std::lock_guard lock(mutex_);
-  const uint64_t passed = passed_value();
-  while (!pending_.empty() && pending_.front().value <= passed) {
-    const Submission& submission = pending_.front();
-    run_after(submission);
-    free_commands_.push_back(submission.commands);
-    done.splice(done.end(), pending_, pending_.begin());
+  for (const auto& lane : lanes_) {
+    const uint64_t passed = passed_value(*lane);
+    while (!lane->pending.empty() && lane->pending.front().value <= passed) {
+      const Submission& submission = lane->pending.front();
+      run_after(submission);
+      lane->commands.give_back(submission.commands);
+      lane->retired = submission.value;
+      done.splice(done.end(), lane->pending, lane->pending.begin());
+    }
   }
 }
 
@@ -175,10 +181,10 @@ void Timeline::run_after(const Submission& submission) {
 }
 
 // Of a lost device everything has passed: nothing will touch memory any more.
-uint64_t Timeline::passed_value() {
+uint64_t Timeline::passed_value(const Lane& lane) {
   if (era_->is_lost) return UINT64_MAX;
   uint64_t value = 0;
-  const VkResult result = context_->api().GetSemaphoreCounterValue(context_->device(), semaphore_, &value);
+  const VkResult result = context_->api().GetSemaphoreCounterValue(context_->device(), lane.semaphore, &value);
   if (result == VK_SUCCESS) return value;
   if (result != VK_ERROR_DEVICE_LOST) check(result, "vkGetSemaphoreCounterValue");
   lose("vkGetSemaphoreCounterValue");
