@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 from ferrule import _ferrule
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _loaded_once = False
+_is_loading = False  # by the thread that holds the lock
+_load_lock = threading.RLock()
 _default: _ferrule.Device | None = None
 
 
@@ -180,15 +183,24 @@ def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
 
 
 def load_once() -> None:
-    """What the first use of a device does: load_all(), unless that was called, or FERRULE_AUTOLOAD=0."""
-    global _loaded_once
+    """What the first use of a device does: load_all(), unless that was called, or FERRULE_AUTOLOAD=0.
+
+    Other threads wait until it is done.
+    """
+    global _loaded_once, _is_loading
     if _loaded_once:
         return
-    _loaded_once = True
-    if os.environ.get("FERRULE_AUTOLOAD", "") != "0":
-        from ferrule.loading import load_all
+    with _load_lock:
+        if _loaded_once or _is_loading:
+            return
+        _is_loading = True
+        try:
+            if os.environ.get("FERRULE_AUTOLOAD", "") != "0":
+                from ferrule.loading import load_all
 
-        load_all()
+                load_all()
+        finally:
+            _loaded_once, _is_loading = True, False
 
 
 def changed() -> None:
