@@ -23,6 +23,7 @@ COMPUTED = {
     "fe.sum(x, axis=1)": "(6,)",
     "fe.max(x, axis=0)": "(40,)",
     "fe.permute_dims(x, (1, 0)) + 1": "(40, 6)",
+    "fe.asarray(fe.permute_dims(y, (1, 0)), copy=True)": "(70, 40)",
     "fe.concat([x, x], axis=1)": "(6, 80)",
     "fe.pad(x, ((1, 2), (0, 3)))": "(9, 43)",
     "fe.take(x, fe.asarray(np.array([5, 0, 5]), device='vulkan'), axis=0)": "(3, 40)",
