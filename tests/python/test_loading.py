@@ -125,6 +125,18 @@ def test_first_use_of_a_device_loads(run_python: Run) -> None:
     assert run_python("import ferrule as fe; print(fe.ones(3).device)").stdout == "cpu:0\n"
 
 
+def test_first_uses_on_many_threads_wait_for_one_load(run_python: Run) -> None:
+    code = (
+        "import threading, ferrule as fe\n"
+        "start, names = threading.Barrier(8), []\n"
+        "def use(): start.wait(); names.append(fe.ones(3).device.name)\n"
+        "threads = [threading.Thread(target=use) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\n"
+        "print(set(names), len(names))"
+    )
+    assert run_python(code).stdout == "{'cpu:0'} 8\n"
+
+
 def test_autoload_can_be_switched_off(run_python: Run) -> None:
     code = (
         "import ferrule as fe\n"

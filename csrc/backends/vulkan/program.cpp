@@ -103,9 +103,10 @@ void Program::record(Frame& frame) const {
 void Program::run(Queue& queue, const fe_execution& execution) {
   if (steps_.empty()) return;
   const auto& vk = context_->api();
-  Frame& frame = frame_of(queue);
-  // One for each execution: another one may have begun before the host has read it.
+  // One for each execution: another one may have begun before the host has read it. It is there before the graph is
+  // recorded, as the validation layer knows no memory that came after.
   const auto fault = std::make_shared<Allocation>(context_->memory().allocate(sizeof(Fault), 64, Use::download));
+  Frame& frame = frame_of(queue);
   const std::vector<std::byte> table = table_.filled(execution, frame.memory.address, fault->address);
   const auto commands_of_graph = [&](VkCommandBuffer commands) {
     for (uint64_t at = 0; at < table.size(); at += largest_update)

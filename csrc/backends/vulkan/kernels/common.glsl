@@ -1,4 +1,5 @@
-// What every shader begins with.
+// What every shader begins with. No function returns a reference: Debian 12's validation layer crashes over those that
+// do when it checks addresses (docs/vulkan.md).
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
@@ -28,7 +29,7 @@ layout(push_constant, scalar) uniform Push {
 } push;
 
 uint64_t scratch_address() { return push.addresses.at[push.scratch]; }
-Fault fault_record() { return Fault(push.addresses.at[push.fault]); }
+uint64_t fault_address() { return push.addresses.at[push.fault]; }
 
 // Elements are read and written through references to one item, which need no more than the item's alignment.
 layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefU8 { uint8_t at; };

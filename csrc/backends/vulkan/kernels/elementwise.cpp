@@ -1,10 +1,11 @@
 // Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/*.glsl that is called for every
 // element.
+#include "elementwise.h"
+
 #include "../body.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {
-namespace {
 
 Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
   Body body = body_of(node);
@@ -19,10 +20,7 @@ Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities)
   return plan;
 }
 
-}  // namespace
-
 KERNEL(fused, plan_elementwise)
-KERNEL(copy, plan_elementwise)
 KERNEL(astype, plan_elementwise)
 KERNEL(where, plan_elementwise)
 KERNEL(clip, plan_elementwise)

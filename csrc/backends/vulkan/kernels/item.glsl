@@ -26,4 +26,5 @@
 #define WIDE_BYTES 4
 #endif
 
-Item item_at(uint64_t address, int64_t offset) { return Item(address + uint64_t(offset * ITEM_BYTES)); }
+// No function, which would return a reference (common.glsl).
+#define item_at(address, offset) Item((address) + uint64_t((offset) * ITEM_BYTES))

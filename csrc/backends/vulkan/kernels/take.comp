@@ -40,7 +40,7 @@ void main() {
   bool from_end = found < 0 && SIGNED_INDEX;
   int64_t index = from_end ? found + p.size : found;
   if (index < 0 || index >= p.size) {
-    Fault fault = fault_record();
+    Fault fault = Fault(fault_address());
     if (atomicCompSwap(fault.kind, 0u, 1u) == 0u) {
       fault.value = p.to;
       fault.found = found;
