@@ -19,7 +19,7 @@ struct Capabilities {
   bool float64 = false;
   uint32_t subgroup_size = 1;  // a power of two; 1 unless subgroups can be asked to be full, and shuffle
   // By which variant of matmul_cooperative.comp float16 matrices are multiplied: "khr" or "simulated"; empty: by none.
-  std::string_view cooperative_matrices = "";
+  std::string_view cooperative_matrices = {};
   uint32_t shared_memory = 16384;  // bytes of one workgroup
   uint32_t max_workgroup = 128;    // invocations of one workgroup
   std::array<uint32_t, 3> max_groups = {65535, 65535, 65535};
