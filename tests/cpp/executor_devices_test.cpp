@@ -118,6 +118,18 @@ TEST_F(ExecutorDevices, ALostDeviceIsAnErrorAtTheWaitUntilItsQueueIsReset) {
   EXPECT_EQ(run(*executable, {given}).size(), 1u);
 }
 
+TEST_F(ExecutorDevices, AnErrorThatTheCallerWasToldIsNotThatOfWhatComesNext) {
+  null->open({{"execution_fails_at", "2"}});
+  graph.outputs = {add("exp", {input({4})})};
+  const auto executable = build(null);
+  const TypedView given = array(null, {4}, std::vector<float>(4, 1));
+  EXPECT_EQ(run(*executable, {given}).size(), 1u);
+  const Error error = error_of([&] { run(*executable, {given}); });
+  EXPECT_EQ(error.code(), FE_INTERNAL);
+  EXPECT_NE(std::string(error.what()).find("execution 2 failed"), std::string::npos) << error.what();
+  EXPECT_EQ(values_of<float>(run(*executable, {given})[0]), std::vector<float>(4, 0));
+}
+
 TEST_F(ExecutorDevices, AQueueThatIsStillWorkingIsWaitedFor) {
   null->open({{"slow_ms", "30"}});
   graph.outputs = {add("exp", {input({4})})};

@@ -138,7 +138,8 @@ TEST_F(NullBackend, AcceptsEveryNodeAndWritesZeros) {
 TEST_F(NullBackend, AnUnknownOptionIsAnErrorThatListsTheKnownOnes) {
   const Outcome result = open({{"slow", "1"}});
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
-  EXPECT_EQ(result.message, "'slow' is no option of this device; it knows out_of_memory_at device_lost_at slow_ms");
+  EXPECT_EQ(result.message,
+            "'slow' is no option of this device; it knows out_of_memory_at device_lost_at execution_fails_at slow_ms");
   EXPECT_EQ(open({{"slow_ms", "1.5"}}).message, "option slow_ms is '1.5', and must be an integer");
 }
 

@@ -33,6 +33,8 @@ class Zeros final : public sdk::Executable {
     timeline.work(faults_->duration);
     if (number == faults_->device_lost_at)
       timeline.poison(FE_DEVICE_LOST, "null: the device was lost at execution " + std::to_string(number));
+    if (number == faults_->execution_fails_at)
+      timeline.poison(FE_INTERNAL, "null: execution " + std::to_string(number) + " failed, as it was asked to");
     if (timeline.poisoned()) return;
     for (const Output& output : outputs_) {
       const fe_binding* const binding = fe_binding_at(&execution, output.binding);

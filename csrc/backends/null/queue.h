@@ -17,15 +17,19 @@ struct Faults {
   explicit Faults(const sdk::Options& options)
       : out_of_memory_at(options.integer("out_of_memory_at", 0)),
         device_lost_at(options.integer("device_lost_at", 0)),
+        execution_fails_at(options.integer("execution_fails_at", 0)),
         duration(options.integer("slow_ms", 0)) {}
   static std::vector<sdk::OptionDescription> options() {
     return {{"out_of_memory_at", "integer", "the n-th allocation fails"},
             {"device_lost_at", "integer", "the n-th execution loses the device; its event tells"},
+            {"execution_fails_at", "integer",
+             "the n-th execution fails; its event tells, and so do later ones until a reset"},
             {"slow_ms", "integer", "every execution takes this long"}};
   }
 
   const int64_t out_of_memory_at;
   const int64_t device_lost_at;
+  const int64_t execution_fails_at;
   const std::chrono::milliseconds duration;
   std::atomic<int64_t> allocations{0};
   std::atomic<int64_t> executions{0};
