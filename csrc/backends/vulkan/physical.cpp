@@ -95,15 +95,22 @@ bool imports_host_memory(const InstanceFunctions& api, VkPhysicalDevice device) 
   return (found.externalMemoryProperties.externalMemoryFeatures & importable) != 0;
 }
 
+// What a device says of the features of one of its extensions.
+template <class Struct>
+Struct feature_struct(const InstanceFunctions& api, VkPhysicalDevice device, VkStructureType type) {
+  auto features = typed<Struct>(type);
+  auto all = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  all.pNext = &features;
+  api.GetPhysicalDeviceFeatures2(device, &all);
+  return features;
+}
+
 // Headers of 2023 and older, as Debian 12's, do not know them.
 #if defined(VK_KHR_cooperative_matrix)
 bool has_cooperative_matrices(const InstanceFunctions& api, VkPhysicalDevice device) {
   if (api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR == nullptr) return false;
-  auto features = typed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
-  auto all = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
-  all.pNext = &features;
-  api.GetPhysicalDeviceFeatures2(device, &all);
+  const auto features = feature_struct<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      api, device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
   if (!features.cooperativeMatrix) return false;
   const auto kinds = enumerate<VkCooperativeMatrixPropertiesKHR>(
       "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
@@ -121,11 +128,8 @@ bool has_cooperative_matrices(const InstanceFunctions& api, VkPhysicalDevice dev
 #endif
 
 bool has_full_subgroups(const InstanceFunctions& api, VkPhysicalDevice device) {
-  auto control = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
-  auto features = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
-  features.pNext = &control;
-  api.GetPhysicalDeviceFeatures2(device, &features);
+  const auto control = feature_struct<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
+      api, device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
   return control.computeFullSubgroups != 0;
 }
 
