@@ -22,7 +22,6 @@ class Instance {
   const InstanceFunctions& api() const { return functions_; }
   uint32_t version() const { return version_; }  // that may be used of a device which has it
   std::vector<VkPhysicalDevice> physical_devices() const;
-  bool validates() const { return messenger_ != VK_NULL_HANDLE; }
   // The first thing that the validation layer has found since this was called last.
   std::optional<std::string> take_finding();
 
