@@ -93,6 +93,12 @@ std::unique_ptr<Array> to_device(const Array& array, const Device& device) {
   return owned(out);
 }
 
+std::unique_ptr<Array> snapshot(const Array& array) {
+  fe_array* out = nullptr;
+  check(without_gil([&] { return fe_array_snapshot(array.get(), &out); }));
+  return owned(out);
+}
+
 void evaluate(const std::vector<Array*>& arrays) {
   make_computed(arrays);
   drain();
@@ -181,6 +187,7 @@ void bind_arrays(py::module_& module) {
                              })
       .def("cut", &cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"))
       .def("to_device", &to_device, py::arg("device"))
+      .def("snapshot", &snapshot)
       .def("read_into", &read_into, py::arg("out"));
   module.def("host_view", &host_view, py::arg("array"));
   module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"));

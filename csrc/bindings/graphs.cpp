@@ -100,25 +100,6 @@ class Graph {
   std::vector<fe_scalar> scalar_defaults_;
 };
 
-bool overlap(const Destination& destination, Array& input) {
-  void* pointer = nullptr;
-  if (fe_error* const error = fe_array_host_pointer(input.get(), &pointer)) {
-    fe_error_release(error);
-    return false;
-  }
-  // The input's bytes, strides of any sign included.
-  const fe_array_info& info = input.info();
-  const auto item = static_cast<int64_t>(fe_dtype_size(info.dtype));
-  int64_t low = 0, high = item;
-  for (int32_t axis = 0; axis < info.rank; ++axis) {
-    const int64_t reach = (info.shape[axis] - 1) * info.strides[axis] * item;
-    (reach < 0 ? low : high) += reach;
-  }
-  const auto* const first = static_cast<const char*>(pointer);
-  const auto* const out = static_cast<const char*>(destination.memory);
-  return info.nbytes > 0 && out < first + high && first + low < out + destination.bytes;
-}
-
 // compute(arrays, scalars, out): a list of new arrays, None where the result went to `out`.
 py::list call(const Compiled& compiled, const std::vector<Array*>& arrays, const std::vector<py::object>& scalars,
               const std::optional<std::vector<py::array>>& out) {
@@ -127,33 +108,23 @@ py::list call(const Compiled& compiled, const std::vector<Array*>& arrays, const
   handles.reserve(arrays.size());
   for (const Array* array : arrays) handles.push_back(array->get());
   std::vector<Destination> destinations;
-  bool aliased = false;
   if (out) {
     if (out->size() != compiled.outputs)
       raise(FE_INVALID_ARGUMENT,
             "out: the graph has " + std::to_string(compiled.outputs) + " outputs, not " + std::to_string(out->size()));
-    for (py::array array : *out) {
-      const Destination destination{array.mutable_data(), static_cast<uint64_t>(array.nbytes())};
-      for (Array* input : arrays) aliased = aliased || overlap(destination, *input);
-      destinations.push_back(destination);
-    }
+    for (py::array array : *out) destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.nbytes())});
   }
   const std::vector<py::handle> numbers(scalars.begin(), scalars.end());
-  // Kernels want outputs apart from inputs: where they share bytes, the result is copied afterwards.
-  const std::vector<fe_array*> results =
-      compute(compiled, handles, numbers, aliased ? std::span<const Destination>() : destinations);
+  const std::vector<fe_array*> results = compute(compiled, handles, numbers, destinations);
   py::list list;
   std::vector<std::unique_ptr<Array>> owners;
   owners.reserve(results.size());
   for (fe_array* result : results) owners.push_back(result == nullptr ? nullptr : std::make_unique<Array>(result));
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (aliased)
-      check(
-          without_gil([&] { return fe_array_read(owners[i]->get(), destinations[i].memory, destinations[i].bytes); }));
+  for (std::unique_ptr<Array>& owner : owners) {
     if (out)
       list.append(py::none());
     else
-      list.append(py::cast(std::move(owners[i])));
+      list.append(py::cast(std::move(owner)));
   }
   drain();
   return list;

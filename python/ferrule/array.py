@@ -35,6 +35,15 @@ class Array:
         array._handle = handle
         return array
 
+    def _another(self) -> Array:
+        """A new object of the same array: `another[key] = value` leaves this one as it is."""
+        return Array._of(self._handle)
+
+    def _snapshot(self) -> Array:
+        """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
+        handle = self._handle
+        return Array._of(handle if isinstance(handle, Symbol) else handle.snapshot())
+
     # ---- what it is
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,12 +85,12 @@ class Array:
         return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
 
     def to_device(self, device: Device | str) -> Array:
-        """The array on another device; itself when it is there."""
+        """The array on another device. One that is there already is not copied."""
         from ferrule._devices import device as find
 
         handle = self._concrete("to_device()")
         target = find(device)
-        return self if handle.device.same_as(target._handle) else Array._of(handle.to_device(target._handle))
+        return self._another() if handle.device.same_as(target._handle) else Array._of(handle.to_device(target._handle))
 
     # ---- its values
     def _concrete(self, what: str) -> _ferrule.Array:
@@ -181,10 +190,10 @@ class Array:
         return device_of(self)
 
     def __copy__(self) -> Array:
-        return Array._of(self._handle)
+        return self._snapshot()
 
     def __deepcopy__(self, memo: object) -> Array:
-        return Array._of(self._handle)  # nobody can change it
+        return self._snapshot()
 
     def __reduce__(self) -> tuple[Any, ...]:
         from ferrule.creation import asarray
@@ -201,7 +210,7 @@ class Array:
         """Rebinds: earlier views and exports keep the old values."""
         from ferrule.indexing import put
 
-        self._handle = put(self, key, value)._handle
+        self._handle = put(self, key, value)._snapshot()._handle
 
     # ---- shapes
     @property
@@ -349,7 +358,7 @@ class Array:
         return apply("bitwise_invert", (self,), {})
 
     def __pos__(self) -> Array:
-        return self
+        return self._snapshot()
 
 
 _ferrule.set_array_class(Array)

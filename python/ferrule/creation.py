@@ -29,13 +29,13 @@ def asarray(
     NumPy's memory is borrowed where the device can: `copy=False` raises where it cannot, `copy=True` always copies.
     """
     if isinstance(obj, Array):
-        array = obj
+        array = obj._another()
         if isinstance(obj._handle, _ferrule.Array):
             if device is not None:
                 array = obj.to_device(device)
             if copy:
                 array = Array._of(_ferrule.apply("copy", (array._handle,), (), {}))  # type: ignore[arg-type]
-        return array if dtype is None else astype(array, dtype)
+        return array if dtype is None else astype(array, dtype, copy=False)
     if isinstance(obj, (list, tuple)) and any(isinstance(item, Array) for item in obj):
         from ferrule.manipulation import stack
 
@@ -47,7 +47,7 @@ def asarray(
         from ferrule.dlpack import from_dlpack
 
         array = from_dlpack(obj, device=device, copy=copy)
-        return array if dtype is None else astype(array, dtype)
+        return array if dtype is None else astype(array, dtype, copy=False)
     if dtype is not None and host.dtype != dtype:
         if copy is False:
             raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")

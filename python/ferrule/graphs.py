@@ -41,7 +41,8 @@ class Graph:
         self.inputs: list[Array] = []
         self.outputs: list[Array] = []
         self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
-        self._constants: dict[int, tuple[Array | _ferrule.Array, Array]] = {}  # by handle: the lender is kept alive
+        # By the handle that was given: what was taken of it (a snapshot of borrowed memory), and its symbol.
+        self._constants: dict[_ferrule.Array, tuple[_ferrule.Array, Array]] = {}
         self._operand_count = 0
         self._compiled: _ferrule.Compiled | None = None
         self._closed = False
@@ -60,17 +61,20 @@ class Graph:
         return self.inputs[-1]
 
     def constant(self, value: object, name: str | None = None) -> Array:
-        """An array that is the same in each compute; its bytes are borrowed."""
+        """An array that is the same in each compute. Borrowed memory that its owner may write is copied now;
+        `placement()` tells which constants were."""
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
         handle = array._concrete("Graph.constant()")
-        if id(handle) in self._constants:
-            return self._constants[id(handle)][1]
+        if handle in self._constants:
+            return self._constants[handle][1]
+        array._computed("Graph.constant()")
+        kept = handle.snapshot()
         called = f"c{len(self._constants)}" if name is None else name
-        value_id = self._graph.constant(called, handle)
+        value_id = self._graph.constant(called, kept)
         self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
         symbol = self._symbol(value_id)
-        self._constants[id(handle)] = (handle, symbol)
+        self._constants[handle] = (kept, symbol)
         return symbol
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
@@ -267,7 +271,8 @@ class Graph:
         return json.loads(self._compiled_handle().plan())
 
     def placement(self) -> Any:
-        """Which node runs where, and which not where it was asked to."""
+        """`{"nodes": [...], "constants": [...]}`: where each node runs, with the reason when it is not where it was asked
+        to, and how each constant came to its bytes."""
         return json.loads(self._compiled_handle().placement())
 
     def __str__(self) -> str:
@@ -286,7 +291,7 @@ class Graph:
         return file.getvalue()
 
     def _concrete_constants(self) -> list[tuple[Array, Array]]:
-        return [(Array._of(handle), symbol) for handle, symbol in self._constants.values()]  # type: ignore[arg-type]
+        return [(Array._of(kept), symbol) for kept, symbol in self._constants.values()]
 
     @classmethod
     def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:

@@ -52,16 +52,19 @@ def get(x: Array, key: object) -> Array:
         lengths.append(length)
         steps.append(step)
         axis += 1
+    result = x
     if tuple(lengths) != x.shape or any(step != 1 for step in steps):
-        x = _record.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
-    if tuple(shape) != x.shape:
-        x = reshape(x, shape)
-    return take(x, gather[1], axis=gather[0]) if gather else x
+        result = _record.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
+    if tuple(shape) != result.shape:
+        result = reshape(result, shape)
+    if gather:
+        return take(result, gather[1], axis=gather[0])
+    return x._snapshot() if result is x else result
 
 
 def put(x: Array, key: object, value: object) -> Array:
     """x with `value` at `key`: a choice between x and the value spread over x's shape."""
-    value = astype(as_operand("x[key] = value", value, x), x.dtype)
+    value = astype(as_operand("x[key] = value", value, x), x.dtype, copy=False)
     if isinstance(key, (Array, np.ndarray)) and key.dtype.kind == "b":
         return _put_by_mask(x, as_operand("x[mask] = value", key, x), value)
     items = _complete(x, key)

@@ -156,10 +156,15 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
-    """x in another dtype. Floating-point to integer truncates; to bool: x != 0. Arrays never change, so that one of the
-    same dtype is x itself, whatever `copy` says."""
+    """x in another dtype. Floating-point to integer truncates; to bool: x != 0.
+
+    With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
+    its owner writes later; `copy=False` gives the same array. Both are new objects.
+    """
     try:
         target = as_dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"astype: {dtype!r} is no dtype") from error
-    return x if target == x.dtype else _record.apply("astype", (x,), {"dtype": target})
+    if target != x.dtype:
+        return _record.apply("astype", (x,), {"dtype": target})
+    return x._snapshot() if copy else x._another()

@@ -188,5 +188,58 @@ TEST_F(Executor, ArraysWithoutElementsGoInAndComeOut) {
   EXPECT_EQ(values_of<float>(results[1]), (std::vector<float>{0, 0, 0}));
 }
 
+TEST_F(Executor, AnOutputWithoutElementsDoesNotTakeThePlaceOfItsRoot) {
+  const ValueId doubled = add("square", {input({12})});
+  const ValueId none = add(
+      "slice", {doubled},
+      {{"starts", std::vector<int64_t>{0}}, {"sizes", std::vector<int64_t>{0}}, {"steps", std::vector<int64_t>{1}}});
+  const std::vector<float> twos(12, 2);
+  for (const std::vector<ValueId>& outputs : {std::vector{doubled, none}, std::vector{none, doubled}}) {
+    graph.outputs = outputs;
+    const auto results = run(*build(cpu), {array(cpu, {12}, twos)});
+    const bool is_first = outputs[0] == doubled;
+    EXPECT_EQ(values_of<float>(results[is_first ? 0 : 1]), std::vector<float>(12, 4));
+    EXPECT_TRUE(values_of<float>(results[is_first ? 1 : 0]).empty());
+  }
+}
+
+TEST_F(Executor, OutMemoryOverlapsNeitherConstantsNorOtherOutputs) {
+  alignas(64) static float bytes[256];
+  for (int i = 0; i < 256; ++i) bytes[i] = static_cast<float>(i);
+  auto borrowed = Storage::borrow(cpu, bytes, sizeof bytes, FE_ACCESS_READ, nullptr);
+  const TensorType type{DType::float32, {16, 16}};
+  const ValueId w = graph.add_constant("w", type, {std::move(borrowed), 0, contiguous_strides(type.shape)});
+  const ValueId x = input({16, 16});
+  const ValueId transposed = add("permute_dims", {w}, {{"axes", std::vector<int64_t>{1, 0}}});
+  graph.outputs = {add("add", {x, transposed}), add("multiply", {x, w})};
+  const auto executable = build(cpu);
+  const std::vector<TypedView> inputs = {array(cpu, {16, 16}, std::vector<float>(256, 0))};
+  alignas(64) static float out[2][256];
+  const auto attempt = [&](void* first, void* second) {
+    const OutputMemory memory[] = {{first, sizeof bytes}, {second, sizeof bytes}};
+    executable->compute(inputs, {}, memory);
+  };
+  const auto refusal_of = [&](void* first, void* second) {
+    return std::string(error_of([&] { attempt(first, second); }).what());
+  };
+  EXPECT_NE(refusal_of(bytes, out[0]).find("output 0 overlaps the memory of constant 'w'"), std::string::npos);
+  EXPECT_NE(refusal_of(nullptr, bytes + 255).find("output 1 overlaps"), std::string::npos);
+  EXPECT_NE(refusal_of(out[0], out[0] + 255).find("outputs 0 and 1 overlap"), std::string::npos);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(bytes[i], static_cast<float>(i));
+  attempt(out[0], out[1]);
+  EXPECT_EQ(out[0][1], 16);
+}
+
+TEST_F(Executor, AConstantThatWasFoldedIsNotKept) {
+  const TensorType type{DType::float32, {64, 64}};
+  const TypedView bytes = array(cpu, {64, 64}, random_floats(64 * 64, 3));
+  const std::weak_ptr<Storage> kept = bytes.view.storage;
+  const ValueId w = graph.add_constant("w", type, bytes.view);
+  graph.outputs = {add("add", {input({64, 64}), add("exp", {w})})};
+  std::shared_ptr<Executable> executable = build(cpu);
+  graph = {};
+  EXPECT_EQ(kept.use_count(), 1);  // the test's own
+}
+
 }  // namespace
 }  // namespace ferrule::test

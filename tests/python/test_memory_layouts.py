@@ -188,6 +188,7 @@ def test_an_address_that_no_element_can_have_is_never_read_as_one(dtype: str, sh
     memory[begin : begin + values.nbytes] = values.tobytes()
     a = np.frombuffer(memory, dtype, count=10, offset=begin)
     x = fe.asarray(a)
-    assert (x.placement == "borrowed") == (shift % size == 0)
+    # Bools in memory that its owner may write are copied: they might become other than 0 and 1.
+    assert (x.placement == "borrowed") == (shift % size == 0 and dtype != "bool")
     np.testing.assert_array_equal(np.asarray(x), values)
     np.testing.assert_array_equal(np.asarray(fe.concat([x, x])), np.concatenate([values, values]))

@@ -25,7 +25,7 @@ for m, k, n in ((1, 1, 1), (16, 16, 16), (5, 40, 70), (64, 64, 64), (65, 513, 67
     check(array(2, m, k), array(k, n))
 graph = fe.Graph(device="vulkan")
 graph.output(fe.matmul(graph.input((3, 40), "float16"), graph.input((40, 5), "float16")))
-print(*(row["kernel"] for row in graph.compile().placement()))
+print(*(row["kernel"] for row in graph.compile().placement()["nodes"]))
 """
 
 TRIED = """

@@ -43,6 +43,6 @@ def test_which_of_them_runs_is_said_with_the_graph(start: Processes, setting: st
 graph = fe.Graph(device="vulkan")
 x, y = graph.input((4, 100), "float32"), graph.input((100, 70), "float32")
 graph.output(fe.matmul(fe.softmax(x, axis=-1), y))
-print(*(row["kernel"] for row in graph.compile().placement()))
+print(*(row["kernel"] for row in graph.compile().placement()["nodes"]))
 """
     assert start.quiet(program, FERRULE_VULKAN_SUBGROUPS=setting) == kernels + "\n"

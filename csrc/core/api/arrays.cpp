@@ -70,34 +70,7 @@ fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, in
   return guarded([&] {
     const ArrayPointer& from = given(array, "array_cut", "array").array;
     const TensorType type{dtype_from("array_cut", dtype), shape_from("array_cut", rank, shape)};
-    const ArrayPointer list[] = {from};
-    evaluate(list);
-    const TypedView bytes = from->view();
-    const auto item = static_cast<uint64_t>(size_of(type.dtype)), needed = static_cast<uint64_t>(byte_count(type));
-    const auto have = static_cast<uint64_t>(byte_count(bytes.type));
-    if (!is_contiguous(bytes.type.shape, bytes.view.strides))
-      fail_argument("array_cut: {} is not contiguous", to_string(bytes.type));
-    if (byte_offset > have || needed > have - byte_offset)
-      fail_argument("array_cut: {} at byte {} needs {} bytes, but there are {}", to_string(type), byte_offset, needed,
-                    have);
-    View view{nullptr, 0, contiguous_strides(type.shape)};
-    std::string placement = from->placement();
-    if (needed > 0) {
-      const uint64_t first = static_cast<uint64_t>(bytes.view.offset) * size_of(bytes.type.dtype) + byte_offset;
-      const auto base = reinterpret_cast<uintptr_t>(bytes.view.storage->host_pointer());
-      if (first % item != 0 || base % item != 0) {
-        // No kernel reads unaligned items: this one gets memory of its own.
-        std::vector<std::byte> all(have);
-        read_to_host(bytes, all.data(), have);
-        view.storage = Storage::allocate(from->device(), type);
-        write_from_host({type, view}, all.data() + byte_offset, needed);
-        placement = fmt::format("copied: byte {} is not a multiple of the item's {}", byte_offset, item);
-      } else {
-        view.storage = bytes.view.storage;
-        view.offset = static_cast<int64_t>(first / item);
-      }
-    }
-    give_array("array_cut", out, Array::computed(type, from->device(), std::move(view), std::move(placement)));
+    give_array("array_cut", out, cut_from(from, byte_offset, type));
   });
 }
 
@@ -173,6 +146,13 @@ fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out)
   return guarded([&] {
     given(array, "to_device", "array");
     give_array("to_device", out, to_device(array->array, given(device, "to_device", "device").device));
+  });
+}
+
+fe_error* fe_array_snapshot(fe_array* array, fe_array** out) {
+  return guarded([&] {
+    const ArrayPointer& of = given(array, "array_snapshot", "array").array;
+    give_array("array_snapshot", out, snapshot(of));
   });
 }
 

@@ -53,7 +53,9 @@ fe_error* fe_graph_constant(fe_graph* graph, const char* name, fe_array* array, 
     given(value, "graph_constant", "value");
     const ArrayPointer list[] = {array->array};
     evaluate(list);
-    *value = graph->graph.add_constant(name ? name : "", array->array->type(), array->array->view().view);
+    const ArrayPointer constant = snapshot(array->array);
+    *value =
+        graph->graph.add_constant(name ? name : "", constant->type(), constant->view().view, constant->placement());
   });
 }
 
@@ -140,6 +142,7 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
     compiled->executable = build_executable(graph->graph, graph->device, fallback, fuse, guard);
     compiled->device = graph->device;
     compiled->scalars = graph->graph.scalar_defaults;
+    for (ValueId scalar : graph->graph.scalars) compiled->scalar_dtypes.push_back(graph->graph.type(scalar).dtype);
     *out = compiled.release();
   });
 }
@@ -182,7 +185,7 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
       if (scalar_count > compiled->scalars.size())
         fail_argument("compute: the graph has {} scalars, not {}", compiled->scalars.size(), scalar_count);
       changed = compiled->scalars;
-      std::copy_n(scalars, scalar_count, changed.begin());
+      for (size_t i = 0; i < scalar_count; ++i) changed[i] = checked_scalar(compiled->scalar_dtypes[i], scalars[i]);
       values = changed;
     }
     std::vector<OutputMemory> memory;

@@ -35,6 +35,7 @@ struct fe_compiled {
   std::shared_ptr<ferrule::Executable> executable;
   std::shared_ptr<ferrule::Device> device;
   std::vector<fe_scalar> scalars;  // defaults
+  std::vector<ferrule::DType> scalar_dtypes;
 };
 
 namespace ferrule {

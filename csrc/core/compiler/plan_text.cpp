@@ -51,14 +51,21 @@ std::string plan_to_json(const Plan& plan) {
 }
 
 std::string placement_to_json(const Plan& plan) {
-  Json json = Json::array();
+  Json nodes = Json::array(), constants = Json::array();
   for_each_node(plan, [&](const Segment& segment, const PlannedNode& node) {
-    json.push_back({{"node", node.text},
-                    {"op", node.op},
-                    {"device", segment.device->name()},
-                    {"kernel", node.kernel},
-                    {"reason", node.reason}});
+    nodes.push_back({{"node", node.text},
+                     {"op", node.op},
+                     {"device", segment.device->name()},
+                     {"kernel", node.kernel},
+                     {"reason", node.reason}});
   });
+  for (const GraphConstant& constant : plan.constants) {
+    const Storage* const storage = constant.view.storage.get();
+    constants.push_back({{"name", constant.name},
+                         {"device", storage ? storage->device()->name() : plan.home->name()},
+                         {"placement", constant.placement.empty() ? "computed" : constant.placement}});
+  }
+  const Json json = {{"nodes", std::move(nodes)}, {"constants", std::move(constants)}};
   return json.dump();
 }
 

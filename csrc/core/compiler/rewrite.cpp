@@ -8,9 +8,11 @@ Rewrite::Rewrite(const Graph& from) : from_(from), map_(from.values.size(), 0) {
     map_[from.inputs[i]] =
         to_.add_input(from.input_info[i].name, from.type(from.inputs[i]), from.input_info[i].strides);
   to_.input_info = from.input_info;
-  for (std::size_t i = 0; i < from.constants.size(); ++i)
+  for (std::size_t i = 0; i < from.constants.size(); ++i) {
+    const GraphConstant& constant = from.constant_info[i];
     map_[from.constants[i]] =
-        to_.add_constant(from.constant_info[i].name, from.type(from.constants[i]), from.constant_info[i].view);
+        to_.add_constant(constant.name, from.type(from.constants[i]), constant.view, constant.placement);
+  }
   for (std::size_t i = 0; i < from.scalars.size(); ++i)
     map_[from.scalars[i]] = to_.add_scalar(from.type(from.scalars[i]).dtype, from.scalar_defaults[i]);
 }

@@ -27,7 +27,9 @@ class Splitter {
   Plan run() {
     for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
       const Operand& output = lowered_.outputs[i];
-      if (graph_.values[output.root].kind == ValueKind::result) values_[output.root].output = i;
+      // An output without elements holds none of its root's bytes: the root may be a value of any size.
+      const bool has_elements = element_count(output.type.shape) > 0;
+      if (has_elements && graph_.values[output.root].kind == ValueKind::result) values_[output.root].output = i;
     }
     const std::vector<Range> ranges = runs_of_one_device();
     for (uint32_t i = 0; i < ranges.size(); ++i) note_uses(ranges[i], i);
@@ -39,6 +41,7 @@ class Splitter {
     plan_.constants = graph_.constant_info;
     plan_.home = home_;
     plan_.scalar_defaults = graph_.scalar_defaults;
+    release_unused_constants();
     return std::move(plan_);
   }
 
@@ -275,6 +278,25 @@ class Splitter {
       }
       plan_.outputs.push_back(to);
     }
+  }
+
+  // Nothing reads a constant that was folded: its memory may go. One that was packed stays, so that graphs that are
+  // compiled later share the packed copy.
+  void release_unused_constants() {
+    std::vector<bool> used(plan_.constants.size(), false);
+    const auto note = [&](uint32_t slot) {
+      if (plan_.slots[slot].kind == Slot::Kind::constant) used[plan_.slots[slot].index] = true;
+    };
+    for (const auto& step : plan_.steps) {
+      if (const auto* transfer = std::get_if<Transfer>(&step))
+        note(transfer->from);
+      else
+        for (uint32_t slot : std::get<Segment>(step).bindings) note(slot);
+    }
+    for (const Plan::Output& output : plan_.outputs)
+      if (output.kind == Plan::Output::Kind::constant) used[output.index] = true;
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (!used[i]) plan_.constants[i].view.storage = nullptr;
   }
 
   uint32_t output_slot(const Operand& output, uint32_t number) {

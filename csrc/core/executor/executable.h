@@ -60,6 +60,10 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
 
 // A contiguous copy of the view on another (or the same) device.
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);
+// A copy on the same device. Axes of stride 0 keep that stride: what is repeated is copied once.
+TypedView copy_without_repeats(const TypedView& from);
+// Whether the owner of borrowed memory may change the view's elements at any time.
+bool may_change(const TypedView& view);
 // Copies the view's elements, C-contiguous, to host memory.
 void read_to_host(const TypedView& from, void* to, uint64_t size);
 

@@ -4,15 +4,60 @@
 
 namespace ferrule {
 
+namespace {
+
+bool overlap(const void* a, uint64_t a_size, const void* b, uint64_t b_size) {
+  const auto a_begin = reinterpret_cast<uintptr_t>(a), b_begin = reinterpret_cast<uintptr_t>(b);
+  return a_begin < b_begin + b_size && b_begin < a_begin + a_size;
+}
+
+// Conservative: compares with the whole storage of the view.
+bool overlaps(const OutputMemory& memory, const TypedView& view) {
+  const Storage* const storage = view.view.storage.get();
+  return storage && memory.pointer && storage->host_pointer() &&
+         overlap(memory.pointer, memory.size, storage->host_pointer(), storage->size());
+}
+
+}  // namespace
+
+// Other calls read constants, and results must not overwrite each other.
+void Run::check_out_memory() const {
+  for (std::size_t i = 0; i < out_memory_.size(); ++i) {
+    const OutputMemory& memory = out_memory_[i];
+    if (!memory.pointer) continue;
+    for (std::size_t k = 0; k < plan_.constants.size(); ++k) {
+      const GraphConstant& constant = plan_.constants[k];
+      if (overlaps(memory, {{}, constant.view}))
+        fail_argument("out: the memory for output {} overlaps the memory of constant '{}'", i, constant.name);
+    }
+    for (std::size_t k = 0; k < i; ++k)
+      if (out_memory_[k].pointer && overlap(memory.pointer, memory.size, out_memory_[k].pointer, out_memory_[k].size))
+        fail_argument("out: the memory of outputs {} and {} overlap", k, i);
+  }
+}
+
 // An input, or what was copied of it, that overlaps memory cannot be read while results are written there.
 bool Run::is_read(const OutputMemory& memory) const {
-  const auto begin = reinterpret_cast<uintptr_t>(memory.pointer);
-  for (const TypedView* input : arrays_->bound_inputs) {
-    if (!input->view.storage || !input->view.storage->host_pointer()) continue;
-    const auto first = reinterpret_cast<uintptr_t>(input->view.storage->host_pointer());
-    if (begin < first + input->view.storage->size() && first < begin + memory.size) return true;
-  }
+  for (const TypedView* input : arrays_->bound_inputs)
+    if (overlaps(memory, *input)) return true;
   return false;
+}
+
+bool Run::is_overwritten(const TypedView& view) const {
+  for (const OutputMemory& memory : out_memory_)
+    if (overlaps(memory, view)) return true;
+  return false;
+}
+
+// An output that is a view of an input or a constant. The caller gets a copy where the owner of borrowed memory may
+// write to it, and where this run writes to it.
+TypedView Run::passed_through(std::size_t number, const Plan::Output& output, View view) const {
+  view.offset += output.offset;
+  view.strides = output.strides;
+  TypedView result{output.type, std::move(view)};
+  const bool is_kept = number >= out_memory_.size() || !out_memory_[number].pointer;
+  if ((is_kept && may_change(result)) || is_overwritten(result)) return copy_without_repeats(result);
+  return result;
 }
 
 void Run::bind_output(const Slot& slot, TypedView& bound) {
@@ -50,6 +95,8 @@ TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const
 TypedView Run::scalar_output(const Plan::Output& output) const {
   TypedView result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
   write_from_host(result, scalar(output.index).bytes, size_of(output.type.dtype));
+  result.type = output.type;
+  result.view.strides = output.strides;
   return result;
 }
 
@@ -64,24 +111,19 @@ std::vector<TypedView> Run::collect_outputs() {
         result = slot_output(i, output);
         break;
       case Plan::Output::Kind::input:
-        result.view = arrays_->bound_inputs[output.index]->view;
+        result = passed_through(i, output, arrays_->bound_inputs[output.index]->view);
         break;
       case Plan::Output::Kind::constant:
-        result.view = plan_.constants[output.index].view;
+        result = passed_through(i, output, plan_.constants[output.index].view);
         break;
       case Plan::Output::Kind::scalar:
         result = scalar_output(output);
         break;
     }
-    if (output.kind != Plan::Output::Kind::slot) {
-      result.type = output.type;
-      result.view.offset += output.offset;
-      result.view.strides = output.strides;
-    }
     if (element_count(output.type.shape) == 0) result.view = {nullptr, 0, contiguous_strides(output.type.shape)};
     results.push_back(std::move(result));
   }
-  // Last, since the caller's memory may be what an output that passes through is read from.
+  // Last: nothing of this run reads an input after this.
   for (std::size_t i = 0; i < results.size(); ++i) deliver(i, results[i]);
   return results;
 }

@@ -79,6 +79,7 @@ Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std:
       arrays_(parts.arrays.take()) {}
 
 std::vector<TypedView> Run::compute() {
+  check_out_memory();
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {

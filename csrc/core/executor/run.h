@@ -63,8 +63,11 @@ class Run {
   void bind_inputs();
   void bind_slots();
   // outputs.cpp
+  void check_out_memory() const;
   void bind_output(const Slot& slot, TypedView& bound);
   bool is_read(const OutputMemory& memory) const;
+  bool is_overwritten(const TypedView& view) const;
+  TypedView passed_through(std::size_t number, const Plan::Output& output, View view) const;
   std::vector<TypedView> collect_outputs();
   TypedView slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;

@@ -119,4 +119,18 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
   return to;
 }
 
+TypedView copy_without_repeats(const TypedView& from) {
+  if (byte_count(from.type) == 0) return {from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
+  TypedView once = from;
+  for (int axis = 0; axis < from.type.shape.rank(); ++axis)
+    if (from.view.strides[axis] == 0) once.type.shape[axis] = 1;
+  TypedView copy = copy_to(once, from.view.storage->device());
+  for (int axis = 0; axis < from.type.shape.rank(); ++axis)
+    if (from.view.strides[axis] == 0) copy.view.strides[axis] = 0;
+  copy.type = from.type;
+  return copy;
+}
+
+bool may_change(const TypedView& view) { return view.view.storage && view.view.storage->is_lent_writable(); }
+
 }  // namespace ferrule

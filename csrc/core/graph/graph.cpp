@@ -70,6 +70,11 @@ fe_scalar scalar_from(From value, DType dtype) {
 fe_scalar scalar_of(double value, DType dtype) { return scalar_from(value, dtype); }
 fe_scalar scalar_of(int64_t value, DType dtype) { return scalar_from(value, dtype); }
 
+fe_scalar checked_scalar(DType dtype, fe_scalar value) {
+  if (dtype == DType::boolean) value.bytes[0] = value.bytes[0] != 0;
+  return value;
+}
+
 ValueId Graph::add_input(std::string name, TensorType type) {
   return add_input(std::move(name), type, contiguous_strides(type.shape));
 }
@@ -85,12 +90,12 @@ ValueId Graph::add_input(std::string name, TensorType type, Strides strides) {
   return id;
 }
 
-ValueId Graph::add_constant(std::string name, TensorType type, View view) {
+ValueId Graph::add_constant(std::string name, TensorType type, View view, std::string placement) {
   byte_count(type);
   const auto id = static_cast<ValueId>(values.size());
   values.push_back({type, ValueKind::constant, static_cast<uint32_t>(constants.size())});
   constants.push_back(id);
-  constant_info.push_back({std::move(name), std::move(view)});
+  constant_info.push_back({std::move(name), std::move(view), std::move(placement)});
   return id;
 }
 
@@ -98,7 +103,7 @@ ValueId Graph::add_scalar(DType dtype, fe_scalar value) {
   const auto id = static_cast<ValueId>(values.size());
   values.push_back({{dtype, {}}, ValueKind::scalar, static_cast<uint32_t>(scalars.size())});
   scalars.push_back(id);
-  scalar_defaults.push_back(value);
+  scalar_defaults.push_back(checked_scalar(dtype, value));
   return id;
 }
 

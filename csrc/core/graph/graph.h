@@ -69,6 +69,7 @@ struct GraphInput {
 struct GraphConstant {
   std::string name;
   View view;
+  std::string placement = {};  // how it came to its bytes, as Array::placement says it; empty: computed
 };
 
 class Graph {
@@ -85,7 +86,7 @@ class Graph {
 
   ValueId add_input(std::string name, TensorType type);  // contiguous
   ValueId add_input(std::string name, TensorType type, Strides strides);
-  ValueId add_constant(std::string name, TensorType type, View view);
+  ValueId add_constant(std::string name, TensorType type, View view, std::string placement = {});
   ValueId add_scalar(DType dtype, fe_scalar value);
   // Records an op: promotes (casts are inserted), widens, completes and canonicalizes attributes, infers. Throws Error.
   // Returns the first output; all rows of today have one.
@@ -100,6 +101,8 @@ class Graph {
 // The number in the dtype, for add_scalar.
 fe_scalar scalar_of(double value, DType dtype);
 fe_scalar scalar_of(int64_t value, DType dtype);
+// The scalar as kernels expect it: a bool that is not 0 is 1.
+fe_scalar checked_scalar(DType dtype, fe_scalar value);
 
 std::string to_text(const Graph& graph);  // one line a node: "%3 = matmul(%0, %1) : float32(2, 3)"
 std::string to_dot(const Graph& graph);   // graphviz

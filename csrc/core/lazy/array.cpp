@@ -5,6 +5,7 @@
 #include "ops/table.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ferrule {
 namespace {
@@ -12,10 +13,16 @@ namespace {
 // Recording more than this computes: a loop that never looks at its result must not grow without end.
 constexpr uint32_t most_pending = 10'000;
 
+constexpr const char* copied_for_owner = "copied: the owner of the memory may write to it";
+
 bool reads_lent_memory(const Array& array) {
-  if (array.state() != Array::State::computed) return false;
-  const View view = array.view().view;
-  return view.storage && view.storage->origin() == Storage::Origin::borrowed && view.storage->writable();
+  return array.state() == Array::State::computed && may_change(array.view());
+}
+
+// Compares storages in host memory; others count as different.
+bool is_equal_on_host(const Storage& a, const Storage& b) {
+  return a.size() == b.size() && a.host_pointer() && b.host_pointer() &&
+         std::memcmp(a.host_pointer(), b.host_pointer(), a.size()) == 0;
 }
 
 }  // namespace
@@ -34,7 +41,7 @@ ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, Vi
 
 ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scalar value) {
   ArrayPointer array(new Array({dtype, {}}, std::move(device), State::scalar));
-  array->scalar_ = value;
+  array->scalar_ = checked_scalar(dtype, value);
   return array;
 }
 
@@ -90,7 +97,9 @@ ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes
   Operand operand{0, type_, view_.offset, view_.strides};
   if (!apply_view(op, attributes, type.shape, operand)) return nullptr;
   View view{element_count(type.shape) == 0 ? nullptr : view_.storage, operand.offset, operand.strides};
-  return computed(type, device_, std::move(view), placement());
+  if (!may_change({type, view})) return computed(type, device_, std::move(view), placement());
+  TypedView copy = copy_without_repeats({type, std::move(view)});
+  return computed(type, device_, std::move(copy.view), copied_for_owner);
 }
 
 // A chain of a million arrays must not end in a million nested destructors: inner ones leave their inputs to the
@@ -109,6 +118,23 @@ Array::~Array() {
     waiting.pop_back();
   }
   outermost = nullptr;
+}
+
+ArrayPointer snapshot(const ArrayPointer& array) {
+  if (!reads_lent_memory(*array)) return array;
+  TypedView copy = copy_without_repeats(array->view());
+  std::shared_ptr<Storage> last;
+  {
+    const std::scoped_lock lock(evaluation_mutex());
+    last = array->snapshot_.lock();
+  }
+  if (last && is_equal_on_host(*last, *copy.view.storage)) {
+    copy.view.storage = std::move(last);
+  } else {
+    const std::scoped_lock lock(evaluation_mutex());
+    array->snapshot_ = copy.view.storage;
+  }
+  return Array::computed(copy.type, array->device(), std::move(copy.view), copied_for_owner);
 }
 
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device) {

@@ -45,6 +45,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static ArrayPointer record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs, ops::Attributes attributes,
                                      TensorType type);
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
+  friend ArrayPointer snapshot(const ArrayPointer& array);
 
   const TensorType type_;
   const std::shared_ptr<Device> device_;
@@ -52,6 +53,7 @@ class Array : public std::enable_shared_from_this<Array> {
   // Written under evaluation_mutex(), before the state becomes computed.
   View view_;
   std::string placement_;
+  std::weak_ptr<Storage> snapshot_;  // the last that was made
   fe_scalar scalar_{};
   const ops::Row* op_ = nullptr;
   std::shared_ptr<const ops::Attributes> attributes_;
@@ -64,6 +66,9 @@ BriefMutex& evaluation_mutex();
 
 // Computes the arrays. What fails leaves them as they were.
 void evaluate(std::span<const ArrayPointer> arrays, Cancel cancel = {});
+// The array, or, where the owner of borrowed memory may change it, a copy of what it is now. Copies of equal bytes
+// share one storage while somebody holds it. Throws out_of_memory.
+ArrayPointer snapshot(const ArrayPointer& array);
 // A contiguous copy on another device; the array itself when it lies there.
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device);
 

@@ -4,6 +4,7 @@
 #include "core/lazy/deferred.h"
 #include "core/registry/device.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ferrule {
@@ -56,6 +57,23 @@ std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
   return {};
 }
 
+// Kernels rely on bools that are 0 or 1; memory from outside may hold any bytes.
+bool are_bools(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte <= std::byte{1}; });
+}
+
+// Nonzero becomes 1.
+void make_bools(std::span<std::byte> bytes) {
+  for (std::byte& byte : bytes) byte = byte == std::byte{0} ? std::byte{0} : std::byte{1};
+}
+
+// Why bools in memory cannot be borrowed; empty when they can.
+std::string refusal_of_bools(const std::byte* low, uint64_t size, fe_access access) {
+  if (access == FE_ACCESS_READ_WRITE) return "bools that their owner may write might become other than 0 and 1";
+  if (!are_bools({low, size})) return "its bools are not all 0 or 1";
+  return {};
+}
+
 // Elements of any strides and alignment, one after the other.
 void gather(const std::byte* first, const Shape& shape, const Dims& byte_strides, std::size_t item, std::byte* to) {
   Dims index;
@@ -77,12 +95,16 @@ ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& typ
                     const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   View view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
+  const auto fill = [&](std::byte* to) {
+    gather(first, type.shape, byte_strides, size_of(type.dtype), to);
+    if (type.dtype == DType::boolean) make_bools({to, bytes});
+  };
   if (view.storage->host_pointer()) {
-    gather(first, type.shape, byte_strides, size_of(type.dtype), static_cast<std::byte*>(view.storage->host_pointer()));
+    fill(static_cast<std::byte*>(view.storage->host_pointer()));
   } else {
     // Through memory of the host's, as an array of the same bytes that lies there.
     std::vector<std::byte> staging(bytes);
-    gather(first, type.shape, byte_strides, size_of(type.dtype), staging.data());
+    fill(staging.data());
     write_from_host({type, view}, staging.data(), bytes);
   }
   return Array::computed(type, device, std::move(view), std::move(placement));
@@ -123,13 +145,16 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   }
   if (reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(item) != 0)
     why = fmt::format("pointer is not a multiple of the item's {} bytes", item);
-  if (why.empty()) why = refusal(*device, first + extent.low, static_cast<uint64_t>(extent.high - extent.low));
+  const std::byte* const lowest = first + extent.low;
+  const auto touched = static_cast<uint64_t>(extent.high - extent.low);
+  if (why.empty()) why = refusal(*device, lowest, touched);
+  if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(lowest, touched, memory.access);
   std::shared_ptr<Storage> storage;
   if (memory.copy == always) {
     why = "asked for";
   } else if (why.empty()) {
     void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
-    storage = borrowed(device, low, static_cast<uint64_t>(extent.high - extent.low), type, memory.access, owner, why);
+    storage = borrowed(device, low, touched, type, memory.access, owner, why);
   }
   if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
@@ -147,6 +172,49 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
   if (why.empty()) storage = borrowed(device, pointer, size, type, access, owner, why);
   if (storage) return Array::computed(type, device, {std::move(storage), 0, Strides{1}}, "borrowed");
   return copied(device, type, static_cast<const std::byte*>(pointer), Dims{1}, "copied: " + why);
+}
+
+ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const TensorType& type) {
+  evaluate({&array, 1});
+  const TypedView all = array->view();
+  const auto item = static_cast<uint64_t>(size_of(type.dtype)), needed = static_cast<uint64_t>(byte_count(type));
+  const auto have = static_cast<uint64_t>(byte_count(all.type));
+  if (!is_contiguous(all.type.shape, all.view.strides))
+    fail_argument("array_cut: {} is not contiguous", to_string(all.type));
+  if (byte_offset > have || needed > have - byte_offset)
+    fail_argument("array_cut: {} at byte {} needs {} bytes, but there are {}", to_string(type), byte_offset, needed,
+                  have);
+  View view{nullptr, 0, contiguous_strides(type.shape)};
+  if (needed == 0) return Array::computed(type, array->device(), std::move(view), array->placement());
+  const Storage& storage = *all.view.storage;
+  const uint64_t first = static_cast<uint64_t>(all.view.offset) * size_of(all.type.dtype) + byte_offset;
+  const auto* const base = static_cast<const std::byte*>(storage.host_pointer());
+  std::vector<std::byte> bytes;
+  const auto read = [&] {
+    bytes.resize(needed);
+    const TypedView part{{DType::uint8, Shape{static_cast<int64_t>(needed)}},
+                         {all.view.storage, static_cast<int64_t>(first), Strides{1}}};
+    read_to_host(part, bytes.data(), needed);
+  };
+  std::string why;
+  if (first % item != 0 || reinterpret_cast<uintptr_t>(base) % item != 0) {
+    // No kernel reads unaligned items.
+    why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, item);
+  } else if (type.dtype == DType::boolean) {
+    if (!base) read();
+    const fe_access access = storage.is_lent_writable() ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
+    why = refusal_of_bools(base ? base + first : bytes.data(), needed, access);
+  }
+  if (why.empty()) {
+    view.storage = all.view.storage;
+    view.offset = static_cast<int64_t>(first / item);
+    return Array::computed(type, array->device(), std::move(view), array->placement());
+  }
+  if (bytes.empty()) read();
+  if (type.dtype == DType::boolean) make_bools(bytes);
+  view.storage = Storage::allocate(array->device(), type);
+  write_from_host({type, view}, bytes.data(), needed);
+  return Array::computed(type, array->device(), std::move(view), "copied: " + why);
 }
 
 }  // namespace ferrule

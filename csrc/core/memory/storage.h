@@ -38,6 +38,8 @@ class Storage {
   uint64_t size() const { return size_; }
   Origin origin() const { return origin_; }
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
+  // Borrowed memory that its owner may write at any time.
+  bool is_lent_writable() const { return origin_ == Origin::borrowed && writable(); }
   uint64_t generation() const { return generation_; }   // unique in the process
   void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
 

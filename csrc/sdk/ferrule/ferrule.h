@@ -155,6 +155,8 @@ FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const u
 /* The scalar nearest to `value`, rounded once. As an integer: truncated, its range's end if outside, 0 of NaN. */
 FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
+/* The array as it is now: itself, or a copy where it is borrowed from memory that its owner may write. */
+FE_API fe_error *fe_array_snapshot(fe_array *array, fe_array **out);
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);
 /* Called on the computing thread between nodes; returns nonzero to cancel. */
 typedef int (*fe_cancel_function)(void *argument);
@@ -169,6 +171,7 @@ FE_API fe_error *fe_graph_create(fe_device *device, fe_graph **out);
 FE_API void fe_graph_release(fe_graph *graph);
 FE_API fe_error *fe_graph_input(fe_graph *graph, const char *name, fe_dtype dtype, int32_t rank, const int64_t *shape,
                                 const int64_t *strides, uint32_t *value); /* strides in elements, NULL = contiguous */
+/* Takes a snapshot (fe_array_snapshot): what is written to borrowed memory later does not change the graph. */
 FE_API fe_error *fe_graph_constant(fe_graph *graph, const char *name, fe_array *array, uint32_t *value);
 FE_API fe_error *fe_graph_scalar(fe_graph *graph, fe_dtype dtype, fe_scalar value, uint32_t *value_out);
 FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t *inputs, const uint8_t *weak,
@@ -183,10 +186,12 @@ FE_API fe_error *fe_graph_compile(fe_graph *graph, const char *options_json, fe_
 FE_API void fe_compiled_release(fe_compiled *compiled);
 FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,
                                   fe_string **json); /* nodes: device, kernel, bytes; workspace */
+/* {"nodes": [{node, op, device, kernel, reason}], "constants": [{name, device, placement}]} */
 FE_API fe_error *fe_compiled_placement(const fe_compiled *compiled, fe_string **json);
 /* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, or, where out_memory[i] is not NULL,
- * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. scalars may be NULL (defaults).
- */
+ * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. out_memory may overlap inputs, but
+ * neither constants of the graph nor each other. New arrays never share memory with an input that its owner may write.
+ * scalars may be NULL (defaults). */
 FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size_t input_count,
                             const fe_scalar *scalars, size_t scalar_count, void *const *out_memory,
                             const uint64_t *out_bytes, fe_array **outputs, size_t output_count,
