@@ -116,7 +116,7 @@ class Skew(unittest.TestCase):
     def check_values(self, answer: dict[str, Any], *wanted: list[float]) -> None:
         assert [computed.get("values", computed) for computed in answer["computed"]] == [*wanted]
         for computed in answer["computed"]:
-            assert {node["device"] for node in computed["placement"]} == {"skewed:0"}, computed
+            assert {node["device"] for node in computed["placement"]["nodes"]} == {"skewed:0"}, computed
 
 
 PLAIN = (("skewed", "sqrt", "{}"), ("skewed", "negative", "{}"))
@@ -160,7 +160,7 @@ class ARevisionThatTheModuleDoesNotKnow(Skew):
         self.put("other", NEW)
         [computed] = self.run_core(NEW, ("skewed", "sqrt", '{"scale": 2}'))["computed"]
         assert computed.get("values") == [2, 4, 6], computed
-        [node] = [node for node in computed["placement"] if node["op"] == "sqrt"]
+        [node] = [node for node in computed["placement"]["nodes"] if node["op"] == "sqrt"]
         assert node["device"] == "other:0"
         assert "revision 2 is younger than this module, which knows up to 1" in node["reason"]
 
