@@ -132,3 +132,20 @@ def test_an_array_without_its_handle_is_an_error(run_python: Any, change: str, k
         f"x = fe.ones(3); f(x); {change}\n"
         f"try: f(x)\nexcept {kind}: pass\nelse: raise SystemExit('no error')\n"
     )
+
+
+def test_no_result_leaks_when_one_of_several_cannot_be_wrapped(run_python: Any) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "from ferrule import _ferrule\n"
+        "class Bare: __slots__ = ()\n"
+        "f = fe.graph(lambda a, s: (a + s, a - s, a * s))\n"
+        "x = fe.asarray(np.ones(100_000, 'f4')); f(x, 1)\n"
+        "_ferrule.set_array_class(Bare)\n"
+        "before = fe.memory_stats('cpu').live\n"
+        "for _ in range(10):\n"
+        "    try: f(x, 2)\n"
+        "    except AttributeError: pass\n"
+        "    else: raise SystemExit('no error')\n"
+        "assert fe.memory_stats('cpu').live == before, (fe.memory_stats('cpu'), before)\n"
+    )
