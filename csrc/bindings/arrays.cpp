@@ -11,10 +11,8 @@
 namespace ferrule::python {
 namespace {
 
-std::unique_ptr<Array> owned(fe_array* handle) { return std::make_unique<Array>(handle); }
-
 // A flat or strided NumPy array, native and aligned, as memory of a device. copy: 0 never, 1 always, 2 if needed.
-std::unique_ptr<Array> from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
+ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
   const std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   const std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
   fe_host_memory memory{};
@@ -31,12 +29,12 @@ std::unique_ptr<Array> from_numpy(const Device& device, const py::array& source,
   fe_array* out = nullptr;
   check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
-  return owned(out);
+  return array_of(out);
 }
 
 // Bytes at an address, kept alive by `owner`.
-std::unique_ptr<Array> from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
-                                    const py::object& owner) {
+ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
+                          const py::object& owner) {
   fe_array* out = nullptr;
   void* const loan = lend(owner);
   check(without_gil([&] {
@@ -44,62 +42,60 @@ std::unique_ptr<Array> from_address(const Device& device, uintptr_t address, uin
                                    writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, size, end_loan, loan, &out);
   }));
   drain();
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
+ArrayPointer cut(Array& array, uint64_t byte_offset, py::handle dtype, py::handle sizes) {
   const std::vector<int64_t> shape = shape_of(sizes);
   fe_array* out = nullptr;
   const fe_dtype id = dtype_of(dtype);
   check(without_gil([&] {
     return fe_array_cut(array.get(), byte_offset, id, static_cast<int32_t>(shape.size()), shape.data(), &out);
   }));
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> full(const Device& device, py::handle sizes, py::handle value, py::handle dtype) {
+ArrayPointer full(const Device& device, py::handle sizes, py::handle value, py::handle dtype) {
   const std::vector<int64_t> shape = shape_of(sizes);
   const fe_dtype id = dtype_of(dtype);
   const fe_scalar scalar = scalar_of(value, id);
   fe_array* out = nullptr;
   check(without_gil(
       [&] { return fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out); }));
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> scalar(const Device& device, py::handle value, py::handle dtype) {
+ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
   const fe_dtype id = dtype_of(dtype);
   fe_array* out = nullptr;
   check(fe_array_scalar(device.get(), id, scalar_of(value, id), &out));
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> apply(const std::string& op, const std::vector<Array*>& inputs, const std::vector<bool>& weak,
-                             const py::dict& attributes) {
-  std::vector<fe_array*> handles;
-  handles.reserve(inputs.size());
-  for (const Array* input : inputs) handles.push_back(input->get());
+ArrayPointer apply(const std::string& op, const std::vector<ArrayPointer>& inputs, const std::vector<bool>& weak,
+                   const py::dict& attributes) {
+  const std::vector<fe_array*> handles = handles_of(inputs);
   const std::vector<uint8_t> marks(weak.begin(), weak.end());
   const std::string json = attributes_json(attributes);
   fe_array* out = nullptr;
   check(without_gil(
       [&] { return fe_array_apply(op.c_str(), handles.data(), marks.data(), handles.size(), json.c_str(), &out); }));
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> to_device(const Array& array, const Device& device) {
+ArrayPointer to_device(const Array& array, const Device& device) {
   fe_array* out = nullptr;
   check(without_gil([&] { return fe_array_to_device(array.get(), device.get(), &out); }));
-  return owned(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> snapshot(const Array& array) {
+ArrayPointer snapshot(const Array& array) {
   fe_array* out = nullptr;
   check(without_gil([&] { return fe_array_snapshot(array.get(), &out); }));
-  return owned(out);
+  return array_of(out);
 }
 
-void evaluate(const std::vector<Array*>& arrays) {
+void evaluate(const std::vector<ArrayPointer>& arrays) {
   make_computed(arrays);
   drain();
 }
@@ -139,9 +135,9 @@ void read_into(const Array& array, py::array& out) {
 
 }  // namespace
 
-Array::Array(fe_array* handle) : handle_(handle) {
+Array::Array(ArrayHandle handle) : handle_(std::move(handle)) {
   info_.struct_size = sizeof info_;
-  check(fe_array_info_get(handle, &info_));
+  check(fe_array_info_get(handle_.get(), &info_));
 }
 
 const fe_array_info* Array::computed_info() {
@@ -158,7 +154,7 @@ uint64_t Array::device_id() {
 }
 
 void bind_arrays(py::module_& module) {
-  py::class_<Array>(module, "Array")
+  py::class_<Array, ArrayPointer>(module, "Array")
       .def_property_readonly("shape", [](const Array& self) { return shape_tuple(self.info()); })
       .def_property_readonly("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); })
       .def_property_readonly("ndim", [](const Array& self) { return self.info().rank; })

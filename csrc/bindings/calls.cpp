@@ -7,6 +7,7 @@
 
 #include <pybind11/stl.h>
 
+#include <array>
 #include <list>
 #include <string_view>
 #include <unordered_map>
@@ -21,20 +22,18 @@ PyObject* no_arguments = nullptr;
 PyTypeObject* handle_class = nullptr;
 
 // The Array inside of a Python object, or null when there is none.
-Array* handle_in(PyObject* object) {
+ArrayPointer handle_in(PyObject* object) {
   if (Py_TYPE(object) != array_class) return nullptr;
-  PyObject* const handle = PyObject_GetAttr(object, handle_name);
-  if (handle == nullptr) throw py::error_already_set();
-  Array* array = nullptr;
-  if (Py_TYPE(handle) == handle_class)
-    array = static_cast<Array*>(reinterpret_cast<py::detail::instance*>(handle)->get_value_and_holder().value_ptr());
-  Py_DECREF(handle);  // the object keeps it
-  return array;
+  const py::object handle = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, handle_name));
+  if (!handle) throw py::error_already_set();
+  if (Py_TYPE(handle.ptr()) != handle_class) return nullptr;
+  auto part = reinterpret_cast<py::detail::instance*>(handle.ptr())->get_value_and_holder();
+  return part.holder_constructed() ? part.holder<ArrayPointer>() : nullptr;
 }
 
-// A new ferrule.Array; takes the reference over.
-py::object wrapped(fe_array* result) {
-  const py::object handle = py::cast(std::make_unique<Array>(result));
+// A new ferrule.Array.
+py::object wrapped(ArrayHandle result) {
+  const py::object handle = py::cast(std::make_shared<Array>(std::move(result)));
   py::object object = py::reinterpret_steal<py::object>(array_class->tp_new(array_class, no_arguments, nullptr));
   if (!object || PyObject_SetAttr(object.ptr(), handle_name, handle.ptr()) != 0) throw py::error_already_set();
   return object;
@@ -69,64 +68,78 @@ class Calls {
   explicit Calls(std::size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
 
   // Key of a call: `structure` stands for all but the arrays.
-  static std::string key_of(int64_t structure, std::span<Array* const> arrays) {
+  static std::string key_of(int64_t structure, std::span<const ArrayPointer> arrays) {
     make_computed(arrays);
     std::string key;
     key.reserve(8 + arrays.size() * 48);
     append(key, structure);
-    for (Array* array : arrays) append_signature(key, *array);
+    for (const ArrayPointer& array : arrays) append_signature(key, *array);
     return key;
   }
 
-  // The results of a call, or nothing when no graph is compiled for it.
-  py::object run(int64_t structure, std::span<Array* const> arrays, std::span<const py::handle> scalars) {
+  // The results of a call, or NotImplemented when no graph is compiled for it.
+  py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers) {
     const auto found = entries_.find(key_of(structure, arrays));
     if (found == entries_.end()) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
     ++hits_;
     order_.splice(order_.begin(), order_, found->second);
-    const Entry& entry = *found->second;
-    const std::shared_ptr<Compiled> compiled = entry.compiled;  // another thread may evict it meanwhile
-    const py::object finish = entry.finish;
-    std::vector<fe_array*> handles;
-    handles.reserve(arrays.size());
-    for (const Array* array : arrays) handles.push_back(array->get());
-    const std::vector<fe_array*> results = compute(*compiled, handles, scalars, {});
-    if ((++calls_ & 15U) == 0) drain();
-    if (finish.is_none()) return wrapped(results[0]);
-    py::list list;
-    for (fe_array* result : results) list.append(wrapped(result));
-    return finish(list);
+    const Graph graph = found->second->graph;  // a copy: what runs below may evict the entry
+    return results_of(graph, arrays, numbers);
   }
 
-  void insert(int64_t structure, const std::vector<Array*>& arrays, const std::shared_ptr<Compiled>& compiled,
-              const py::object& finish) {
-    ++misses_;
-    --hits_;  // of the run that follows
+  // Keeps the graph of such calls, and gives the results of this one.
+  py::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+                 const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish) {
+    const Graph graph{compiled, operands, finish};
     std::string key = key_of(structure, arrays);
-    if (const auto found = entries_.find(key); found != entries_.end()) {
-      order_.erase(found->second);
-      entries_.erase(found);
+    {
+      // Ends last: an entry's end may run Python code, which may call this.
+      std::list<Entry> gone;
+      ++misses_;
+      if (const auto found = entries_.find(key); found != entries_.end()) {
+        gone.splice(gone.end(), order_, found->second);
+        entries_.erase(found);
+      }
+      while (order_.size() >= capacity_) {
+        entries_.erase(order_.back().key);
+        gone.splice(gone.end(), order_, std::prev(order_.end()));
+      }
+      order_.push_front({std::move(key), graph});
+      entries_.emplace(order_.front().key, order_.begin());
     }
-    while (order_.size() >= capacity_) {
-      entries_.erase(std::string_view(order_.back().key));
-      order_.pop_back();
-    }
-    order_.push_front({std::move(key), compiled, finish});
-    entries_.emplace(order_.front().key, order_.begin());
+    return results_of(graph, arrays, numbers);
   }
 
   void clear() {
+    decltype(order_) gone;  // ends after both are empty, as in add()
     entries_.clear();
-    order_.clear();
+    order_.swap(gone);
   }
   py::tuple info() const { return py::make_tuple(hits_, misses_, capacity_, order_.size()); }
 
  private:
+  struct Graph {
+    std::shared_ptr<Compiled> compiled;
+    py::object operands;  // None: a call's numbers are the graph's first scalars; else called with the list of them
+    py::object finish;    // None: one array is the result; else called with the list of them
+  };
   struct Entry {
     std::string key;
-    std::shared_ptr<Compiled> compiled;
-    py::object finish;  // None: one array is the result; else called with the list of them
+    Graph graph;
   };
+
+  py::object results_of(const Graph& graph, std::span<const ArrayPointer> arrays, const py::list& numbers) {
+    std::vector<py::object> scalars;
+    const py::object operands = graph.operands.is_none() ? py::object(numbers) : graph.operands(numbers);
+    for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
+    std::vector<ArrayHandle> results = compute(*graph.compiled, handles_of(arrays), scalars, {});
+    if ((++calls_ & 15U) == 0) drain();
+    if (graph.finish.is_none()) return wrapped(std::move(results[0]));
+    py::list list;
+    for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
+    return graph.finish(list);
+  }
+
   std::size_t capacity_;
   std::size_t hits_ = 0, misses_ = 0, calls_ = 0;
   std::list<Entry> order_;  // the last used first
@@ -138,14 +151,14 @@ PyObject* call_plain(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   try {
     constexpr Py_ssize_t most = 16;
     if (count == 0 || count > most) Py_RETURN_NOTIMPLEMENTED;
-    Array* arrays[most];
-    for (Py_ssize_t i = 0; i < count; ++i) {
+    std::array<ArrayPointer, most> arrays;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       arrays[i] = handle_in(arguments[i]);
       if (arrays[i] == nullptr) Py_RETURN_NOTIMPLEMENTED;
     }
     auto& calls =
         *static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr());
-    return calls.run(-count, std::span<Array* const>(arrays, static_cast<std::size_t>(count)), {}).release().ptr();
+    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list()).release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const std::bad_alloc&) {
@@ -171,13 +184,12 @@ void bind_calls(py::module_& module) {
            })
       .def(
           "run",
-          [](Calls& self, int64_t structure, const std::vector<Array*>& arrays,
-             const std::vector<py::object>& scalars) {
-            const std::vector<py::handle> numbers(scalars.begin(), scalars.end());
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers) {
             return self.run(structure, arrays, numbers);
           },
-          py::arg("structure"), py::arg("arrays"), py::arg("scalars"))
-      .def("insert", &Calls::insert, py::arg("structure"), py::arg("arrays"), py::arg("compiled"), py::arg("finish"))
+          py::arg("structure"), py::arg("arrays"), py::arg("numbers"))
+      .def("add", &Calls::add, py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("compiled"),
+           py::arg("operands"), py::arg("finish"))
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
   handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());

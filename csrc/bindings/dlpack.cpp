@@ -7,6 +7,7 @@
 
 #include "parts.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -131,8 +132,8 @@ void end_import(void* argument) {
 
 // `writable`: others may write to the memory. That we may not, as flag_read_only says, does not keep its owner from it.
 template <class Managed>
-std::unique_ptr<Array> import(const Device& device, py::handle capsule, const char* name, const char* used,
-                              bool writable, int copy) {
+ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, bool writable,
+                    int copy) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr) throw py::error_already_set();
   const dlpack::Tensor& tensor = managed->tensor;
@@ -145,13 +146,26 @@ std::unique_ptr<Array> import(const Device& device, py::handle capsule, const ch
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.dtype = dtype_of(tensor.dtype);
-  memory.pointer = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  const auto address = reinterpret_cast<uintptr_t>(tensor.data);
+  if (tensor.byte_offset > UINTPTR_MAX - address)
+    raise(FE_INVALID_ARGUMENT,
+          "from_dlpack: byte_offset " + std::to_string(tensor.byte_offset) + " ends beyond memory");
+  memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
   memory.rank = tensor.ndim;
   memory.shape = tensor.shape;
   std::vector<int64_t> strides;
   if (tensor.strides != nullptr) {
-    strides.assign(tensor.strides, tensor.strides + tensor.ndim);
-    for (int64_t& stride : strides) stride *= static_cast<int64_t>(fe_dtype_size(memory.dtype));
+    const auto item = static_cast<int64_t>(fe_dtype_size(memory.dtype));
+    const std::vector<int64_t> shape(tensor.shape, tensor.shape == nullptr ? nullptr : tensor.shape + tensor.ndim);
+    const bool is_empty = shape.empty() || std::find(shape.begin(), shape.end(), 0) != shape.end();
+    for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
+      // Strides of axes of one element, and of arrays without elements, mean nothing and may be anything.
+      const int64_t stride = is_empty || tensor.shape[axis] == 1 ? 0 : tensor.strides[axis];
+      if (stride > INT64_MAX / item || stride < INT64_MIN / item)
+        raise(FE_INVALID_ARGUMENT, "from_dlpack: a stride of " + std::to_string(stride) + " elements of axis " +
+                                       std::to_string(axis) + " reaches further than memory");
+      strides.push_back(stride * item);
+    }
     memory.strides = strides.data();
   }
   memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
@@ -163,10 +177,10 @@ std::unique_ptr<Array> import(const Device& device, py::handle capsule, const ch
   fe_array* out = nullptr;
   check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
-  return std::make_unique<Array>(out);
+  return array_of(out);
 }
 
-std::unique_ptr<Array> from_dlpack(const Device& device, const py::object& capsule, int copy) {
+ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int copy) {
   if (PyCapsule_IsValid(capsule.ptr(), versioned_name) != 0) {
     const auto* const managed =
         static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));

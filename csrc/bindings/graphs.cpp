@@ -35,11 +35,11 @@ class Graph {
     return value;
   }
 
-  uint32_t constant(const std::string& name, Array& array) {
-    Array* const arrays[] = {&array};
+  uint32_t constant(const std::string& name, const ArrayPointer& array) {
+    const ArrayPointer arrays[] = {array};
     make_computed(arrays);
     uint32_t value = 0;
-    check(fe_graph_constant(handle_.get(), name.c_str(), array.get(), &value));
+    check(fe_graph_constant(handle_.get(), name.c_str(), handles_of(arrays)[0], &value));
     return value;
   }
 
@@ -100,31 +100,30 @@ class Graph {
   std::vector<fe_scalar> scalar_defaults_;
 };
 
+Array& given(const ArrayPointer& array) {
+  if (!array) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
+  return *array;
+}
+
 // compute(arrays, scalars, out): a list of new arrays, None where the result went to `out`.
-py::list call(const Compiled& compiled, const std::vector<Array*>& arrays, const std::vector<py::object>& scalars,
-              const std::optional<std::vector<py::array>>& out) {
+py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
+              const std::vector<py::object>& scalars, const std::optional<std::vector<py::array>>& out) {
   make_computed(arrays);
-  std::vector<fe_array*> handles;
-  handles.reserve(arrays.size());
-  for (const Array* array : arrays) handles.push_back(array->get());
+  const std::vector<fe_array*> handles = handles_of(arrays);
   std::vector<Destination> destinations;
   if (out) {
-    if (out->size() != compiled.outputs)
+    if (out->size() != compiled->outputs)
       raise(FE_INVALID_ARGUMENT,
-            "out: the graph has " + std::to_string(compiled.outputs) + " outputs, not " + std::to_string(out->size()));
+            "out: the graph has " + std::to_string(compiled->outputs) + " outputs, not " + std::to_string(out->size()));
     for (py::array array : *out) destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.nbytes())});
   }
-  const std::vector<py::handle> numbers(scalars.begin(), scalars.end());
-  const std::vector<fe_array*> results = compute(compiled, handles, numbers, destinations);
+  std::vector<ArrayHandle> results = compute(*compiled, handles, scalars, destinations);
   py::list list;
-  std::vector<std::unique_ptr<Array>> owners;
-  owners.reserve(results.size());
-  for (fe_array* result : results) owners.push_back(result == nullptr ? nullptr : std::make_unique<Array>(result));
-  for (std::unique_ptr<Array>& owner : owners) {
+  for (ArrayHandle& result : results) {
     if (out)
       list.append(py::none());
     else
-      list.append(py::cast(std::move(owner)));
+      list.append(py::cast(std::make_shared<Array>(std::move(result))));
   }
   drain();
   return list;
@@ -138,18 +137,25 @@ std::string text_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled
 
 }  // namespace
 
-void make_computed(std::span<Array* const> arrays) {
+std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
+  std::vector<fe_array*> handles;
+  handles.reserve(arrays.size());
+  for (const ArrayPointer& array : arrays) handles.push_back(given(array).get());
+  return handles;
+}
+
+void make_computed(std::span<const ArrayPointer> arrays) {
   std::vector<fe_array*> lazy;
-  for (Array* array : arrays)
-    if (array->computed_info() == nullptr) lazy.push_back(array->get());
+  for (const ArrayPointer& array : arrays)
+    if (given(array).computed_info() == nullptr) lazy.push_back(array->get());
   if (lazy.empty()) return;
   Interruption interruption;
   interruption.check(without_gil([&] { return fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption); }));
-  for (Array* array : arrays) array->computed_info();
+  for (const ArrayPointer& array : arrays) array->computed_info();
 }
 
-std::vector<fe_array*> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                               std::span<const py::handle> scalars, std::span<const Destination> destinations) {
+std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
+                                 std::span<const py::object> scalars, std::span<const Destination> destinations) {
   std::vector<fe_scalar> values;
   if (!scalars.empty()) {
     values = compiled.scalar_defaults;
@@ -162,20 +168,18 @@ std::vector<fe_array*> compute(const Compiled& compiled, std::span<fe_array* con
     memory.push_back(destination.memory);
     bytes.push_back(destination.bytes);
   }
-  std::vector<fe_array*> outputs(compiled.outputs, nullptr);
+  std::vector<fe_array*> made(compiled.outputs, nullptr);
+  std::vector<ArrayHandle> outputs;
+  outputs.reserve(made.size());
   Interruption interruption;
-  PyThreadState* const state = PyEval_SaveThread();
-  fe_error* const error = fe_compute(
-      compiled.handle.get(), inputs.data(), inputs.size(), values.empty() ? nullptr : values.data(), values.size(),
-      destinations.empty() ? nullptr : memory.data(), destinations.empty() ? nullptr : bytes.data(), outputs.data(),
-      outputs.size(), Interruption::poll, &interruption);
-  PyEval_RestoreThread(state);
-  try {
-    interruption.check(error);
-  } catch (...) {
-    for (fe_array* output : outputs) fe_array_release(output);
-    throw;
-  }
+  fe_error* const error = without_gil([&] {
+    return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), values.empty() ? nullptr : values.data(),
+                      values.size(), destinations.empty() ? nullptr : memory.data(),
+                      destinations.empty() ? nullptr : bytes.data(), made.data(), made.size(), Interruption::poll,
+                      &interruption);
+  });
+  for (fe_array* output : made) outputs.emplace_back(output);
+  interruption.check(error);
   return outputs;
 }
 

@@ -23,11 +23,14 @@ struct Destination {
 };
 
 // Computes without the GIL. Inputs are computed arrays. `scalars` replaces the first values of the graph's scalars.
-// Each result is owned by the caller; null where it was written to its destination, of which there are none or all.
-std::vector<fe_array*> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                               std::span<const py::handle> scalars, std::span<const Destination> destinations);
+// A result is null where it was written to its destination, of which there are none or all.
+std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
+                                 std::span<const py::object> scalars, std::span<const Destination> destinations);
 
-// Computes those that are not; the strides of all are valid afterwards.
-void make_computed(std::span<Array* const> arrays);
+// Computes those that are not; the strides of all are valid afterwards. Raises invalid_argument for None among them.
+void make_computed(std::span<const ArrayPointer> arrays);
+
+// Valid as long as the arrays live; raises as make_computed does.
+std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays);
 
 }  // namespace ferrule::python

@@ -49,10 +49,11 @@ class Backend {
   BackendHandle handle_;
 };
 
+// Python's objects and every call that uses an array own it together: `x[key] = value` gives a ferrule.Array another
+// one at any time, also while a call computes without the GIL.
 class Array {
  public:
-  // Takes the reference over.
-  explicit Array(fe_array* handle);
+  explicit Array(ArrayHandle handle);
   fe_array* get() const noexcept { return handle_.get(); }
   // dtype, rank and shape never change; strides are valid in what computed_info returns.
   const fe_array_info& info() const noexcept { return info_; }
@@ -66,5 +67,9 @@ class Array {
   fe_array_info info_{};
   uint64_t device_id_ = 0;
 };
+
+using ArrayPointer = std::shared_ptr<Array>;
+
+inline ArrayPointer array_of(fe_array* handle) { return std::make_shared<Array>(ArrayHandle(handle)); }
 
 }  // namespace ferrule::python

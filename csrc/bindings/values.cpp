@@ -13,10 +13,10 @@ namespace {
 // numpy.dtype objects by fe_dtype, kept until the process ends.
 std::array<PyObject*, 64> dtypes_by_id{};
 
-bool is_numpy_dtype(py::handle value) {
-  static PyObject* const type = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
-  return PyObject_IsInstance(value.ptr(), type) == 1;
-}
+// numpy.dtype, found when the extension is imported: an import in the middle of a call may give the GIL away.
+PyObject* dtype_class = nullptr;
+
+bool is_numpy_dtype(py::handle value) { return PyObject_IsInstance(value.ptr(), dtype_class) == 1; }
 
 std::string quoted(const std::string& text) {
   std::string out(1, '"');
@@ -173,7 +173,10 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
 
 std::string attributes_json(const py::dict& attributes) {
   std::string json(1, '{');
-  for (const auto& [key, value] : attributes) {
+  for (const auto& [known_key, known_value] : attributes) {
+    // Owned: what converts a value is Python code, which may change the dict.
+    const auto key = py::reinterpret_borrow<py::object>(known_key);
+    const auto value = py::reinterpret_borrow<py::object>(known_value);
     if (value.is_none()) continue;
     const std::string name = py::cast<std::string>(key);
     if (json.size() > 1) json.push_back(',');
@@ -185,6 +188,7 @@ std::string attributes_json(const py::dict& attributes) {
 }
 
 void bind_values(py::module_& module) {
+  dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
   module.def(
       "is_dtype", [](const std::string& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
   module.def(

@@ -51,9 +51,16 @@ class Dims {
 using Shape = Dims;    // sizes, each >= 0
 using Strides = Dims;  // in elements
 
-// Number of elements; throws invalid_argument when it does not fit 63 bits.
+// Number of elements; throws invalid_argument when a size is negative, or when the product of those that are not zero
+// does not fit 63 bits.
 int64_t element_count(const Shape& shape);
-// Strides of a C-contiguous array.
+// How far strided elements lie before and after the first one, in the strides' unit.
+struct Reach {
+  int64_t before = 0, after = 0;
+};
+// Throws invalid_argument when `before` + 1 + `after` elements, or one stride, times `unit` do not fit 63 bits.
+Reach checked_reach(const Shape& shape, const Strides& strides, int64_t unit);
+// Strides of a C-contiguous array whose element_count fits.
 Strides contiguous_strides(const Shape& shape);
 // True when strides address the elements of a C-contiguous array (axes of size one are free, as is an empty array).
 bool is_contiguous(const Shape& shape, const Strides& strides);
@@ -70,7 +77,7 @@ struct TensorType {
 
 // "float32(2, 3)".
 std::string to_string(const TensorType& type);
-// Bytes of a contiguous array of this type; throws when it does not fit 63 bits.
+// Bytes of a contiguous array of this type; throws as element_count does.
 int64_t byte_count(const TensorType& type);
 
 }  // namespace ferrule

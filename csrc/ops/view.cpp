@@ -14,13 +14,14 @@ OP(reshape)
     .result([](Inference& i) {
       auto& sizes = std::get<std::vector<int64_t>>(i.attributes()[0]);
       const int64_t count = element_count(i.input(0).shape);
+      const Shape wanted{std::span<const int64_t>(sizes)};
       const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
       if (unknown != sizes.end()) {
         *unknown = 1;
-        const int64_t others = element_count(Shape(std::span<const int64_t>(sizes)));
-        if (std::find(sizes.begin(), sizes.end(), -1) != sizes.end() || others == 0 || count % others != 0)
-          i.fail("{} does not fit shape {} with one unknown size", to_string(i.input(0)),
-                 to_string(Shape(std::span<const int64_t>(sizes))));
+        const bool is_one = std::find(sizes.begin(), sizes.end(), -1) == sizes.end();
+        const int64_t others = is_one ? element_count(Shape(std::span<const int64_t>(sizes))) : 0;
+        if (others == 0 || count % others != 0)
+          i.fail("{} does not fit shape {} with one unknown size", to_string(i.input(0)), to_string(wanted));
         *unknown = count / others;
       }
       const Shape shape{std::span<const int64_t>(sizes)};

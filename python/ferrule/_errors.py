@@ -30,6 +30,10 @@ class OutOfRangeError(InvalidArgumentError, IndexError):
     """An index outside of its axis."""
 
 
+class NumberOverflowError(InvalidArgumentError, OverflowError):
+    """A Python number that does not fit into the dtype of the arrays that it meets."""
+
+
 class UnsupportedError(Error, NotImplementedError):
     """Right, but not offered by this device, module or build."""
 
@@ -118,7 +122,9 @@ _BY_CODE: tuple[type[Error], ...] = (
 def error_of(code: int, message: str) -> Error:
     """The exception for an error of the C API."""
     kind = _BY_CODE[code] if 0 <= code < len(_BY_CODE) else InternalError
-    if kind is InvalidArgumentError and "dtype" in message:
+    if kind is InvalidArgumentError and "does not fit into" in message:
+        kind = NumberOverflowError
+    elif kind is InvalidArgumentError and "dtype" in message:
         kind = DTypeError
     return kind(message)
 

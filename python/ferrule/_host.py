@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._errors import DTypeError, InvalidArgumentError
+from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_DIMENSIONS = 8
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """NumPy's two ways of saying that there is not as much memory, as ferrule's."""
+    try:
+        yield
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise OutOfMemoryError(f"{what}: {error}") from error
 
 
 def from_host(source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str) -> _ferrule.Array:

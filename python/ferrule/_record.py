@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
 from ferrule._dtypes import as_dtype, is_floating
-from ferrule._errors import InvalidArgumentError
+from ferrule._errors import InvalidArgumentError, NumberOverflowError
+from ferrule._numbers import conversion, perform
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 
 if TYPE_CHECKING:
     from ferrule.graphs import Graph
 
-_COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 _BOOL, _INT64, _FLOAT32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
 
 
@@ -49,6 +51,13 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
             device = handle.device
         dtypes.append(handle.dtype)
     attributes = {name: _attribute(op, name, value) for name, value in attributes.items()} if attributes else {}
+    if op in MIRRORED:
+        if graph is not None and numbers and not any(map(is_floating, dtypes)):
+            _compare_in_64_bits(operands, dtypes)
+        if is_mixed(dtypes):
+            return compare_mixed(op, operands[0], operands[1], apply)  # type: ignore[arg-type]
+        if numbers:
+            op, operands = within_range(op, operands, dtypes)
     if graph is not None:
         return graph._record(op, operands, dtypes, attributes)
     if not numbers:
@@ -69,6 +78,54 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
     return Array._of(_ferrule.apply(op, handles, weak, attributes))
 
 
+def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
+    """Make int64 arrays of the ints that a traced function was called with: each call has others, of any size."""
+    for index, operand in enumerate(operands):
+        if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
+            symbol = operand._handle
+            if symbol.weak and symbol.dtype.kind == "i":
+                operands[index] = symbol.graph._number_as(operand, _INT64)
+                dtypes.append(_INT64)
+
+
+def is_number(value: object) -> bool:
+    """A Python number, or one that a traced function was called with or computed of such."""
+    if type(value) is Array:
+        handle = value._handle
+        return type(handle) is Symbol and handle.weak
+    return type(value) in (int, float, bool)
+
+
+def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Array:
+    """A number in the dtype of an array, beside it. NumPy's assignment: without its fraction where the dtype has none,
+    unless it must be `exact`; an error where it does not fit."""
+    dtype, handle = like.dtype, like._handle
+    if isinstance(value, Array):
+        assert isinstance(value._handle, Symbol)
+        return value._handle.graph._number_as(value, dtype, exact)
+    operation = conversion(type(value).__name__, dtype, exact)
+    number = value if operation is None else perform(operation, value)
+    if type(number) is int and dtype.kind in "iu":
+        check_range(caller, number, dtype)
+    if isinstance(handle, Symbol):
+        return handle.graph._scalar(number, dtype)
+    return Array._of(_ferrule.scalar(handle.device, number, dtype))
+
+
+def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
+    """The array of 0 dimensions that a number of a traced function is beside no other."""
+    symbol = number._handle
+    assert isinstance(symbol, Symbol)
+    return symbol.graph._number_as(number, symbol.dtype if dtype is None else dtype)
+
+
+def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
+    """Raise NumberOverflowError unless the integer dtype has the number."""
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise NumberOverflowError(f"{op or 'ferrule.graph'}: {value} does not fit into {dtype}")
+
+
 def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
     """The dtype that a Python number takes beside arrays of other dtypes, and whether it leaves theirs as they are."""
     floats = [dtype for dtype in others if is_floating(dtype)]
@@ -79,13 +136,13 @@ def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tupl
         return (_FLOAT32 if widest.itemsize == 2 and any(dtype != widest for dtype in floats) else widest), True
     if type(value) is float:
         return _FLOAT32, bool(others)
+    dtype = _INT64
     integers = [dtype for dtype in others if dtype.kind in "iu"]
-    if not integers:
-        return _INT64, bool(others)
-    dtype = max(integers, key=lambda dtype: (dtype.itemsize, dtype.kind))
-    if op in _COMPARISONS and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
-        return _INT64, False  # a comparison has an answer for every number
-    return dtype, True
+    if integers:
+        common = functools.reduce(np.promote_types, integers)
+        dtype = common if common.kind in "iu" else integers[0]  # uint64 and a signed one: the op refuses them
+    check_range(op, int(value), dtype)
+    return dtype, bool(others)
 
 
 def _device_of(operands: Sequence[object]) -> _ferrule.Device:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+import enum
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
 
+from ferrule._devices import Device
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 
 # A structure is hashable, and equal for calls that one graph serves: ("array",), ("int",), ("float",),
-# ("static", value), ("tuple", type, children), ("list", children), ("dict", keys, children).
+# ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children).
 Structure = tuple[Any, ...]
 
 
@@ -30,6 +36,36 @@ class Identity:
         return id(self.value)
 
 
+class Static:
+    """A part of a signature, equal to others of the same key."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: object) -> None:
+        self.key = static_key(value)
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Function:
+    """Base of callables that count as functions: they are a part of a signature by identity."""
+
+    __slots__ = ()
+
+
+class MayHoldArraysError(Exception):
+    """An object that a signature cannot name: it may hold arrays, and others in the next call."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
 class Arguments:
     """A call's arguments, taken apart."""
 
@@ -43,29 +79,68 @@ class Arguments:
     def take(self, value: Any) -> Structure:
         """Collect what varies from call to call; what remains is the structure."""
         kind = type(value)
-        if kind is Array:
-            self.arrays.append(value)
+        if isinstance(value, Array):
+            self.arrays.append(Array._of(value._handle))  # what it is now: another thread may assign to it
             return ("array",)
-        if kind is int or kind is float:
+        if kind is float or (kind is int and -(2**63) <= value < 2**63):
             self.numbers.append(value)
             return (kind.__name__,)
-        if isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, np.ndarray) or (isinstance(value, np.generic) and not isinstance(value, (str, bytes))):
             self.arrays.append(self.to_array(value))
             return ("array",)
-        if isinstance(value, tuple):
+        if _is_tuple(value):
             return ("tuple", kind, *map(self.take, value))
         if kind is list:
             return ("list", *map(self.take, value))
-        if kind is dict:
-            return ("dict", tuple(value), *map(self.take, value.values()))
-        return ("static", _static(value))
+        if kind is dict or kind is OrderedDict:
+            return ("dict", kind, tuple(map(Static, value)), *map(self.take, value.values()))
+        return ("static", Static(value))
 
 
-def _static(value: object) -> object:
-    """Part of the signature by value where that has a meaning, else by identity."""
-    if value is None or isinstance(value, (str, bytes, bool, np.dtype, frozenset, complex, type)):
-        return (type(value), value)
-    return Identity(value)
+def _is_tuple(value: object) -> bool:
+    return type(value) is tuple or (isinstance(value, tuple) and hasattr(value, "_fields"))
+
+
+# By identity. Like the traced function itself they may close over arrays, which are constants then.
+_FUNCTIONS = (
+    FunctionType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+    np.ufunc,
+    type,
+    Function,
+)
+
+
+def static_key(value: Any) -> Hashable:
+    """Equal for what a traced function cannot tell apart; raises MayHoldArraysError for what may change unnoticed."""
+    kind = type(value)
+    if isinstance(value, (enum.Enum, *_FUNCTIONS)):
+        return Identity(value)
+    if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+        return (kind, repr(value))  # -0.0 equals 0.0, and NaN nothing
+    if value is None or value is Ellipsis or isinstance(value, (int, str, bytes, np.dtype, Device)):
+        return (kind, value)
+    if isinstance(value, slice):
+        return (kind, *map(static_key, (value.start, value.stop, value.step)))
+    if isinstance(value, range):
+        return (kind, value.start, value.stop, value.step)
+    if kind is list or _is_tuple(value):
+        return (kind, *map(static_key, value))
+    if kind is frozenset:
+        return (kind, frozenset(map(static_key, value)))
+    if kind is dict or kind is OrderedDict:
+        return (kind, *((static_key(name), static_key(part)) for name, part in value.items()))
+    if isinstance(value, functools.partial):
+        return (kind, *map(static_key, (value.func, value.args, value.keywords)))
+    if isinstance(value, (MethodType, BuiltinFunctionType)):
+        if value.__self__ is None or isinstance(value.__self__, ModuleType):
+            return Identity(value)
+        return (kind, value.__name__, static_key(value.__self__))
+    if dataclasses.is_dataclass(value) and kind.__dataclass_params__.frozen:
+        fields = dataclasses.fields(value)
+        return (kind, *(static_key(getattr(value, field.name)) for field in fields))
+    raise MayHoldArraysError(value)
 
 
 def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[Any]) -> Any:
@@ -76,13 +151,13 @@ def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[
     if kind in ("int", "float"):
         return next(numbers)
     if kind == "static":
-        static = structure[1]
-        return static.value if isinstance(static, Identity) else static[1]
+        return structure[1].value
     if kind == "list":
         return [put_together(child, arrays, numbers) for child in structure[1:]]
-    children = [put_together(child, arrays, numbers) for child in structure[2:]]
     if kind == "dict":
-        return dict(zip(structure[1], children, strict=True))
+        names = [name.value for name in structure[2]]
+        return structure[1](zip(names, [put_together(child, arrays, numbers) for child in structure[3:]], strict=True))
+    children = [put_together(child, arrays, numbers) for child in structure[2:]]
     return structure[1](*children) if hasattr(structure[1], "_fields") else tuple(children)
 
 

@@ -18,7 +18,11 @@ _PACKAGE = os.path.dirname(__file__)
 
 
 class Symbol:
-    """A value of a graph under construction. `weak`: it comes from Python numbers only, and does not promote."""
+    """A value of a graph under construction.
+
+    `weak`: a Python number, which does not promote; `id` is then its place in the graph's Numbers, and `dtype` what it
+    becomes without arrays beside it.
+    """
 
     __slots__ = ("dtype", "graph", "id", "shape", "weak")
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ferrule._devices import Device
+    from ferrule.graphs import Graph
 
 _OPERANDS = (int, float, np.ndarray, np.generic)
 _Axis = int | tuple[int, ...] | None
@@ -116,6 +117,10 @@ class Array:
         return host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False and _ferrule.host_view(self._computed("numpy.asarray()")) is None:
+            raise InvalidArgumentError(
+                f"numpy.asarray: an array on {self.device} needs a copy, which copy=False forbids"
+            )
         host = self._host("numpy.asarray()")
         if dtype is not None and np.dtype(dtype) != host.dtype:
             if copy is False:
@@ -319,10 +324,10 @@ class Array:
         return _binary("bitwise_xor", other, self)
 
     def __truediv__(self, other: object) -> Array:
-        return _binary("divide", _as_float(self, other), other)
+        return _divide(self, other)
 
     def __rtruediv__(self, other: object) -> Array:
-        return _binary("divide", other, _as_float(self, other))
+        return _divide(other, self)
 
     def __matmul__(self, other: object) -> Array:
         return _linear.matmul(self, other) if isinstance(other, (Array, np.ndarray)) else NotImplemented
@@ -349,13 +354,13 @@ class Array:
         return _binary("not_equal", self, other)
 
     def __neg__(self) -> Array:
-        return apply("negative", (self,), {})
+        return _unary("negative", self)
 
     def __abs__(self) -> Array:
-        return apply("abs", (self,), {})
+        return _unary("abs", self)
 
     def __invert__(self) -> Array:
-        return apply("bitwise_invert", (self,), {})
+        return _unary("bitwise_invert", self)
 
     def __pos__(self) -> Array:
         return self._snapshot()
@@ -368,7 +373,26 @@ def _binary(op: str, left: object, right: object) -> Array:
     other = right if isinstance(left, Array) else left
     if not isinstance(other, (Array, *_OPERANDS)):
         return NotImplemented  # type: ignore[no-any-return]
+    if is_number(left) and is_number(right):
+        return _graph_of(left, right)._number_of(op, left, right)
     return apply(op, (left, right), {})
+
+
+def _unary(op: str, x: Array) -> Array:
+    return _graph_of(x)._number_of(op, x) if is_number(x) else apply(op, (x,), {})
+
+
+def _graph_of(*numbers: object) -> Graph:
+    """Of numbers of which one is traced."""
+    return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
+
+
+def _divide(left: object, right: object) -> Array:
+    if isinstance(left, Array) and not is_number(left):
+        left = _as_float(left, right)
+    elif isinstance(right, Array) and not is_number(right):
+        right = _as_float(right, left)
+    return _binary("divide", left, right)
 
 
 def _as_float(array: Array, other: object) -> Array:
@@ -384,4 +408,4 @@ def _as_float(array: Array, other: object) -> Array:
 from ferrule import linear as _linear  # noqa: E402
 from ferrule import manipulation as _manipulation  # noqa: E402
 from ferrule import reductions as _reductions  # noqa: E402
-from ferrule._record import apply  # noqa: E402
+from ferrule._record import apply, is_number  # noqa: E402

@@ -9,8 +9,10 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
 from ferrule._dtypes import as_dtype
-from ferrule._errors import DTypeError, InvalidArgumentError, OutOfMemoryError
-from ferrule._host import MAX_DIMENSIONS, from_host
+from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
+from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host
+from ferrule._numbers import conversion, perform
+from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 from ferrule.manipulation import Shape, astype, sizes
@@ -29,7 +31,7 @@ def asarray(
     NumPy's memory is borrowed where the device can: `copy=False` raises where it cannot, `copy=True` always copies.
     """
     if isinstance(obj, Array):
-        array = obj._another()
+        array = array_of_number(obj, None if dtype is None else as_dtype(dtype)) if is_number(obj) else obj._another()
         if isinstance(obj._handle, _ferrule.Array):
             if device is not None:
                 array = obj.to_device(device)
@@ -67,7 +69,7 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
         try:
             host = np.array(obj, dtype=dtype)
         except OverflowError as error:
-            raise InvalidArgumentError(f"asarray: {error}") from error
+            raise NumberOverflowError(f"asarray: {error}") from error
         except ValueError as error:
             raise InvalidArgumentError(f"asarray: {error}") from error
         if dtype is None and host.dtype == np.float64 and not _holds_float64(obj):
@@ -94,17 +96,18 @@ def _holds_float64(obj: object) -> bool:
 
 
 def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """An array of one value, which also gives the dtype unless one is named."""
-    if isinstance(fill_value, Array):
+    """An array of one value, which also gives the dtype unless one is named, and must be one of the dtype's."""
+    if isinstance(fill_value, (Array, np.generic)):
         fill_value = fill_value.item()
     if dtype is None:
-        dtype = np.bool_ if isinstance(fill_value, (bool, np.bool_)) else None
-    if dtype is None:
-        dtype = np.int64 if isinstance(fill_value, (int, np.integer)) else np.float32
+        dtype = np.bool_ if isinstance(fill_value, bool) else np.int64 if isinstance(fill_value, int) else np.float32
     wanted = sizes(shape)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"full: shape {wanted} has a negative size")
-    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, as_dtype(dtype)))
+    element = as_dtype(dtype)
+    operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
+    number = fill_value if operation is None else perform(operation, fill_value)
+    return Array._of(_ferrule.full(handle_of(device), wanted, number, element))
 
 
 def zeros(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
@@ -157,7 +160,16 @@ def arange(
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
-    return _owned(np.arange(first, end, step, dtype=as_dtype(dtype)), device)
+    element = as_dtype(dtype)
+    try:
+        with enough_memory(f"arange from {first} to {end} in steps of {step}"):
+            host = np.arange(first, end, step, dtype=element)
+    except OverflowError as error:
+        raise NumberOverflowError(f"arange: {error}") from error
+    if element.kind in "iu" and host.size:  # NumPy wraps around
+        check_range("arange", int(first), element)
+        check_range("arange", int(first + (host.size - 1) * step), element)
+    return _owned(host, device)
 
 
 def linspace(
@@ -171,14 +183,21 @@ def linspace(
     endpoint: bool = True,
 ) -> Array:
     """num evenly spaced numbers from start to stop."""
-    return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(as_dtype(dtype or np.float32)), device)
+    element = as_dtype(dtype or np.float32)
+    with enough_memory(f"linspace of {num} numbers"):
+        host = np.linspace(start, stop, num, endpoint=endpoint)
+    for number in host[[0, -1]] if element.kind in "iu" and host.size else ():
+        check_range("linspace", perform("int", number), element)
+    return _owned(host.astype(element), device)
 
 
 def eye(
     rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
 ) -> Array:
     """Ones on the k-th diagonal, zeros elsewhere."""
-    return _owned(np.eye(rows, columns, k=k, dtype=as_dtype(dtype or np.float32)), device)
+    with enough_memory(f"eye of shape {(rows, rows if columns is None else columns)}"):
+        host = np.eye(rows, columns, k=k, dtype=as_dtype(dtype or np.float32))
+    return _owned(host, device)
 
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
@@ -190,10 +209,8 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
         raise InvalidArgumentError(f"host_empty: an array has at most {MAX_DIMENSIONS} dimensions, not {len(wanted)}")
     count = int(np.prod(wanted, dtype=object)) * element.itemsize
     rounded = -(-count // PAGE) * PAGE
-    try:
+    with enough_memory(f"host_empty: {count} bytes for shape {wanted} of {element}"):
         memory = np.empty(rounded + PAGE, dtype=np.uint8)
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemoryError(f"host_empty: {count} bytes for shape {wanted} of {element}") from error
     start = -memory.ctypes.data % PAGE
     flat: NDArray[Any] = memory[start : start + count].view(element)
     return flat.reshape(wanted)

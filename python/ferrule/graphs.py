@@ -13,17 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule
+from ferrule._comparison import MIRRORED, within_range
 from ferrule._devices import Device, best_device
 from ferrule._devices import device as find_device
 from ferrule._dtypes import as_dtype
 from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
+from ferrule._numbers import Number, Numbers, conversion
 from ferrule._record import number_dtype
 from ferrule._symbols import Symbol, users_line
 from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.manipulation import Shape, sizes
 
-FORMAT = 2  # of saved graphs
+FORMAT = 3  # of saved graphs
 
 
 class Graph:
@@ -43,7 +45,7 @@ class Graph:
         self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
         # By the handle that was given: what was taken of it (a snapshot of borrowed memory), and its symbol.
         self._constants: dict[_ferrule.Array, tuple[_ferrule.Array, Array]] = {}
-        self._operand_count = 0
+        self._numbers = Numbers()
         self._compiled: _ferrule.Compiled | None = None
         self._closed = False
 
@@ -85,6 +87,8 @@ class Graph:
         operands = [self.constant(x) if isinstance(x, np.ndarray) else x for x in inputs]
         dtypes = [x.dtype for x in operands if isinstance(x, Array) and not self._is_weak(x)]
         complete = {name: _attribute(op, name, value) for name, value in attributes.items()}
+        if op in MIRRORED:
+            op, operands = within_range(op, operands, dtypes)
         return self._record(op, operands, dtypes, complete, None if device is None else find_device(device))
 
     def output(self, *arrays: Array) -> None:
@@ -129,35 +133,54 @@ class Graph:
                 None if device is None else device.name,
             )
         )
-        numbers_only = bool(operands) and not dtypes
-        return self._symbol(value, weak=numbers_only)
+        return self._symbol(value)
 
     def _value(self, op: str, operand: object, dtypes: Sequence[np.dtype[Any]]) -> tuple[Symbol, bool]:
         if isinstance(operand, Array):
             if not isinstance(operand._handle, Symbol):
                 operand = self.constant(operand)
             symbol = self._own(operand)
-            if not symbol.weak or not dtypes:
+            if not symbol.weak:
                 return symbol, False
-            sample = {"f": 0.5, "b": True}.get(symbol.dtype.kind, 0)
-            dtype, is_weak = number_dtype(op, sample, dtypes)
-            if dtype != symbol.dtype:
-                symbol = self._own(self._record("astype", [operand], [symbol.dtype], {"dtype": dtype}))
-            return symbol, is_weak
+            dtype, is_weak = number_dtype(op, self._numbers.values[symbol.id], dtypes)
+            return self._own(self._number_as(operand, dtype)), is_weak
         if not isinstance(operand, (int, float)):
             raise InvalidArgumentError(f"{op}: an input is a {type(operand).__name__}")
         dtype, is_weak = number_dtype(op, operand, dtypes)
         return self._own(self._scalar(operand, dtype)), is_weak
 
-    def _scalar(self, number: float, dtype: np.dtype[Any], weak: bool = False) -> Array:
+    def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> Array:
+        """A scalar of the graph; `place`: each compute gives it the number of that place."""
         value = self._graph.scalar(dtype, number)
-        self._steps.append(("scalar", value, dtype.name, number, weak))
-        return self._symbol(value, weak)
+        self._numbers.scalars.append((place, number))
+        self._steps.append(("scalar", value, dtype.name, number, place))
+        return self._symbol(value)
 
-    def _operand(self, number: float) -> Array:
+    def _operand(self, number: Number) -> Array:
         """A Python number that each compute gives anew."""
-        self._operand_count += 1
-        return self._scalar(number, np.dtype("int64" if isinstance(number, int) else "float64"), weak=True)
+        return self._number(self._numbers.operand(number))
+
+    def _number(self, place: int) -> Array:
+        kind = type(self._numbers.values[place])
+        dtype = np.dtype("float32" if kind is float else "int64" if kind is int else "bool")
+        return Array._of(Symbol(self, place, dtype, (), weak=True))
+
+    def _number_of(self, operation: str, *values: object) -> Array:
+        """What Python's operator makes of numbers."""
+        self._open(operation)
+        places = [
+            self._own(value).id if isinstance(value, Array) else self._numbers.literal(value)  # type: ignore[arg-type]
+            for value in values
+        ]
+        return self._number(self._numbers.compute(operation, *places))
+
+    def _number_as(self, number: Array, dtype: np.dtype[Any], exact: bool = False) -> Array:
+        """A number as a scalar of the graph, converted as NumPy's assignment does, or not at all when `exact`."""
+        place = self._own(number).id
+        operation = conversion(type(self._numbers.values[place]).__name__, dtype, exact)
+        if operation is not None:
+            place = self._numbers.compute(operation, place)
+        return self._scalar(self._numbers.values[place], dtype, place)
 
     def _input_like(self, array: Array) -> Array:
         handle = array._computed("ferrule.graph")
@@ -167,8 +190,8 @@ class Graph:
             strides = tuple(stride // host.itemsize for stride in host.strides)
         return self.input(array.shape, array.dtype, strides=strides)
 
-    def _symbol(self, value: int, weak: bool = False) -> Array:
-        return Array._of(Symbol(self, value, *self._graph.type(value), weak))
+    def _symbol(self, value: int) -> Array:
+        return Array._of(Symbol(self, value, *self._graph.type(value)))
 
     def _own(self, array: Array) -> Symbol:
         symbol = array._handle
@@ -209,19 +232,20 @@ class Graph:
         """The output, or a tuple of several. `out`, C-contiguous and of their types, is written and returned."""
         count = len(self.inputs)
         numbers = [number for number in arrays[count:] if isinstance(number, (int, float))]
-        if len(arrays) != count + len(numbers) or len(numbers) not in (0, self._operand_count):
+        if len(arrays) != count + len(numbers) or len(numbers) not in (0, self._numbers.operand_count):
             raise InvalidArgumentError(f"compute: takes {count} arrays, not {len(arrays)}")
         handles = [
             (array if type(array) is Array else asarray(array, device=self.device))._concrete("compute()")
             for array in arrays[:count]
         ]
+        scalars = self._numbers.scalars_of(numbers) if numbers else []
         if out is None:
-            results = self._compiled_handle().compute(handles, numbers, None)
+            results = self._compiled_handle().compute(handles, scalars, None)
             made = tuple(Array._of(result) for result in results if result is not None)
             return made[0] if len(made) == 1 else made
         targets = [out] if isinstance(out, np.ndarray) else list(out)
         self._check_out(targets)
-        self._compiled_handle().compute(handles, numbers, targets)
+        self._compiled_handle().compute(handles, scalars, targets)
         return out
 
     def _check_out(self, targets: Sequence[NDArray[Any]]) -> None:
@@ -284,7 +308,9 @@ class Graph:
     # ---- keeping
     def to_bytes(self) -> bytes:
         """How the graph was built, and its constants: an .npz with the steps as JSON."""
-        steps = json.dumps({"format": FORMAT, "device": self.device.name, "steps": self._steps})
+        numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
+        described = {"format": FORMAT, "device": self.device.name, "numbers": numbers, "steps": self._steps}
+        steps = json.dumps(described)
         arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(self._concrete_constants())}
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)
@@ -300,12 +326,14 @@ class Graph:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             described = json.loads(arrays.pop("steps").tobytes().decode())
-            version, steps = described["format"], described["steps"]
+            version, steps, numbers = described["format"], described["steps"], described.get("numbers", [])
         except (ValueError, KeyError, OSError, EOFError) as error:
             raise InvalidArgumentError(f"this is no saved graph: {error}") from error
         if version != FORMAT:
             raise UnsupportedError(f"the graph was saved in format {version}; this ferrule reads {FORMAT}")
         graph = cls(described["device"] if device is None else device)
+        for step, value in numbers:
+            graph._numbers.replay(step, value)
         graph._rebuild(steps, arrays)
         return graph
 
@@ -319,7 +347,6 @@ class Graph:
                 known = arrays[f"constant{step[3]}"].view(as_dtype(step[4]))  # an .npz forgets that it was bfloat16
                 symbols[value] = self.constant(asarray(known, device=self.device), step[2])
             elif kind == "scalar":
-                self._operand_count += bool(step[4])
                 symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
             elif kind == "apply":
                 _, _, op, ids, weak, attributes, place = step

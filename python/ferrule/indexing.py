@@ -1,4 +1,8 @@
-"""`x[key]` and `x[key] = v`: integers, slices, None, Ellipsis, and one integer array."""
+"""`x[key]` and `x[key] = v`: integers, slices, None, Ellipsis, and one integer array.
+
+As in NumPy integers beside an index array are indices like it: where something else stands between them, the axes that
+the array gives come first.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ import numpy as np
 
 from ferrule import _record
 from ferrule._errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
+from ferrule._host import enough_memory
 from ferrule._symbols import Symbol, refuse
 from ferrule.array import Array
-from ferrule.manipulation import as_operand, astype, broadcast_to, reshape, take
+from ferrule.manipulation import as_operand, astype, broadcast_to, permute_dims, reshape, take
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +28,8 @@ def get(x: Array, key: object) -> Array:
     """Views, and `take` where an integer array stands in the key."""
     if isinstance(key, slice) or type(key) is int:
         key = (key,)
-    items = _complete(x, key)
+    given = _items(x, key)
+    items = _complete(x, given)
     starts, lengths, steps, shape = [], [], [], []
     gather: tuple[int, Array] | None = None
     axis = 0
@@ -33,9 +39,9 @@ def get(x: Array, key: object) -> Array:
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            start, stop, step = item.indices(size)
-            length = len(range(start, stop, step))
-            starts.append(start if length else 0)
+            chosen = _range_of(item, size)
+            length, step = len(chosen), chosen.step
+            starts.append(chosen.start if length else 0)
             shape.append(length)
         elif isinstance(item, Array):
             if gather is not None:
@@ -57,18 +63,25 @@ def get(x: Array, key: object) -> Array:
         result = _record.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
     if tuple(shape) != result.shape:
         result = reshape(result, shape)
-    if gather:
-        return take(result, gather[1], axis=gather[0])
-    return x._snapshot() if result is x else result
+    if gather is None:
+        return x._snapshot() if result is x else result
+    place, indices = gather
+    taken = take(result, indices, axis=place)
+    return _moved_to_front(taken, place, indices.ndim) if _comes_first(given) else taken
 
 
 def put(x: Array, key: object, value: object) -> Array:
     """x with `value` at `key`: a choice between x and the value spread over x's shape."""
-    value = astype(as_operand("x[key] = value", value, x), x.dtype, copy=False)
+    if _record.is_number(value):
+        value = _record.number_like("x[key] = value", value, x)
+    else:
+        value = astype(as_operand("x[key] = value", value, x), x.dtype, copy=False)
     if isinstance(key, (Array, np.ndarray)) and key.dtype.kind == "b":
         return _put_by_mask(x, as_operand("x[mask] = value", key, x), value)
-    items = _complete(x, key)
-    positions: list[NDArray[np.int64] | None] = []  # of each axis of x; None for all of it
+    given = _items(x, key)
+    items = _complete(x, given)
+    gathered: tuple[int, int] | None = None  # the first and the number of the axes of x[key] that an index array gives
+    positions: list[range | NDArray[np.int64] | None] = []  # of each axis of x; None for all of it
     shape: list[int] = []  # of x[key]
     kept: list[int] = []  # of x[key], with one element for an axis that an integer took
     axis = 0
@@ -78,35 +91,53 @@ def put(x: Array, key: object, value: object) -> Array:
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            places = np.arange(size)[item]
-            positions.append(None if len(places) == size and (item.step or 1) > 0 else places)
-            shape.append(len(places))
+            chosen = _range_of(item, size)
+            shape.append(len(chosen))
+            kept.append(len(chosen))
+            positions.append(None if chosen == range(size) else chosen)
         elif isinstance(item, Array):
+            if gathered is not None:
+                raise UnsupportedError("x[key] = value: at most one integer array stands in a key")
             places = _known_indices(item, axis, size)
-            positions.append(places)
-            shape.append(len(places))
+            gathered = (len(shape), places.ndim)
+            shape.extend(places.shape)
+            positions.append(places.reshape(-1))
+            kept.append(places.size)
         else:
-            places = np.asarray([_in_range(item, axis, size)])
-            positions.append(places)
-        kept.append(len(places))
+            positions.append(np.asarray([_in_range(item, axis, size)]))
+            kept.append(1)
         axis += 1
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
-    spread = reshape(broadcast_to(value, shape), kept)
+    if gathered is not None and _comes_first(given):
+        place, rank = gathered
+        front = shape[place : place + rank]
+        spread = _moved_from_front(broadcast_to(value, [*front, *shape[:place], *shape[place + rank :]]), place, rank)
+    else:
+        spread = broadcast_to(value, shape)
+    spread = reshape(spread, kept)
     if 0 in kept:
         return x
     mask: Array | None = None
-    for place, chosen in enumerate(positions):
-        if chosen is None:
+    for place, some in enumerate(positions):
+        if some is None:
             continue
-        source = np.zeros(x.shape[place], dtype=np.int64)
-        source[chosen] = np.arange(len(chosen))
-        hit = np.zeros(x.shape[place], dtype=np.bool_)
-        hit[chosen] = True
+        with enough_memory(f"x[key] = value for x of shape {x.shape}"):
+            source = np.zeros(x.shape[place], dtype=np.int64)
+            hit = np.zeros(x.shape[place], dtype=np.bool_)
+            places = np.arange(some.start, some.stop, some.step) if isinstance(some, range) else some
+            source[places] = np.arange(len(places))
+            hit[places] = True
         spread = take(spread, source, axis=place)
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
         mask = along if mask is None else _record.apply("logical_and", (mask, along), {})
     return spread if mask is None else _record.apply("where", (mask, spread, x), {})
+
+
+def _range_of(item: slice, size: int) -> range:
+    """The places of a slice, in steps that fit 64 bits."""
+    chosen = range(*item.indices(size))
+    return chosen if len(chosen) > 1 else range(chosen.start, chosen.start + len(chosen))
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
@@ -123,10 +154,29 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     return broadcast_to(_record.apply("where", (mask, value, x), {}), x.shape)
 
 
-def _complete(x: Array, key: object) -> list[Any]:
-    """The key as slices, integers, None and integer arrays: one for each axis, no Ellipsis, nothing left out."""
-    given = key if isinstance(key, tuple) else (key,)
-    items = [_item(x, item) for item in given]
+def _items(x: Array, key: object) -> list[Any]:
+    """The key as slices, integers, None, Ellipsis and integer arrays."""
+    return [_item(x, item) for item in (key if isinstance(key, tuple) else (key,))]
+
+
+def _comes_first(items: list[Any]) -> bool:
+    """Whether something stands between the indices, of which one is an array."""
+    places = [place for place, item in enumerate(items) if isinstance(item, (int, Array))]
+    return places[-1] - places[0] >= len(places)
+
+
+def _moved_to_front(x: Array, place: int, rank: int) -> Array:
+    order = [*range(place, place + rank), *range(place), *range(place + rank, x.ndim)]
+    return x if order == sorted(order) else permute_dims(x, order)
+
+
+def _moved_from_front(x: Array, place: int, rank: int) -> Array:
+    order = [*range(rank, rank + place), *range(rank), *range(rank + place, x.ndim)]
+    return x if order == sorted(order) else permute_dims(x, order)
+
+
+def _complete(x: Array, items: list[Any]) -> list[Any]:
+    """One item for each axis of x, and None: no Ellipsis, nothing left out."""
     ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise OutOfRangeError("x[key]: more than one Ellipsis")
@@ -164,9 +214,9 @@ def _in_range(index: int, axis: int, size: int) -> int:
 def _known_indices(indices: Array, axis: int, size: int) -> NDArray[np.int64]:
     if isinstance(indices._handle, Symbol):
         refuse("x[indices] = value")
-    if indices.ndim != 1:
-        raise UnsupportedError(f"x[indices] = value: the indices have {indices.ndim} dimensions; flatten them first")
-    places = np.asarray(indices).astype(np.int64)
-    for place in places:
-        _in_range(int(place), axis, size)
+    places = np.asarray(indices)
+    outside = places[(places < -size) | (places >= size)]
+    if outside.size:
+        _in_range(int(outside[0]), axis, size)
+    places = places.astype(np.int64)
     return np.where(places < 0, places + size, places)

@@ -20,7 +20,7 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 def as_operand(caller: str, value: object, *others: object) -> Array:
     """`value` as an array, on the device of the others where it is none yet."""
     if isinstance(value, Array):
-        return value
+        return _record.array_of_number(value) if _record.is_number(value) else value
     if isinstance(value, (bool, int, float)):
         value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -129,13 +129,17 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
 
 
-def pad(x: Array, widths: object, /, *, value: float = 0) -> Array:
-    """x with elements of `value` around it; widths as NumPy's: a number, a pair, or a pair for each axis."""
+def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
+    """x with elements of `value` around it; widths as NumPy's: a number, a pair, or a pair for each axis.
+
+    A Python number must be one of x's dtype; an array of 0 dimensions promotes with x.
+    """
     pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
     if pairs.dtype.kind not in "iu":
         raise InvalidArgumentError(f"pad: widths are integers, not {widths!r}")
     attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
-    return _record.apply("pad", (x, value), attributes)
+    filling = _record.number_like("pad", value, x, exact=True) if _record.is_number(value) else value
+    return _record.apply("pad", (x, filling), attributes)
 
 
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
@@ -150,6 +154,8 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     places = as_operand("take", indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
+    if places.dtype.name == "uint64":  # greater ones stay out of bounds, where the cast would make them negative
+        places = _record.apply("minimum", (places, np.iinfo(np.int64).max), {})
     if places.dtype.name not in ("int32", "int64"):
         places = astype(places, "int64")
     return _record.apply("take", (x, places), {"axis": axis_of("take", axis, x.ndim)})
@@ -165,6 +171,8 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
         target = as_dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"astype: {dtype!r} is no dtype") from error
+    if _record.is_number(x):
+        return _record.array_of_number(x, target)
     if target != x.dtype:
         return _record.apply("astype", (x,), {"dtype": target})
     return x._snapshot() if copy else x._another()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import threading
 from collections.abc import Callable, Sequence
 from types import MethodType
@@ -10,7 +12,16 @@ from typing import Any, NamedTuple, overload
 
 from ferrule import _ferrule
 from ferrule._devices import Device, device, handle_of
-from ferrule._structure import Arguments, Structure, fill, put_together, result_of
+from ferrule._errors import TracingError
+from ferrule._structure import (
+    Arguments,
+    Function,
+    MayHoldArraysError,
+    Structure,
+    fill,
+    put_together,
+    result_of,
+)
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 from ferrule.creation import asarray
@@ -26,13 +37,8 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class TracedFunction:
-    """A function that is computed as a graph.
-
-    Its signature is the structure of the arguments and, of their arrays, dtype, shape, strides and device. Python's int
-    and float are operands, which may change from call to call; arrays that the function closes over are constants;
-    everything else (None, bool, str, other objects) is a part of the signature.
-    """
+class TracedFunction(Function):
+    """A function that is computed as a graph: see `graph`."""
 
     def __init__(
         self, function: Callable[..., Any], cache_size: int, on: Device | str | None, fallback: str, fuse: bool
@@ -44,6 +50,8 @@ class TracedFunction:
         self._size = cache_size
         self._lock = threading.RLock()
         self._structures: dict[Structure, int] = {}
+        # Never twice the same: a thread may hold a number from before the structures were forgotten.
+        self._unused_numbers = itertools.count()
         self._calls = _ferrule.Calls(cache_size)
         self._plain = self._calls.plain()
 
@@ -58,8 +66,7 @@ class TracedFunction:
         return self if instance is None else MethodType(self, instance)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        arguments = Arguments(lambda value: asarray(value, device=self._device))
-        structure = ("call", *map(arguments.take, args)), tuple(kwargs), *map(arguments.take, kwargs.values())
+        structure, arguments = self._take_apart(args, kwargs)
         if any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             return self._function(*args, **kwargs)  # called while another function is traced: a part of its graph
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
@@ -73,18 +80,47 @@ class TracedFunction:
             if not graph.outputs:
                 return fill(finish, [])  # nothing of it depends on the arguments
             compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
-            self._calls.insert(number, handles, compiled, finish_all)
-            return self._calls.run(number, handles, arguments.numbers)
+            scalars_of = graph._numbers.scalars_of if arguments.numbers else None
+            return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
+
+    def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
+        arguments = Arguments(lambda value: asarray(value, device=self._device))
+        children: list[Structure] = []
+        for place, value in enumerate((*args, *kwargs.values())):
+            try:
+                children.append(arguments.take(value))
+            except MayHoldArraysError as error:
+                raise self._refusal(place, args, kwargs, error.value) from None
+        structure = ("call", *children[: len(args)]), tuple(kwargs), *children[len(args) :]
+        return structure, arguments
+
+    def _refusal(self, place: int, args: tuple[Any, ...], kwargs: dict[str, Any], value: object) -> TracingError:
+        given, kind = (*args, *kwargs.values())[place], type(value)
+        try:
+            names = [*inspect.signature(self._function).bind_partial(*args[: place + 1]).arguments]
+        except (TypeError, ValueError):
+            names = []
+        which = [*kwargs][place - len(args)] if place >= len(args) else names[place] if place < len(names) else place
+        verb = "is" if given is value else "holds"
+        return TracingError(
+            f"{self!r}: argument {which!r} {verb} a {kind.__module__}.{kind.__qualname__}. A graph would keep the "
+            "arrays in it as they are now, and not see when they are replaced. Pass its arrays, in a tuple, list or "
+            "dict; or trace a function that closes over it, such as `self.run = ferrule.graph(self._run)` of a method: "
+            "then the arrays in it are constants of the graph. Other arguments are numbers, strings, None, bools, "
+            "dtypes, devices, functions, members of an Enum, and frozen dataclasses of such."
+        )
 
     def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
         """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
         if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
             return -count
         with self._lock:
-            if len(self._structures) > 16 * self._size:  # their graphs are gone, and mostly will not come back
-                self._structures.clear()
-                self._calls.clear()
-            return self._structures.setdefault(structure, len(self._structures))
+            number = self._structures.get(structure)
+            if number is None:
+                if len(self._structures) >= 16 * max(self._size, 1):  # mostly of graphs that are gone, too
+                    self._structures.clear()
+                number = self._structures[structure] = next(self._unused_numbers)
+            return number
 
     def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
         graph = Graph(self._place(arguments.arrays))
@@ -113,8 +149,7 @@ class TracedFunction:
         """The graph that a call with such arguments would compute, for C-contiguous arrays: what others it is given
         are copied first.
         """
-        arguments = Arguments(lambda value: asarray(value, device=self._device))
-        structure = ("call", *map(arguments.take, args)), tuple(kwargs), *map(arguments.take, kwargs.values())
+        structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, any_layout=True)[0]
 
     def cache_info(self) -> CacheInfo:
@@ -166,8 +201,35 @@ def graph(
 ) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
     """`function`, computed as a graph that is traced and compiled once for each signature; also as a decorator.
 
-    The `cache_size` graphs last used are kept. What the device cannot do is done elsewhere with a warning, without one
-    (`fallback="allow"`), or not at all (`fallback="error"`).
+    The signature is the structure of the arguments (tuples, lists and dicts), and of the arrays in them dtype, shape,
+    strides and device. Python's int and float are operands, which may change from call to call; what is computed of
+    them is Python's, as without the graph. Arrays that the function closes over are constants. The other arguments are
+    a part of the signature: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes, types, devices, slices and
+    frozensets by value, and so are `functools.partial` and frozen dataclasses; functions and members of an Enum by
+    identity. All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
+
+    Parameters
+    ----------
+    function : callable
+        It is run once for each signature, with arrays that have a shape and a dtype, but no values.
+    cache_size : int
+        How many graphs are kept: those that were used last.
+    device : Device or str, optional
+        Where NumPy's arrays among the arguments go; without arrays, where the graph runs.
+    fallback : {"warn", "allow", "error"}
+        What the device cannot do is done elsewhere with a warning, without one, or not at all.
+    fuse : bool
+        Whether elementwise ops become one kernel.
+
+    Returns
+    -------
+    TracedFunction
+        To be called like the function.
+
+    Raises
+    ------
+    TracingError
+        When it is called with an argument that may hold arrays, or when the function needs a value of an array.
     """
     if function is None:
         return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse)

@@ -9,6 +9,14 @@ namespace {
 
 using CompilerMemory = CompilerTest;
 
+TEST_F(CompilerMemory, TemporariesThatNoMemoryHoldsAreRefused) {
+  WorkspacePlanner planner;
+  planner.take(WorkspacePlanner::most - 64);
+  EXPECT_THROW(planner.take(65), Error);
+  EXPECT_THROW(planner.take(UINT64_MAX), Error);
+  EXPECT_LE(planner.size(), WorkspacePlanner::most);
+}
+
 TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
   std::mt19937 random(7);
   WorkspacePlanner planner;

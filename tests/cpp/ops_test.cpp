@@ -100,6 +100,32 @@ TEST(Ops, ReshapeFindsTheUnknownSizeOrSaysWhyNot) {
             std::string::npos);
 }
 
+TEST(Ops, NegativeAndOverflowingSizesOfEmptyShapesAreRefused) {
+  constexpr int64_t big = int64_t{1} << 40;
+  EXPECT_EQ(element_count({0, big}), 0);
+  EXPECT_EQ(element_count({big, 0, 3}), 0);
+  EXPECT_THROW(element_count({0, -5}), Error);
+  EXPECT_THROW(element_count({0, big, big}), Error);
+  EXPECT_THROW(byte_count({DType::float64, {0, int64_t{1} << 60}}), Error);
+  EXPECT_EQ(byte_count({DType::uint8, {0, int64_t{1} << 60}}), 0);
+  EXPECT_NE(error_of("reshape", {float32({0, 3})}, {{"shape", std::vector<int64_t>{0, -5}}}).find("(0, -5)"),
+            std::string::npos);
+  EXPECT_NE(error_of("reshape", {float32({0, 3})}, {{"shape", std::vector<int64_t>{-1, -1}}}).find("(-1, -1)"),
+            std::string::npos);
+}
+
+TEST(Ops, StridesThatReachFurtherThanMemoryAreRefused) {
+  const Reach reach = checked_reach({3, 4}, {-10, 2}, 8);
+  EXPECT_EQ(reach.before, 20);
+  EXPECT_EQ(reach.after, 6);
+  constexpr int64_t most = INT64_MAX / 8;
+  EXPECT_EQ(checked_reach({2}, {most - 1}, 8).after, most - 1);
+  EXPECT_THROW(checked_reach({2}, {most}, 8), Error);
+  EXPECT_THROW(checked_reach({3}, {int64_t{1} << 62}, 1), Error);
+  EXPECT_THROW(checked_reach({2, 2}, {int64_t{1} << 61, -(int64_t{1} << 61)}, 2), Error);
+  EXPECT_THROW(checked_reach({1}, {INT64_MIN}, 1), Error);
+}
+
 TEST(Ops, SliceThatLeavesItsArrayIsRefusedEvenWhenItsExtentOverflows) {
   const auto slice = [](int64_t start, int64_t size, int64_t step) {
     return error_of("slice", {float32({10})},

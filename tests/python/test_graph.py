@@ -140,7 +140,7 @@ def test_layouts_of_every_kind_go_in() -> None:
         np.testing.assert_allclose(np.asarray(f(fe.asarray(view))), view * 2 + 1, rtol=1e-6)
 
 
-def test_methods_partials_and_decorated_methods() -> None:
+def test_bound_methods_and_partials() -> None:
     class Model:
         def __init__(self, w: float) -> None:
             self.w = fe.full((3,), w, dtype="float32")
@@ -149,16 +149,10 @@ def test_methods_partials_and_decorated_methods() -> None:
         def forward(self, x: fe.Array) -> fe.Array:
             return x + self.w
 
-        @fe.graph
-        def decorated(self, x: fe.Array) -> fe.Array:
-            return x * self.w
-
     one, two = Model(1), Model(2)
     x = fe.full((3,), 4.0)
     assert one.bound(x).tolist() == [5, 5, 5]
     assert two.bound(x).tolist() == [6, 6, 6]
-    assert one.decorated(x).tolist() == [4, 4, 4]
-    assert two.decorated(x).tolist() == [8, 8, 8]
     assert fe.graph(functools.partial(fe.softmax, axis=0))(x).shape == (3,)
 
 

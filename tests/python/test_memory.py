@@ -127,6 +127,16 @@ def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device)
         fe.buffer_from_host_ptr(np.ones(4, "float32"), null_device, copy=False)
 
 
+def test_an_export_without_a_copy_is_refused_where_the_host_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = fe.ones(3)
+    assert np.asarray(x, copy=False).tolist() == [1, 1, 1]
+    monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as of Vulkan: tests/vulkan/test_copies.py
+    with pytest.raises(ValueError, match=r"cpu.*needs a copy, which copy=False forbids") as caught:
+        np.asarray(x, copy=False)
+    assert isinstance(caught.value, fe.InvalidArgumentError)
+    assert np.asarray(x).tolist() == np.array(x, copy=True).tolist() == [1, 1, 1]
+
+
 def test_host_empty_begins_at_a_page() -> None:
     for shape in ((3, 4), (0,), (), 7):
         a = fe.host_empty(shape, "float64")

@@ -69,3 +69,31 @@ y = np.asarray(fe.asarray(x, device="vulkan") * 3 + 1)
 print((y == x * 3 + 1).all())
 """
     assert run(program) == "True\n"
+
+
+def test_an_export_to_numpy_without_a_copy_is_refused(run: Run) -> None:
+    program = """
+x = fe.ones(3, device="vulkan") * 2
+try:
+    print(np.asarray(x, copy=False))
+except ValueError as error:
+    print(error)
+print(np.asarray(x).tolist())
+"""
+    error, after = run(program).splitlines()
+    assert "needs a copy, which copy=False forbids" in error
+    assert after == "[2.0, 2.0, 2.0]"
+
+
+def test_an_unsigned_index_beyond_int64_is_out_of_bounds(run: Run) -> None:
+    program = """
+x = fe.asarray([1, 2, 3], device="vulkan")
+try:
+    print(fe.take(x, np.array([2**64 - 1], "u8")).tolist())
+except fe.Error as error:
+    print(error)
+print(fe.take(x, np.array([2], "u8")).tolist(), (fe.asarray(np.array([5], "u8"), device="vulkan") > -1).tolist())
+"""
+    error, after = run(program).splitlines()
+    assert "is out of bounds for axis 0 with size 3" in error
+    assert after == "[3] [True]"

@@ -1,10 +1,15 @@
 #include "core/compiler/plan_memory.h"
 
+#include "ops/error.h"
+
 #include <algorithm>
 
 namespace ferrule {
 
 uint64_t WorkspacePlanner::take(uint64_t bytes) {
+  if (bytes > most - size_)
+    fail(FE_OUT_OF_MEMORY, "the temporaries of one execution need more than {} bytes: {} and {} more", most, size_,
+         bytes);
   bytes = rounded(std::max<uint64_t>(bytes, 1));
   const auto found = by_size_.lower_bound(bytes);
   uint64_t offset = 0, free_bytes = 0;

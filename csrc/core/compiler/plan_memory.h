@@ -12,6 +12,7 @@ namespace ferrule {
 class WorkspacePlanner {
  public:
   static constexpr uint64_t alignment = 64;
+  static constexpr uint64_t most = uint64_t{1} << 62;  // more is no memory, and sums of more do not fit 64 bits
   uint64_t take(uint64_t bytes);
   void give_back(uint64_t offset, uint64_t bytes);
   uint64_t size() const { return size_; }

@@ -17,21 +17,17 @@ struct Extent {
   int64_t low = 0, high = 0;  // [low, high)
 };
 
-Extent extent_of(const Shape& shape, const Dims& byte_strides, int64_t item) {
-  Extent extent{0, item};
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    int64_t reach = 0;
-    if (shape[axis] == 0) return {0, 0};
-    if (__builtin_mul_overflow(shape[axis] - 1, byte_strides[axis], &reach) ||
-        __builtin_add_overflow(reach < 0 ? extent.low : extent.high, reach, reach < 0 ? &extent.low : &extent.high))
-      fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
-                    to_string(byte_strides));
-  }
-  int64_t size = 0;
-  if (__builtin_sub_overflow(extent.high, extent.low, &size))
+Extent extent_of(const void* first, const Shape& shape, const Dims& byte_strides, int64_t item) {
+  Dims strides = byte_strides;  // those of axes of one element may be anything
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] == 1) strides[axis] = 0;
+  const Reach reach = checked_reach(shape, strides, 1);
+  const auto address = reinterpret_cast<uintptr_t>(first);
+  if (reach.after > INT64_MAX - reach.before - item || static_cast<uintptr_t>(reach.before) > address ||
+      static_cast<uintptr_t>(reach.after + item) > UINTPTR_MAX - address)
     fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
                   to_string(byte_strides));
-  return extent;
+  return {-reach.before, reach.after + item};
 }
 
 // Null, with the reason in `why`, when the device refuses after all: memory that it cannot map, say.
@@ -83,9 +79,11 @@ void gather(const std::byte* first, const Shape& shape, const Dims& byte_strides
   for (int64_t done = 0; done < count; ++done, to += item) {
     std::memcpy(to, from, item);
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      from += byte_strides[axis];
-      if (++index[axis] < shape[axis]) break;
-      from -= shape[axis] * byte_strides[axis];
+      if (++index[axis] < shape[axis]) {
+        from += byte_strides[axis];
+        break;
+      }
+      from -= (shape[axis] - 1) * byte_strides[axis];
       index[axis] = 0;
     }
   }
@@ -133,7 +131,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   Dims byte_strides = contiguous_strides(type.shape);
   for (int64_t& stride : byte_strides) stride *= item;
   if (memory.strides) byte_strides = Dims(std::span(memory.strides, rank));
-  const Extent extent = extent_of(type.shape, byte_strides, item);
+  const Extent extent = extent_of(memory.pointer, type.shape, byte_strides, item);
   const auto* first = static_cast<const std::byte*>(memory.pointer);
 
   std::string why;

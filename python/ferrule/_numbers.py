@@ -1,0 +1,137 @@
+"""Python's numbers in a graph: what a traced function computes of its int and float arguments stays Python's.
+
+Each call computes it anew, exactly, and gives it to the graph as scalars of the dtypes of the arrays that it meets. So
+a traced function has the results, and the errors, of the function itself: `a + s * s` raises when `s * s` does not fit
+the dtype of `a`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule._errors import InvalidArgumentError, NumberOverflowError
+
+Number = bool | int | float
+# An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
+Step = tuple[str, list[Any]]
+
+
+def _exactly(kind: type[Number]) -> Callable[[Number], Number]:
+    def convert(value: Number) -> Number:
+        if value != value or kind(value) != value:
+            raise NumberOverflowError(f"{value!r} does not fit into {kind.__name__}")
+        return kind(value)
+
+    return convert
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "add": operator.add,
+    "bitwise_and": operator.and_,
+    "bitwise_invert": operator.invert,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "bool": bool,
+    "divide": operator.truediv,
+    "equal": operator.eq,
+    "exactly bool": _exactly(bool),
+    "exactly int": _exactly(int),
+    "floor_divide": operator.floordiv,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "int": int,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "multiply": operator.mul,
+    "negative": operator.neg,
+    "not_equal": operator.ne,
+    "pow": operator.pow,
+    "remainder": operator.mod,
+    "subtract": operator.sub,
+}
+
+
+def perform(operation: str, *values: Number) -> Any:
+    """What Python makes of the numbers; ferrule's errors where they have no such result."""
+    try:
+        return _OPERATIONS[operation](*values)
+    except OverflowError as error:
+        raise NumberOverflowError(f"{operation} of {', '.join(map(str, values))}: {error}") from error
+    except ValueError as error:
+        raise InvalidArgumentError(f"{operation} of {', '.join(map(str, values))}: {error}") from error
+
+
+def conversion(kind: str, dtype: np.dtype[Any], exact: bool) -> str | None:
+    """The operation that makes a number of `kind` ("bool", "int", "float") one for arrays of a dtype; None: it is one.
+
+    NumPy's assignment: to bool whether it is not zero, to integers without its fraction; `exact` refuses what is lost.
+    """
+    wanted = {"b": "bool", "i": "int", "u": "int"}.get(dtype.kind)
+    if wanted is None or wanted == kind or (wanted == "int" and kind == "bool"):
+        return None
+    return f"exactly {wanted}" if exact else wanted
+
+
+class Numbers:
+    """The numbers of a graph, each called by its place in the order in which they are computed, and its scalars."""
+
+    __slots__ = ("_places", "operand_count", "scalars", "steps", "values")
+
+    def __init__(self) -> None:
+        self.operand_count = 0
+        self.steps: list[Step] = []
+        self.values: list[Number] = []  # as they were when the graph was traced
+        self.scalars: list[tuple[int | None, Number]] = []  # of the graph: the place of a number, or a literal
+        self._places: dict[Any, int] = {}
+
+    def operand(self, value: Number) -> int:
+        """A number that each call gives."""
+        self.operand_count += 1
+        return self._add(("operand", [self.operand_count - 1]), value)
+
+    def literal(self, value: Number) -> int:
+        return self._add(("literal", [value]), value)
+
+    def compute(self, operation: str, *places: int) -> int:
+        """A number computed of others."""
+        return self._add((operation, list(places)), perform(operation, *(self.values[place] for place in places)))
+
+    def replay(self, step: Step, value: Number) -> None:
+        """Add a step of a saved graph again."""
+        if step[0] not in _OPERATIONS and step[0] not in ("operand", "literal"):
+            raise InvalidArgumentError(f"the saved graph has a number of the operation {step[0]!r}, which is unknown")
+        self.operand_count += step[0] == "operand"
+        self._add((step[0], list(step[1])), value)
+
+    def _add(self, step: Step, value: Number) -> int:
+        if type(value) not in (bool, int, float):
+            raise InvalidArgumentError(f"{step[0]} of Python's numbers gave {value!r}, which is no number of an array")
+        key = (step[0], *((type(part), repr(part)) for part in step[1]))
+        place = self._places.setdefault(key, len(self.steps))
+        if place == len(self.steps):
+            self.steps.append(step)
+            self.values.append(value)
+        return place
+
+    def scalars_of(self, operands: Sequence[Number]) -> list[Number]:
+        """The graph's scalars in a call with these operands."""
+        values: list[Number] = []
+        for (operation, parts), known in zip(self.steps, self.values, strict=True):
+            if operation == "operand":
+                value = operands[parts[0]]
+            elif operation == "literal":
+                value = parts[0]
+            else:
+                value = perform(operation, *[values[place] for place in parts])
+            if type(value) is not type(known):
+                raise InvalidArgumentError(
+                    f"ferrule.graph: {operation} of Python's numbers gave {value!r} in this call, but "
+                    f"{known!r} in the one that was traced: a graph has one dtype for both"
+                )
+            values.append(value)
+        return [literal if place is None else values[place] for place, literal in self.scalars]

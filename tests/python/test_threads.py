@@ -1,0 +1,151 @@
+"""Arrays and traced functions that several threads use at once; in processes of their own, which may crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+PRELUDE = """
+import io, pickle, sys, threading, time
+import ferrule as fe, numpy as np
+sys.setswitchinterval(1e-5)
+x = fe.asarray(np.ones((600, 600), "f4"))
+failures, end = [], time.monotonic() + {seconds}
+def repeat(work):
+    def run():
+        try:
+            while time.monotonic() < end:
+                work()
+        except BaseException as error:
+            failures.append(repr(error))
+    return threading.Thread(target=run)
+def run(*works):
+    threads = [repeat(work) for work in works]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert not failures, failures
+def assign():
+    x[0] = 1.0
+"""
+
+READERS = {
+    "call": "f = fe.graph(lambda a: a.sum())\ndef read(): assert f(x).item() == 360000",
+    "call_with_numbers": "f = fe.graph(lambda a, s: (a * s).sum())\ndef read(): assert f(x, 2).item() == 720000",
+    "op": "def read(): assert (x + x)[3, 5].item() == 2",
+    "evaluate": "def read(): fe.eval(x, x * 2)",
+    "asarray": "def read(): assert np.asarray(x)[599, 599] == 1",
+    "repr": "def read(): assert '600' in repr(x)",
+    "dlpack": "def read(): assert np.from_dlpack(x)[0, 0] == 1",
+    "pickle": "def read(): assert pickle.loads(pickle.dumps(x)).shape == (600, 600)",
+    "index": "def read(): assert x[0, 3].item() == 1",
+    "graph": (
+        "g = fe.Graph('cpu'); g.output(g.input((600, 600)) * 2)\ndef read(): assert g.compute(x)[0, 0].item() == 2"
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_array_may_be_assigned_to_while_other_threads_read_it(run_python: Any, reader: str) -> None:
+    seconds = 4 if reader == "call" else 1
+    run_python(PRELUDE.format(seconds=seconds) + READERS[reader] + "\nrun(assign, read, read, read)\n")
+
+
+def test_arguments_may_be_dropped_while_a_call_computes(run_python: Any) -> None:
+    run_python(
+        PRELUDE.format(seconds=1) + "f = fe.graph(lambda a, b: (a @ b).sum())\n"
+        "held = [x, x]\n"
+        "def drop(): held[:] = [fe.asarray(np.ones((600, 600), 'f4')), fe.asarray(np.ones((600, 600), 'f4'))]\n"
+        "def read(): assert f(*held).item() == 600.0**3\n"
+        "run(drop, read, read)\n"
+    )
+
+
+def test_a_graph_of_another_structure_never_answers(run_python: Any) -> None:
+    """Structures are forgotten again and again, while other threads hold their numbers."""
+    run_python(
+        PRELUDE.format(seconds=3) + "import itertools\n"
+        "f = fe.graph(lambda a, tag: a + int(tag), cache_size=1)\n"
+        "counters = [itertools.count(k * 37) for k in range(4)]\n"
+        "one = fe.zeros(2)\n"
+        "def worker(counter):\n"
+        "    def work():\n"
+        "        k = next(counter) % 113\n"
+        "        got = f(one, str(k))[0].item()\n"
+        "        assert got == k, (got, k)\n"
+        "    return work\n"
+        "run(*map(worker, counters), f.cache_clear)\n"
+    )
+
+
+def test_a_result_survives_that_the_cache_is_cleared_meanwhile(run_python: Any) -> None:
+    run_python(
+        PRELUDE.format(seconds=2) + "f = fe.graph(lambda a, tag: a + 1, cache_size=1)\n"
+        "y = fe.zeros(2)\n"
+        "def read():\n"
+        "    for tag in 'ab': assert f(y, tag).shape == (2,)\n"
+        "run(read, read, f.cache_clear)\n"
+    )
+
+
+def test_a_callback_that_runs_when_an_entry_ends_may_call_the_function(run_python: Any) -> None:
+    """The end of a cached graph runs Python code of a result's owner, in the middle of the cache's change."""
+    run_python(
+        "import ferrule as fe\n"
+        "calls = []\n"
+        "class Result:\n"
+        "    def __del__(self):\n"
+        "        if len(calls) < 50:\n"
+        "            calls.append(1)\n"
+        "            f(fe.zeros(2), str(len(calls)))\n"
+        "            f.cache_clear()\n"
+        "f = fe.graph(lambda a, tag: (a + 1, Result()), cache_size=1)\n"
+        "for k in range(20): f(fe.zeros(2), 'tag %d' % k)\n"
+        "f.cache_clear()\n"
+        "assert calls\n"
+    )
+
+
+def test_a_signal_handler_may_compute_in_the_middle_of_a_computation(run_python: Any) -> None:
+    run_python(
+        "import signal, ferrule as fe, numpy as np\n"
+        "x = fe.asarray(np.ones((900, 900), 'f4'))\n"
+        "f, g = fe.graph(lambda a: (a @ a @ a @ a).sum()), fe.graph(lambda a: a + 1)\n"
+        "calls = [g(fe.ones(3))[0].item()]; x[0] = 1.0  # what is imported at first use is imported\n"
+        "def handler(*_):\n"
+        "    calls.append(g(fe.ones(3))[0].item()); x[0] = 1.0; f.cache_clear()\n"
+        "signal.signal(signal.SIGALRM, handler); signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)\n"
+        "for _ in range(20): f(x).item()\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0); assert len(calls) > 1\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [("del x._handle", "AttributeError"), ("x._handle = None", "Exception"), ("x._handle = 5", "Exception"),
+     ("x._handle = type(x._handle).__new__(type(x._handle))", "Exception")],
+)  # fmt: skip
+def test_an_array_without_its_handle_is_an_error(run_python: Any, change: str, kind: str) -> None:
+    run_python(
+        "import ferrule as fe\n"
+        "f = fe.graph(lambda a: a + 1)\n"
+        f"x = fe.ones(3); f(x); {change}\n"
+        f"try: f(x)\nexcept {kind}: pass\nelse: raise SystemExit('no error')\n"
+    )
+
+
+def test_no_result_leaks_when_one_of_several_cannot_be_wrapped(run_python: Any) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "from ferrule import _ferrule\n"
+        "class Bare: __slots__ = ()\n"
+        "f = fe.graph(lambda a, s: (a + s, a - s, a * s))\n"
+        "x = fe.asarray(np.ones(100_000, 'f4')); f(x, 1)\n"
+        "_ferrule.set_array_class(Bare)\n"
+        "before = fe.memory_stats('cpu').live\n"
+        "for _ in range(10):\n"
+        "    try: f(x, 2)\n"
+        "    except AttributeError: pass\n"
+        "    else: raise SystemExit('no error')\n"
+        "assert fe.memory_stats('cpu').live == before, (fe.memory_stats('cpu'), before)\n"
+    )
