@@ -88,6 +88,10 @@ class Attempt:
         self.runs += 1
         return execution.compute()
 
+    def compute_with(self, execution: Execution, inputs: Sequence[Values]) -> Values:
+        self.runs += 1
+        return execution.compute_with(inputs)
+
     def run(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Values:
         return self.compute(self.prepare(problem, inputs, note, **options))
 

@@ -29,7 +29,8 @@ def to_integer(x: Values, dtype: str) -> Values:
 
 def astype(x: Values, dtype: str) -> Values:
     if is_floating(dtype):
-        return x.astype(wide_of(dtype))
+        # 64 bits of an integer are rounded once, where a long double has them.
+        return x.astype(np.longdouble if x.dtype.itemsize == 8 and x.dtype.kind in "iu" else wide_of(dtype))
     if dtype == "bool":
         return np.asarray(x != 0)
     return to_integer(x, dtype) if x.dtype.kind == "f" else x.astype(dtype)  # integers wrap

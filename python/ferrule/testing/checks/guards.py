@@ -19,6 +19,7 @@ def check(attempt: Attempt) -> None:
 
     family = attempt.case.family
     problems = [*family.plain[: attempt.pick(quick=3, full=20)], *family.single[:1], *family.empty[:1]]
+    problems += family.large[: attempt.pick(quick=2, full=10)]  # where modules want scratch memory
     for problem in problems:
         inputs = attempt.inputs(problem)
         execution = attempt.try_prepare(problem, inputs, "guard zones", guard=True, layouts=[offset(64)] * len(inputs))

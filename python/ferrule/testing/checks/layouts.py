@@ -7,6 +7,8 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 
+OF_LARGE = ("stepped", "permuted")  # what is cut into pieces for threads and caches
+
 
 def applies(case: Case) -> bool:
     return bool(case.family.plain[0].shapes)
@@ -25,6 +27,11 @@ def check(attempt: Attempt) -> None:
             for chosen in choices:
                 if any(lay is not contiguous for lay in chosen):
                     _try(attempt, problem, inputs, chosen, name)
+    for problem in family.large[-1:]:
+        inputs = attempt.inputs(problem)
+        for name in OF_LARGE:
+            if all(fits(name, x) for x in inputs):
+                _try(attempt, problem, inputs, [STRIDED[name]] * len(inputs), name)
 
 
 def _try(attempt: Attempt, problem: Problem, inputs: list[Values], lays: list[Layout], name: str) -> None:

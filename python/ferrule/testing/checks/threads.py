@@ -5,6 +5,8 @@ from __future__ import annotations
 from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case
 
+ALONE = True
+
 
 def applies(case: Case) -> bool:
     return bool(case.family.large)
