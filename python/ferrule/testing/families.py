@@ -37,7 +37,6 @@ class Family:
     shapes: tuple[Problem, ...] = ()  # further ones, for the check of that name
     sized: Callable[[int], Sequence[Problem]] | None = None  # problems with rows of so many elements: see sizes.py
     constants: tuple[Problem, ...] = ()  # with an input that is worth packing
-    repeated: tuple[Problem, ...] = ()  # of one element repeated: large, in little memory
 
     def with_attributes(self, **attributes: Any) -> Family:
         """The same shapes with further attributes."""
@@ -57,7 +56,6 @@ class Family:
             shapes=tuple(map(add, self.shapes)),
             sized=None if sized is None else (lambda size: tuple(map(add, sized(size)))),
             constants=tuple(map(add, self.constants)),
-            repeated=tuple(map(add, self.repeated)),
         )
 
 
@@ -135,7 +133,6 @@ def reduction(over_empty: bool = True) -> Family:
 
     return Family(
         sized=sized,
-        repeated=(problem((70_001,), []), problem((1 << 25,), [0])),
         plain=(
             problem((5, 7), [1]),
             problem((5, 7), [0]),

@@ -51,15 +51,14 @@ def check(attempt: Attempt) -> None:
 
 def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
     result = attempt.run(problem, inputs)
-    # The bits in one graph must be those of one after the other whatever runs where: fused or not, guarded or not.
     for outputs, operand in zip(OUTPUTS[len(chain)], operands_of(result.shape), strict=False):
         other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
         wanted = _one_after_the_other(attempt, chain, result, other)
         what = f"then {', '.join(chain)} with {operand}, {len(outputs)} outputs"
-        options = {} if len(outputs) > 1 else {"guard": True, "fuse": False}
-        for more in [{}, options] if options else [{}]:
+        # Whatever runs where: fused, and with all temporaries in a guarded workspace.
+        for options in ({}, {"guard": True, "fuse": False}) if len(outputs) == 1 else ({},):
             further = [other] if len(chain) > 1 else []
-            execution = attempt.prepare(problem, inputs, what, tail=_tail(chain, outputs), further=further, **more)
+            execution = attempt.prepare(problem, inputs, what, tail=_tail(chain, outputs), further=further, **options)
             attempt.runs += 1
             for number, got in zip(outputs, execution.compute_all(), strict=True):
                 note = f"in one graph, {what}: its result {number}, and that of one after the other"
