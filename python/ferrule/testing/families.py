@@ -88,7 +88,7 @@ def elementwise(arity: int) -> Family:
         broadcast = tuple(Problem((*pair, *((pair[0],) * (arity - 2)))) for pair in pairs)
 
     def sized(size: int) -> tuple[Problem, ...]:
-        if arity == 1 or size < 3:
+        if arity == 1 or size < 3 or size > 1_025:
             return same((size,))
         # A row of each against itself, one row for all, one element for each row.
         shapes: list[Shape] = [(2, size), (size,), (2, 1)]

@@ -22,3 +22,7 @@ def around_vectors(dtypes: Sequence[str]) -> list[int]:
 
 def around_blocks() -> list[int]:
     return [*(size + by for size in BLOCKS for by in (-1, 0, 1)), LONGEST]
+
+
+def above_blocks() -> list[int]:
+    return [*(size + 1 for size in BLOCKS), LONGEST]

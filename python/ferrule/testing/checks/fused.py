@@ -37,11 +37,11 @@ def operands_of(shape: Shape) -> list[Shape]:
 
 def check(attempt: Attempt) -> None:
     refusals = []
-    for problem in attempt.case.family.plain[: attempt.pick(quick=2, full=10)]:
+    for number, problem in enumerate(attempt.case.family.plain[: attempt.pick(quick=2, full=10)]):
         inputs = attempt.inputs(problem)
         for chain in chains_of(attempt.case):
             try:
-                _one_problem(attempt, chain, problem, inputs)
+                _one_problem(attempt, chain, problem, inputs, every=number == 0 or attempt.level != "quick")
                 break
             except Refused as refusal:
                 refusals.append(f"{problem}, then {', '.join(chain)}: {refusal}")
@@ -49,9 +49,10 @@ def check(attempt: Attempt) -> None:
         raise NotApplicable(refusals[0])
 
 
-def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
+def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values], every: bool) -> None:
     result = attempt.run(problem, inputs)
-    for outputs, operand in zip(OUTPUTS[len(chain)], operands_of(result.shape), strict=False):
+    pairs = list(zip(OUTPUTS[len(chain)], operands_of(result.shape), strict=False))
+    for outputs, operand in pairs if every else pairs[-1:]:
         other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
         wanted = _one_after_the_other(attempt, chain, result, other)
         what = f"then {', '.join(chain)} with {operand}, {len(outputs)} outputs"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.layouts import STRIDED, fits
-from ferrule.testing.sizes import around_blocks, around_vectors
+from ferrule.testing.sizes import above_blocks, around_blocks, around_vectors
 
 LAYOUTS = ("stepped", "last_reversed")
 
@@ -21,16 +21,15 @@ def check(attempt: Attempt) -> None:
     case = attempt.case
     sized = case.family.sized
     assert sized is not None
-    for size in around_vectors(case.dtypes or (case.result,)):
-        for problem in sized(size):
+    for size in (*around_vectors(case.dtypes or (case.result,)), *around_blocks()):
+        problems = sized(size)
+        # The longest ones cost more than all others together: one does.
+        for problem in problems[:1] if size > 1 << 14 and attempt.level == "quick" else problems:
             attempt.try_problem(problem)
-    for number, size in enumerate(around_blocks()):
+    for number, size in enumerate(above_blocks() if case.dtypes else []):
         for problem in sized(size):
-            attempt.try_problem(problem)
-            if case.dtypes:
-                chosen = LAYOUTS if attempt.level != "quick" else LAYOUTS[number % 2 :][:1]
-                for name in chosen:
-                    _strided(attempt, problem, name)
+            for name in LAYOUTS if attempt.level != "quick" else [LAYOUTS[number % 2]]:
+                _strided(attempt, problem, name)
 
 
 def _strided(attempt: Attempt, problem: Problem, name: str) -> None:
