@@ -209,8 +209,7 @@ FAULTS = [
             "sum",
             "reduction.cpp",
             "using A = uint64_t;",
-            "using A = decltype([] { if constexpr (T(-1) > T(0) && sizeof(T) <= 2) return uint32_t{};"
-            " else return uint64_t{}; }());",
+            "using A = hwy::If<(T(-1) > T(0)) && sizeof(T) <= 2, uint32_t, uint64_t>;",
             "short unsigned integers add up in 32 bits",
             (dtype,),
             "accumulators",
