@@ -16,7 +16,8 @@ def applies(case: Case) -> bool:
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
-    for problem in family.plain[: attempt.pick(quick=2, full=20)]:
+    # Of reductions those over several axes, too, which loops may take for one.
+    for problem in family.plain[: attempt.pick(quick=2 if family.pointwise else 4, full=20)]:
         inputs = attempt.inputs(problem)
         for name, layout in STRIDED.items():
             lays: list[Layout] = [layout if fits(name, x) else contiguous for x in inputs]
