@@ -1,6 +1,8 @@
 // The passes that need no device: check, remove_dead, remove_duplicates, fold_constants.
 #include "compiler_fixture.h"
 
+#include <map>
+
 namespace ferrule::test {
 namespace {
 
@@ -45,6 +47,82 @@ TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
   graph.outputs = {add("softmax", {x}, {{"axis", int64_t{0}}}), add("softmax", {x}, {{"axis", int64_t{1}}}),
                    add("softmax", {x}, {{"axis", int64_t{1}}}, second.get())};
   EXPECT_EQ(remove_duplicates(graph).nodes.size(), 3u);
+}
+
+// Of ops with several attributes each alone must tell two nodes apart, also where only the end of a list differs.
+TEST_F(CompilerClean, ADifferenceInAnyOneAttributeTellsNodesApart) {
+  using List = std::vector<int64_t>;
+  using Attributes = std::vector<ops::NamedAttribute>;
+  const ValueId x = input({4, 4}), q = input({1, 4, 4});
+  struct Pair {
+    const char* op;
+    std::vector<ValueId> operands;
+    Attributes a, b;
+  };
+  const std::vector<Pair> pairs = {
+      {"sum", {x}, {{"axis", List{0}}, {"keepdims", true}}, {{"axis", List{1}}, {"keepdims", true}}},
+      {"sum", {x}, {{"axis", List{0}}, {"keepdims", true}}, {{"axis", List{0}}, {"keepdims", false}}},
+      {"sum", {x}, {{"axis", List{0}}, {"keepdims", false}}, {{"axis", List{0, 1}}, {"keepdims", false}}},
+      {"var", {x}, {{"axis", List{0}}, {"correction", 0.0}}, {{"axis", List{0}}, {"correction", 1.0}}},
+      {"var", {x}, {{"axis", List{0}}, {"correction", 0.0}}, {{"axis", List{0}}, {"correction", -0.0}}},
+      {"pad", {x}, {{"before", List{1, 0}}, {"after", List{0, 1}}}, {{"before", List{1, 1}}, {"after", List{0, 1}}}},
+      {"pad", {x}, {{"before", List{1, 0}}, {"after", List{0, 1}}}, {{"before", List{1, 0}}, {"after", List{0, 2}}}},
+      {"slice",
+       {x},
+       {{"starts", List{0, 0}}, {"sizes", List{2, 2}}, {"steps", List{1, 1}}},
+       {{"starts", List{0, 1}}, {"sizes", List{2, 2}}, {"steps", List{1, 1}}}},
+      {"slice",
+       {x},
+       {{"starts", List{0, 0}}, {"sizes", List{2, 2}}, {"steps", List{1, 1}}},
+       {{"starts", List{0, 0}}, {"sizes", List{2, 2}}, {"steps", List{1, 2}}}},
+      {"scaled_dot_product_attention",
+       {q, q, q},
+       {{"scale", 0.5}, {"causal", false}},
+       {{"scale", 0.25}, {"causal", false}}},
+      {"scaled_dot_product_attention",
+       {q, q, q},
+       {{"scale", 0.5}, {"causal", false}},
+       {{"scale", 0.5}, {"causal", true}}},
+      {"gelu", {x}, {{"approximate", std::string("none")}}, {{"approximate", std::string("tanh")}}},
+      {"astype", {x}, {{"dtype", DType::int8}}, {{"dtype", DType::uint8}}},
+  };
+  for (const Pair& pair : pairs) {
+    graph.nodes.clear();
+    graph.outputs = {add(pair.op, pair.operands, pair.a), add(pair.op, pair.operands, pair.b)};
+    EXPECT_EQ(remove_duplicates(graph).nodes.size(), 2u) << to_text(graph);
+    graph.outputs = {graph.outputs[0], add(pair.op, pair.operands, pair.a)};
+    EXPECT_EQ(remove_duplicates(graph).nodes.size(), 2u) << to_text(graph);
+  }
+}
+
+TEST_F(CompilerClean, TheOrderOfOperandsTellsNodesApart) {
+  const ValueId x = input({2}), y = input({2});
+  graph.outputs = {add("subtract", {x, y}), add("subtract", {y, x})};
+  EXPECT_EQ(remove_duplicates(graph).nodes.size(), 2u);
+}
+
+TEST_F(CompilerClean, FoldedConstantsOfOneShapeStandWhereTheyWereComputed) {
+  const ValueId x = input({3});
+  const ValueId w = graph.add_constant("w", {DType::float32, {3}}, {nullptr, 0, {1}});
+  const ValueId a = add("exp", {w}), b = add("negative", {w}), c = add("abs", {w});
+  graph.outputs = {add("subtract", {x, a}), add("divide", {x, b}), add("multiply", {x, c}), b};
+  CompileOptions options = this->options();
+  // Each result tells by its offset which op computed it.
+  const std::map<std::string, int64_t> place = {{"exp", 10}, {"negative", 20}, {"abs", 30}};
+  options.evaluate = [&](const Graph& constants) {
+    std::vector<GraphConstant> results;
+    for (ValueId output : constants.outputs)
+      for (const Node& node : constants.nodes)
+        if (node.outputs[0] == output) results.push_back({"", {nullptr, place.at(node.op->name), {1}}});
+    return results;
+  };
+  const Graph folded = fold_constants(graph, options);
+  ASSERT_EQ(ops_of(folded), "subtract divide multiply");
+  const auto offset_of = [&](ValueId value) { return folded.constant_info[folded.values[value].index].view.offset; };
+  EXPECT_EQ(offset_of(folded.nodes[0].inputs[1]), 10);
+  EXPECT_EQ(offset_of(folded.nodes[1].inputs[1]), 20);
+  EXPECT_EQ(offset_of(folded.nodes[2].inputs[1]), 30);
+  EXPECT_EQ(offset_of(folded.outputs[3]), 20);
 }
 
 TEST_F(CompilerClean, NodesOfConstantsAreComputedOnceAndViewsStayViews) {

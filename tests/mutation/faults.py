@@ -8,11 +8,12 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Fault:
     kernel: str
-    file: str  # in csrc/backends/cpu/kernels
+    file: str  # relative to csrc/backends/cpu/kernels
     before: str  # found exactly once
     after: str
     what: str
     dtypes: tuple[str, ...] = ("float32",)
+    check: str = ""  # of the kit, that must notice; where none is named any may
 
 
 FAULTS = [
@@ -152,5 +153,171 @@ FAULTS = [
         "return math::silu(d, x);",
         "return hn::Mul(x, math::sigmoid(d, hn::Min(x, hn::Set(d, hn::TFromD<D>(9)))));",
         "saturates too early",
+    ),
+    Fault(
+        "scaled_dot_product_attention",
+        "attention.cpp",
+        "h.mask_column = stride_of(mask, 1);",
+        "h.mask_column = 1;",
+        "reads a mask of (queries, 1) as one of (queries, keys)",
+        check="shapes",
+    ),
+    Fault(
+        "scaled_dot_product_attention",
+        "attention.h",
+        "first_key += key_block) {\n    const int64_t keys = smaller(key_block, h.keys - first_key);",
+        "first_key += h.queries > 64 ? key_block : key_block / 2) {\n"
+        "    const int64_t keys = smaller(h.queries > 64 ? key_block : key_block / 2, h.keys - first_key);",
+        "the cut of the keys depends on the number of queries",
+        check="batch",
+    ),
+    Fault(
+        "softmax",
+        "rows.h",
+        "sum0 = hn::Add(sum0, e);",
+        "sum0 = hn::Add(sum0, width == n - 1 ? hn::Zero(d) : e);",
+        "leaves out the last elements where one is lacking to a vector",
+        check="sizes",
+    ),
+    Fault(
+        "layer_norm",
+        "rows.h",
+        "const T variance = squares_row(x, count, mean) / static_cast<T>(count);",
+        "const T variance = squares_row(x, count, T(0)) / static_cast<T>(count) - mean * mean;",
+        "the variance is E[x^2] - E[x]^2",
+        check="ranges",
+    ),
+    Fault(
+        "softmax",
+        "rows.h",
+        "alignas(64) float from[longest_half_row], to[longest_half_row];",
+        "alignas(64) static float from[longest_half_row], to[longest_half_row];",
+        "threads share the buffer of a row of halves",
+        ("float16",),
+        "concurrent",
+    ),
+    Fault(
+        "copy",
+        "movement.h",
+        "from_at = r * nest.from[row] + c * nest.from[column];",
+        "from_at = r * nest.from[row] + c;",
+        "the second strip of columns is read as if it were contiguous",
+        check="layouts",
+    ),
+    *(
+        Fault(
+            "sum",
+            "reduction.cpp",
+            "using A = uint64_t;",
+            "using A = hwy::If<(T(-1) > T(0)) && sizeof(T) <= 2, uint32_t, uint64_t>;",
+            "short unsigned integers add up in 32 bits",
+            (dtype,),
+            "accumulators",
+        )
+        for dtype in ("uint8", "uint16")
+    ),
+    Fault(
+        "add",
+        "half.h",
+        "const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;",
+        "const uint32_t rounded = (bits + 0x8000u) >> 16;",
+        "bfloat16 is rounded half up",
+        ("bfloat16",),
+        "values",
+    ),
+    *(
+        Fault(
+            op,
+            "reduction.cpp",
+            "plan_reduction(call.in[0], reduced_axes<Axes>(call)), Keep{});\n}\n\nfe_error* mean_of",
+            "plan_reduction(call.in[0], reduced_axes<Axes>(call)),\n"
+            "    [](uint8_t holds) { return static_cast<uint8_t>(2 * holds); });\n}\n\nfe_error* mean_of",
+            "stores 2 for true",
+            ("bool",),
+            "values",
+        )
+        for op in ("any", "all")
+    ),
+    Fault(
+        "sum",
+        "reduce.h",
+        "block[b] = Op::combine(block[b], static_cast<A>(rows[b * column_block_rows + r]));",
+        "if (b * column_block_rows + r != blocks * column_block_rows - 1)\n"
+        "            block[b] = Op::combine(block[b], static_cast<A>(rows[b * column_block_rows + r]));",
+        "of each 512 strided elements the last is left out",
+        check="sizes",
+    ),
+    Fault(
+        "matmul",
+        "matmul.cpp",
+        "panels + (first_panel * p.k + k0) * columns,",
+        "panels + first_panel * p.k * columns,",
+        "one or two rows: each block of the depth multiplies with the first one of a packed matrix",
+        check="constants",
+    ),
+    Fault(
+        "matmul",
+        "matmul.cpp",
+        "b_batch + panel * columns + k0 * p.b_row, columns,",
+        "b_batch + panel * columns, columns,",
+        "one or two rows: each block of the depth multiplies with the first one",
+        check="sizes",
+    ),
+    Fault(
+        "matmul",
+        "matmul.cpp",
+        "call.epilogue->apply(call.epilogue, at, count, c + at);",
+        "call.epilogue->apply(call.epilogue, first, count, c + at);",
+        "an epilogue takes each row for the first one",
+        check="fused",
+    ),
+    Fault(
+        "matmul",
+        "matmul.cpp",
+        "int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) : 0;",
+        "int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) - 64 : 0;",
+        "asks for too little scratch memory",
+        check="guards",
+    ),
+    Fault(
+        "matmul",
+        "../compile.cpp",
+        "return aligned(kernel_scratch) + conversion_scratch; }",
+        "return aligned(kernel_scratch) + conversion_scratch / 2; }",
+        "asks for too little memory for halves as float32",
+        ("float16",),
+        "guards",
+    ),
+    Fault(
+        "exp",
+        "../body.cpp",
+        "for (const uint32_t value : outputs_) last_use[value] = steps_.size();",
+        "",
+        "the buffer of an output of a fused body is used again",
+        check="fused",
+    ),
+    Fault(
+        "add",
+        "../body.cpp",
+        "if (input.rank > 0 && input.strides[input.rank - 1] == stride * size) {",
+        "if (input.rank > 0 && std::abs(input.strides[input.rank - 1]) == std::abs(stride) * size) {",
+        "one axis that lies backwards is taken to go on with the other",
+        check="layouts",
+    ),
+    Fault(
+        "sum",
+        "nest.h",
+        "if (rank > 0 && strides[rank - 1] == stride * size) {  // continues the dimension before it",
+        "if (rank > 0 && (strides[rank - 1] == stride * size || strides[rank - 1] == -stride * size)) {",
+        "one axis that lies backwards is taken to go on with the other",
+        check="layouts",
+    ),
+    Fault(
+        "copy",
+        "movement.h",
+        "from[rank - 1] == from_stride * size) {",
+        "(from[rank - 1] == from_stride * size || from[rank - 1] == -from_stride * size)) {",
+        "one axis that lies backwards is taken to go on with the other",
+        check="layouts",
     ),
 ]

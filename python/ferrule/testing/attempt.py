@@ -88,6 +88,10 @@ class Attempt:
         self.runs += 1
         return execution.compute()
 
+    def compute_with(self, execution: Execution, inputs: Sequence[Values]) -> Values:
+        self.runs += 1
+        return execution.compute_with(inputs)
+
     def run(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Values:
         return self.compute(self.prepare(problem, inputs, note, **options))
 
@@ -111,8 +115,8 @@ class Attempt:
         if not self.case.family.pointwise or got.size <= sample or got.ndim == 0:
             return self.case.judge(problem, inputs, got)
         # Of many independent elements a sample, with both ends: oracles in Python are slow.
-        chosen = self.rng("sample").choice(got.size, sample, replace=False)
-        chosen = np.union1d(chosen, [*range(64), *range(got.size - 64, got.size)])
+        ends = np.arange(64)
+        chosen = np.concatenate([ends, self.rng("sample").integers(0, got.size, sample), got.size - 1 - ends])
         seen = [np.broadcast_to(x, got.shape).ravel()[chosen] for x in inputs]
         verdict = self.case.judge(Problem(((chosen.size,),) * len(seen), problem.attributes), seen, got.ravel()[chosen])
         index = np.unravel_index(chosen[verdict.index[0]], got.shape) if verdict.index else ()

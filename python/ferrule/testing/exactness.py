@@ -14,10 +14,12 @@ from ferrule.testing.dtypes import FORMATS, Values, is_floating
 class Tolerance:
     """What an element may be off by, and why that much: `ulp` units in the last place of the true value, or as far as
     `bound` says, which is given the widened inputs and the attributes and gives absolute distances of the result's
-    shape; half a unit for the last rounding comes on top of it."""
+    shape; half a unit for the last rounding comes on top of it. With `nearest` only the nearest number will do, of two
+    the even one."""
 
     reason: str
     ulp: float = 0.0
+    nearest: bool = False
     bound: Any = None  # (inputs, attributes, truth, dtype) -> distances
 
     def distances(self, inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values | None:
@@ -28,7 +30,7 @@ class Tolerance:
 
 
 EXACT = Tolerance("the result is a selection or a comparison of the inputs, or integer arithmetic")
-ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded", ulp=0.5)
+ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded, ties to even", ulp=0.5, nearest=True)
 
 
 @dataclass(frozen=True)
@@ -68,20 +70,50 @@ def compare(
     tolerance: Tolerance = EXACT,
     distances: Values | None = None,
     signed_zeros: bool = True,
+    nearest: Values | None = None,
 ) -> Verdict:
-    """Hold a result against the truth, which is wider where `dtype` is floating-point."""
+    """Hold a result against the truth, which is wider where `dtype` is floating-point.
+
+    `nearest` has the numbers that are nearest to the truth, where `tolerance` asks for them and they are known better
+    than by rounding the truth.
+    """
     if got.dtype.name != dtype or got.shape != truth.shape:
         return Verdict(
             False, np.inf, (), f"{got.dtype.name}{got.shape}", f"{dtype}{truth.shape}", why="another dtype or shape"
         )
     if got.size == 0:
         return Verdict(True, 0.0)
+    if dtype == "bool":
+        return _bytes_of_bools(got, truth)
     if not is_floating(dtype):
         off = np.where(got == truth, 0.0, np.inf)
         return _verdict(off, np.zeros_like(off), got, truth, "another value")
     with np.errstate(all="ignore"):
         off, allowed, why = _floating(got, truth, dtype, tolerance, distances, signed_zeros)
+        if tolerance.nearest:
+            other = got.astype(truth.dtype) != (round_to(truth, dtype) if nearest is None else nearest)
+            ties = other & (off == 0.5)
+            allowed = np.where(other & ~np.isnan(truth), np.minimum(allowed, np.nextafter(0.5, 0)), allowed)
+            if ties.any() and not (off > 0.5).any():
+                why = "a tie is not rounded to even"
     return _verdict(off, allowed, got, truth, why)
+
+
+def _bytes_of_bools(got: Values, truth: Values) -> Verdict:
+    """True is the byte 1, and no other: what reads it adds it up."""
+    seen, wanted = (np.ascontiguousarray(x).view(np.uint8).reshape(x.shape) for x in (got, truth))
+    off = np.where(seen == wanted, 0.0, np.inf)
+    why = "a bool that is neither the byte 0 nor 1" if (seen > 1).any() else "another value"
+    return _verdict(off, np.zeros_like(off), seen, wanted, why)
+
+
+def round_to(truth: Values, dtype: str) -> Values:
+    """The nearest numbers of `dtype`, of two the even one, in the truth's own dtype."""
+    form, finite = FORMATS[dtype], np.isfinite(truth)
+    unit = spacing(np.where(finite, truth, 0), dtype)
+    rounded = np.rint(np.where(finite, truth, 0) / unit) * unit
+    rounded = np.where(np.abs(rounded) > form.greatest, np.copysign(np.inf, truth), rounded)
+    return np.where(finite, rounded, truth)
 
 
 def _floating(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,10 @@ from ferrule.testing.layouts import Laid, Layout, contiguous
 
 if TYPE_CHECKING:
     import ferrule as fe
+
+
+# The outputs, from a graph, the result of the case's op and the symbols of further inputs.
+Tail = Callable[["fe.Graph", "fe.Array", list["fe.Array"]], Sequence["fe.Array"]]
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
@@ -30,6 +34,15 @@ class Execution:
 
     def compute(self) -> Values:
         return np.asarray(self.graph.compute(*self.given))
+
+    def compute_with(self, inputs: Sequence[Values]) -> Values:
+        """Of other values, which lie as the first ones do."""
+        return np.asarray(self.graph.compute(*inputs))
+
+    def compute_all(self) -> list[Values]:
+        """Each output."""
+        results = self.graph.compute(*self.given)
+        return [np.asarray(result) for result in (results if isinstance(results, tuple) else (results,))]
 
     def compute_into(self, out: Values) -> None:
         self.graph.compute(*self.given, out=out)
@@ -51,6 +64,14 @@ def kernels_of(plan: Any) -> list[str]:
     return [kernel for value in plan for kernel in kernels_of(value)] if isinstance(plan, list) else []
 
 
+def _strides_of(values: Values) -> list[int] | None:
+    """In elements, as an array has them that borrows the values; None where they are those of its shape."""
+    if values.flags.c_contiguous:
+        return None
+    pairs = zip(values.shape, values.strides, strict=True)
+    return [0 if size == 1 else stride // values.itemsize for size, stride in pairs]
+
+
 def prepare(
     device: fe.Device,
     case: Case,
@@ -58,11 +79,12 @@ def prepare(
     inputs: Sequence[Values],
     layouts: Sequence[Layout] | None = None,
     constants: Sequence[int] = (),
-    then: str | None = None,
+    tail: Tail | None = None,
+    further: Sequence[Values] = (),
     **options: Any,
 ) -> Execution:
-    """Compile the case for the device. `constants` are the numbers of inputs that never change; `then` is the name of
-    an op that is applied to the result; `options` go to Graph.compile. Raises Refused.
+    """Compile the case for the device. `constants` are the numbers of inputs that never change; `tail` goes on with the
+    result, and the inputs that are `further`, to the outputs; `options` go to Graph.compile. Raises Refused.
     """
     import ferrule as fe
 
@@ -74,12 +96,14 @@ def prepare(
         if number in constants:
             symbol = graph.constant(fe.asarray(one.base, device=device))
         else:
-            symbol = graph.input(one.base.shape, one.base.dtype)
+            symbol = graph.input(one.base.shape, one.base.dtype, strides=_strides_of(one.base))
             given.append(fe.asarray(one.base, device=device))
         symbols.append(one.view(graph, symbol))
+    more = [graph.input(values.shape, values.dtype) for values in further]
+    given += [fe.asarray(values, device=device) for values in further]
     try:
         result = graph.apply(case.op, *symbols, **problem.attributes)
-        graph.output(result if then is None else graph.apply(then, result))
+        graph.output(*([result] if tail is None else tail(graph, result, more)))
         graph.compile(fallback="error", **options)
     except fe.UnsupportedError as error:
         raise Refused(str(error)) from error

@@ -20,6 +20,7 @@ class Batch:
     problem: Problem
     inputs: tuple[int | None, ...]
     output: int = 0
+    from_end: bool = False  # a part must reach to the end, from which rows are counted
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Family:
     draw: Callable[[], SearchStrategy[Problem]] | None = None
     batches: tuple[Batch, ...] = ()
     pointwise: bool = False  # each element depends on those at its place only
+    shapes: tuple[Problem, ...] = ()  # further ones, for the check of that name
+    sized: Callable[[int], Sequence[Problem]] | None = None  # problems with rows of so many elements: see sizes.py
+    constants: tuple[Problem, ...] = ()  # with an input that is worth packing
 
     def with_attributes(self, **attributes: Any) -> Family:
         """The same shapes with further attributes."""
@@ -40,7 +44,7 @@ class Family:
         def add(problem: Problem) -> Problem:
             return Problem(problem.shapes, {**problem.attributes, **attributes})
 
-        draw = self.draw
+        draw, sized = self.draw, self.sized
         return replace(
             self,
             plain=tuple(map(add, self.plain)),
@@ -49,6 +53,9 @@ class Family:
             large=tuple(map(add, self.large)),
             draw=None if draw is None else (lambda: draw().map(add)),
             batches=tuple(replace(batch, problem=add(batch.problem)) for batch in self.batches),
+            shapes=tuple(map(add, self.shapes)),
+            sized=None if sized is None else (lambda size: tuple(map(add, sized(size)))),
+            constants=tuple(map(add, self.constants)),
         )
 
 
@@ -79,7 +86,17 @@ def elementwise(arity: int) -> Family:
             ((40, 1), (1, 33)),
         ]
         broadcast = tuple(Problem((*pair, *((pair[0],) * (arity - 2)))) for pair in pairs)
+
+    def sized(size: int) -> tuple[Problem, ...]:
+        if arity == 1 or size < 3 or size > 1_025:
+            return same((size,))
+        # A row of each against itself, one row for all, one element for each row.
+        shapes: list[Shape] = [(2, size), (size,), (2, 1)]
+        turned = (shapes[(size + number) % 3] for number in range(arity))
+        return (*same((size,)), Problem(tuple(turned)))
+
     return Family(
+        sized=sized,
         plain=(*same((5, 7), (67,), (2, 3, 4), RANK_8, (3, 129)), *broadcast),
         empty=same((0,), (3, 0, 2), (0, 5)),
         single=same((), (1,), (1, 1, 1)),
@@ -111,7 +128,11 @@ def reduction(over_empty: bool = True) -> Family:
 
         return drawn()
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        return problem((3, size), [1]), problem((size, 3), [0]), problem((size,), [], True), problem((size, 1), [0])
+
     return Family(
+        sized=sized,
         plain=(
             problem((5, 7), [1]),
             problem((5, 7), [0]),
@@ -153,8 +174,12 @@ def along(axis_default: int | None = None, over_empty: bool = False, keepdims: b
 
         return drawn()
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        return problem((3, size), -1), problem((size, 3), 0)
+
     removes = keepdims
     return Family(
+        sized=sized,
         plain=(
             problem((5, 7), -1),
             problem((5, 7), 0),

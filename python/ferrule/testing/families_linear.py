@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrule.testing.case import Problem
@@ -30,6 +31,7 @@ def layer_norms() -> Family:
         )
 
     return Family(
+        sized=lambda size: (problem((3, size), 2), problem((2, size))),
         plain=(
             problem((5, 7), 2),
             problem((5, 7)),
@@ -64,7 +66,22 @@ def matrix_products() -> Family:
     def product(x1: Shape, x2: Shape) -> Problem:
         return Problem((x1, x2))
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        """As the depth of one and two rows, the columns and the rows of a product."""
+        if size > 1_025:
+            return (product((1, size), (size, 3)),)
+        few, many = 5 + size % 3, 40 if size > 129 else 9
+        deep = product((1, size), (size, 130)), product((2, size), (size, many))
+        return (*deep, product((1 + size % 4, few), (few, size)), product((size, few), (few, 3 + size % 4)))
+
     return Family(
+        sized=sized,
+        constants=(
+            product((1, 400), (400, 300)),
+            product((2, 385), (385, 129)),
+            product((40, 513), (513, 33)),
+            product((3, 4, 20), (20, 9)),
+        ),
         plain=(
             product((5, 7), (7, 4)),
             product((17, 33), (33, 65)),
@@ -118,7 +135,21 @@ def attentions(mask: bool = False) -> Family:
             st.sampled_from([0.0, 0.5]),
         )
 
+    def sized(size: int) -> tuple[Problem, ...]:
+        """As the number of queries and of keys, and the size of a head."""
+        if size > 1_025:
+            return ()
+        found = [problem((1,), (3, size), (4, 5), mask_shape=(3, 1)), problem((1,), (size, 3), (4, 5))]
+        return tuple(found if size > 257 else [*found, problem((1,), (2, 3), (size, 1 + size % 9))])
+
+    def masks() -> tuple[Problem, ...]:
+        """Each shape that broadcasts to the scores' (2, 3, 5, 7)."""
+        scores = (2, 3, 5, 7)
+        ranks = [itertools.product(*((1, size) for size in scores[4 - rank :])) for rank in range(5)]
+        return tuple(problem(mask_shape=shape, scale=0.5) for shapes in ranks for shape in shapes)
+
     return Family(
+        sized=sized,
         plain=(
             problem(),
             problem(causal=True),
@@ -128,6 +159,7 @@ def attentions(mask: bool = False) -> Family:
             problem((2, 2), (17, 130), (64, 64), causal=True, mask_shape=(17, 130)),
             problem((2, 1, 2, 1, 1, 2), (3, 4), (2, 3)),
         ),
+        shapes=masks() if mask else (),
         empty=(
             problem((0, 2), mask_shape=(5, 7)),
             problem((2,), (0, 4)),
@@ -138,12 +170,21 @@ def attentions(mask: bool = False) -> Family:
         large=(
             problem((1, 3), (65, 301), (40, 40), mask_shape=(1, 65, 301)),
             problem((5,), (130, 130), (64, 64), causal=True),
+            problem((2,), (301, 150), (16, 16), mask_shape=(301, 1)),
         ),
         draw=draw,
         batches=(
             Batch(problem((67, 2), (5, 33), (16, 16)), (0, 0, 0, 0) if mask else (0, 0, 0)),
             Batch(
                 problem((67,), (4, 20), (8, 8), causal=True, mask_shape=(4, 20)), (0, 0, 0, None) if mask else (0,) * 3
+            ),
+            # Queries are rows, too. What is causal counts them from the last one.
+            Batch(problem((2,), (301, 300), (16, 16)), (1, None, None, 1) if mask else (1, None, None), 1),
+            Batch(
+                problem((2,), (150, 300), (16, 8), causal=True, mask_shape=(150, 1)),
+                (1, None, None, 0) if mask else (1, None, None),
+                1,
+                from_end=True,
             ),
         ),
     )

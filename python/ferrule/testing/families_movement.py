@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrule.testing.case import Problem
-from ferrule.testing.families import RANK_8, Batch, Family
+from ferrule.testing.families import RANK_8, Batch, Family, elementwise
 from ferrule.testing.values import Shape
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ def _drawn_of_shape(
     return draw
 
 
+def copies() -> Family:
+    """Of more columns, too, than are copied in one piece."""
+    family = elementwise(1)
+    return replace(family, large=(*family.large, Problem(((70, 4_100),))))
+
+
 def reshapes() -> Family:
     """Attribute `shape`, in which one size may be -1."""
 
@@ -47,6 +54,7 @@ def reshapes() -> Family:
         return problem(shape, [-1 if k == unknown and others else size for k, size in enumerate(sizes)])
 
     return Family(
+        sized=lambda size: (problem((size, 3), (3, size)),),
         plain=(
             problem((5, 6), (3, 10)),
             problem((67,), (67, 1)),
@@ -77,6 +85,7 @@ def permutations() -> Family:
         return problem(shape, [a - len(shape) if negative else a for a in axes])
 
     return Family(
+        sized=lambda size: (problem((3, size), (1, 0)),),
         plain=(
             problem((5, 7), (1, 0)),
             problem((5, 7), (0, 1)),
@@ -108,6 +117,7 @@ def broadcasts() -> Family:
         return problem(seen[first:] if all(size > 0 for size in shape[:first]) else seen, shape)
 
     return Family(
+        sized=lambda size: (problem((size,), (3, size)), problem((2, 1), (2, size))),
         plain=(
             problem((5, 1), (5, 7)),
             problem((7,), (5, 7)),
@@ -143,6 +153,7 @@ def slices() -> Family:
         return problem(shape, starts, sizes, steps)
 
     return Family(
+        sized=lambda size: (problem((2, size + 3), (0, size + 1), (2, size), (1, -1)),),
         plain=(
             problem((5, 7), (1, 2), (3, 4), (1, 1)),
             problem((5, 7), (4, 6), (5, 7), (-1, -1)),
@@ -173,6 +184,7 @@ def concatenations() -> Family:
         return problem(axis, *((*shape[:place], size, *shape[place + 1 :]) for size in sizes))
 
     return Family(
+        sized=lambda size: (problem(1, (2, size), (2, size + 1)),),
         plain=(
             problem(0, (5, 7), (3, 7)),
             problem(1, (5, 7), (5, 2), (5, 9)),
@@ -184,7 +196,11 @@ def concatenations() -> Family:
         ),
         empty=(problem(0, (0, 3), (0, 3)), problem(1, (0, 3), (0, 2)), problem(0, (0,), (2,))),
         single=(problem(0, (1,)), problem(0, (1,), (0,)), problem(1, (1, 1), (1, 1))),
-        large=(problem(0, (301, 203), (67, 203)), problem(1, (301, 203), (301, 67))),
+        large=(
+            problem(0, (301, 203), (67, 203)),
+            problem(1, (301, 203), (301, 67)),
+            problem(0, (70, 4_100), (1, 4_100)),
+        ),
         draw=_drawn_of_shape(make),
         batches=(Batch(problem(1, (67, 5), (67, 33)), (0, 0)), Batch(problem(0, (3, 67), (4, 67)), (1, 1), 1)),
     )
@@ -203,6 +219,7 @@ def paddings() -> Family:
         return problem(shape, pick(sizes), pick(sizes), pick(st.booleans()))
 
     return Family(
+        sized=lambda size: (problem((2, size), (0, 1), (0, 2)),),
         plain=(
             problem((5, 7), (1, 2), (0, 3)),
             problem((5, 7), (1, 2), (0, 3), False),
@@ -213,7 +230,7 @@ def paddings() -> Family:
         ),
         empty=(problem((0, 3), (0, 1), (0, 1)), problem((0, 3), (2, 0), (0, 1)), problem((0,), (0,), (0,), False)),
         single=(problem((), (), ()), problem((1,), (0,), (0,)), problem((1, 1), (1, 1), (1, 1))),
-        large=(problem((301, 203), (3, 5), (0, 1)),),
+        large=(problem((301, 203), (3, 5), (0, 1)), problem((70, 4_100), (0, 3), (0, 1))),
         draw=_drawn_of_shape(make, (0, 5)),
         batches=(
             Batch(problem((67, 33), (0, 2), (0, 1)), (0, None)),
@@ -236,6 +253,7 @@ def takes() -> Family:
         return problem(shape, indices, pick(st.integers(-len(shape), len(shape) - 1)))
 
     return Family(
+        sized=lambda size: (problem((4, size), (3,), 0), problem((7,), (size,), 0)),
         plain=(
             problem((5, 7), (4,), 0),
             problem((5, 7), (9,), 1),

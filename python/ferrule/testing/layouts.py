@@ -19,7 +19,8 @@ Step = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Laid:
-    """`base` is what the device is given, contiguous; `steps` are the view ops that lead to `seen`."""
+    """`base` is what the device is given; `steps` are the view ops that lead to `seen`. A base that is not contiguous
+    is given as it lies, with its strides."""
 
     base: Values
     seen: Values
@@ -69,6 +70,32 @@ def reversed_axes(values: Values) -> Laid:
     return Laid(base, values, [_cut(starts, values.shape, [-1] * values.ndim)])
 
 
+def one_reversed(axis: int) -> Layout:
+    """One axis lies backwards, and the others do not."""
+
+    def lay(values: Values) -> Laid:
+        base = np.ascontiguousarray(np.flip(values, axis))
+        starts, steps = [0] * values.ndim, [1] * values.ndim
+        starts[axis], steps[axis] = values.shape[axis] - 1, -1
+        return Laid(base, values, [_cut(starts, values.shape, steps)])
+
+    return lay
+
+
+def given_backwards(values: Values) -> Laid:
+    """The array that is given has negative strides itself."""
+    lying = np.ascontiguousarray(np.flip(values))
+    lying.flags.writeable = False
+    return Laid(np.flip(lying), values)
+
+
+def given_turned(values: Values) -> Laid:
+    """The array that is given is the transpose of a contiguous one, whose last axis lies backwards."""
+    lying = np.ascontiguousarray(np.flip(values, -1).T)
+    lying.flags.writeable = False
+    return Laid(np.flip(lying.T, -1), values)
+
+
 def repeated(values: Values) -> Laid:
     """The first axis is repeated: a stride of zero. The values differ from those that came."""
     base = np.ascontiguousarray(values[:1])
@@ -100,6 +127,10 @@ STRIDED: dict[str, Layout] = {
     "stepped": stepped,
     "rows_apart": rows_apart,
     "reversed": reversed_axes,
+    "first_reversed": one_reversed(0),
+    "last_reversed": one_reversed(-1),
+    "given_backwards": given_backwards,
+    "given_turned": given_turned,
     "repeated": repeated,
     "spread_out": spread_out,
     "offset_by_1": offset(1),

@@ -6,7 +6,9 @@ import dataclasses
 import json
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -17,14 +19,17 @@ import pytest
 from ferrule.testing import module_file, module_slots
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
+from ferrule.testing.checks import runs_alone
 from ferrule.testing.child import Child
 from ferrule.testing.expected import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
+from ferrule.testing.turns import Turns
 
 PROPERTY = "ferrule"  # of a test's report: the record, as JSON
+TURNS = "ferrule_turns"  # among what pytest-xdist gives its workers: the folder by which they wait for each other
 
 
 class Kit:
@@ -48,6 +53,9 @@ class Kit:
         self.seed = _seed(config.getoption("ferrule_seed"))
         config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
         self.targets = self._targets()
+        given: dict[str, Any] | None = getattr(config, "workerinput", None)  # of a worker of pytest-xdist
+        self._folder = None if given is not None else tempfile.mkdtemp(prefix="ferrule-kit-")
+        self._turns = Turns(None if given is None else given[TURNS])
 
     def _path(self, name: str) -> Path:
         """Relative to where pytest was called."""
@@ -87,7 +95,8 @@ class Kit:
     # ---- what tests do
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:
         try:
-            records = item.run()
+            with self._turns.alone() if runs_alone(item.check) else self._turns.beside_others():
+                records = item.run()
         except NotApplicable as answer:
             pytest.skip(str(answer))
         _attach(request, records)
@@ -119,7 +128,8 @@ class Kit:
         self._conclude(record, request)
 
     def check_slots(self, subject: Subject, check: str, request: pytest.FixtureRequest) -> None:
-        result = module_slots.run(Path(subject.module), check, seed=self.seed, time_limit=self.limit)
+        with self._turns.alone() if "thread" in check else self._turns.beside_others():
+            result = module_slots.run(Path(subject.module), check, seed=self.seed, time_limit=self.limit)
         if result.outcome == "not applicable":
             pytest.skip(f"not applicable: {'; '.join(result.sentences)}")
         message = "" if result.outcome == "passed" else "\n".join(result.sentences)
@@ -167,7 +177,14 @@ class Kit:
             save(report, path)
             terminalreporter.write_line(f"wrote {path}")
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Of pytest-xdist, for each worker before it starts."""
+        node.workerinput[TURNS] = self._folder
+
     def pytest_unconfigure(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
         for subject in self.__dict__.get("subjects", ()):
             subject.child.close()
 

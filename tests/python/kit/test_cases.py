@@ -83,9 +83,13 @@ def test_each_check_has_problems_and_each_problem_names_attributes_that_there_ar
     assert family.single
     assert family.large
     assert family.draw is not None
+    assert family.sized is not None
+    sized = [problem for size in (1, 2, 33, 128, 1_025) for problem in family.sized(size)]
+    assert sized
     known = {a["name"] for a in row["attributes"]}
     required = {a["name"] for a in row["attributes"] if a["required"]}
-    for problem in (*family.plain, *family.empty, *family.single, *family.large):
+    further = (*sized, *family.shapes, *family.constants)
+    for problem in (*family.plain, *family.empty, *family.single, *family.large, *further):
         assert required <= set(problem.attributes) <= known
 
 

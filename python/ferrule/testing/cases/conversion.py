@@ -8,13 +8,18 @@ from ferrule.testing.case import Case
 from ferrule.testing.dtypes import ALL, Values, is_floating, wide_of
 from ferrule.testing.exactness import EXACT, ROUNDED
 from ferrule.testing.families import elementwise
-from ferrule.testing.values import ANY, Domain
+from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 # The ends of the integers' ranges, what rounds to them, and what rounds to the infinity of a narrower format.
 ENDS = [s * v for n in (7, 8, 15, 16, 31, 32, 63, 64) for v in (2.0**n, 2.0**n - 1, 2.0**n - 0.5) for s in (1, -1)]
 NARROW = [65519.0, 65519.99, 65520.0, 3.39e38, 3.4e38, 3.5e38, 2.0**-25, 2.0**-24 * 1.5, 1e-40, 1 + 2.0**-8]
-FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW))
+# Halfway between two numbers of each format, the even one of which is below, then above.
+TIES = [s * (2.0**digits + by) for digits in (8, 11, 24) for by in (1, 3) for s in (1, -1)]
+SMALL_TIES = [1 + by * 2.0**-digits for digits in (8, 11, 24) for by in (1, 3)]
+FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES))
+# 2^53 + 1 is no float64: its neighbours are said as integers.
+INTEGER = Domain(edges=(*TIES, *(s * (2**53 + by) for by in (1, 3) for s in (1, -1))))
 
 
 def to_integer(x: Values, dtype: str) -> Values:
@@ -29,7 +34,8 @@ def to_integer(x: Values, dtype: str) -> Values:
 
 def astype(x: Values, dtype: str) -> Values:
     if is_floating(dtype):
-        return x.astype(wide_of(dtype))
+        # 64 bits of an integer are rounded once, where a long double has them.
+        return x.astype(np.longdouble if x.dtype.itemsize == 8 and x.dtype.kind in "iu" else wide_of(dtype))
     if dtype == "bool":
         return np.asarray(x != 0)
     return to_integer(x, dtype) if x.dtype.kind == "f" else x.astype(dtype)  # integers wrap
@@ -43,7 +49,7 @@ def conversion(source: str, target: str) -> Case:
         UNARY.with_attributes(dtype=target),
         astype,
         ROUNDED if is_floating(target) else EXACT,
-        (FLOATING if is_floating(source) else ANY,),
+        (FLOATING if is_floating(source) else INTEGER,),
     )
 
 

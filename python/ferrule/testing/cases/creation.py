@@ -32,6 +32,7 @@ def counts(dtype: str) -> Family:
         return st.integers(0, most).map(problem)
 
     return Family(
+        sized=lambda size: (problem(size),) if size <= most else (),
         plain=tuple(map(problem, (5, 67, 100))),
         empty=(problem(0),),
         single=(problem(1),),

@@ -89,7 +89,8 @@ def keep(rng: np.random.Generator, number: int, problem: Problem, drawn: Values)
     """Masks that keep most; a row in eight keeps nothing. Minus infinity in a mask that is added keeps nothing."""
     if number < 3:
         return drawn
-    kept = (rng.random(drawn.shape) < 0.7) & (rng.random((*drawn.shape[:-1], 1)) < 0.875)
+    rows = (*drawn.shape[:-1], 1)[: drawn.ndim]
+    kept = np.asarray((rng.random(drawn.shape) < 0.7) & (rng.random(rows) < 0.875))
     return kept if drawn.dtype == np.bool_ else np.where(kept, drawn, np.array(-np.inf, drawn.dtype))
 
 

@@ -32,6 +32,11 @@ def applies(check: str, case: Case) -> bool:
     return found is None or found(case)
 
 
+def runs_alone(check: str) -> bool:
+    """Whether it needs the processor's cores for itself: see turns.py."""
+    return bool(getattr(_modules()[check], "ALONE", False))
+
+
 def checks_of(level: str) -> list[str]:
     """The names of those that a level has."""
     if level == "brief":

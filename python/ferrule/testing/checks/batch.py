@@ -24,7 +24,9 @@ def check(attempt: Attempt) -> None:
         if execution is None:
             continue
         whole = attempt.compute(execution)
-        for part in parts_of(whole.shape[batch.output])[: attempt.pick(quick=4, full=7)]:
+        rows = whole.shape[batch.output]
+        parts = [part for part in parts_of(rows) if part.stop == rows or not batch.from_end]
+        for part in parts[: attempt.pick(quick=4, full=7)]:
             _part(attempt, batch, inputs, whole, part)
 
 

@@ -1,9 +1,15 @@
-"""An input that is constant, which the device may pack beforehand: still within the tolerance of the truth."""
+"""An input that is constant, which the device may pack beforehand: still within the tolerance of the truth.
+
+A constant may lie in memory in any way, and what is packed begins where the constant does.
+"""
 
 from __future__ import annotations
 
 from ferrule.testing.attempt import Attempt
-from ferrule.testing.case import Case
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.layouts import STRIDED, contiguous, fits
+
+LAYOUTS = ("given_backwards", "given_turned", "last_reversed", "stepped")
 
 
 def applies(case: Case) -> bool:
@@ -12,10 +18,20 @@ def applies(case: Case) -> bool:
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
-    for problem in family.plain[: attempt.pick(quick=2, full=20)]:
-        inputs = attempt.inputs(problem)
-        for number in range(len(inputs)):
-            note = f"input {number} is constant"
-            execution = attempt.try_prepare(problem, inputs, note, constants=[number])
-            if execution is not None:
-                attempt.judge(problem, inputs, attempt.compute(execution), note)
+    for problem in (*family.plain[: attempt.pick(quick=2, full=20)], *family.constants):
+        for number in range(len(problem.shapes)):
+            _constant(attempt, problem, number, "contiguous")
+            for name in LAYOUTS:
+                _constant(attempt, problem, number, name)
+
+
+def _constant(attempt: Attempt, problem: Problem, number: int, name: str) -> None:
+    inputs = attempt.inputs(problem)
+    if not fits(name, inputs[number]):
+        return
+    layout = contiguous if name == "contiguous" else STRIDED[name]
+    note = f"input {number} is constant, {name}"
+    lays = [layout if place == number else contiguous for place in range(len(inputs))]
+    execution = attempt.try_prepare(problem, inputs, note, constants=[number], layouts=lays)
+    if execution is not None:
+        attempt.judge(problem, inputs, attempt.compute(execution), note)

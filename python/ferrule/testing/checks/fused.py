@@ -1,30 +1,86 @@
-"""Another op behind it in one graph, which the device may fuse, gives the bits of both one after the other."""
+"""Ops behind it in one graph, which the device may fuse, with one to four outputs: the bits of one after the other."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from ferrule.testing.attempt import Attempt, NotApplicable
-from ferrule.testing.case import Problem
-from ferrule.testing.execution import Refused
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.execution import Refused, Tail
 from ferrule.testing.families import elementwise
+from ferrule.testing.values import ANY, Shape
+
+if TYPE_CHECKING:
+    import ferrule as fe
+
+BINARY = {"add", "bitwise_xor", "logical_xor"}  # the others have one input
+# Which results are outputs: 0 is the op's own, each further one is computed from the one before it alone, so that
+# nothing but being an output keeps it.
+OUTPUTS = {3: ((3,), (0, 3), (1, 2, 3), (0, 1, 2, 3)), 1: ((1,), (0, 1))}
+
+
+def chains_of(case: Case) -> list[tuple[str, ...]]:
+    """What comes behind the op; the first of them that the device takes."""
+    if case.result == "bool":
+        unary, binary = "logical_not", "logical_xor"
+    else:
+        unary, binary = ("abs", "add") if case.floating else ("bitwise_invert", "bitwise_xor")
+    return [(unary, binary, unary), (unary,)]
+
+
+def operands_of(shape: Shape) -> list[Shape]:
+    """Shapes that broadcast to one, in ways that a loop over it has to tell apart: a row, a column, a number, all."""
+    return [shape[-1:], (*shape[-2:-1], *(1 for _ in shape[-1:])), (), shape]
 
 
 def check(attempt: Attempt) -> None:
-    case = attempt.case
-    then = "logical_not" if case.result == "bool" else "abs" if case.floating else "bitwise_invert"
-    second = dataclasses.replace(case, op=then, dtypes=(case.result,), family=elementwise(1))
     refusals = []
-    for problem in case.family.plain[: attempt.pick(quick=2, full=10)]:
+    for number, problem in enumerate(attempt.case.family.plain[: attempt.pick(quick=2, full=10)]):
         inputs = attempt.inputs(problem)
-        try:
-            middle = attempt.run(problem, inputs)
-            single = Attempt(attempt.device, second, attempt.check, attempt.level, attempt.seed, attempt.at)
-            wanted = single.run(Problem((middle.shape,)), [middle])
-            got = attempt.run(problem, inputs, f"then {then}", then=then)
-        except Refused as refusal:
-            refusals.append(f"{problem}, then {then}: {refusal}")
-            continue
-        attempt.equal_bits(problem, got, wanted, f"with {then} behind it in one graph, and one after the other")
-    if attempt.runs < 3:
+        for chain in chains_of(attempt.case):
+            try:
+                _one_problem(attempt, chain, problem, inputs, every=number == 0 or attempt.level != "quick")
+                break
+            except Refused as refusal:
+                refusals.append(f"{problem}, then {', '.join(chain)}: {refusal}")
+    if attempt.runs < 2:
         raise NotApplicable(refusals[0])
+
+
+def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values], every: bool) -> None:
+    result = attempt.run(problem, inputs)
+    pairs = list(zip(OUTPUTS[len(chain)], operands_of(result.shape), strict=False))
+    for outputs, operand in pairs if every else pairs[-1:]:
+        other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
+        wanted = _one_after_the_other(attempt, chain, result, other)
+        what = f"then {', '.join(chain)} with {operand}, {len(outputs)} outputs"
+        # Whatever runs where: fused, and with all temporaries in a guarded workspace.
+        for options in ({}, {"guard": True, "fuse": False}) if len(outputs) == 1 else ({},):
+            further = [other] if len(chain) > 1 else []
+            execution = attempt.prepare(problem, inputs, what, tail=_tail(chain, outputs), further=further, **options)
+            attempt.runs += 1
+            for number, got in zip(outputs, execution.compute_all(), strict=True):
+                note = f"in one graph, {what}: its result {number}, and that of one after the other"
+                attempt.equal_bits(problem, got, wanted[number], note)
+
+
+def _tail(chain: tuple[str, ...], outputs: tuple[int, ...]) -> Tail:
+    def follow(graph: fe.Graph, result: fe.Array, further: list[fe.Array]) -> list[fe.Array]:
+        results = [result]
+        for op in chain:
+            results.append(graph.apply(op, results[-1], *(further if op in BINARY else [])))
+        return [results[number] for number in outputs]
+
+    return follow
+
+
+def _one_after_the_other(attempt: Attempt, chain: tuple[str, ...], result: Values, other: Values) -> list[Values]:
+    found = [result]
+    for op in chain:
+        given = [found[-1], other] if op in BINARY else [found[-1]]
+        case = dataclasses.replace(attempt.case, op=op, dtypes=(attempt.case.result,), family=elementwise(len(given)))
+        alone = Attempt(attempt.device, case, attempt.check, attempt.level, attempt.seed, attempt.at)
+        found.append(alone.run(Problem(tuple(x.shape for x in given)), given))
+    return found

@@ -7,6 +7,8 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 
+OF_LARGE = ("stepped", "permuted")  # what is cut into pieces for threads and caches
+
 
 def applies(case: Case) -> bool:
     return bool(case.family.plain[0].shapes)
@@ -14,7 +16,8 @@ def applies(case: Case) -> bool:
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
-    for problem in family.plain[: attempt.pick(quick=2, full=20)]:
+    # Of reductions those over several axes, too, which loops may take for one.
+    for problem in family.plain[: attempt.pick(quick=2 if family.pointwise else 4, full=20)]:
         inputs = attempt.inputs(problem)
         for name, layout in STRIDED.items():
             lays: list[Layout] = [layout if fits(name, x) else contiguous for x in inputs]
@@ -25,6 +28,11 @@ def check(attempt: Attempt) -> None:
             for chosen in choices:
                 if any(lay is not contiguous for lay in chosen):
                     _try(attempt, problem, inputs, chosen, name)
+    for problem in family.large[-1:]:
+        inputs = attempt.inputs(problem)
+        for name in OF_LARGE:
+            if all(fits(name, x) for x in inputs):
+                _try(attempt, problem, inputs, [STRIDED[name]] * len(inputs), name)
 
 
 def _try(attempt: Attempt, problem: Problem, inputs: list[Values], lays: list[Layout], name: str) -> None:

@@ -1,12 +1,17 @@
-"""A NaN reaches the elements that the truth says, and no other."""
+"""A NaN reaches the elements that the truth says, and no other, wherever in a row it stands."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from ferrule.testing.attempt import Attempt
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import is_floating
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values, is_floating
+from ferrule.testing.execution import Execution
+from ferrule.testing.families import Batch
+from ferrule.testing.sizes import around_vectors
 
 
 def _places(case: Case) -> list[int]:
@@ -19,16 +24,63 @@ def applies(case: Case) -> bool:
 
 def check(attempt: Attempt) -> None:
     case = attempt.case
-    places = _places(case)
     for problem in case.family.plain[: attempt.pick(quick=2, full=10)]:
-        for number in places:
-            inputs = attempt.inputs(problem, number)
-            if number >= len(inputs) or inputs[number].size == 0:
-                continue
-            rng = attempt.rng(problem, number, "place")
-            size = inputs[number].size
-            # First, last, and somewhere: where vectors end is where NaN is lost.
-            for place in {0, size - 1, *rng.integers(0, size, attempt.pick(quick=1, full=4)).tolist()}:
-                spoilt = [x.copy() for x in inputs]
-                spoilt[number].reshape(-1)[place] = np.nan
-                attempt.try_problem(problem, spoilt, f"NaN at {place} of input {number}")
+        for number in _places(case):
+            if number < len(problem.shapes):
+                _one_problem(attempt, problem, number)
+    if case.family.pointwise:
+        _every_other(attempt)
+    else:
+        for batch in case.family.batches:
+            if max(math.prod(shape) for shape in batch.problem.shapes) <= attempt.pick(quick=10_000, full=1_000_000):
+                _one_in_each_row(attempt, batch)
+
+
+def _one_problem(attempt: Attempt, problem: Problem, number: int) -> None:
+    """First, last, and somewhere: where vectors end is where NaN is lost."""
+    inputs = attempt.inputs(problem, number)
+    size = inputs[number].size
+    if size == 0:
+        return
+    rng = attempt.rng(problem, number, "place")
+    for place in {0, size - 1, *rng.integers(0, size, attempt.pick(quick=1, full=4)).tolist()}:
+        spoilt = [x.copy() for x in inputs]
+        spoilt[number].reshape(-1)[place] = np.nan
+        attempt.try_problem(problem, spoilt, f"NaN at {place} of input {number}")
+
+
+def _every_other(attempt: Attempt) -> None:
+    """Of elements that nothing else depends on the odd places, then the even ones."""
+    case = attempt.case
+    size = around_vectors(case.dtypes)[-1]
+    problem = Problem(((size,),) * len(case.family.plain[0].shapes), case.family.plain[0].attributes)
+    for number in _places(case):
+        inputs = attempt.inputs(problem, number)
+        for first in (0, 1):
+            spoilt = [x.copy() for x in inputs]
+            spoilt[number][first::2] = np.nan
+            attempt.try_problem(problem, spoilt, f"NaN at every other place of input {number}, from {first} on")
+
+
+def _one_in_each_row(attempt: Attempt, batch: Batch) -> None:
+    """Each row has one, at a place of its own, until every place of a row had it."""
+    problem = batch.problem
+    for number, axis in enumerate(batch.inputs):
+        if axis is None or not is_floating(attempt.case.dtype(number)):
+            continue
+        inputs = attempt.inputs(problem, number)
+        rows, size = inputs[number].shape[axis], inputs[number].size // inputs[number].shape[axis]
+        execution = attempt.try_prepare(problem, inputs, "a NaN in each row")
+        for first in range(0, min(size, attempt.pick(quick=300, full=10_000)), rows):
+            if execution is not None:
+                _spoil_rows(attempt, problem, execution, inputs, number, axis, first)
+
+
+def _spoil_rows(
+    attempt: Attempt, problem: Problem, execution: Execution, inputs: list[Values], number: int, axis: int, first: int
+) -> None:
+    spoilt = [x.copy() for x in inputs]
+    for row, values in enumerate(np.moveaxis(spoilt[number], axis, 0)):
+        values[np.unravel_index((first + row) % values.size, values.shape)] = np.nan
+    note = f"NaN at {first}, {first + 1}, ... of the rows of input {number}"
+    attempt.judge(problem, spoilt, attempt.compute_with(execution, spoilt), note)

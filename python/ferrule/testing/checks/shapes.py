@@ -11,7 +11,7 @@ from ferrule.testing.case import Problem
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
-    for problem in (*family.empty, *family.single, *family.plain[4:]):
+    for problem in (*family.empty, *family.single, *family.plain[4:], *family.shapes):
         attempt.try_problem(problem)
     if family.draw is None:
         return

@@ -5,6 +5,8 @@ from __future__ import annotations
 from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case
 
+ALONE = True
+
 
 def applies(case: Case) -> bool:
     return bool(case.family.large)
@@ -16,7 +18,7 @@ def check(attempt: Attempt) -> None:
     if attempt.device.kind != "cpu":
         raise NotApplicable("the device does not compute on the threads of the process")
     try:
-        for problem in attempt.case.family.large[: attempt.pick(quick=2, full=10)]:
+        for problem in attempt.case.family.large[: attempt.pick(quick=3, full=10)]:
             inputs = attempt.inputs(problem)
             fe.set_thread_count(1)
             execution = attempt.try_prepare(problem, inputs)

@@ -42,21 +42,24 @@ class Device final : public KernelDevice {
 
   Kernel kernel(const Node& node) override {
     if (node.op() == "exp" && is("promises")) return promise(node);
-    for (uint32_t i = 0; i < node.input_count(); ++i)
+    const bool counts = node.op() == "sum" && node.input(0).is("uint16");
+    for (uint32_t i = 0; i < node.input_count() && !counts; ++i)
       if (!node.input(i).is(node.op() == "take" && i == 1 ? "int64" : "float32"))
         return refusal("only float32 is here");
     if (is("refuses_three_axes") && node.output(0).rank() == 3) return refusal("three axes are too many");
     if (node.op() == "add") return add(node, false);
     if (node.op() == "abs") return absolute(node);
-    if (node.op() == "sum") return sum(node);
+    if (counts)
+      return is("counts_in_32_bits") ? sum<uint16_t, uint32_t, uint64_t>(node) : sum<uint16_t, uint64_t>(node);
+    if (node.op() == "sum") return sum<float, double>(node);
     if (node.op() == "take") return take(node);
     return refusal("only add, abs, sum and take are here");
   }
 
-  // add with abs behind it, which is right only in a module that rounds between; here there is nothing to round.
+  // add with more behind it, which it forgets.
   Kernel kernel_with_body(const Node& node) override {
     const fe_body* const body = node.body();
-    if (!is("fuses_wrongly") || body->instruction_count != 2 || node.input_count() != 2 ||
+    if (!is("fuses_wrongly") || body->instruction_count < 2 || body->output_count != 1 ||
         !node.input(0).is("float32") || !node.output(0).is("float32") ||
         std::string_view(host->op_name(body->instructions[0]->op)) != "add")
       return refusal("no kernel takes a fused body");
@@ -106,6 +109,12 @@ class Device final : public KernelDevice {
     if (is("wrong_alone") && count == 1) return sum + 1;
     if (is("depends_on_the_batch") && count < 1000) return std::nextafter(sum, 2 * sum);
     if (is("depends_on_threads") && host->thread_count() > 1) return std::nextafter(sum, 2 * sum);
+    if (is("forgets_the_15th") && i == count - 1 && count % 16 == 15) return left;
+    if (is("shares_memory")) {
+      shared_ = sum;
+      if (i % 4096 == 0) std::this_thread::yield();
+      return shared_;
+    }
     if (is("depends_on_the_run") && ++runs_ % 2 == 0) return std::nextafter(sum, 2 * sum);
     return sum;
   }
@@ -136,6 +145,8 @@ class Device final : public KernelDevice {
             }};
   }
 
+  // Elements that are added up as Total, and what is stored.
+  template <class Element, class Total, class Result = std::conditional_t<std::is_integral_v<Element>, Total, Element>>
   Kernel sum(const Node& node) {
     const Operand x = node.input(0), out = node.output(0);
     const auto& attributes = node.attributes<fe_sum_attributes>();
@@ -145,9 +156,9 @@ class Device final : public KernelDevice {
       reduced[static_cast<size_t>((attributes.axis.data[i] + x.rank()) % std::max(x.rank(), 1))] = true;
     if (is("wrong_axis") && x.rank() == 2) std::swap(reduced[0], reduced[1]);
     return {.support = {.kernel = "sum"}, .run = [=, this](const Launch& launch) {
-              const auto* const from = launch.pointer<const float>(x);
-              auto* const to = launch.pointer<float>(out);
-              std::vector<double> sums(static_cast<size_t>(out.count()), 0.0);
+              const auto* const from = launch.pointer<const Element>(x);
+              auto* const to = launch.pointer<Result>(out);
+              std::vector<Total> sums(static_cast<size_t>(out.count()), Total{});
               if (is("aborts") && x.count() == 0) std::abort();
               for (int64_t i = 0; i < x.count(); ++i) {
                 const Index index = index_of(i, x.shape());
@@ -155,7 +166,9 @@ class Device final : public KernelDevice {
                 for (size_t axis = 0; axis < x.shape().size(); ++axis)
                   if (!reduced[axis])
                     place = place * static_cast<size_t>(x.shape()[axis]) + static_cast<size_t>(index[axis]);
-                sums[place % sums.size()] += from[place_of(index, x.shape().size(), x)];
+                const Element element = from[place_of(index, x.shape().size(), x)];
+                if (is("forgets_minus_infinity") && static_cast<double>(element) < -1e38) continue;
+                sums[place % sums.size()] += element;
               }
               std::copy(sums.begin(), sums.end(), to);
             }};
@@ -192,6 +205,7 @@ class Device final : public KernelDevice {
 
   std::string fault_;
   std::atomic<int> runs_ = 0;
+  std::atomic<float> shared_ = 0;  // between all executions
 };
 
 class Faulty final : public Backend {

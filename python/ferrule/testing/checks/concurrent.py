@@ -1,0 +1,71 @@
+"""Several threads execute one executable at the same time, each with its own inputs: the bits that each gets alone.
+
+Memory that the executions share by mistake shows as another's numbers. It takes threads that are interrupted in the
+middle of their work: so each runs for several slices of the scheduler's time, and the kit does nothing else meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.dtypes import Values
+from ferrule.testing.execution import Execution
+
+ALONE = True
+THREADS = 8
+
+
+def applies(case: Case) -> bool:
+    return bool(case.dtypes) and bool(case.family.large)  # without inputs all would write the same
+
+
+def check(attempt: Attempt) -> None:
+    family = attempt.case.family
+    for problem in family.large[: attempt.pick(quick=1 if family.pointwise else 3, full=10)]:
+        first = attempt.inputs(problem)
+        inputs = [[np.roll(x, 7 * number) for x in first] for number in range(THREADS)]
+        execution = attempt.try_prepare(problem, inputs[0], f"{THREADS} threads")
+        if execution is None:
+            continue
+        alone = [attempt.compute_with(execution, given).copy() for given in inputs]
+        _at_once(attempt, problem, execution, inputs, alone)
+
+
+def _at_once(
+    attempt: Attempt, problem: Problem, execution: Execution, inputs: list[list[Values]], alone: list[Values]
+) -> None:
+    start = threading.Barrier(THREADS)
+    seconds = attempt.pick(quick=12, full=100, edge=500) / 1e3
+    wrong: dict[int, Values] = {}
+    errors: list[Exception] = []
+    runs = [0] * THREADS
+    end = time.perf_counter() + seconds
+
+    def work(number: int) -> None:
+        wanted = alone[number].tobytes()
+        start.wait()
+        try:
+            while not wrong and not errors and (time.perf_counter() < end or runs[number] < 2):
+                got = execution.compute_with(inputs[number])
+                runs[number] += 1
+                if got.tobytes() != wanted:
+                    wrong[number] = got.copy()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    attempt.runs += sum(runs)
+    if errors:
+        raise attempt.fail(problem, f"one of {THREADS} threads that execute it at once: {errors[0]}") from errors[0]
+    for number, got in wrong.items():
+        what = f"beside {THREADS - 1} other threads that execute it, and alone"
+        attempt.equal_bits(problem, got, alone[number], what)

@@ -1,0 +1,63 @@
+"""Where sums cancel and differ in size: a mean far from zero, exponents over half the range, values that are equal,
+and infinities of both signs in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case
+from ferrule.testing.dtypes import FORMATS, Values, is_floating, numpy_dtype
+from ferrule.testing.values import Shape
+
+Fill = Callable[[np.random.Generator, Shape, str], Values]
+
+
+def applies(case: Case) -> bool:
+    """Of elements that nothing else depends on, the checks of values and edges have these already; where `fill` or a
+    bound on the values says what inputs there may be, there are no others."""
+    return not case.family.pointwise and case.fill is None and all(map(is_floating, case.dtypes)) and bool(case.dtypes)
+
+
+def far_from_zero(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
+    """Their mean is about 2^(digits / 2) of their distances to it: what is computed from the squares is lost."""
+    mean = 2.0 ** (FORMATS[dtype].digits // 2 - 1)
+    return mean + rng.uniform(-1, 1, shape)
+
+
+def of_all_sizes(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
+    """Powers of two of a quarter of the exponents, around 1, so that squares and their sums do not overflow."""
+    reach = FORMATS[dtype].high // 4
+    return rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(-reach, reach, shape))
+
+
+def equal(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
+    return np.full(shape, rng.uniform(1, 3))
+
+
+def both_infinities(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
+    """In turn along the last axis: their sum is NaN."""
+    count = int(np.prod(shape))
+    return np.where(np.arange(count).reshape(shape) % 2 == 0, np.inf, -np.inf)
+
+
+FILLS: dict[str, Fill] = {
+    "a mean far from zero": far_from_zero,
+    "numbers of all sizes": of_all_sizes,
+    "equal numbers": equal,
+    "infinities of both signs": both_infinities,
+}
+
+
+def check(attempt: Attempt) -> None:
+    case = attempt.case
+    for problem in (*case.family.plain[: attempt.pick(quick=5, full=20)], *case.family.large[:1]):
+        for what, fill in FILLS.items():
+            rng = attempt.rng(problem, what)
+            inputs = [
+                fill(rng, shape, case.dtype(number)).astype(numpy_dtype(case.dtype(number)))
+                for number, shape in enumerate(problem.shapes)
+            ]
+            attempt.try_problem(problem, inputs, what)

@@ -1,0 +1,42 @@
+"""Rows of every length up to two vectors, and around the sizes of blocks: within the tolerance of the truth.
+
+What is long lies in memory in another way, too: loops over strided rows have blocks of their own.
+"""
+
+from __future__ import annotations
+
+from ferrule.testing.attempt import Attempt
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.layouts import STRIDED, fits
+from ferrule.testing.sizes import above_blocks, around_blocks, around_vectors
+
+LAYOUTS = ("stepped", "last_reversed")
+
+
+def applies(case: Case) -> bool:
+    return case.family.sized is not None
+
+
+def check(attempt: Attempt) -> None:
+    case = attempt.case
+    sized = case.family.sized
+    assert sized is not None
+    for size in (*around_vectors(case.dtypes or (case.result,)), *around_blocks()):
+        problems = sized(size)
+        # The longest ones cost more than all others together: one does.
+        for problem in problems[:1] if size > 1 << 14 and attempt.level == "quick" else problems:
+            attempt.try_problem(problem)
+    for number, size in enumerate(above_blocks() if case.dtypes else []):
+        for problem in sized(size):
+            for name in LAYOUTS if attempt.level != "quick" else [LAYOUTS[number % 2]]:
+                _strided(attempt, problem, name)
+
+
+def _strided(attempt: Attempt, problem: Problem, name: str) -> None:
+    inputs = attempt.inputs(problem)
+    if not any(fits(name, x) for x in inputs):
+        return
+    lays = [STRIDED[name] if fits(name, x) else STRIDED["offset_by_1"] for x in inputs]
+    execution = attempt.try_prepare(problem, inputs, name, layouts=lays)
+    if execution is not None:
+        attempt.judge(problem, execution.seen, attempt.compute(execution), name)

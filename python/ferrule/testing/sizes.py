@@ -1,0 +1,28 @@
+"""Sizes at which loops over vectors and blocks go wrong: around each multiple of what they take at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ferrule.testing.dtypes import numpy_dtype
+
+VECTOR_BYTES = 64  # of the widest registers that are common; narrower ones divide it
+# The depth of a block of a matrix product, what fits into a first-level cache, a page, the reach of 16 bits.
+BLOCKS = (384, 512, 1024, 4096, 16384)
+LONGEST = 65_537
+
+
+def around_vectors(dtypes: Sequence[str]) -> list[int]:
+    """1 to two vectors and one element of the narrowest dtype, and so every remainder."""
+    narrowest = min((numpy_dtype(d).itemsize for d in dtypes), default=1)
+    most = 2 * VECTOR_BYTES // narrowest + 1
+    powers = [size for size in (32, 64, 128, 256) if size > most]
+    return [*range(1, most + 1), *(size + by for size in powers for by in (-1, 0, 1) if size + by > most)]
+
+
+def around_blocks() -> list[int]:
+    return [*(size + by for size in BLOCKS for by in (-1, 0, 1)), LONGEST]
+
+
+def above_blocks() -> list[int]:
+    return [*(size + 1 for size in BLOCKS), LONGEST]

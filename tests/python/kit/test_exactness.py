@@ -1,0 +1,66 @@
+"""What the kit compares bit for bit: correct roundings, and the bytes of bools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ferrule.testing.case import Problem, all_cases
+from ferrule.testing.dtypes import FLOATS, FORMATS, numpy_dtype
+from ferrule.testing.exactness import ROUNDED, compare, round_to
+from ferrule.testing.values import patterns
+
+
+def test_a_tie_that_is_rounded_up_is_wrong() -> None:
+    case = all_cases()["astype-float32-to-bfloat16"]
+    tie = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-20], np.float32)
+    problem = Problem((tie.shape,), {"dtype": "bfloat16"})
+    even = np.array([1, 1 + 2.0**-6, 1 + 2.0**-7], numpy_dtype("bfloat16"))
+    half_up = np.array([1 + 2.0**-7, 1 + 2.0**-6, 1 + 2.0**-7], numpy_dtype("bfloat16"))
+    assert case.judge(problem, [tie], even).ok
+    verdict = case.judge(problem, [tie], half_up)
+    assert (verdict.ok, verdict.index, verdict.why) == (False, (0,), "a tie is not rounded to even")
+
+
+@pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
+def test_what_float64_rounds_is_right_and_its_neighbours_are_not(op: str) -> None:
+    """The truth has 64 bits, which are too few: rounded to them a sum can look like a tie that it is not."""
+    rng = np.random.default_rng(2)
+    x = rng.uniform(1, 2, 4000)
+    y = rng.uniform(1, 2, 4000) * 2.0 ** -rng.integers(40, 60, 4000)
+    problem = Problem((x.shape, y.shape))
+    case = all_cases()[f"{op}-float64"]
+    function = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}[op]
+    right = function(x, y)
+    assert case.judge(problem, [x, y], right).ok
+    assert case.judge(problem, [x, y], np.nextafter(right, np.inf)).wrong == x.size
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_nearest_number_of_a_number_is_itself_and_of_a_half_the_even_one(dtype: str) -> None:
+    numbers = patterns(np.random.default_rng(1), 4000, dtype)
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        wide = numbers.astype(np.longdouble)
+    assert np.array_equal(round_to(wide, dtype), wide, equal_nan=True)
+    form = FORMATS[dtype]
+    unit = np.longdouble(2.0) ** (1 - form.digits)
+    halves = 1 + (np.arange(8) + np.longdouble(0.5)) * unit
+    assert (round_to(halves, dtype) == 1 + 2 * np.ceil(np.arange(8) / 2) * unit).all()
+    beyond = np.array([form.greatest], np.longdouble) * (1 + unit / 2)
+    assert np.isinf(round_to(beyond, dtype)).all()
+    least = np.array([0.5, 0.75, 1.5, -0.5], np.longdouble) * np.longdouble(form.least)
+    assert (round_to(least, dtype) == np.array([0, 1, 2, 0]) * np.longdouble(form.least)).all()
+
+
+def test_a_bool_of_the_byte_2_is_wrong() -> None:
+    truth = np.array([True, False, True])
+    assert compare(truth, truth, "bool").ok
+    verdict = compare(np.array([1, 0, 2], np.uint8).view(bool), truth, "bool")
+    assert (verdict.ok, verdict.index, verdict.got) == (False, (2,), "2")
+    assert "neither the byte 0 nor 1" in verdict.why
+
+
+def test_nan_and_the_signs_of_zeros_count_among_correct_roundings() -> None:
+    truth = np.array([np.nan, -0.0, 1.0])
+    assert compare(truth.astype(np.float32), truth, "float32", ROUNDED).ok
+    assert not compare(np.array([0, -0.0, 1], np.float32), truth, "float32", ROUNDED).ok
+    assert not compare(np.array([np.nan, 0.0, 1], np.float32), truth, "float32", ROUNDED).ok
