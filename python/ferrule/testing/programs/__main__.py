@@ -24,12 +24,18 @@ def main(arguments: list[str] | None = None) -> int:
     where.add_argument("--device", default="cpu", metavar="NAME", help="a device that ferrule finds (default: cpu)")
     where.add_argument("--backend", type=Path, metavar="FILE", help="a module's file")
     where.add_argument("--variant", metavar="NAME", help="a variant of the CPU module")
-    parser.add_argument("--second", metavar="NAME", help="another device that computes: programs are split over both")
+    parser.add_argument(
+        "--second",
+        metavar="NAME",
+        help="another device that computes, or a module's file: programs are split over both",
+    )
     parser.add_argument("--count", type=int, default=300, help="how many programs (default: 300)")
     parser.add_argument("--seed", type=int, default=0, help="of the first program (default: 0)")
     parser.add_argument("--minutes", type=float, help="stop after so many")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="how many (default: one a core)")
-    parser.add_argument("--shrinks", type=int, default=2, help="programs of each kind of fault made smaller (default: 2)")
+    parser.add_argument(
+        "--shrinks", type=int, default=2, help="programs of each kind of fault made smaller (default: 2)"
+    )
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds without an answer that are a hang")
     options = parser.parse_args(arguments)
     if options.count < 1 or options.processes < 1:
@@ -48,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
         try:
             child.start()
             name = child.devices[0]["name"]
-            return hunt(child, name, batches, options.second, options.shrinks, lambda tally: progress.tell(number, tally))
+            return hunt(
+                child, name, batches, options.second, options.shrinks, lambda tally: progress.tell(number, tally)
+            )
         finally:
             child.close()
 
@@ -107,9 +115,7 @@ def _conclude(tallies: list[Tally], seed: int, seconds: float) -> int:
     kinds = Counter((finding.way, finding.kind) for finding in findings)
     for (way, kind), count in kinds.most_common():
         print(f"{count:6} {way}: {kind}")
-    print(
-        f"{programs} programs from seed {seed} in {seconds:.0f} s, {refused} refused, {len(findings)} with a fault"
-    )
+    print(f"{programs} programs from seed {seed} in {seconds:.0f} s, {refused} refused, {len(findings)} with a fault")
     return 1 if findings else 0
 
 

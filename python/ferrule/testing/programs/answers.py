@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import ferrule as fe
 
 MOST_REFUSALS = 30  # steps that are left out of one program
+DRAWING = "drawing"  # in place of a way: what the device takes is found by asking it
 
 
 class Answers:
@@ -26,11 +27,13 @@ class Answers:
     def __init__(self, devices: Mapping[str, fe.Device], at: Callable[[str], None]) -> None:
         self._devices, self._at = devices, at
         self._takes: dict[str, Callable[..., bool]] = {}
+        self._loaded: dict[str, fe.Device] = {}
 
     def programs(self, device: str, second: str | None, first: int, count: int) -> dict[str, Any]:
         """The faults of the programs of these seeds."""
         places, refused, found = self._places(device, second), 0, []
         for seed in range(first, first + count):
+            self._at(f"program {seed} {DRAWING}")
             program, faults = self._faults(self._draw(places, seed), places)
             refused += program is None
             if faults:
@@ -49,9 +52,7 @@ class Answers:
         shown = [{**vars(fault), "source": source_of(drawn, places, fault)} for fault in faults]
         return {"program": drawn.to_json(), "faults": shown}
 
-    def source(
-        self, device: str, second: str | None, program: dict[str, Any], way: str, kind: str
-    ) -> dict[str, Any]:
+    def source(self, device: str, second: str | None, program: dict[str, Any], way: str, kind: str) -> dict[str, Any]:
         places = self._places(device, second)
         return {"source": source_of(Program.from_json(program), places, Fault(way, kind, ""))}
 
@@ -59,10 +60,14 @@ class Answers:
         self, program: Program, places: Places, ways: list[str] | None = None
     ) -> tuple[Program | None, list[Fault]]:
         """Steps that the device refuses are left out; no program where nothing remains."""
+        seed = program.seed
+
+        def at(way: str) -> None:
+            self._at(f"program {seed} {way}")
+
         for _ in range(MOST_REFUSALS):
             try:
-                at = f"program {program.seed}"
-                return program, faults_of(program, places, lambda way: self._at(f"{at} {way}"), ways)
+                return program, faults_of(program, places, at, ways)
             except Refused as refusal:
                 found = without_step(program, refusal.step)
                 if found is None:
@@ -81,7 +86,18 @@ class Answers:
         import ferrule as fe
 
         first = self._devices.get(device) or fe.device(device)
-        return Places(first, None if second is None else fe.device(second))
+        return Places(first, None if second is None else self._second(second))
+
+    def _second(self, name: str) -> fe.Device:
+        """A device by its name, or the first of a module by its file."""
+        import ferrule as fe
+
+        if not name.endswith((".so", ".dylib", ".dll")):
+            return fe.device(name)
+        if name not in self._loaded:
+            backend = fe.load(name, probe="never")
+            self._loaded[name] = next(one for one in fe.devices(unified=False) if one.backend == backend)
+        return self._loaded[name]
 
 
 def _takes(device: fe.Device) -> Callable[..., bool]:

@@ -283,11 +283,11 @@ def source_of(program: Program, places: Places, fault: Fault) -> str:
     code = code_of(way, program, order_of(program))
     if way.overwrites:
         memories = [f"m{number}" for number in program.writable]
-        code = code.replace("overwrite()", "; ".join(f"{name}[...] = 1 - {name}" for name in memories))
+        code = code.replace("overwrite()", "; ".join(f"{name}[...] = 1 - {name}.astype('int64')" for name in memories))
     lines.append(code.rstrip())
     places_shown = range(len(program.outputs)) if fault.output < 0 else [fault.output]
     lines += [f"print(np.asarray(outputs[{place}]))" for place in places_shown]
     if fault.kind == "aliases":
-        lines += [f"m{number}[...] = np.roll(m{number}, 1)" for number in program.writable]
+        lines += [f"m{number}[...] = 1 - m{number}.astype('int64')" for number in program.writable]
         lines += [f"print(np.asarray(outputs[{place}]))" for place in places_shown]
     return "\n".join(lines)

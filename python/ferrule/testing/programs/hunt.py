@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ferrule.child import Child, ChildEnded
+from ferrule.testing.programs.answers import DRAWING
 from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.shrink import shrink
 
@@ -84,9 +85,9 @@ def _run(
         return
 
 
-def _finding(
-    child: Child, device: str, second: str | None, seed: int, fault: dict[str, Any], small: bool
-) -> Finding:
+def _finding(child: Child, device: str, second: str | None, seed: int, fault: dict[str, Any], small: bool) -> Finding:
+    if fault["way"] == DRAWING:
+        return Finding(seed, fault["way"], fault["kind"], fault["text"])
     drawn = child.ask(do="program", device=device, second=second, seed=seed, program=None, ways=[])
     program = Program.from_json(drawn["program"])
     ways = [fault["way"]]
@@ -105,9 +106,14 @@ def _finding(
         return found is not None and (found["way"], found["kind"]) == (fault["way"], fault["kind"])
 
     if small:
-        program = shrink(program, fails, CRASH_TRIES) if fault["kind"] in ("crashed", "hung") else shrink(program, fails)
+        program = (
+            shrink(program, fails, CRASH_TRIES) if fault["kind"] in ("crashed", "hung") else shrink(program, fails)
+        )
     last, source = ask(program)
-    source = source or child.ask(
-        do="source", device=device, second=second, program=program.to_json(), way=fault["way"], kind=fault["kind"]
-    )["source"]
+    source = (
+        source
+        or child.ask(
+            do="source", device=device, second=second, program=program.to_json(), way=fault["way"], kind=fault["kind"]
+        )["source"]
+    )
     return Finding(seed, fault["way"], fault["kind"], f"{(last or fault)['text']}\n{source}")

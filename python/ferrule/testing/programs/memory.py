@@ -33,7 +33,8 @@ class Memory:
         return f"np.asarray({text}).astype({self.dtype!r})"
 
     def values(self, call: int = 0) -> Values:
-        return evaluate(self.source(call))
+        values: Values = evaluate(self.source(call))
+        return values
 
 
 KINDS = {

@@ -63,7 +63,7 @@ class Reference:
             return ""
         return (
             f"element {verdict.index} is {verdict.got}, not {verdict.wanted}: {verdict.why}, {verdict.ulp:.4g} ULP, "
-            f"allowed {verdict.allowed:.4g} ({self.case.tolerance.reason}); {verdict.wrong} of {verdict.count} are wrong"
+            f"allowed {verdict.allowed:.4g} ({self.case.tolerance.reason}); {verdict.wrong} of {verdict.count} wrong"
         )
 
 
@@ -155,5 +155,5 @@ def operations() -> dict[str, Operation]:
 
 
 def keywords(**values: Any) -> str:
-    """", axis=1", less what is None."""
+    """ ", axis=1", less what is None."""
     return "".join(f", {name}={value!r}" for name, value in values.items() if value is not None)

@@ -93,7 +93,7 @@ class Program:
             lines += [f"    {line}" for line in step.lines({**names, **bare})]
             if with_see:
                 lines.append(f"    see({step.name!r}, {step.name})")
-        lines.append(f"    return {self._tuple(names[name] if name in names else name for name in self.outputs)}")
+        lines.append(f"    return {self._tuple(names.get(name, name) for name in self.outputs)}")
         return "\n".join(lines)
 
     def arguments_source(self, call: int = 0) -> str:

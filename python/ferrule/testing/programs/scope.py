@@ -98,21 +98,23 @@ class Scope:
             return shape, "{0}"
         if how == 1:  # axes in another order
             order = [int(axis) for axis in self.rng.permutation(len(shape))]
-            return tuple(shape[axis] for axis in order), f"{{0}}.transpose({[order.index(k) for k in range(len(shape))]})"
+            return tuple(
+                shape[axis] for axis in order
+            ), f"{{0}}.transpose({[order.index(k) for k in range(len(shape))]})"
         if how == 2:  # repeated along an axis
             axis = self.below(len(shape))
             before = tuple(1 if place == axis else size for place, size in enumerate(shape))
             return before, f"np.broadcast_to({{0}}, {shape})" if shape[axis] else f"{{0}}[{':, ' * axis}:0]"
-        steps, before = [], []
+        steps, sizes = [], []
         for size in shape:
             start, step = self.below(3), self.choose([1, 1, 2, -1, -2] if how == 3 else [1, -1])
             if step > 0:
-                before.append(start + size * step)
+                sizes.append(start + size * step)
                 steps.append(f"{start}:{start + size * step}:{step}")
             else:
-                before.append(start - size * step)
+                sizes.append(start - size * step)
                 steps.append(f"{start - size * step - 1}:{start - 1 if start else ''}:{step}" if size else ":0")
-        return tuple(before), f"{{0}}[{', '.join(steps)}]"
+        return tuple(sizes), f"{{0}}[{', '.join(steps)}]"
 
     def shape(self, most_rank: int = 4) -> Shape:
         """Of an input: small, rarely without elements, rarely of many axes."""

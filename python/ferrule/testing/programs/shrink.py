@@ -9,7 +9,7 @@ import numpy as np
 
 from ferrule.testing.dtypes import Values
 from ferrule.testing.programs.memory import Memory
-from ferrule.testing.programs.operation import operations
+from ferrule.testing.programs.operation import Operand, operations
 from ferrule.testing.programs.program import ARGUMENT, CONSTANT, Input, Program, Step
 from ferrule.testing.programs.steps.updates import SAME
 
@@ -77,8 +77,8 @@ def replacements(program: Program, step: Step, values: Mapping[str, Values]) -> 
 def replaced(program: Program, step: Step, name: str) -> Program:
     """Another value in the place of a step."""
 
-    def use(x: object) -> object:
-        return name if x == step.name and isinstance(x, str) else x
+    def use(x: Operand) -> Operand:
+        return name if x == step.name else x
 
     steps = tuple(
         dataclasses.replace(one, operands=tuple(map(use, one.operands))) for one in program.steps if one is not step
@@ -172,9 +172,7 @@ def resized(program: Program, size: int, less: int) -> Program:
         for memory in program.memories
     )
     steps = tuple(
-        dataclasses.replace(
-            step, attributes={k: fit(v) if k == "shape" else v for k, v in step.attributes.items()}
-        )
+        dataclasses.replace(step, attributes={k: fit(v) if k == "shape" else v for k, v in step.attributes.items()})
         for step in program.steps
     )
     return dataclasses.replace(program, memories=memories, steps=steps)
@@ -185,9 +183,7 @@ def _with(items: tuple[Input, ...], place: int, item: Input) -> tuple[Input, ...
 
 
 def _with_memory(program: Program, number: int, memory: Memory) -> Program:
-    return dataclasses.replace(
-        program, memories=(*program.memories[:number], memory, *program.memories[number + 1 :])
-    )
+    return dataclasses.replace(program, memories=(*program.memories[:number], memory, *program.memories[number + 1 :]))
 
 
 def evaluate_view(view: str, memory: Values) -> Values:

@@ -87,8 +87,10 @@ class Binary(Operation):
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
         if attributes.get("symbol"):
-            return f"({operands[0]}) {self._symbol} ({operands[1]})" if "-" in "".join(operands) else (
-                f"{operands[0]} {self._symbol} {operands[1]}"
+            return (
+                f"({operands[0]}) {self._symbol} ({operands[1]})"
+                if "-" in "".join(operands)
+                else (f"{operands[0]} {self._symbol} {operands[1]}")
             )
         return f"fe.{self.name}({operands[0]}, {operands[1]})"
 

@@ -118,10 +118,10 @@ def draw_key(scope: Scope, shape: Sequence[int], arrays: bool = True, repeats: b
     while whole >= 0 and items[whole] == ":" and scope.one_in(2):
         items.pop()
         whole -= 1
-    if gather < 0 and scope.one_in(6) and len(shape) < 6:
-        items.insert(scope.below(len(items) + 1), "None")
     if len(items) == len(shape) and ":" in items and plain and scope.one_in(4):
         items[items.index(":")] = "..."
+    if gather < 0 and scope.one_in(6) and len(shape) < 6:
+        items.insert(scope.below(len(items) + 1), "None")
     return ", ".join(items) or "..."
 
 
@@ -267,11 +267,15 @@ class Like(Operation):
 OPERATIONS: list[Operation] = [
     View("reshape", 2, another_shape, "fe.reshape({0}, {shape})", reshaped),
     View("permute_dims", 2, another_order, "fe.permute_dims({0}, {axes})", lambda x, axes: np.transpose(x, axes)),
-    View("broadcast_to", 1.5, a_larger_shape, "fe.broadcast_to({0}, {shape})", lambda x, shape: np.broadcast_to(x, shape)),
+    View(
+        "broadcast_to", 1.5, a_larger_shape, "fe.broadcast_to({0}, {shape})", lambda x, shape: np.broadcast_to(x, shape)
+    ),
     View("flip", 1.5, some_axes, "fe.flip({0}, axis={axis})", flipped),
     View("expand_dims", 0.7, a_place, "fe.expand_dims({0}, axis={axis})", lambda x, axis: np.expand_dims(x, axis)),
     View("squeeze", 0.5, lambda scope, x: {}, "fe.squeeze({0})", np.squeeze),
-    View("moveaxis", 0.7, two_axes, "fe.moveaxis({0}, {source}, {to})", lambda x, source, to: np.moveaxis(x, source, to)),
+    View(
+        "moveaxis", 0.7, two_axes, "fe.moveaxis({0}, {source}, {to})", lambda x, source, to: np.moveaxis(x, source, to)
+    ),
     View("split", 1.5, a_part, "fe.split({0}, {places}, axis={axis})[{part}]", part),
     View("index", 5, a_key, "{0}[{key}]", chosen),
     Joined("concat", 2),

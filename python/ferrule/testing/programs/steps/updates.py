@@ -69,7 +69,7 @@ class Update(Operation):
 def _how(scope: Scope, x: str) -> dict[str, Any]:
     value = scope.values[x]
     how = scope.choose([how for how in COPIES if how != "slice" or value.ndim])
-    more = {"astype": {"dtype": value.dtype.name}, "view": {"shape": list(value.shape)}}
+    more: dict[str, dict[str, Any]] = {"astype": {"dtype": value.dtype.name}, "view": {"shape": list(value.shape)}}
     return {"how": how, **more.get(how, {})}
 
 
