@@ -12,12 +12,15 @@ import numpy as np
 from ferrule.testing.dtypes import Values
 from ferrule.testing.programs.operation import difference, operations
 from ferrule.testing.programs.program import Program
-from ferrule.testing.programs.ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of
+from ferrule.testing.programs.ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
 
 if TYPE_CHECKING:
     import ferrule as fe
 
 PRELUDE = "import copy\n\nimport ml_dtypes\nimport numpy as np\n\nimport ferrule as fe\n"
+OVERWRITE = """def overwrite():
+    for memory in memories:
+        memory[...] = 1 - memory.astype("int64")"""
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,12 @@ class Run:
             "device": places.device,
             "second": places.second,
             "see": lambda name, value: None,
-            "overwrite": self.overwrite,
+            "overwrite": lambda: overwrite(self.names["memories"]),
         }
         self._do(program.setup_source(0))
         self._do(program.body_source(way.sees))
         self._do(program.arguments_source(0))
+        self.names["memories"] = [self.names[f"m{number}"] for number in program.writable]
         if way.call:
             first = self.names["arguments"]
             others: dict[str, Any] = dict(self.names)
@@ -94,18 +98,10 @@ class Run:
         with np.errstate(all="ignore"):
             exec(code, self.names)
 
-    def memories(self) -> list[Values]:
-        every = [self.names, self._others] if self.way.call else [self.names]
-        return [names[f"m{number}"] for names in every for number in self.program.writable]
-
     def overwrite(self) -> None:
         """Other bytes in everything that may be written."""
-        for memory in self.memories():
-            flat = memory.reshape(-1)
-            if memory.dtype == np.bool_:
-                np.logical_not(flat, out=flat)
-            else:
-                flat.view(np.uint8)[...] ^= 0x55
+        for names in (self.names, self._others) if self.way.call else (self.names,):
+            overwrite([names[f"m{number}"] for number in self.program.writable])
 
     def compute(self, order: list[int]) -> Outcome:
         import ferrule as fe
@@ -124,6 +120,16 @@ class Run:
             return Outcome(error=error)
         finally:
             fe.set_thread_count(0)
+
+
+def overwrite(memories: Sequence[Values]) -> None:
+    """Other bytes."""
+    for memory in memories:
+        flat = memory.reshape(-1)
+        if memory.dtype == np.bool_:
+            np.logical_not(flat, out=flat)
+        else:
+            flat.view(np.uint8)[...] ^= 0x55
 
 
 def see_steps(program: Program, places: Places, way: Way) -> tuple[dict[str, Values], Outcome]:
@@ -211,6 +217,9 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
     kept = [None if output is None else np.asarray(output) for output in outcome.outputs]
     if len(kept) != len(wanted):
         return Fault(way.name, "bits", f"gave {len(kept)} outputs, not {len(wanted)}")
+    if way.only_traced:
+        surely = traced_outputs(program)
+        kept = [output if place in surely else None for place, output in enumerate(kept)]
     passed = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
     for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
         if got is None or (way.overwrites and program.outputs[place] in passed):
@@ -218,6 +227,8 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
         text = difference(got, right)
         if text:
             return Fault(way.name, "bits", f"outputs[{place}], which is {program.outputs[place]}: {text}", place)
+    if way.into_inputs:
+        return None
     run.overwrite()
     for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
         if got is None or program.outputs[place] in passed:
@@ -274,20 +285,16 @@ def source_of(program: Program, places: Places, fault: Fault) -> str:
         lines.append(f"second = fe.device({places.second.name!r})")
     if way.sees:
         lines.append("see = lambda name, value: print(name, np.asarray(value))")
-    lines += [program.setup_source(0), "", "", program.body_source(way.sees), "", ""]
     if way.call:
-        other = program.setup_source(1)
-        lines += [program.arguments_source(0), other, program.arguments_source(1).replace("arguments", "others", 1)]
-    else:
-        lines.append(program.arguments_source(0))
-    code = code_of(way, program, order_of(program))
-    if way.overwrites:
-        memories = [f"m{number}" for number in program.writable]
-        code = code.replace("overwrite()", "; ".join(f"{name}[...] = 1 - {name}.astype('int64')" for name in memories))
-    lines.append(code.rstrip())
+        lines += [program.setup_source(1), program.arguments_source(1).replace("arguments", "others", 1)]
+    lines += [program.setup_source(0), program.arguments_source(0)]
+    lines.append(f"memories = [{', '.join(f'm{number}' for number in program.writable)}]")
+    if "overwrite()" in way.code or fault.kind == "aliases":
+        lines += ["", "", OVERWRITE]
+    lines += ["", "", program.body_source(way.sees), "", ""]
+    lines.append(code_of(way, program, order_of(program)).rstrip())
     places_shown = range(len(program.outputs)) if fault.output < 0 else [fault.output]
     lines += [f"print(np.asarray(outputs[{place}]))" for place in places_shown]
     if fault.kind == "aliases":
-        lines += [f"m{number}[...] = 1 - m{number}.astype('int64')" for number in program.writable]
-        lines += [f"print(np.asarray(outputs[{place}]))" for place in places_shown]
+        lines += ["overwrite()", *(f"print(np.asarray(outputs[{place}]))" for place in places_shown)]
     return "\n".join(lines)

@@ -1,7 +1,8 @@
 """The ways in which one program is computed, each as the code that does it.
 
-They find `program`, `arguments`, `others` (other arguments of the same types), `order` (of the outputs), `device` and
-`second` (another device, or None), and leave `outputs`: arrays, or None where a way does not give that one.
+They find `program`, `arguments`, `others` (other arguments of the same types), `device`, `second` (another device, or
+None), `memories` (NumPy's that can be written) and `overwrite()` of these, and leave `outputs`: arrays, or None where a
+way does not give that one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from ferrule.testing.programs.program import Program
 @dataclass(frozen=True)
 class Way:
     """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
-    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten in between."""
+    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
+    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be anything."""
 
     name: str
     code: str
@@ -22,6 +24,8 @@ class Way:
     call: int = 0
     traced: bool = False
     overwrites: bool = False
+    into_inputs: bool = False
+    only_traced: bool = False
     needs_second: bool = False
     needs_array: bool = False  # an argument that is an array
 
@@ -76,6 +80,14 @@ WAYS = (
         call=1,
         traced=True,
     ),
+    Way(
+        "constants_kept",
+        "function = fe.graph(program, device=device)\nfunction(*arguments)\noverwrite()\noutputs = function(*others)\n",
+        call=1,
+        traced=True,
+        only_traced=True,
+        needs_array=True,
+    ),
     Way("unfused", "outputs = fe.graph(program, device=device, fuse=False)(*arguments)\n", traced=True),
     Way(
         "by_hand",
@@ -85,6 +97,24 @@ graph.compute(*{ARRAYS}, out=out)
 outputs = [out[traced.index(place)] if place in traced else None for place in range(len(made))]
 """,
         traced=True,
+        needs_array=True,
+    ),
+    Way(
+        "into_inputs",
+        BY_HAND.replace("{type}", "fe.Graph").replace("{strides}", "")
+        + f"""out, free = [], list(memories)
+for y in graph.outputs:
+    fits = [m for m in free if (m.shape, m.dtype) == (y.shape, y.dtype)]
+    out.append(fits[0] if fits else np.full(y.shape, 1).astype(y.dtype))
+    free = [m for m in free if m is not out[-1]]
+try:
+    graph.compute(*{ARRAYS}, out=out)
+except fe.InvalidArgumentError:  # it may refuse to overwrite what it reads
+    out = None
+outputs = [out[traced.index(place)] if place in traced else None for place in range(len(made))] if out else []
+""",
+        traced=True,
+        into_inputs=True,
         needs_array=True,
     ),
     Way(
@@ -138,10 +168,12 @@ def code_of(way: Way, program: Program, order: list[int]) -> str:
 
 
 def traced_outputs(program: Program) -> list[int]:
-    """The places of outputs that depend on an argument: others are no values of a graph."""
+    """The places of outputs that surely depend on an argument: others are no values of a graph."""
     known = {*program.parameters} - {number.name for number in program.numbers}
     for step in program.steps:
-        if any(name in known for name in step.reads) and step.operation != "full_like":
+        # An update may write nothing.
+        reads = step.operands[:1] if step.operation == "update" else step.reads
+        if any(name in known for name in reads) and step.operation != "full_like":
             known.add(step.name)
     return [place for place, name in enumerate(program.outputs) if name in known]
 
@@ -149,6 +181,8 @@ def traced_outputs(program: Program) -> list[int]:
 def applies(way: Way, program: Program, second: object) -> bool:
     if way.needs_second and second is None:
         return False
-    if program.raises and way.overwrites:
+    if program.raises and (way.overwrites or way.into_inputs):
+        return False
+    if way.into_inputs and not program.writable:
         return False
     return not way.needs_array or bool(traced_outputs(program))
