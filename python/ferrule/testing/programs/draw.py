@@ -33,7 +33,7 @@ def draw_program(seed: int, takes: Takes = takes_all) -> Program:
     steps: list[Step] = []
     with np.errstate(all="ignore"):
         for _ in range(scope.between(1, MOST_STEPS)):
-            drawn = draw_step(scope)
+            drawn = draw_twin(scope, steps) if steps and scope.one_in(8) else draw_step(scope)
             if drawn is not None:
                 steps.append(append(scope, drawn, len(steps)))
         raises = scope.one_in(15) and draw_error(scope, steps)
@@ -55,6 +55,17 @@ def draw_step(scope: Scope) -> Drawn | None:
         if drawn is not None:
             return drawn
     return None
+
+
+def draw_twin(scope: Scope, steps: list[Step]) -> Drawn | None:
+    """An earlier step again: the same, or of the same value with attributes of its own."""
+    step = scope.choose(steps)
+    if scope.one_in(3) or not step.reads:
+        return Drawn(step.operation, step.operands, step.attributes)
+    values, scope.values = scope.values, {step.reads[0]: scope.values[step.reads[0]]}
+    drawn = operations()[step.operation].draw(scope)
+    scope.values = {**values, **scope.values}
+    return drawn
 
 
 def draw_error(scope: Scope, steps: list[Step]) -> bool:
