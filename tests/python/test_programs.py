@@ -111,3 +111,12 @@ def test_a_crash_costs_one_process_and_names_its_program(child: Child, monkeypat
     tally = hunt(child, "cpu:0", batches_of(range(10)), shrinks=0)
     assert tally.programs == 10
     assert Finding(4, "graph", "crashed", tally.findings[0].text) == tally.findings[0]
+
+
+def test_the_kit_runs_programs_and_says_how_to_repeat_them(null_module: Path) -> None:
+    options = ["--ferrule-backend", str(null_module), "--ferrule-level", "brief", "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", "--pyargs", "ferrule.testing.test_programs", *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout
+    assert "def program(" in run.stdout
+    assert f"python -m ferrule.testing.programs --backend={null_module} --seed 0 --count 20" in run.stdout

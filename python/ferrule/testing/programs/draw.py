@@ -60,9 +60,10 @@ def draw_step(scope: Scope) -> Drawn | None:
 def draw_twin(scope: Scope, steps: list[Step]) -> Drawn | None:
     """An earlier step again: the same, or of the same value with attributes of its own."""
     step = scope.choose(steps)
-    if scope.one_in(3) or not step.reads:
+    arrays = [name for name in step.reads if name in scope.values]
+    if scope.one_in(3) or not arrays:
         return Drawn(step.operation, step.operands, step.attributes)
-    values, scope.values = scope.values, {step.reads[0]: scope.values[step.reads[0]]}
+    values, scope.values = scope.values, {arrays[0]: scope.values[arrays[0]]}
     drawn = operations()[step.operation].draw(scope)
     scope.values = {**values, **scope.values}
     return drawn

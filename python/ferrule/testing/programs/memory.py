@@ -42,6 +42,7 @@ KINDS = {
     "positive": "{seed}.uniform(0.5, 2, {shape})",
     "eighths": "({seed}.integers(-32, 33, {shape}) / 8)",
     "far": "({seed}.uniform(-1, 1, {shape}) + 1000)",
+    "wide": "{seed}.uniform(-6e4, 6e4, {shape})",
     "edges": f"{{seed}}.choice(np.array([{EDGES}]), {{shape}})",
     "bools": "({seed}.random({shape}) < 0.5)",
     "integers": "{seed}.integers({low}, {high}, {shape}, dtype=np.int64, endpoint=True)",
@@ -67,8 +68,8 @@ def draw_memory(rng: np.random.Generator, dtype: str, shape: Shape, kind: str = 
     if dtype == "bool":
         return Memory(dtype, shape, "bools", seed, writable=writable)
     if is_floating(dtype):
-        kinds = ["ordinary", "eighths", "positive", "far", "edges"]
-        drawn = kind or str(rng.choice(kinds, p=[0.42, 0.25, 0.15, 0.06, 0.12]))
+        kinds = ["ordinary", "eighths", "positive", "far", "wide", "edges"]
+        drawn = kind or str(rng.choice(kinds, p=[0.4, 0.25, 0.12, 0.06, 0.05, 0.12]))
         return Memory(dtype, shape, drawn, seed, writable=writable)
     info = np.iinfo(dtype)
     if rng.random() < 0.7:

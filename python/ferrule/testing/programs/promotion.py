@@ -42,7 +42,7 @@ def rounded(values: Values, dtype: str) -> Values:
         return np.copysign(nearest, values).astype(numpy_dtype(dtype))
 
 
-def converted(values: Values | float, dtype: str, number_beside: bool = False) -> Values:
+def converted(values: Values | float, dtype: str) -> Values:
     """Values, or a Python number, in a dtype of the same kind or a higher one."""
     array = np.asarray(values)
     if array.dtype.name == dtype:

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.dtypes import FLOATS, Values
 from ferrule.testing.programs.memory import Memory, Shape, draw_memory, evaluate
 from ferrule.testing.programs.operation import Given, Operand
 from ferrule.testing.programs.program import ARGUMENT, BARE, CONSTANT, NUMBER, Input, Number
-from ferrule.testing.programs.promotion import converted
+from ferrule.testing.programs.promotion import converted, promoted_all
 
 Takes = Callable[..., bool]  # (op, *dtypes): whether the device has it
 MOST_INPUTS = 7
@@ -73,16 +73,12 @@ class Scope:
 
     def add_shared(self) -> str | None:
         """Another view of a memory that an input lies in already."""
-        numbers = [number for number, memory in enumerate(self.memories) if memory.shape and memory.kind != "index"]
+        numbers = [number for number, memory in enumerate(self.memories) if memory.shape]
         if not numbers or len(self.inputs) >= MOST_INPUTS:
             return None
         number = self.choose(numbers)
-        memory = self.memories[number]
-        if memory.high > 0 and memory.low == 0:
-            return None  # it has limits
-        keys = [self.choose(["::-1", "1:", "::2", ":", ":-1", ":0"] if self.one_in(3) else ["::-1", ":", "1:"])]
-        view = f"{{0}}[{', '.join(keys)}]"
-        return self._add(number, view + (".T" if self.one_in(4) else ""))
+        key = self.choose(["::-1", "1:", "::2", ":", ":-1", ":0"] if self.one_in(3) else ["::-1", ":", "1:"])
+        return self._add(number, f"{{0}}[{key}]" + (".T" if self.one_in(4) else ""))
 
     def _add(self, memory: int, view: str) -> str:
         role = self.choose([ARGUMENT, ARGUMENT, ARGUMENT, CONSTANT, CONSTANT, BARE])
@@ -166,13 +162,8 @@ class Scope:
 
 def shared_dtype(given: Given) -> str | None:
     """That in which arrays and numbers meet."""
-    from ferrule.testing.programs.promotion import promoted_all
-
     return promoted_all(*(x.dtype.name for x in given if isinstance(x, (np.ndarray, np.generic))))
 
 
 def meet(given: Given, dtype: str) -> list[Values]:
     return [converted(x, dtype) for x in given]
-
-
-__all__ = ["FLOATS", "INTEGERS", "Scope", "meet", "shared_dtype"]

@@ -132,7 +132,7 @@ def simpler_inputs(program: Program) -> Iterator[Program]:
     for number, memory in enumerate(program.memories):
         if memory.writable:
             yield _with_memory(program, number, dataclasses.replace(memory, writable=False))
-        if memory.kind in ("ordinary", "far", "edges", "positive"):
+        if memory.kind in ("ordinary", "far", "wide", "edges", "positive"):
             yield _with_memory(program, number, dataclasses.replace(memory, kind="eighths"))
         if memory.kind in ("integers", "unsigned") and memory.high > 9:
             small = dataclasses.replace(memory, kind="integers", low=max(memory.low, -9), high=9)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ferrule.testing.dtypes import Values
 from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, exact, keywords
-from ferrule.testing.programs.scope import Scope, meet, shared_dtype
+from ferrule.testing.programs.scope import Scope, meet
 
 Text = Callable[[Sequence[str], Mapping[str, Any]], str]
 Move = Callable[..., Values]
@@ -110,7 +110,7 @@ def draw_key(scope: Scope, shape: Sequence[int], arrays: bool = True, repeats: b
             count = scope.between(0 if scope.one_in(8) else 1, 4 if repeats else min(size, 4))
             chosen = scope.rng.integers(-size, size, count) if repeats else scope.rng.permutation(size)[:count]
             items.append(f"[{', '.join(str(int(i)) for i in chosen)}]")
-        elif size > 0 and gather < 0 and scope.one_in(6):
+        elif size > 0 and scope.one_in(6):
             items.append(str(scope.between(-size, size - 1)))
         else:
             items.append(draw_slice(scope, size))
@@ -231,14 +231,14 @@ class Take(Operation):
 
 class Pad(Operation):
     def draw(self, scope: Scope) -> Drawn | None:
-        x = scope.pick(lambda v: v.dtype != np.bool_ and scope.takes("pad", v.dtype.name, v.dtype.name))
+        x = scope.pick(lambda v: scope.takes("pad", v.dtype.name, v.dtype.name))
         if x is None:
             return None
         value = scope.values[x]
         widths = [[scope.below(3) if scope.one_in(2) else 0 for _ in range(2)] for _ in value.shape]
         if np.prod([n + sum(pair) for n, pair in zip(value.shape, widths, strict=True)], dtype=object) > scope.most:
             return None
-        number = scope.number_beside(value.dtype.name) if scope.one_in(2) else 0
+        number = scope.number_beside(value.dtype.name) if scope.one_in(2) and value.dtype != np.bool_ else 0
         return self.drawn(x, number, widths=widths) if value.ndim else None
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
@@ -246,7 +246,7 @@ class Pad(Operation):
         return f"fe.pad({operands[0]}, {attributes['widths']}{value})"
 
     def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
-        x, filler = meet(given, shared_dtype(given) or "")
+        x, filler = meet(given, given[0].dtype.name)
         return exact(np.pad(x, attributes["widths"], constant_values=filler[()]))
 
 
