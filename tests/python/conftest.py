@@ -132,3 +132,9 @@ def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for step in (["-S", sources, "-B", folder, f"-Dferrule_DIR={where}"], ["--build", folder]):
         subprocess.run(["cmake", *step], check=True, capture_output=True)
     return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add = parser.getgroup("programs", "random programs (test_programs.py)").addoption
+    add("--programs-count", type=int, default=400, help="how many (default: 400)")
+    add("--programs-seed", type=int, default=0, help="of the first (default: 0)")

@@ -27,6 +27,11 @@ def compounded(relative: float) -> float:
     return relative / (1 - relative) if relative < 0.5 else math.inf
 
 
+def grown(relative: Values) -> Values:
+    """The same for each element: r / (1 - r), which says nothing from r = 1/2 on."""
+    return np.where(relative < 0.5, relative / (1 - relative), np.inf)
+
+
 def least(dtype: str) -> float:
     """The least number of the accumulator: what is lost where a result is subnormal."""
     return FORMATS[ACCUMULATORS[dtype]].least

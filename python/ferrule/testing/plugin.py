@@ -23,6 +23,7 @@ from ferrule.testing.checks import runs_alone
 from ferrule.testing.child import Child
 from ferrule.testing.expected import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
+from ferrule.testing.programs.part import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
@@ -134,6 +135,13 @@ class Kit:
             pytest.skip(f"not applicable: {'; '.join(result.sentences)}")
         message = "" if result.outcome == "passed" else "\n".join(result.sentences)
         self._conclude(subject.module_record(check, result.outcome, message, result.command), request)
+
+    def run_programs(self, subject: Subject, part: int, request: pytest.FixtureRequest) -> None:
+        record = programs_record(subject, part, self.seed)
+        if record.state == "refused":
+            _attach(request, [record])
+            pytest.skip(f"refused: {record.reason}")
+        self._conclude(record, request)
 
     @staticmethod
     def _conclude(record: Record, request: pytest.FixtureRequest) -> None:

@@ -13,12 +13,14 @@ from ferrule.testing.target import Target, open_target, runnable_variants
 if TYPE_CHECKING:
     import ferrule as fe
     from ferrule.testing.attempt import Attempt
+    from ferrule.testing.programs.answers import Answers
 
 
 class Worker:
     def __init__(self, send: Callable[[Reply], None]) -> None:
         self._send = send
         self._devices: dict[str, fe.Device] = {}
+        self._answers: Answers | None = None
 
     def at(self, text: str) -> None:
         self._send({"at": text})
@@ -30,7 +32,16 @@ class Worker:
             "support": self._support,
             "check": self._check,
         }
-        return known[request.pop("do")](**request)
+        what = request.pop("do")
+        return known[what](**request) if what in known else self._of_programs(what, request)
+
+    def _of_programs(self, what: str, request: dict[str, Any]) -> Reply:
+        from ferrule.testing.programs.answers import Answers
+
+        if self._answers is None:
+            self._answers = Answers(self._devices, self.at)
+        answer: Reply = getattr(self._answers, what)(**request)
+        return answer
 
     def _variants(self) -> Reply:
         return {"variants": runnable_variants()}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, least_normal
+from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import FLOATS, INTEGERS, Values, accumulator_roundoff, is_floating
 from ferrule.testing.exactness import EXACT, Tolerance
@@ -72,7 +72,8 @@ def attention_bound(inputs: list[Values], attributes: dict[str, Any], truth: Val
     each = np.where(weights > 0, score_error + (np.abs(s) + FUNCTION) * u, 0)
     whole = np.sum(weights * each, axis=-1, keepdims=True)
     relative = each + whole + gamma(3 * keys + 3, dtype)
-    weighted = matmul(weights * relative / (1 - relative), np.abs(value))
+    # A weight of zero is zero: its error must not become one of infinity times zero.
+    weighted = matmul(np.where(weights > 0, weights * grown(relative), 0), np.abs(value))
     return np.asarray(weighted + 2 * least_normal(dtype) * np.sum(np.abs(value), axis=-2, keepdims=True))
 
 

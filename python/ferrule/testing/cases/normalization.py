@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, least_normal
+from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.cases.statistics import distances, mean, mean_error, squares_error
 from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
@@ -47,13 +47,13 @@ def softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Value
     s = shifted(inputs[0], attributes["axis"])
     each, whole = sum_of_exponentials_error(s, truth, attributes["axis"], dtype)
     relative = each + whole + gamma(2, dtype)
-    return np.asarray(truth * relative / (1 - relative) + 2 * least_normal(dtype))
+    return np.asarray(truth * grown(relative) + 2 * least_normal(dtype))
 
 
 def log_softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
     s, u = shifted(inputs[0], attributes["axis"]), accumulator_roundoff(dtype)
     _, whole = sum_of_exponentials_error(s, np.exp(truth), attributes["axis"], dtype)
-    return np.asarray(u * np.abs(s) + whole / (1 - whole) + u * FUNCTION * np.abs(s - truth) + u * np.abs(truth))
+    return np.asarray(u * np.abs(s) + grown(whole) + u * FUNCTION * np.abs(s - truth) + u * np.abs(truth))
 
 
 def masked(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
@@ -75,7 +75,7 @@ def layer_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Va
     distance = distances(x, [-1])
     whole = mean(distance * distance, [-1], True) + attributes["epsilon"]
     relative = squares_error(x, [-1], dtype) / n / whole / 2 + (FUNCTION + 5) * u
-    off = mean_error(x, [-1], dtype) + np.abs(distance) * relative / (1 - relative)
+    off = mean_error(x, [-1], dtype) + np.abs(distance) * grown(relative)
     return np.asarray(off / np.sqrt(whole) * weight + u * np.abs(truth))
 
 

@@ -1,0 +1,1 @@
+"""Random programs, computed in every way and held against NumPy: docs/kit.md."""

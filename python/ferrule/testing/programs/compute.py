@@ -1,0 +1,300 @@
+"""One program computed in every way: each step held against NumPy, each way against the steps one by one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import Values
+from ferrule.testing.programs.operation import difference, operations
+from ferrule.testing.programs.program import Program
+from ferrule.testing.programs.ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
+
+if TYPE_CHECKING:
+    import ferrule as fe
+
+PRELUDE = "import copy\n\nimport ml_dtypes\nimport numpy as np\n\nimport ferrule as fe\n"
+OVERWRITE = """def overwrite():
+    for memory in memories:
+        memory[...] = 1 - memory.astype("int64")"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`kind` is what it has in common with the same fault of a smaller program; `output` the place that is wrong."""
+
+    way: str
+    kind: str
+    text: str
+    output: int = -1
+
+    def is_as(self, other: Fault) -> bool:
+        return (self.way, self.kind) == (other.way, other.kind)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Devices: that of the program, another one where there is one."""
+
+    device: fe.Device
+    second: fe.Device | None = None
+
+
+class Refused(Exception):  # noqa: N818 - an answer
+    """The device does not take a step."""
+
+    def __init__(self, step: str, why: str) -> None:
+        super().__init__(why)
+        self.step = step
+
+
+@dataclass
+class Outcome:
+    """Arrays of a way, or the error that it raised."""
+
+    outputs: Sequence[Any] = ()
+    error: Exception | None = None
+
+
+class Run:
+    """A program's namespace, in which one way is computed."""
+
+    def __init__(self, program: Program, places: Places, way: Way) -> None:
+        import ml_dtypes
+
+        import ferrule as fe
+
+        self.program, self.way = program, way
+        self.names: dict[str, Any] = {
+            "np": np,
+            "fe": fe,
+            "copy": copy,
+            "ml_dtypes": ml_dtypes,
+            "device": places.device,
+            "second": places.second,
+            "see": lambda name, value: None,
+            "overwrite": lambda: overwrite(self.names["memories"]),
+        }
+        self._do(program.setup_source(0))
+        self._do(program.body_source(way.sees))
+        self._do(program.arguments_source(0))
+        self.names["memories"] = [self.names[f"m{number}"] for number in program.writable]
+        if way.call:
+            first = self.names["arguments"]
+            others: dict[str, Any] = dict(self.names)
+            with np.errstate(all="ignore"):
+                exec(program.setup_source(1), others)
+            exec(program.arguments_source(1), others)
+            self.names["others"], self.names["arguments"] = others["arguments"], first
+            self._others = others
+        else:
+            self._others = self.names
+
+    def _do(self, code: str) -> None:
+        with np.errstate(all="ignore"):
+            exec(code, self.names)
+
+    def overwrite(self) -> None:
+        """Other bytes in everything that may be written."""
+        for names in (self.names, self._others) if self.way.call else (self.names,):
+            overwrite([names[f"m{number}"] for number in self.program.writable])
+
+    def compute(self, order: list[int]) -> Outcome:
+        import ferrule as fe
+
+        try:
+            self._do(code_of(self.way, self.program, order))
+            outputs = self.names["outputs"]
+            for output in outputs:
+                np.asarray(output)
+            return Outcome(outputs)
+        except fe.UnsupportedError:
+            raise
+        except AssertionError:
+            return Outcome()
+        except Exception as error:
+            return Outcome(error=error)
+        finally:
+            fe.set_thread_count(0)
+
+
+def overwrite(memories: Sequence[Values]) -> None:
+    """Other bytes."""
+    for memory in memories:
+        flat = memory.reshape(-1)
+        if memory.dtype == np.bool_:
+            np.logical_not(flat, out=flat)
+        else:
+            flat.view(np.uint8)[...] ^= 0x55
+
+
+def see_steps(program: Program, places: Places, way: Way) -> tuple[dict[str, Values], Outcome]:
+    """Each value, computed as soon as it is made; raises Refused."""
+    import ferrule as fe
+
+    run = Run(program, places, way)
+    own = run._others
+    seen = {one.name: own[f"a_{one.name}"].copy() for one in program.inputs}
+    last = [""]
+
+    def see(name: str, value: Any) -> None:
+        seen[name] = np.array(value)  # a copy
+        last[0] = name
+
+    run.names["see"] = see
+    try:
+        return seen, run.compute([])
+    except fe.UnsupportedError as error:
+        names = [step.name for step in program.steps]
+        after = names.index(last[0]) + 1 if last[0] else 0
+        raise Refused(names[after] if after < len(names) else "", str(error)) from error
+
+
+def judge_steps(program: Program, seen: Mapping[str, Values], call: int = 0) -> Fault | None:
+    """Each step against NumPy, given what ferrule made of those before it."""
+    numbers = {number.name: number.values[call] for number in program.numbers}
+    for step in program.steps:
+        if operations()[step.operation].raises:
+            continue
+        given = [(seen[x] if x in seen else numbers[x]) if isinstance(x, str) else x for x in step.operands]
+        reference = operations()[step.operation].reference(given, step.attributes)
+        text = reference.fault(seen[step.name])
+        if text:
+            line = "; ".join(step.lines({}))
+            return Fault("steps", f"NumPy: {step.operation}", f"{line}: {text}")
+    return None
+
+
+def faults_of(
+    program: Program,
+    places: Places,
+    at: Callable[[str], None] = lambda text: None,
+    only: Sequence[str] | None = None,
+) -> list[Fault]:
+    """What is wrong with the program: the first fault of each way, or of some. Raises Refused."""
+    ways = [way for way in (STEPS, *WAYS) if applies(way, program, places.second) and (not only or way.name in only)]
+    at("steps")
+    seen, outcome = see_steps(program, places, STEPS)
+    if program.raises:
+        return error_faults(program, places, outcome, ways, at)
+    if outcome.error is not None:
+        return [raised("steps", outcome.error)]
+    fault = judge_steps(program, seen)
+    if fault is not None:
+        return [fault]
+    wanted = [[seen[name] for name in program.outputs]]
+    if not only or any(way.call for way in ways) or STEPS_AGAIN.name in only:
+        at(STEPS_AGAIN.name)
+        again, second_outcome = see_steps(program, places, STEPS_AGAIN)
+        if second_outcome.error is not None:
+            return [raised(STEPS_AGAIN.name, second_outcome.error)]
+        wanted.append([again[name] for name in program.outputs])
+    found = []
+    for way in ways:
+        at(way.name)
+        fault = compare(program, places, way, wanted[way.call])
+        if fault is not None:
+            found.append(fault)
+    return found
+
+
+def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]) -> Fault | None:
+    import ferrule as fe
+
+    run = Run(program, places, way)
+    try:
+        outcome = run.compute(order_of(program))
+    except fe.UnsupportedError as error:
+        return raised(way.name, error)
+    if outcome.error is not None:
+        return raised(way.name, outcome.error)
+    if not outcome.outputs:
+        return None  # the way does not apply
+    kept = [None if output is None else np.asarray(output) for output in outcome.outputs]
+    if len(kept) != len(wanted):
+        return Fault(way.name, "bits", f"gave {len(kept)} outputs, not {len(wanted)}")
+    if way.only_traced:
+        surely = traced_outputs(program)
+        kept = [output if place in surely else None for place, output in enumerate(kept)]
+    passed = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
+    for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
+        if got is None or (way.overwrites and program.outputs[place] in passed):
+            continue
+        text = difference(got, right)
+        if text:
+            return Fault(way.name, "bits", f"outputs[{place}], which is {program.outputs[place]}: {text}", place)
+    if way.into_inputs:
+        return None
+    run.overwrite()
+    for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
+        if got is None or program.outputs[place] in passed:
+            continue
+        text = difference(np.asarray(outcome.outputs[place]), right) or difference(got, right)
+        if text:
+            what = f"outputs[{place}], which is {program.outputs[place]}, changes when NumPy's memory is overwritten"
+            return Fault(way.name, "aliases", f"{what}: {text}", place)
+    return None
+
+
+def order_of(program: Program) -> list[int]:
+    """Of outputs: random."""
+    return [int(k) for k in np.random.default_rng([program.seed, 1]).permutation(len(program.outputs))]
+
+
+def error_faults(
+    program: Program, places: Places, outcome: Outcome, ways: Sequence[Way], at: Callable[[str], None]
+) -> list[Fault]:
+    """One and the same error of ferrule's in every way."""
+    import ferrule as fe
+
+    if outcome.error is None:
+        return [Fault("steps", "no error", "it must raise an error, and does not")]
+    if not isinstance(outcome.error, fe.Error) or not str(outcome.error):
+        return [raised("steps", outcome.error)]
+    wanted = type(outcome.error).__name__
+    found = []
+    for way in ways:
+        if way is STEPS:
+            continue
+        at(way.name)
+        try:
+            outcome = Run(program, places, way).compute(order_of(program))
+            error = outcome.error
+        except fe.UnsupportedError as refusal:
+            error = refusal
+        got = "no error" if error is None else type(error).__name__
+        if got != wanted:
+            found.append(Fault(way.name, "another error", f"{got}: {error}; evaluated step by step it is {wanted}"))
+    return found
+
+
+def raised(way: str, error: Exception) -> Fault:
+    name = type(error).__name__
+    return Fault(way, f"raises {name}", f"{name}: {error}")
+
+
+def source_of(program: Program, places: Places, fault: Fault) -> str:
+    """The program as code that runs by itself and shows the fault."""
+    way = next((one for one in (STEPS, STEPS_AGAIN, *WAYS) if one.name == fault.way), STEPS)
+    lines = [PRELUDE, f"device = fe.device({places.device.name!r})"]
+    if way.needs_second and places.second is not None:
+        lines.append(f"second = fe.device({places.second.name!r})")
+    if way.sees:
+        lines.append("see = lambda name, value: print(name, np.asarray(value))")
+    if way.call:
+        lines += [program.setup_source(1), program.arguments_source(1).replace("arguments", "others", 1)]
+    lines += [program.setup_source(0), program.arguments_source(0)]
+    lines.append(f"memories = [{', '.join(f'm{number}' for number in program.writable)}]")
+    if "overwrite()" in way.code or fault.kind == "aliases":
+        lines += ["", "", OVERWRITE]
+    lines += ["", "", program.body_source(way.sees), "", ""]
+    lines.append(code_of(way, program, order_of(program)).rstrip())
+    places_shown = range(len(program.outputs)) if fault.output < 0 else [fault.output]
+    lines += [f"print(np.asarray(outputs[{place}]))" for place in places_shown]
+    if fault.kind == "aliases":
+        lines += ["overwrite()", *(f"print(np.asarray(outputs[{place}]))" for place in places_shown)]
+    return "\n".join(lines)

@@ -1,0 +1,159 @@
+"""What a step may do: how it is drawn, how it is written in Python, and what NumPy says of its result."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule.testing.case import Case, Problem, all_cases
+from ferrule.testing.dtypes import Values, is_floating
+from ferrule.testing.programs.promotion import rounded
+
+if TYPE_CHECKING:
+    from ferrule.testing.programs.scope import Scope
+
+Operand = str | int | float  # the name of a value, or a Python number
+Given = Sequence[Any]  # the operands' values: NumPy arrays and Python numbers
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A step without its name."""
+
+    operation: str
+    operands: tuple[Operand, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What NumPy makes of a step: exact unless there is a case, by whose oracle and tolerance it is judged."""
+
+    truth: Values
+    dtype: str
+    case: Case | None = None
+    problem: Problem | None = None
+    inputs: tuple[Values, ...] = ()
+    is_judged: bool = True  # rather than only its dtype and shape: where values overflow, bounds say nothing
+
+    @property
+    def value(self) -> Values:
+        """In the dtype of the result."""
+        return np.asarray(rounded(self.truth, self.dtype) if is_floating(self.dtype) and self.case else self.truth)
+
+    def fault(self, got: Values) -> str:
+        """What is wrong with a result; nothing if it is right."""
+        if got.dtype.name != self.dtype or got.shape != self.truth.shape:
+            return f"gave {got.dtype.name}{got.shape}, not {self.dtype}{self.truth.shape}"
+        if not self.is_judged:
+            return ""
+        if self.case is None:
+            return difference(got, self.truth)
+        if got.dtype == np.bool_ and (found := difference(got, self.truth)):
+            return found
+        assert self.problem is not None
+        verdict = self.case.judge(self.problem, list(self.inputs), got, self.truth)
+        if verdict.ok:
+            return ""
+        return (
+            f"element {verdict.index} is {verdict.got}, not {verdict.wanted}: {verdict.why}, {verdict.ulp:.4g} ULP, "
+            f"allowed {verdict.allowed:.4g} ({self.case.tolerance.reason}); {verdict.wrong} of {verdict.count} wrong"
+        )
+
+
+def difference(got: Values, wanted: Values) -> str:
+    """Where two arrays differ in their bits; any NaN is as good as another."""
+    if got.dtype != wanted.dtype or got.shape != wanted.shape:
+        return f"{got.dtype.name}{got.shape}, not {wanted.dtype.name}{wanted.shape}"
+    if got.size == 0 or got.tobytes() == wanted.tobytes():
+        return ""
+    bytes_of = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(x.size, -1) for x in (got, wanted)]
+    differs = (bytes_of[0] != bytes_of[1]).any(axis=1)
+    if is_floating(got.dtype.name):
+        differs &= ~(np.isnan(got.reshape(-1)) & np.isnan(wanted.reshape(-1)))
+    if not differs.any():
+        return ""
+    places = np.flatnonzero(differs)
+    index = tuple(int(i) for i in np.unravel_index(places[0], got.shape))
+    return f"element {index} is {_shown(got[index])}, not {_shown(wanted[index])}; {places.size} of {got.size} differ"
+
+
+def _shown(value: Any) -> str:
+    if value.dtype == np.bool_ and value.tobytes() not in (b"\0", b"\1"):
+        return f"a bool of the byte {value.tobytes()[0]}"
+    return str(value.item() if value.dtype.kind in "biuf" else value)
+
+
+class Operation:
+    """One kind of step. `bare`: the operands that may be NumPy's arrays where another is ferrule's; `raises`: it must
+    raise an error."""
+
+    bare: tuple[int, ...] = ()
+    raises = False
+
+    def __init__(self, name: str, weight: float = 1.0) -> None:
+        self.name, self.weight = name, weight
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        """Operands and attributes; None where the values that there are do not lend themselves to it."""
+        raise NotImplementedError
+
+    def lines(self, target: str, operands: Sequence[str], attributes: Mapping[str, Any]) -> list[str]:
+        return [f"{target} = {self.text(operands, attributes)}"]
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        """The expression."""
+        raise NotImplementedError
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        raise NotImplementedError
+
+    def drawn(self, *operands: Operand, **attributes: Any) -> Drawn:
+        return Drawn(self.name, operands, attributes)
+
+
+def exact(truth: Values) -> Reference:
+    """Of what moves and chooses."""
+    return Reference(np.asarray(truth), np.asarray(truth).dtype.name)
+
+
+def by_case(
+    op: str, inputs: Sequence[Values], attributes: Mapping[str, Any] | None = None, result: str = "", variant: str = ""
+) -> Reference:
+    """By the kit's case of the op for these dtypes."""
+    case = find(op, tuple(x.dtype.name for x in inputs), result, variant)
+    problem = Problem(tuple(x.shape for x in inputs), dict(attributes or {}))
+    return Reference(case.truth(problem, list(inputs)), case.result, case, problem, tuple(inputs))
+
+
+@cache
+def find(op: str, dtypes: tuple[str, ...], result: str, variant: str) -> Case:
+    for case in all_cases().values():
+        same = tuple(map(case.dtype, range(len(dtypes)))) == dtypes if case.dtypes else not dtypes
+        if same and (case.op, case.variant) == (op, variant) and result in ("", case.result):
+            return case
+    raise LookupError(f"there is no case of {op} with {dtypes} {result} {variant}")
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    """By name: OPERATIONS of each module of the package beside this one."""
+    from ferrule.testing.programs import steps
+
+    found: dict[str, Operation] = {}
+    for module in sorted(module.name for module in pkgutil.iter_modules(steps.__path__)):
+        for one in importlib.import_module(f"{steps.__name__}.{module}").OPERATIONS:
+            assert one.name not in found, one.name
+            found[one.name] = one
+    return found
+
+
+def keywords(**values: Any) -> str:
+    """ ", axis=1", less what is None."""
+    return "".join(f", {name}={value!r}" for name, value in values.items() if value is not None)

@@ -1,0 +1,49 @@
+"""The kit's share: so many programs at each level, some of them in each test."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+
+from ferrule.child import ChildEnded, ChildError
+from ferrule.testing.kit import Subject
+from ferrule.testing.programs.hunt import Tally, batches_of, hunt
+from ferrule.testing.report import Record
+
+PROGRAMS = {"brief": 20, "quick": 300, "full": 4_000, "edge": 4_000}
+PART = 100  # programs of one test
+STRIDE = 1_000_000  # between the programs of two seeds
+
+
+def parts_of(level: str) -> range:
+    return range(-(-PROGRAMS[level] // PART))
+
+
+def seeds_of(level: str, part: int, seed: int) -> range:
+    first = seed * STRIDE
+    return range(first + part * PART, first + min((part + 1) * PART, PROGRAMS[level]))
+
+
+def programs_record(subject: Subject, part: int, seed: int) -> Record:
+    """What came of one part."""
+    seeds = seeds_of(subject.target.level, part, seed)
+    target = shlex.quote(subject.target.option.replace("--ferrule-", "--"))
+    repeat = f"python -m ferrule.testing.programs {target} --seed {seeds.start} --count {len(seeds)}"
+    try:
+        tally = hunt(subject.child, subject.device, batches_of(seeds), shrinks=1)
+    except ChildEnded as end:
+        return subject.module_record("programs", end.state, str(end), repeat)
+    except ChildError as error:
+        return subject.module_record("programs", "failed", str(error), repeat)
+    record = subject.module_record("programs", state_of(tally), "\n\n".join(map(str, tally.findings)), repeat)
+    if record.state == "refused":
+        record = dataclasses.replace(record, reason="the device takes no step of any program")
+    return dataclasses.replace(record, runs=tally.programs - tally.refused, seed=seed)
+
+
+def state_of(tally: Tally) -> str:
+    kinds = {finding.kind for finding in tally.findings}
+    for state in ("crashed", "hung"):
+        if state in kinds:
+            return state
+    return "failed" if kinds else "refused" if tally.refused == tally.programs else "passed"

@@ -1,0 +1,168 @@
+"""A program as data: inputs that lie in memories, steps of one op each, outputs; and as the Python code that it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ferrule.testing.programs.memory import Memory
+from ferrule.testing.programs.operation import Operand, operations
+
+ARGUMENT, CONSTANT, BARE = "x", "c", "p"  # the first letter of an input's name
+NUMBER = "n"
+
+
+@dataclass(frozen=True)
+class Input:
+    """An array of NumPy's: `view`, an expression in which {0} is a memory. The first letter of its name says what
+    becomes of it: `x` is an argument, `c` a constant that the program closes over, `p` NumPy's own array there."""
+
+    name: str
+    memory: int
+    view: str = "{0}"
+
+    @property
+    def is_argument(self) -> bool:
+        return self.name[0] == ARGUMENT
+
+
+@dataclass(frozen=True)
+class Number:
+    """An argument that is a Python number: the value of the first call, and of the second."""
+
+    name: str
+    values: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One value: an operation (operation.py), applied to values and Python numbers."""
+
+    name: str
+    operation: str
+    operands: tuple[Operand, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> list[str]:
+        return [operand for operand in self.operands if isinstance(operand, str)]
+
+    def lines(self, names: Mapping[str, str]) -> list[str]:
+        """The code; `names` are the expressions of values that are called otherwise."""
+        texts = [names.get(x, x) if isinstance(x, str) else repr(x) for x in self.operands]
+        return operations()[self.operation].lines(self.name, texts, self.attributes)
+
+
+@dataclass(frozen=True)
+class Program:
+    memories: tuple[Memory, ...]
+    inputs: tuple[Input, ...]
+    numbers: tuple[Number, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[str, ...]
+    seed: int = 0
+    raises: bool = False  # one of its steps must raise an error
+
+    # ---- as code
+    def setup_source(self, call: int = 0) -> str:
+        """Memories, arrays `a_<name>` of NumPy's, and constants; `call` numbers the calls, which differ in their
+        arguments' bytes."""
+        lines = []
+        for number, memory in enumerate(self.memories):
+            lines.append(f"m{number} = {memory.source(call if self._is_argument(number) else 0)}")
+            if not memory.writable:
+                lines.append(f"m{number}.flags.writeable = False")
+        for one in self.inputs:
+            lines.append(f"a_{one.name} = {one.view.format(f'm{one.memory}')}")
+            if one.name[0] == CONSTANT:
+                lines.append(f"{one.name} = fe.asarray(a_{one.name}, device=device)")
+        return "\n".join(lines)
+
+    def _is_argument(self, memory: int) -> bool:
+        """Whether only arguments lie there."""
+        return all(one.is_argument for one in self.inputs if one.memory == memory)
+
+    def body_source(self, with_see: bool = False) -> str:
+        """The function; with a call `see(name, value)` after each step where that is asked for."""
+        names = {one.name: self._text_of(one) for one in self.inputs}
+        lines = [f"def program({', '.join(self.parameters)}):"]
+        for step in self.steps:
+            bare = self._bare_names(step)
+            lines += [f"    {line}" for line in step.lines({**names, **bare})]
+            if with_see:
+                lines.append(f"    see({step.name!r}, {step.name})")
+        lines.append(f"    return {self._tuple(names.get(name, name) for name in self.outputs)}")
+        return "\n".join(lines)
+
+    def arguments_source(self, call: int = 0) -> str:
+        """The arguments as a list."""
+        arrays = [f"fe.asarray(a_{one.name}, device=device)" for one in self.inputs if one.is_argument]
+        numbers = [repr(number.values[call]) for number in self.numbers]
+        return f"arguments = [{', '.join(arrays + numbers)}]"
+
+    @property
+    def parameters(self) -> list[str]:
+        return [one.name for one in self.inputs if one.is_argument] + [number.name for number in self.numbers]
+
+    @staticmethod
+    def _tuple(items: Any) -> str:
+        return "(" + "".join(f"{item}, " for item in items).rstrip() + ")"
+
+    @staticmethod
+    def _text_of(one: Input) -> str:
+        return f"fe.asarray(a_{one.name}, device=device)" if one.name[0] == BARE else one.name
+
+    def _bare_names(self, step: Step) -> dict[str, str]:
+        """NumPy's own arrays stand as they are beside one of ferrule's, in an op that takes them there."""
+        places = operations()[step.operation].bare
+        bare = {name for name in step.reads if name[0] == BARE}
+        may = {x for place, x in enumerate(step.operands) if place in places and isinstance(x, str)}
+        must_not = {x for place, x in enumerate(step.operands) if place not in places and isinstance(x, str)}
+        arrays = {name for name in step.reads if name[0] not in (BARE, NUMBER)}
+        return {name: f"a_{name}" for name in (bare & may) - must_not} if arrays else {}
+
+    # ---- looking
+    @property
+    def writable(self) -> list[int]:
+        """The memories that can be written."""
+        return [number for number, memory in enumerate(self.memories) if memory.writable]
+
+    def step(self, name: str) -> Step | None:
+        return next((step for step in self.steps if step.name == name), None)
+
+    def without_unread(self) -> Program:
+        """Less what no output depends on; what raises an error is kept."""
+        read = {*self.outputs}
+        steps = []
+        for step in reversed(self.steps):
+            if step.name in read or operations()[step.operation].raises:
+                steps.append(step)
+                read.update(step.reads)
+        inputs = tuple(one for one in self.inputs if one.name in read)
+        used = sorted({one.memory for one in inputs})
+        return dataclasses.replace(
+            self,
+            memories=tuple(self.memories[number] for number in used),
+            inputs=tuple(dataclasses.replace(one, memory=used.index(one.memory)) for one in inputs),
+            numbers=tuple(number for number in self.numbers if number.name in read),
+            steps=tuple(reversed(steps)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Program:
+        return cls(
+            tuple(Memory(**{**one, "shape": tuple(one["shape"])}) for one in data["memories"]),
+            tuple(Input(**one) for one in data["inputs"]),
+            tuple(Number(one["name"], (one["values"][0], one["values"][1])) for one in data["numbers"]),
+            tuple(
+                Step(one["name"], one["operation"], tuple(one["operands"]), one["attributes"]) for one in data["steps"]
+            ),
+            tuple(data["outputs"]),
+            data["seed"],
+            data["raises"],
+        )

@@ -1,0 +1,1 @@
+"""The kinds of steps, a module for each family; each has a list OPERATIONS."""

@@ -1,0 +1,199 @@
+"""Ops on each element: unary, binary, comparisons, choices, casts; with numbers, and with dtypes that promote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import ALL, BOOL, FLOATS, INTEGERS, NUMERIC
+from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case
+from ferrule.testing.programs.promotion import promoted
+from ferrule.testing.programs.scope import Scope, meet, shared_dtype
+
+SLOW = 300  # elements: oracles that are loops in Python take no more
+BITS = (*BOOL, *INTEGERS)
+
+
+class Unary(Operation):
+    def __init__(self, op: str, dtypes: Sequence[str], weight: float = 1.0, symbol: str = "", slow: bool = False):
+        super().__init__(op, weight)
+        self._dtypes, self._symbol, self._slow = tuple(dtypes), symbol, slow
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, self._dtypes)
+        if x is None or (self._slow and scope.values[x].size > SLOW):
+            return None
+        attributes: dict[str, Any] = {"symbol": True} if self._symbol and scope.one_in(2) else {}
+        if self.name == "gelu":
+            attributes["approximate"] = scope.choose(["none", "tanh"])
+        return self.drawn(x, **attributes)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        if attributes.get("symbol"):
+            return self._symbol.format(*operands)
+        form = f", approximate={attributes['approximate']!r}" if "approximate" in attributes else ""
+        return f"fe.{self.name}({operands[0]}{form})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        own = {name: value for name, value in attributes.items() if name != "symbol"}
+        return by_case(self.name, given, own, variant=own.get("approximate", ""))
+
+
+class Binary(Operation):
+    """`dtypes` are those in which the op computes."""
+
+    bare = (0, 1)
+
+    def __init__(self, op: str, dtypes: Sequence[str], weight: float = 1.0, symbol: str = ""):
+        super().__init__(op, weight)
+        self._dtypes, self._symbol = tuple(dtypes), symbol
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, self._dtypes)
+        if x is None:
+            return None
+        value = scope.values[x]
+        dtype = value.dtype.name
+        attributes = {"symbol": True} if self._symbol and scope.one_in(2) else {}
+        if dtype != "bool" and scope.one_in(3):
+            return self.drawn(*self._ordered(scope, x, scope.number_beside(dtype, self._numbers(dtype))), **attributes)
+        other = None if scope.one_in(3) else scope.pick(lambda y: self._fits(scope, value, y))
+        if other is None:
+            wanted = dtype if scope.one_in(2) else scope.choose(self._dtypes)
+            if self._meeting(scope, dtype, wanted) is None:
+                wanted = dtype
+            limits = (0, 5) if self.name == "pow" and wanted in INTEGERS else None
+            other = scope.add_input(wanted, scope.beside(value.shape), limits=limits)
+            if other is None:
+                return None
+        return self.drawn(*self._ordered(scope, x, other), **attributes)
+
+    def _ordered(self, scope: Scope, x: str, y: Any) -> tuple[Any, Any]:
+        return (x, y) if self.name == "pow" or scope.one_in(2) else (y, x)
+
+    def _numbers(self, dtype: str) -> list[float] | None:
+        return [0, 1, 2, 3] if self.name == "pow" and dtype in INTEGERS else None
+
+    def _fits(self, scope: Scope, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+        meeting = self._meeting(scope, x.dtype.name, y.dtype.name)
+        exponents = self.name == "pow" and meeting in INTEGERS  # negative ones are errors
+        return meeting is not None and not exponents and scope.fits(x.shape, y.shape)
+
+    def _meeting(self, scope: Scope, x: str, y: str) -> str | None:
+        meeting = promoted(x, y)
+        return meeting if meeting in self._dtypes and scope.takes(self.name, meeting, meeting) else None
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        if attributes.get("symbol"):
+            return (
+                f"({operands[0]}) {self._symbol} ({operands[1]})"
+                if "-" in "".join(operands)
+                else (f"{operands[0]} {self._symbol} {operands[1]}")
+            )
+        return f"fe.{self.name}({operands[0]}, {operands[1]})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        dtype = shared_dtype(given)
+        assert dtype is not None
+        return by_case(self.name, meet(given, dtype))
+
+
+class Where(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("where", ALL)
+        if x is None:
+            return None
+        value = scope.values[x]
+        dtype = value.dtype.name
+        condition = scope.pick(lambda c: c.dtype == np.bool_ and scope.fits(c.shape, value.shape))
+        condition = condition or scope.add_input("bool", scope.beside(value.shape))
+        other: Any = None
+        if dtype != "bool" and scope.one_in(3):
+            other = scope.number_beside(dtype)
+        else:
+            shape = np.broadcast_shapes(scope.values[condition].shape, value.shape) if condition else ()
+            other = scope.pick(lambda y: y.dtype == value.dtype and scope.fits(shape, y.shape))
+        if condition is None or other is None:
+            return None
+        return self.drawn(condition, *((x, other) if scope.one_in(2) else (other, x)))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.where({', '.join(operands)})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        dtype = shared_dtype(given[1:])
+        assert dtype is not None
+        return by_case("where", [given[0], *meet(given[1:], dtype)])
+
+
+class Clip(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("clip", NUMERIC)
+        if x is None:
+            return None
+        signed = scope.values[x].dtype.name not in ("uint8", "uint16", "uint32", "uint64")
+        return self.drawn(x, scope.choose([-2, -1, 0] if signed else [0, 1]), scope.choose([2, 3, 5]))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.clip({', '.join(operands)})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        return by_case("clip", meet(given, given[0].dtype.name))
+
+
+class Cast(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        target = scope.choose(scope.dtypes if scope.one_in(2) else ALL)
+        x = scope.pick(lambda value: scope.takes("astype", value.dtype.name) and value.dtype.name != target)
+        return None if x is None else self.drawn(x, dtype=target)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.astype({operands[0]}, {attributes['dtype']!r})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        return by_case("astype", given, attributes, result=attributes["dtype"])
+
+
+OPERATIONS: list[Operation] = [
+    Unary("negative", NUMERIC, 1.5, "-{0}"),
+    Unary("abs", NUMERIC, 1, "abs({0})"),
+    Unary("bitwise_invert", BITS, 0.7, "~{0}"),
+    Unary("logical_not", BOOL, 0.7),
+    *(Unary(op, NUMERIC, 0.4) for op in ("sign", "floor", "ceil", "trunc", "round", "square", "relu")),
+    *(
+        Unary(op, FLOATS, 0.5)
+        for op in ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal")
+    ),
+    *(Unary(op, FLOATS, 0.4, slow=True) for op in ("silu", "erf", "gelu")),
+    *(Unary(op, FLOATS, 0.3) for op in ("isnan", "isinf", "isfinite")),
+    Binary("add", NUMERIC, 3, "+"),
+    Binary("subtract", NUMERIC, 2, "-"),
+    Binary("multiply", NUMERIC, 3, "*"),
+    Binary("divide", FLOATS, 1, "/"),
+    Binary("floor_divide", NUMERIC, 0.7, "//"),
+    Binary("remainder", NUMERIC, 0.7, "%"),
+    Binary("pow", NUMERIC, 0.5, "**"),
+    Binary("maximum", ALL, 1),
+    Binary("minimum", ALL, 1),
+    *(
+        Binary(op, ALL, 0.4, symbol)
+        for op, symbol in (
+            ("equal", "=="),
+            ("not_equal", "!="),
+            ("less", "<"),
+            ("less_equal", "<="),
+            ("greater", ">"),
+            ("greater_equal", ">="),
+        )
+    ),
+    *(Binary(op, BOOL, 0.4) for op in ("logical_and", "logical_or", "logical_xor")),
+    *(
+        Binary(op, BITS, 0.5, symbol)
+        for op, symbol in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^"))
+    ),
+    Where("where", 2),
+    Clip("clip", 0.7),
+    Cast("astype", 3),
+]

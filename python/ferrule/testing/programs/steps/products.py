@@ -1,0 +1,119 @@
+"""Matrix products and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case
+from ferrule.testing.programs.scope import Scope, meet, shared_dtype
+from ferrule.testing.programs.steps.reducing import is_tame
+
+NUMBERS = (*INTEGERS, *FLOATS)
+
+
+class Product(Operation):
+    """`@`, with vectors on either side, too."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("matmul", NUMBERS, 1)
+        if x is None:
+            return None
+        value = scope.values[x]
+        dtype = value.dtype.name
+
+        def matches(y: Values) -> bool:
+            if y.ndim == 0 or y.dtype.name != dtype or y.shape[0 if y.ndim == 1 else -2] != value.shape[-1]:
+                return False
+            return self._is_small(scope, value.shape, y.shape)
+
+        other = None if scope.one_in(3) else scope.pick(matches)
+        if other is None:
+            columns = scope.choose([1, 2, 3, 5, 8, 17, 33])
+            shape = (value.shape[-1],) if scope.one_in(5) else (value.shape[-1], columns)
+            if len(shape) > 1 and value.ndim > 2 and scope.one_in(3):
+                shape = (*scope.beside(value.shape[:-2]), *shape)
+            if not self._is_small(scope, value.shape, shape):
+                return None
+            other = scope.add_input(dtype, shape)
+        return None if other is None else self.drawn(x, other, symbol=scope.one_in(2))
+
+    @staticmethod
+    def _is_small(scope: Scope, x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+        try:
+            batch = np.broadcast_shapes(x[:-2], y[:-2])
+        except ValueError:
+            return False
+        size = int(np.prod((*batch, *x[-2:-1], *(y[-1:] if len(y) > 1 else ())), dtype=object))
+        return size <= scope.most and size * x[-1] <= 64 * scope.most
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"{operands[0]} @ {operands[1]}" if attributes["symbol"] else f"fe.matmul({', '.join(operands)})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        x, y = given
+        row = x.reshape(1, -1) if x.ndim == 1 else x
+        column = y.reshape(-1, 1) if y.ndim == 1 else y
+        found = by_case("matmul", [row, column])
+        tame = is_tame(x) and is_tame(y) and is_tame(np.array([np.abs(v).max() if v.size else 0 for v in (x, y)]))
+        result = Reference(**{**vars(found), "is_judged": tame})
+        if x.ndim > 1 and y.ndim > 1:
+            return result
+        return Squeezed(result, (*([-2] if x.ndim == 1 else []), *([-1] if y.ndim == 1 else [])))
+
+
+class Squeezed(Reference):
+    """Of a product of vectors, which is judged as one of matrices."""
+
+    def __init__(self, of: Reference, axes: tuple[int, ...]) -> None:
+        super().__init__(**{**vars(of), "truth": np.squeeze(of.truth, axes)})
+        object.__setattr__(self, "_of", of)
+
+    def fault(self, got: Values) -> str:
+        of: Reference = self._of  # type: ignore[attr-defined]
+        if got.shape != self.truth.shape:
+            return super().fault(got)
+        return of.fault(got.reshape(of.truth.shape))
+
+
+class Attention(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        query = scope.of_dtype("scaled_dot_product_attention", FLOATS, 2)
+        if query is None:
+            return None
+        value = scope.values[query]
+        dtype, leading = value.dtype.name, value.shape[:-2]
+        if not scope.takes(self.name, dtype, dtype, dtype) or value.ndim > 4:
+            return None
+        length, size = scope.choose([1, 2, 3, 5, 9, 33]), scope.choose([1, 2, 4, 7])
+        key = scope.add_input(dtype, (*leading, length, value.shape[-1]), "ordinary")
+        values = scope.add_input(dtype, (*leading, length, size), "ordinary")
+        if key is None or values is None:
+            return None
+        operands = [query, key, values]
+        if scope.one_in(2):
+            rows = value.shape[-2]
+            shape = scope.choose([(rows, length), (rows, 1), (1, length), (length,), (*leading, rows, length)])
+            mask = scope.add_input("bool", shape)
+            if mask is None:
+                return None
+            operands.append(mask)
+        return self.drawn(*operands, scale=scope.choose([0.0, 0.5]), causal=scope.one_in(3))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        given = f"scale={attributes['scale']}, causal={attributes['causal']}"
+        return f"fe.scaled_dot_product_attention({', '.join(operands)}, {given})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        dtype = shared_dtype(given[:3])
+        assert dtype is not None
+        inputs = [*meet(given[:3], dtype), *given[3:]]
+        found = by_case(self.name, inputs, attributes, variant="keeps" if len(given) > 3 else "")
+        tame = all(is_tame(x, 4) for x in inputs[:3])
+        return Reference(**{**vars(found), "is_judged": tame})
+
+
+OPERATIONS: list[Operation] = [Product("matmul", 2), Attention("scaled_dot_product_attention", 0.6)]

@@ -1,0 +1,199 @@
+"""Reductions over axes, and what is normalized along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.dtypes import ACCUMULATORS, ALL, FLOATS, FORMATS, NUMERIC, Values, is_floating
+from ferrule.testing.exactness import spacing
+from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, keywords
+from ferrule.testing.programs.promotion import converted
+from ferrule.testing.programs.scope import Scope
+
+MEASURES = ("mean", "var", "std")
+NONEMPTY = ("max", "min")
+
+
+def is_tame(x: Values, power: int = 2) -> bool:
+    """Whether sums of such powers neither overflow nor vanish in the accumulator, in whatever order."""
+    name = x.dtype.name
+    if not is_floating(name) or x.size == 0:
+        return True
+    wide = np.abs(x.astype(np.float64))
+    if not np.isfinite(wide).all():
+        return False
+    form = FORMATS[ACCUMULATORS[name]]
+    most = float(wide.max())
+    return most == 0 or math.log2(most) * power + math.log2(x.size) < form.high - 2
+
+
+def is_tame_product(x: Values) -> bool:
+    """The same of products."""
+    if not is_floating(x.dtype.name) or x.size == 0:
+        return True
+    wide = np.abs(x.astype(np.float64))
+    if not np.isfinite(wide).all():
+        return False
+    return float(np.abs(np.log2(np.where(wide == 0, 1, wide))).sum()) < 100
+
+
+class Reduction(Operation):
+    def __init__(self, op: str, dtypes: Sequence[str], weight: float = 1.0):
+        super().__init__(op, weight)
+        self._dtypes = tuple(dtypes)
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("var" if self.name == "std" else self.name, self._dtypes)
+        if x is None:
+            return None
+        shape = scope.values[x].shape
+        axes = [int(axis) for axis in scope.rng.permutation(len(shape))[: scope.between(0, len(shape))]]
+        axis: Any = None if scope.one_in(3) else axes
+        if axis and scope.one_in(2):
+            axis = axis[0]
+        if isinstance(axis, int) and scope.one_in(3):
+            axis -= len(shape)
+        count = math.prod(shape[a] for a in self._axes(axis, len(shape)))
+        if self.name in NONEMPTY and count == 0:
+            return None
+        attributes: dict[str, Any] = {"axis": axis, "keepdims": scope.one_in(3)}
+        if self.name in ("var", "std"):
+            attributes["correction"] = 1.0 if count > 1 and scope.one_in(2) else 0.0
+        return self.drawn(x, **attributes)
+
+    @staticmethod
+    def _axes(axis: Any, rank: int) -> list[int]:
+        return list(range(rank)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        axis = attributes["axis"]
+        axis = tuple(axis) if isinstance(axis, list) else axis
+        given = keywords(axis=axis, correction=attributes.get("correction"), keepdims=attributes["keepdims"] or None)
+        return f"fe.{self.name}({operands[0]}{given})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        x = given[0]
+        axis = self._axes(attributes["axis"], x.ndim)
+        own = {**attributes, "axis": axis}
+        if attributes["axis"] == []:  # over no axis: to the op that means over all
+            x, own["axis"], own["keepdims"] = x.reshape((*x.shape, 1)), [x.ndim], False
+        if self.name in MEASURES and not is_floating(x.dtype.name):
+            x = converted(x, "float32")
+        if self.name in ("all", "any"):
+            x = x != 0
+        if self.name == "std":
+            return deviation(x, own)
+        variant = "corrected" if attributes.get("correction") else ""
+        found = by_case(self.name, [x], own, variant=variant)
+        tame = is_tame_product(x) if self.name == "prod" else self.name in NONEMPTY or is_tame(x)
+        return Reference(**{**vars(found), "is_judged": tame})
+
+
+def deviation(x: Values, attributes: Mapping[str, Any]) -> Reference:
+    """The root of the variance, off by what that may be off by."""
+    import dataclasses
+
+    from ferrule.testing.exactness import Tolerance
+
+    variance = by_case("var", [x], attributes, variant="corrected" if attributes["correction"] else "")
+    assert variance.case is not None
+    root = np.sqrt(variance.truth)
+    inner = variance.case.tolerance
+
+    def bound(inputs: list[Values], own: dict[str, Any], truth: Values, dtype: str) -> Values:
+        """Of the root, with one rounding of the variance to the result's dtype."""
+        square = np.asarray(truth * truth)
+        off = np.asarray(inner.bound(inputs, own, square, dtype)) + spacing(square, dtype)
+        return np.asarray(np.maximum(np.sqrt(square + off) - truth, truth - np.sqrt(np.maximum(square - off, 0))))
+
+    case = dataclasses.replace(variance.case, tolerance=Tolerance("the variance's, through the root", bound=bound))
+    return Reference(root, variance.dtype, case, variance.problem, variance.inputs, is_tame(x))
+
+
+class Index(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, NUMERIC)
+        if x is None or scope.values[x].size == 0:
+            return None
+        rank = scope.values[x].ndim
+        axis = None if rank == 0 or scope.one_in(3) else scope.between(-rank, rank - 1)
+        return self.drawn(x, axis=axis, keepdims=scope.one_in(4))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        given = keywords(axis=attributes["axis"], keepdims=attributes["keepdims"] or None)
+        return f"fe.{self.name}({operands[0]}{given})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        x, axis = given[0], attributes["axis"]
+        if axis is not None:
+            return by_case(self.name, [x], attributes)
+        found = by_case(self.name, [x.reshape(-1)], {"axis": 0, "keepdims": False})
+        shape = (1,) * x.ndim if attributes["keepdims"] else ()
+        return Reference(found.truth.reshape(shape), found.dtype)
+
+
+class Normalization(Operation):
+    """softmax and its logarithm."""
+
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype(self.name, FLOATS, 1)
+        if x is None:
+            return None
+        rank = scope.values[x].ndim
+        return self.drawn(x, axis=-1 if scope.one_in(2) else scope.between(-rank, rank - 1))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.{self.name}({operands[0]}{keywords(axis=attributes['axis'])})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        found = by_case(self.name, given, attributes)
+        return Reference(**{**vars(found), "is_judged": is_tame(given[0])})
+
+
+class LayerNorm(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.pick(
+            lambda value: (
+                value.dtype.name in FLOATS
+                and value.ndim > 0
+                and value.shape[-1] > 0
+                and scope.takes("layer_norm", *[value.dtype.name] * 3)
+            )
+        )
+        if x is None:
+            return None
+        value = scope.values[x]
+        row = (value.shape[-1],)
+        weight, bias = (scope.add_input(value.dtype.name, row, "ordinary") for _ in range(2))
+        if weight is None or bias is None:
+            return None
+        return self.drawn(x, weight, bias, epsilon=1e-5)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.layer_norm({', '.join(operands)}, epsilon={attributes['epsilon']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        found = by_case("layer_norm", given, attributes)
+        return Reference(**{**vars(found), "is_judged": is_tame(given[0], 3)})
+
+
+OPERATIONS: list[Operation] = [
+    Reduction("sum", ALL, 2),
+    Reduction("prod", ALL, 0.5),
+    Reduction("max", ALL, 1),
+    Reduction("min", ALL, 1),
+    Reduction("mean", NUMERIC, 1),
+    Reduction("var", NUMERIC, 0.7),
+    Reduction("std", NUMERIC, 0.3),
+    Reduction("all", ALL, 0.4),
+    Reduction("any", ALL, 0.4),
+    Index("argmax", 0.6),
+    Index("argmin", 0.6),
+    Normalization("softmax", 1),
+    Normalization("log_softmax", 0.5),
+    LayerNorm("layer_norm", 0.6),
+]

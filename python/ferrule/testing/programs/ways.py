@@ -1,0 +1,188 @@
+"""The ways in which one program is computed, each as the code that does it.
+
+They find `program`, `arguments`, `others` (other arguments of the same types), `device`, `second` (another device, or
+None), `memories` (NumPy's that can be written) and `overwrite()` of these, and leave `outputs`: arrays, or None where a
+way does not give that one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ferrule.testing.programs.program import Program
+
+
+@dataclass(frozen=True)
+class Way:
+    """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
+    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
+    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be anything."""
+
+    name: str
+    code: str
+    sees: bool = False
+    call: int = 0
+    traced: bool = False
+    overwrites: bool = False
+    into_inputs: bool = False
+    only_traced: bool = False
+    needs_second: bool = False
+    needs_array: bool = False  # an argument that is an array
+
+
+BY_HAND = """graph = {type}(device)
+inputs = [graph.input(x.shape, x.dtype{strides}) if isinstance(x, fe.Array) else x for x in arguments]
+made = program(*inputs)
+traced = [place for place, y in enumerate(made) if y.placement == "traced"]
+assert traced, "nothing depends on the arguments"
+graph.output(*[made[place] for place in traced])
+"""
+ARRAYS = "[x for x in arguments if isinstance(x, fe.Array)]"
+SPLIT = """class Split(fe.Graph):
+    count = {seed}
+
+    def _record(self, op, operands, dtypes, attributes, place=None):
+        Split.count += 1
+        elsewhere = Split.count % 3 == 0 and op in {exact}
+        return super()._record(op, operands, dtypes, attributes, second if elsewhere else place)
+
+"""
+# Ops whose bits are the same on any device.
+EXACT = {
+    *("add", "subtract", "multiply", "negative", "abs", "where", "equal", "less", "bitwise_and", "bitwise_or"),
+    *("bitwise_xor", "logical_and", "logical_not", "astype"),
+    *("copy", "concat", "take", "pad", "reshape", "permute_dims", "slice", "broadcast_to"),
+}
+
+STEPS = Way("steps", "outputs = program(*arguments)\n", sees=True)
+STEPS_AGAIN = Way("steps_again", "outputs = program(*others)\n", sees=True, call=1)
+WAYS = (
+    Way("lazy", "outputs = program(*arguments)\nfe.eval(*outputs)\n"),
+    Way(
+        "one_by_one",
+        "outputs = program(*arguments)\nfor place in {order}:\n    np.asarray(outputs[place])\n",
+    ),
+    Way(
+        "all_values",
+        "kept = []\nsee = lambda name, value: kept.append(copy.copy(value))\n"
+        "outputs = program(*arguments)\nfe.eval(kept, *outputs)\n",
+        sees=True,
+    ),
+    Way(
+        "one_thread",
+        "fe.set_thread_count(1)\noutputs = program(*arguments)\nfe.eval(*outputs)\nfe.set_thread_count(0)\n",
+    ),
+    Way("overwritten", "outputs = program(*arguments)\noverwrite()\nfe.eval(*outputs)\n", overwrites=True),
+    Way("graph", "outputs = fe.graph(program, device=device)(*arguments)\n", traced=True),
+    Way(
+        "graph_again",
+        "function = fe.graph(program, device=device)\nfunction(*arguments)\noutputs = function(*others)\n",
+        call=1,
+        traced=True,
+    ),
+    Way(
+        "constants_kept",
+        "function = fe.graph(program, device=device)\nfunction(*arguments)\noverwrite()\noutputs = function(*others)\n",
+        call=1,
+        traced=True,
+        only_traced=True,
+        needs_array=True,
+    ),
+    Way("unfused", "outputs = fe.graph(program, device=device, fuse=False)(*arguments)\n", traced=True),
+    Way(
+        "by_hand",
+        BY_HAND.replace("{type}", "fe.Graph").replace("{strides}", "")
+        + f"""out = [np.full(y.shape, 1).astype(y.dtype) for y in graph.outputs]
+graph.compute(*{ARRAYS}, out=out)
+outputs = [out[traced.index(place)] if place in traced else None for place in range(len(made))]
+""",
+        traced=True,
+        needs_array=True,
+    ),
+    Way(
+        "into_inputs",
+        BY_HAND.replace("{type}", "fe.Graph").replace("{strides}", "")
+        + f"""out, free = [], list(memories)
+for y in graph.outputs:
+    fits = [m for m in free if (m.shape, m.dtype) == (y.shape, y.dtype)]
+    out.append(fits[0] if fits else np.full(y.shape, 1).astype(y.dtype))
+    free = [m for m in free if m is not out[-1]]
+try:
+    graph.compute(*{ARRAYS}, out=out)
+except fe.InvalidArgumentError:  # it may refuse to overwrite what it reads
+    out = None
+outputs = [out[traced.index(place)] if place in traced else None for place in range(len(made))] if out else []
+""",
+        traced=True,
+        into_inputs=True,
+        needs_array=True,
+    ),
+    Way(
+        "saved",
+        BY_HAND.replace("{type}", "fe.Graph").replace(
+            "{strides}", ", strides=[s // x.itemsize for s in np.asarray(x).strides]"
+        )
+        + f"""graph = fe.Graph.from_bytes(graph.to_bytes(), device)
+computed = graph.compute(*{ARRAYS})
+computed = computed if isinstance(computed, tuple) else (computed,)
+outputs = [computed[traced.index(place)] if place in traced else None for place in range(len(made))]
+""",
+        traced=True,
+        needs_array=True,
+    ),
+    Way(
+        "split",
+        SPLIT
+        + BY_HAND.replace("{type}", "Split").replace("{strides}", "")
+        + f"""computed = graph.compute(*{ARRAYS})
+computed = computed if isinstance(computed, tuple) else (computed,)
+outputs = [computed[traced.index(place)] if place in traced else None for place in range(len(made))]
+""",
+        traced=True,
+        needs_second=True,
+        needs_array=True,
+    ),
+    Way(
+        "moved",
+        """arguments = [x.to_device(second).to_device(device) if isinstance(x, fe.Array) else x for x in arguments]
+outputs = program(*arguments)
+outputs = [y.to_device(second).to_device(device) for y in outputs]
+""",
+        needs_second=True,
+        traced=True,
+    ),
+)
+
+
+def code_of(way: Way, program: Program, order: list[int]) -> str:
+    """The way's code for a program."""
+    words = {
+        "{order}": str(order),
+        "{seed}": str(program.seed % 3),
+        "{exact}": repr(sorted(EXACT)),
+    }
+    code = way.code
+    for word, text in words.items():
+        code = code.replace(word, text)
+    return code
+
+
+def traced_outputs(program: Program) -> list[int]:
+    """The places of outputs that surely depend on an argument: others are no values of a graph."""
+    known = {*program.parameters} - {number.name for number in program.numbers}
+    for step in program.steps:
+        # An update may write nothing.
+        reads = step.operands[:1] if step.operation == "update" else step.reads
+        if any(name in known for name in reads) and step.operation != "full_like":
+            known.add(step.name)
+    return [place for place, name in enumerate(program.outputs) if name in known]
+
+
+def applies(way: Way, program: Program, second: object) -> bool:
+    if way.needs_second and second is None:
+        return False
+    if program.raises and (way.overwrites or way.into_inputs):
+        return False
+    if way.into_inputs and not program.writable:
+        return False
+    return not way.needs_array or bool(traced_outputs(program))

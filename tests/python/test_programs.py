@@ -1,0 +1,122 @@
+"""Random programs: every way of computing one agrees with NumPy; and what draws them and makes them smaller."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ferrule.testing.child import Child
+from ferrule.testing.dtypes import op_rows
+from ferrule.testing.programs.draw import draw_program
+from ferrule.testing.programs.hunt import Finding, batches_of, hunt
+from ferrule.testing.programs.operation import operations
+from ferrule.testing.programs.program import Program
+from ferrule.testing.programs.shrink import values_of
+from ferrule.testing.target import Target
+
+PARTS = 8
+TREE = Path(__file__).resolve().parents[2]
+# The CPU module under another name, which `./dev unit` makes: what is computed on two devices.
+SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
+# Ops that come with others: a step's decomposition, a view's kernel.
+WITHIN_OTHERS = {"iota", "copy", "slice"}
+
+
+@pytest.fixture
+def child() -> Iterator[Child]:
+    child = Child(Target("device", "cpu"))
+    yield child
+    child.close()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_way_of_computing_a_program_agrees_with_numpy(
+    part: int, child: Child, request: pytest.FixtureRequest
+) -> None:
+    first, count = request.config.getoption("programs_seed"), request.config.getoption("programs_count")
+    seeds = range(first + part * count // PARTS, first + (part + 1) * count // PARTS)
+    tally = hunt(child, "cpu:0", batches_of(seeds), str(SECOND) if SECOND.exists() else None, shrinks=1)
+    assert tally.programs == len(seeds)
+    if tally.findings:
+        pytest.fail("\n\n".join(map(str, tally.findings)), pytrace=False)
+
+
+def test_a_seed_gives_the_same_program_which_survives_json() -> None:
+    for seed in range(30):
+        program = draw_program(seed)
+        assert Program.from_json(program.to_json()) == draw_program(seed)
+
+
+def test_programs_have_each_op_of_ferrule() -> None:
+    assert {*op_rows()} - {*operations()} - WITHIN_OTHERS == set()
+
+
+def test_programs_have_what_is_likely_to_break() -> None:
+    """Results without elements beside what they are views of, values twice, inputs passed through, shared memory."""
+    found = {"empty": 0, "twice": 0, "passed": 0, "shared": 0, "rank 6": 0, "in place": 0, "raises": 0}
+    for seed in range(400):
+        program = draw_program(seed)
+        values = values_of(program)
+        assert values is not None
+        outputs = [values[name] for name in program.outputs]
+        found["empty"] += any(x.size == 0 for x in outputs) and any(x.size > 0 for x in outputs)
+        found["twice"] += len({*program.outputs}) < len(program.outputs)
+        found["passed"] += any(one.name in program.outputs for one in program.inputs)
+        found["shared"] += len({one.memory for one in program.inputs}) < len(program.inputs)
+        found["rank 6"] += any(x.ndim == 6 for x in values.values())
+        found["in place"] += any(step.operation == "update" for step in program.steps)
+        found["raises"] += program.raises
+    assert min(found.values()) >= 5, found
+
+
+def test_a_device_that_computes_nothing_is_caught_and_the_program_made_small(null_module: Path, tmp_path: Path) -> None:
+    child = Child(Target("backend", str(null_module)))
+    try:
+        child.start()
+        tally = hunt(child, child.devices[0]["name"], batches_of(range(10)), shrinks=1)
+    finally:
+        child.close()
+    assert len(tally.findings) >= 5
+    smallest = min((str(finding) for finding in tally.findings), key=len)
+    assert smallest.count("\n    v") <= 2, smallest
+
+
+def test_the_code_of_a_finding_runs_by_itself(child: Child, tmp_path: Path) -> None:
+    for seed in (4, 9):
+        assert not draw_program(seed).raises
+        drawn = child.ask(do="program", device="cpu:0", second=None, seed=seed, program=None, ways=[])
+        for way in ("steps", "lazy", "graph_again", "by_hand", "overwritten"):
+            asked = {"device": "cpu:0", "second": None, "program": drawn["program"], "way": way, "kind": "bits"}
+            script = tmp_path / "program.py"
+            script.write_text(child.ask(do="source", **asked)["source"])
+            run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+            assert run.returncode == 0, run.stderr
+
+
+def test_a_crash_costs_one_process_and_names_its_program(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ferrule.child import ChildEnded
+
+    real, crashed = child.ask, []
+
+    def ask(**request: object) -> dict[str, object]:
+        if request["do"] == "programs" and request["first"] == 0 and not crashed:
+            crashed.append(True)
+            raise ChildEnded("crashed", "killed by SIGSEGV", "program 4 graph", "")
+        return real(**request)
+
+    monkeypatch.setattr(child, "ask", ask)
+    tally = hunt(child, "cpu:0", batches_of(range(10)), shrinks=0)
+    assert tally.programs == 10
+    assert Finding(4, "graph", "crashed", tally.findings[0].text) == tally.findings[0]
+
+
+def test_the_kit_runs_programs_and_says_how_to_repeat_them(null_module: Path) -> None:
+    options = ["--ferrule-backend", str(null_module), "--ferrule-level", "brief", "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", "--pyargs", "ferrule.testing.test_programs", *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout
+    assert "def program(" in run.stdout
+    assert f"python -m ferrule.testing.programs --backend={null_module} --seed 0 --count 20" in run.stdout
