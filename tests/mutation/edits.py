@@ -156,7 +156,7 @@ def numbers_near(text: str) -> list[str]:
         return [f"{near}{found['suffix']}" for near in ((value - 1, value + 1) if value else (1,))]
     if found := _FLOATING.fullmatch(text):
         number = float(found["number"])
-        return [f"{repr(number * 1.001) if number else '1.0'}{found['suffix']}"]
+        return [f"{f'{number * 1.001:#.12g}' if number else '1.0'}{found['suffix']}"]
     return []
 
 

@@ -19,7 +19,7 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
-TEST_LIMIT = 300.0  # for one step of the tests
+TEST_LIMIT = 600.0  # for one step of the tests
 
 
 @dataclass
