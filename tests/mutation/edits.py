@@ -199,11 +199,11 @@ def _at_statement(source: SourceText, index: int) -> Iterator[Edit]:
         return
     before = source.text[first.start : tokens[end].end]
     if first.text in _DELETED_CALLS:
-        yield Edit("barrier", first.start, before, ";")
+        yield Edit("barrier", first.start, before, "{}")
     elif first.text in _JUMPS_AND_STEPS or (
         first.kind == "word" and first.text not in _NO_STATEMENTS and second.text in _AFTER_A_TARGET
     ):
-        yield Edit("statement", first.start, before, ";")
+        yield Edit("statement", first.start, before, "{}")
 
 
 def _closes_condition(source: SourceText, index: int) -> bool:
