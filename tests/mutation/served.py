@@ -9,7 +9,10 @@ from pathlib import Path
 
 _ROW = re.compile(r'^(?:KERNEL|ELEMENTWISE)\((\w+),(?:.*?\.op = "(\w+)")?', re.MULTILINE)
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-_DEFINITION = re.compile(r"^(?:struct|KERNEL\(|ELEMENTWISE\()? ?[\w<>:*&\s]*?(\w+)\s*[({,]", re.MULTILINE)
+_OP = re.compile(r"^OP\((\w+)\)", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"^(?:struct (\w+)|(?:KERNEL|ELEMENTWISE)\((\w+)|[\w:<>*&][\w:<>*&, ]*?\b(\w+)\()", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,19 @@ def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
     return frozenset(ops)
 
 
+@cache
+def ops_with_rows(root: Path) -> frozenset[str]:
+    """The ops that there are. A kernel of another name waits for its row, and nothing can run it."""
+    return frozenset(op for path in (root / "csrc/ops").glob("*.cpp") for op in _OP.findall(path.read_text()))
+
+
 def near(text: str, line: int, ops: frozenset[str]) -> list[str]:
     """The ops that the definition around a line is named after: what `struct FloorDivide` or `exp_f32` is for."""
     above = "\n".join(text.splitlines()[:line])
-    names = [name for name in _DEFINITION.findall(above) if name not in ("if", "for", "while")][-3:]
-    words = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() for name in names}
-    return sorted(op for op in ops if any(word == op or word.startswith(f"{op}_") for word in words))
+    names = [next(name for name in found if name) for found in _DEFINITION.findall(above)]
+    if not names:
+        return []
+    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", names[-1]).lower()
+    if word in ops:
+        return [word]
+    return sorted(op for op in ops if word.startswith(f"{op}_") or word.endswith(f"_{op}"))

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .generated import GeneratedFault
-from .served import cpu_units, near, vulkan_ops
+from .served import cpu_units, near, ops_with_rows, vulkan_ops
 from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
@@ -52,6 +52,7 @@ class KernelTrial:
     def run(self, fault: GeneratedFault) -> Outcome:
         path = ROOT / fault.file
         text = path.read_text()
+        rows = ops_with_rows(ROOT)
         outcome = Outcome(IDENTICAL)
         with self.workspace.planted(fault.file, fault.edit.apply(text)):
             for unit in cpu_units(path):
@@ -60,7 +61,8 @@ class KernelTrial:
                         continue
                 except BuildError as error:
                     return Outcome(NOT_COMPILED, note=_first_error(str(error)))
-                outcome = ask_kit(self.workspace, unit.ops, near(text, fault.line, unit.ops), self._level)
+                ops = unit.ops & rows
+                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level)
                 if outcome.state == KILLED:
                     return outcome
         return outcome

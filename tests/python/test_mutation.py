@@ -14,7 +14,7 @@ import pytest
 from tests.mutation.campaign import judged_equivalent
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
-from tests.mutation.served import cpu_units, near, ops_in, vulkan_ops
+from tests.mutation.served import cpu_units, near, ops_in, ops_with_rows, vulkan_ops
 from tests.mutation.source_text import SourceText
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -189,6 +189,15 @@ def test_ops_that_a_definition_is_named_after_come_first() -> None:
     text = (KERNELS / "arithmetic.cpp").read_text()
     line = text[: text.index("struct FloorDivide")].count("\n") + 3
     assert near(text, line, ops_in(text)) == ["floor_divide"]
+
+
+def test_kernels_of_ops_without_a_row_are_left_alone() -> None:
+    text = (KERNELS / "exponential.cpp").read_text()
+    waiting = ops_in(text) - ops_with_rows(ROOT)
+    assert "exp" not in waiting
+    touched = {fault.line for fault in faults_of("kernels") if fault.file.endswith("/exponential.cpp")}
+    assert not any(near(text, line, waiting) for line in touched)
+    assert touched
 
 
 def test_reasons_are_given_for_faults_that_can_be_made() -> None:
