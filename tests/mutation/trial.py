@@ -20,6 +20,7 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
 TEST_LIMIT = 600.0  # for one step of the tests
+SUPPORT_TEST = "tests/python/kit/test_support.py"  # the kit only lists what a module does not take; of ours it is known
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Outcome:
     by: str = ""
     note: str = ""
     seconds: float = 0.0
+    refuses: list[str] = field(default_factory=list)  # cases of the kit that the module takes without the fault
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class KernelTrial:
                     return Outcome(NOT_COMPILED, note=_first_error(str(error)))
                 ops = unit.ops & rows
                 outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level)
+                if outcome.state == SURVIVED and outcome.refuses:
+                    return Outcome(KILLED, by=f"{outcome.refuses[0]} taken ({SUPPORT_TEST})", note=outcome.note)
                 if outcome.state == KILLED:
                     return outcome
         return outcome
@@ -175,7 +179,7 @@ def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Se
     note = f"{answer['items']} checks passed"
     if answer["refuses"]:
         note += f"; no longer taken: {', '.join(answer['refuses'])}"
-    return Outcome(SURVIVED, note=note)
+    return Outcome(SURVIVED, note=note, refuses=answer["refuses"])
 
 
 def failure_of(step: Step) -> str:
