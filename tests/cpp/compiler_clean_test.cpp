@@ -47,6 +47,57 @@ TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
   EXPECT_EQ(remove_duplicates(graph).nodes.size(), 3u);
 }
 
+TEST_F(CompilerClean, EachAttributeTellsNodesApart) {
+  using List = std::vector<int64_t>;
+  const ValueId x = input({4, 4});
+  const auto slice = [&](List starts, List sizes, List steps) {
+    graph.outputs.push_back(add("slice", {x}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}}));
+  };
+  slice({0, 0}, {2, 2}, {1, 1});
+  slice({1, 0}, {2, 2}, {1, 1});
+  slice({0, 1}, {2, 2}, {1, 1});
+  slice({0, 0}, {1, 2}, {1, 1});
+  slice({0, 0}, {2, 2}, {2, 1});
+  const auto sum = [&](List axis, bool keepdims) {
+    graph.outputs.push_back(add("sum", {x}, {{"axis", axis}, {"keepdims", keepdims}}));
+  };
+  sum({0}, false);
+  sum({1}, false);
+  sum({0}, true);
+  EXPECT_EQ(remove_duplicates(graph).nodes.size(), graph.nodes.size());
+}
+
+TEST_F(CompilerClean, OperandsAndTheirOrderTellNodesApart) {
+  const ValueId x = input({2}), y = input({2});
+  graph.outputs = {add("subtract", {x, y}), add("subtract", {y, x}), add("subtract", {x, x}), add("subtract", {x, y})};
+  const Graph less = remove_duplicates(graph);
+  EXPECT_EQ(less.nodes.size(), 3u);
+  EXPECT_EQ(less.outputs[0], less.outputs[3]);
+  EXPECT_NE(less.outputs[0], less.outputs[1]);
+}
+
+TEST_F(CompilerClean, SeveralFoldedResultsKeepTheirPlaces) {
+  const ValueId x = input({2});
+  const ValueId w = graph.add_constant("w", {DType::float32, {2}}, {nullptr, 0, {1}});
+  const ValueId a = add("exp", {w}), b = add("negative", {w});
+  graph.outputs = {add("subtract", {add("add", {x, b}), a})};
+  CompileOptions options = this->options();
+  // One shape, two places: 100 is that of exp.
+  options.evaluate = [](const Graph& constants) {
+    std::vector<GraphConstant> results;
+    for (ValueId output : constants.outputs) {
+      const Node& node = constants.nodes[constants.values[output].index];
+      results.push_back({"", {nullptr, node.op->name == std::string_view("exp") ? 100 : 200, {1}}});
+    }
+    return results;
+  };
+  const Graph folded = fold_constants(graph, options);
+  ASSERT_EQ(ops_of(folded), "add subtract");
+  const auto place_of = [&](ValueId value) { return folded.constant_info[folded.values[value].index].view.offset; };
+  EXPECT_EQ(place_of(folded.nodes[0].inputs[1]), 200);
+  EXPECT_EQ(place_of(folded.nodes[1].inputs[1]), 100);
+}
+
 TEST_F(CompilerClean, NodesOfConstantsAreComputedOnceAndViewsStayViews) {
   const ValueId x = input({3, 2});
   const ValueId w = graph.add_constant("w", {DType::float32, {2, 3}}, {nullptr, 0, {3, 1}});

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from . import table, written
-from .campaign import Campaign, Tried
+from .campaign import Campaign, Tried, judged_equivalent
 from .generated import AREAS, GeneratedFault, all_faults, draw
 from .trial import SURVIVED
 from .workspace import FOLDER, ROOT
@@ -33,9 +33,8 @@ def chosen(options: argparse.Namespace) -> list[GeneratedFault]:
     areas = [options.where] if options.where else list(AREAS)
     faults = {area: all_faults(area, ROOT) for area in areas}
     if options.only:
-        found = [
-            f for area in areas for f in faults[area] if any(part in (f.name, f.fingerprint) for part in options.only)
-        ]
+        names = {name.split("-")[-1] for name in options.only}  # the fingerprint is enough
+        found = [fault for area in areas for fault in faults[area] if fault.fingerprint in names]
         if not found:
             raise SystemExit(f"no fault is called {' or '.join(options.only)}; --list prints their names")
         return found
@@ -63,6 +62,9 @@ def generate(options: argparse.Namespace, console: Console) -> int:
         again = {"none": (), "survived": (SURVIVED,), "all": table.STATES}[options.again]
         tried = campaign.run(faults, lambda outcome: outcome.state in again)
     table.show(console, tried)
+    known = {fault.fingerprint for area in AREAS for fault in all_faults(area, ROOT)}
+    if stale := sorted(set(judged_equivalent()) - known):
+        console.print(f"equivalent.toml has reasons for faults that cannot be made any more: {', '.join(stale)}")
     table.save(options.report, tried)
     console.print(f"wrote {options.report}")
     return sum(one.state == SURVIVED for one in tried)
