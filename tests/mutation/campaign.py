@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from .generated import GeneratedFault
-from .trial import SURVIVED, TRIALS, KernelTrial, Outcome, PassTrial, VulkanTrial
+from .trial import SURVIVED, TRIALS, Outcome, PassTrial, Trial
 from .workspace import FOLDER
 
 EQUIVALENT = "equivalent"  # a survivor of which somebody has said why nothing can catch it
@@ -59,7 +59,7 @@ class Campaign:
     def _run_area(self, area: str, faults: list[GeneratedFault]) -> list[Tried]:
         jobs = min(self._jobs, len(faults))
         trials = [TRIALS[area](self._variant, number, self._level) for number in range(jobs)]
-        free: SimpleQueue[KernelTrial | VulkanTrial | PassTrial] = SimpleQueue()
+        free: SimpleQueue[Trial] = SimpleQueue()
         for trial in trials:  # one after the other: the second finds what the first compiled in the cache
             trial.workspace.prepare()
             free.put(trial)
@@ -75,8 +75,7 @@ class Campaign:
             self._keep(fault, outcome)
             return self._judged(fault, outcome)
 
-        if area == "passes" and (outcome := _clean_tests(trials[0])).state != SURVIVED:
-            raise SystemExit(f"the tests fail without a fault: {outcome.by}")
+        _measure([trial for trial in trials if isinstance(trial, PassTrial)])
         tried: list[Tried] = []
         with ThreadPoolExecutor(jobs) as pool:
             futures: list[Future[Tried]] = [pool.submit(one, fault) for fault in faults]
@@ -111,9 +110,12 @@ class Campaign:
         new.replace(self._path(fault))
 
 
-def _clean_tests(trial: KernelTrial | VulkanTrial | PassTrial) -> Outcome:
-    assert isinstance(trial, PassTrial)
-    return trial.test()
+def _measure(trials: list[PassTrial]) -> None:
+    """The first tells the others how long the tests take without a fault."""
+    if trials and (outcome := trials[0].measure()).state != SURVIVED:
+        raise SystemExit(f"the tests fail without a fault: {outcome.by}")
+    for trial in trials[1:]:
+        trial.limits = trials[0].limits
 
 
 def judged_equivalent() -> dict[str, str]:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
-TEST_LIMIT = 600.0  # for one step of the tests
+TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times as long as without, and a minute
 SUPPORT_TEST = "tests/python/kit/test_support.py"  # the kit only lists what a module does not take; of ours it is known
 
 
@@ -104,6 +105,17 @@ class PassTrial:
         self.workspace = Workspace("passes", variant, number)
         self._level = level
         self._site = self.workspace.folder / "site"
+        self.limits: dict[str, float] = {}  # of the steps, in seconds
+
+    def measure(self) -> Outcome:
+        """Runs all steps without a fault, for the limits of those with one."""
+        self.limits = {}
+        for step in self._steps():
+            start = time.perf_counter()
+            if failure := failure_of(step, TEST_LIMIT):
+                return Outcome(KILLED, by=f"{step.name}: {failure}")
+            self.limits[step.name] = 60 + 5 * (time.perf_counter() - start)
+        return Outcome(SURVIVED)
 
     def run(self, fault: GeneratedFault) -> Outcome:
         text = (ROOT / fault.file).read_text()
@@ -119,7 +131,7 @@ class PassTrial:
     def test(self) -> Outcome:
         """Runs the steps, the fast ones first, until one fails."""
         for step in self._steps():
-            if failure := failure_of(step):
+            if failure := failure_of(step, self.limits.get(step.name, TEST_LIMIT)):
                 return Outcome(KILLED, by=f"{step.name}: {failure}")
         return Outcome(SURVIVED)
 
@@ -147,7 +159,12 @@ class PassTrial:
         yield Step("kit", (*pytest, *kit), ROOT / "tests", mine)
 
 
-TRIALS = {"kernels": KernelTrial, "vulkan": VulkanTrial, "passes": PassTrial}
+Trial = KernelTrial | VulkanTrial | PassTrial
+TRIALS: dict[str, type[KernelTrial] | type[VulkanTrial] | type[PassTrial]] = {
+    "kernels": KernelTrial,
+    "vulkan": VulkanTrial,
+    "passes": PassTrial,
+}
 
 
 def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Sequence[str], level: str) -> Outcome:
@@ -182,7 +199,7 @@ def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Se
     return Outcome(SURVIVED, note=note, refuses=answer["refuses"])
 
 
-def failure_of(step: Step) -> str:
+def failure_of(step: Step, limit: float) -> str:
     """What failed first, or nothing."""
     try:
         done = subprocess.run(
@@ -191,12 +208,12 @@ def failure_of(step: Step) -> str:
             text=True,
             errors="replace",
             check=False,
-            timeout=TEST_LIMIT,
+            timeout=limit,
             cwd=step.folder,
             env={**os.environ, **step.environment},
         )
     except subprocess.TimeoutExpired:
-        return f"hung, {TEST_LIMIT:.0f} s"
+        return f"hung, {limit:.0f} s"
     if done.returncode == 0:
         return ""
     found = re.search(r"\[  FAILED  \] (\S+)|^FAILED (\S+)|^ERROR (\S+)", done.stdout, re.MULTILINE)

@@ -42,11 +42,11 @@ def layout_of(area: str, variant: str) -> Layout:
         options = ("-DFERRULE_BUILD_TESTS=ON", "-DFERRULE_PACKAGE_LAYOUT=ON", "-DFERRULE_VARIANTS=x64")
         folders = (*common, "tests/cpp", "tests/c", "tests/skew")
         return Layout(folders, options, "ferrule-tests", "libferrule.so", _OTHER_TESTS)
-    options = ("-DFERRULE_BUILD_TESTS=OFF", f"-DFERRULE_VARIANTS={variant}")
+    module = ("-DFERRULE_BUILD_TESTS=OFF", f"-DFERRULE_VARIANTS={variant}")
     if area == "vulkan":
         path = "csrc/backends/vulkan/libferrule-vulkan.so"
-        return Layout(common, (*options, "-DFERRULE_VULKAN=ON"), "ferrule-vulkan", path)
-    return Layout(common, options, f"ferrule-cpu-{variant}", f"csrc/backends/cpu/libferrule-cpu-{variant}.so")
+        return Layout(common, (*module, "-DFERRULE_VULKAN=ON"), "ferrule-vulkan", path)
+    return Layout(common, module, f"ferrule-cpu-{variant}", f"csrc/backends/cpu/libferrule-cpu-{variant}.so")
 
 
 class Workspace:
