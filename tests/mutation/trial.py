@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -160,7 +160,8 @@ class PassTrial:
 
 
 Trial = KernelTrial | VulkanTrial | PassTrial
-TRIALS: dict[str, type[KernelTrial] | type[VulkanTrial] | type[PassTrial]] = {
+# By area: made of a variant, the number of a workspace and a level.
+TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
     "kernels": KernelTrial,
     "vulkan": VulkanTrial,
     "passes": PassTrial,
