@@ -1,99 +1,98 @@
-"""Plants one fault after the other in the CPU module's kernels, and shows whether the kit catches each:
+"""Plants one fault after the other in copies of the tree, and shows which of them the kit and the tests catch:
 
-    .venv/bin/python -m tests.mutation [kernel ...]
+    .venv/bin/python -m tests.mutation [kernel ...]      # faults that people wrote, in the CPU module's kernels
+    .venv/bin/python -m tests.mutation --generate 200    # faults made automatically; --where kernels|vulkan|passes
 
-Works in build/mutation, on a copy; needs ferrule installed (`./dev build`). Prints a table; the exit status is the
-number of faults that were not caught.
+Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md tells how to read the tables. The
+exit status is the number of faults that nothing caught and for which equivalent.toml has no reason, at most 100.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import subprocess
+import os
 import sys
-import time
 from pathlib import Path
 
-import ferrule.testing
 from ferrule.testing.target import runnable_variants
 from rich.console import Console
+from rich.progress import Progress
 
-from .faults import FAULTS, Fault
+from . import table, written
+from .campaign import Campaign, Tried, judged_equivalent
+from .generated import AREAS, GeneratedFault, all_faults, draw
+from .trial import SURVIVED
+from .workspace import FOLDER, ROOT
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "build" / "mutation"
-SOURCE = FOLDER / "source"
-
-
-def run(*command: object) -> None:
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+# How many of a hundred faults go to an area when none is named.
+SHARES = {"kernels": 50, "passes": 30, "vulkan": 20}
 
 
-def prepare(variant: str) -> Path:
-    """A copy of what the module is built from; the module's path."""
-    for name in ("csrc", "cmake"):
-        shutil.copytree(ROOT / name, SOURCE / name, dirs_exist_ok=True)
-    shutil.copy2(ROOT / "CMakeLists.txt", SOURCE)
-    options = ("-G", "Ninja", "-DFERRULE_BUILD_TESTS=OFF", f"-DFERRULE_VARIANTS={variant}")
-    run("cmake", "-S", SOURCE, "-B", FOLDER / "build", *options)
-    return FOLDER / "build" / "csrc" / "backends" / "cpu" / f"libferrule-cpu-{variant}.so"
+def chosen(options: argparse.Namespace) -> list[GeneratedFault]:
+    """Those that are named, or as many as asked for, in the order of the seed."""
+    areas = [options.where] if options.where else list(AREAS)
+    faults = {area: all_faults(area, ROOT) for area in areas}
+    if options.only:
+        names = {name.split("-")[-1] for name in options.only}  # the fingerprint is enough
+        found = [fault for area in areas for fault in faults[area] if fault.fingerprint in names]
+        if not found:
+            raise SystemExit(f"no fault is called {' or '.join(options.only)}; --list prints their names")
+        return found
+    total = sum(SHARES[area] for area in areas)
+    counts = {area: round(options.generate * SHARES[area] / total) for area in areas}
+    return [fault for area in areas for fault in list(draw(faults[area], options.seed))[: counts[area]]]
 
 
-def build() -> None:
-    run("cmake", "--build", FOLDER / "build")
+def generate(options: argparse.Namespace, console: Console) -> int:
+    faults = chosen(options)
+    if options.list:
+        for fault in faults:
+            console.print(f"{fault.name}  {fault.what}", markup=False, highlight=False, soft_wrap=True)
+        return 0
+    variant = options.variant or runnable_variants()[0]
+    console.print(f"{len(faults)} faults, seed {options.seed}, variant {variant}, level {options.level}")
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("faults", total=len(faults))
 
+        def told(one: Tried) -> None:
+            console.print(table.line_of(one), highlight=False, soft_wrap=True)
+            progress.advance(task)
 
-def judge(module: Path, kernel: str, dtypes: tuple[str, ...], level: str) -> ferrule.testing.Results:
-    return ferrule.testing.check(kernel, backend=module, dtypes=dtypes, level=level, timeout=120)
-
-
-def try_fault(fault: Fault, module: Path, level: str) -> ferrule.testing.Results:
-    path = SOURCE / "csrc" / "backends" / "cpu" / "kernels" / fault.file
-    text = path.read_text()
-    if text.count(fault.before) != 1:
-        raise SystemExit(f"{fault.file} holds {text.count(fault.before)} times, not once: {fault.before}")
-    try:
-        path.write_text(text.replace(fault.before, fault.after))
-        build()
-        return judge(module, fault.kernel, fault.dtypes, level)
-    finally:
-        path.write_text(text)
-
-
-def caught_by(results: ferrule.testing.Results, wanted: str) -> str:
-    """The checks that failed; nothing when that one, if it is named, is not among them."""
-    checks = {record.check for record in results.failures}
-    return "" if wanted and wanted not in checks else ", ".join(sorted(checks))
+        campaign = Campaign(variant, options.level, options.jobs, told)
+        again = {"none": (), "survived": (SURVIVED,), "all": table.STATES}[options.again]
+        tried = campaign.run(faults, lambda outcome: outcome.state in again)
+    table.show(console, tried)
+    known = {fault.fingerprint for area in AREAS for fault in all_faults(area, ROOT)}
+    if stale := sorted(set(judged_equivalent()) - known):
+        console.print(f"equivalent.toml has reasons for faults that cannot be made any more: {', '.join(stale)}")
+    table.save(options.report, tried)
+    console.print(f"wrote {options.report}")
+    return sum(one.state == SURVIVED for one in tried)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description="Does the kit catch these faults?")
-    parser.add_argument("kernels", nargs="*", help="only these")
-    parser.add_argument("--level", default="quick", choices=["quick", "full"])
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description="Are these faults caught?")
+    parser.add_argument("kernels", nargs="*", help="written faults: only these")
+    parser.add_argument("--level", default="quick", choices=["quick", "full"], help="of the kit")
+    parser.add_argument("--variant", help="of the CPU module; by default the widest that runs here")
+    parser.add_argument("--generate", type=int, metavar="N", help="try N faults that are made automatically")
+    parser.add_argument("--where", choices=list(AREAS), help="generated: only there; by default everywhere")
+    parser.add_argument("--seed", type=int, default=0, help="generated: which faults are drawn")
+    parser.add_argument("--only", action="append", metavar="NAME", help="generated: this one; may be given again")
+    parser.add_argument("--list", action="store_true", help="generated: print which, and run nothing")
+    parser.add_argument(
+        "--again",
+        choices=["none", "survived", "all"],
+        default="none",
+        help="generated: do not go by what is kept in build/mutation/results for these",
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="generated: how many at once")
+    parser.add_argument("--report", type=Path, default=FOLDER / "report.json", help="generated: where the JSON goes")
     options = parser.parse_args()
-    module = prepare(runnable_variants()[0])
-    build()
-    chosen = [fault for fault in FAULTS if not options.kernels or fault.kernel in options.kernels]
-    console = Console(width=160)
-    console.print(f"{module.name}, level {options.level}")
-    missed = 0
-    for fault in chosen:
-        start = time.perf_counter()
-        clean = judge(module, fault.kernel, fault.dtypes, options.level)
-        if not clean.ok:
-            raise SystemExit(f"{fault.kernel} fails without a fault:\n{clean}")
-        checks = caught_by(try_fault(fault, module, options.level), fault.check)
-        build()
-        missed += not checks
-        spent = f"{time.perf_counter() - start:.0f} s"
-        console.print(
-            f"{fault.kernel:<16} {fault.what}: {(checks and f'caught by {checks}') or '[bold red]missed'} ({spent})"
-        )
-    console.print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
-    return missed
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    if options.generate is not None or options.only:
+        return min(generate(options, console), 100)
+    return written.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
 
 
 if __name__ == "__main__":

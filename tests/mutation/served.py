@@ -1,0 +1,88 @@
+"""Which ops the files of kernels serve: from the lines by which CMake finds them, and from what includes what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+_ROW = re.compile(r'^(?:KERNEL|ELEMENTWISE)\((\w+),(?:.*?\.op = "(\w+)")?', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+_OP = re.compile(r"^OP\((\w+)\)", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"^(?:struct (\w+)|(?:KERNEL|ELEMENTWISE)\((\w+)|[\w:<>*&][\w:<>*&, ]*?\b(\w+)\()", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A kernel file that is compiled, and the ops whose results it can change."""
+
+    path: Path
+    ops: frozenset[str] = field(default_factory=frozenset)
+
+
+def ops_in(text: str) -> frozenset[str]:
+    return frozenset(found[2] or found[1] for found in _ROW.finditer(text))
+
+
+@cache
+def _elementwise(folder: Path) -> frozenset[str]:
+    rows = (path.read_text() for path in folder.glob("*.cpp"))
+    return frozenset(name for text in rows for name in re.findall(r"^ELEMENTWISE\((\w+),", text, re.MULTILINE))
+
+
+def cpu_units(path: Path) -> list[Unit]:
+    """The kernel files that a file is part of: itself, or those that include it, small ones first."""
+    folder = path.parent
+    sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.glob("*.cpp")) if path in included(s)]
+    units = [Unit(source, ops_in(source.read_text()) or _elementwise(folder)) for source in sources]
+    return sorted(units, key=lambda unit: (len(unit.ops), unit.path))
+
+
+@cache
+def included(path: Path) -> frozenset[Path]:
+    """Everything that a file includes of its own folders, however deep."""
+    found: set[Path] = set()
+    for name in _INCLUDE.findall(path.read_text()):
+        for folder in (path.parent, path.parent.parent):
+            inner = (folder / name).resolve()
+            if inner.is_file() and inner not in found:
+                found |= {inner, *included(inner)}
+                break
+    return frozenset(found)
+
+
+def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
+    """Of a planner: its rows. Of a shader: those of the planners that name it. Of an include: both ways together."""
+    planners = sorted(folder.glob("*.cpp"))
+    if path.suffix in (".cpp", ".h"):
+        of = [path] if path.suffix == ".cpp" else [planner for planner in planners if path in included(planner)]
+        return frozenset().union(*(ops_in(planner.read_text()) for planner in of))
+    shaders = [path] if path.suffix == ".comp" else [s for s in sorted(folder.glob("*.comp")) if path in included(s)]
+    stems = {shader.stem for shader in shaders}
+    ops: set[str] = set()
+    for planner in planners:
+        text = planner.read_text()
+        if any(re.search(rf'"{stem}\b', text) for stem in stems):
+            ops |= ops_in(text)
+    return frozenset(ops)
+
+
+@cache
+def ops_with_rows(root: Path) -> frozenset[str]:
+    """The ops that there are. A kernel of another name waits for its row, and nothing can run it."""
+    return frozenset(op for path in (root / "csrc/ops").glob("*.cpp") for op in _OP.findall(path.read_text()))
+
+
+def near(text: str, line: int, ops: frozenset[str]) -> list[str]:
+    """The ops that the definition around a line is named after: what `struct FloorDivide` or `exp_f32` is for."""
+    above = "\n".join(text.splitlines()[:line])
+    names = [next(name for name in found if name) for found in _DEFINITION.findall(above)]
+    if not names:
+        return []
+    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", names[-1]).lower()
+    if word in ops:
+        return [word]
+    return sorted(op for op in ops if word.startswith(f"{op}_") or word.endswith(f"_{op}"))

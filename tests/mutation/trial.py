@@ -1,0 +1,227 @@
+"""Tries one generated fault: plants it, builds what it changes, and asks the kit or the tests whether they see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from .generated import GeneratedFault
+from .served import cpu_units, near, ops_with_rows, vulkan_ops
+from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
+
+NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
+KIT_LIMIT = 2400.0  # seconds for all checks of one module
+TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times as long as without, and a minute
+SUPPORT_TEST = "tests/python/kit/test_support.py"  # the kit only lists what a module does not take; of ours it is known
+
+
+@dataclass
+class Outcome:
+    """What came of a fault. `by` is the check or test that caught it; `note` is for who judges a survivor."""
+
+    state: str
+    by: str = ""
+    note: str = ""
+    seconds: float = 0.0
+    refuses: list[str] = field(default_factory=list)  # cases of the kit that the module takes without the fault
+
+
+@dataclass(frozen=True)
+class Step:
+    """Tests that one command runs; it fails when its exit status is not 0."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+class KernelTrial:
+    """Faults of the CPU module's kernels, held against the kit."""
+
+    def __init__(self, variant: str, number: int, level: str) -> None:
+        self.workspace = KernelWorkspace("kernels", variant, number)
+        self._level = level
+
+    def run(self, fault: GeneratedFault) -> Outcome:
+        path = ROOT / fault.file
+        text = path.read_text()
+        rows = ops_with_rows(ROOT)
+        outcome = Outcome(IDENTICAL)
+        with self.workspace.planted(fault.file, fault.edit.apply(text)):
+            for unit in cpu_units(path):
+                try:
+                    if not self.workspace.build_unit(unit.path.name):
+                        continue
+                except BuildError as error:
+                    return Outcome(NOT_COMPILED, note=_first_error(str(error)))
+                ops = unit.ops & rows
+                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level)
+                if outcome.state == SURVIVED and outcome.refuses:
+                    return Outcome(KILLED, by=f"{outcome.refuses[0]} taken ({SUPPORT_TEST})", note=outcome.note)
+                if outcome.state == KILLED:
+                    return outcome
+        return outcome
+
+
+class VulkanTrial:
+    """Faults of the Vulkan module's kernels, held against the kit on whatever device there is."""
+
+    def __init__(self, variant: str, number: int, level: str) -> None:
+        self.workspace = Workspace("vulkan", variant, number)
+        self._level = level
+
+    def run(self, fault: GeneratedFault) -> Outcome:
+        path = ROOT / fault.file
+        text = path.read_text()
+        ops = vulkan_ops(path, ROOT / "csrc/backends/vulkan/kernels")
+        family = ROOT / "csrc/backends/cpu/kernels" / f"{path.stem}.cpp"  # a family has the same name everywhere
+        first = near(text, fault.line, ops)
+        if not first and family.exists():
+            first = sorted(ops & cpu_units(family)[0].ops)
+        with self.workspace.planted(fault.file, fault.edit.apply(text)):
+            try:
+                self.workspace.build()
+            except BuildError as error:
+                return Outcome(NOT_COMPILED, note=_first_error(str(error)))
+            if self.workspace.is_identical:
+                return Outcome(IDENTICAL)
+            return ask_kit(self.workspace, ops, first, self._level)
+
+
+class PassTrial:
+    """Faults of the compiler's passes, held against the tests of `./dev test` that graphs go through."""
+
+    def __init__(self, variant: str, number: int, level: str) -> None:
+        self.workspace = Workspace("passes", variant, number)
+        self._level = level
+        self._site = self.workspace.folder / "site"
+        self.limits: dict[str, float] = {}  # of the steps, in seconds
+
+    def measure(self) -> Outcome:
+        """Runs all steps without a fault, for the limits of those with one."""
+        self.limits = {}
+        for step in self._steps():
+            start = time.perf_counter()
+            if failure := failure_of(step, TEST_LIMIT):
+                return Outcome(KILLED, by=f"{step.name}: {failure}")
+            self.limits[step.name] = 60 + 5 * (time.perf_counter() - start)
+        return Outcome(SURVIVED)
+
+    def run(self, fault: GeneratedFault) -> Outcome:
+        text = (ROOT / fault.file).read_text()
+        with self.workspace.planted(fault.file, fault.edit.apply(text)):
+            try:
+                self.workspace.build()
+            except BuildError as error:
+                return Outcome(NOT_COMPILED, note=_first_error(str(error)))
+            if self.workspace.is_identical:
+                return Outcome(IDENTICAL)
+            return self.test()
+
+    def test(self) -> Outcome:
+        """Runs the steps, the fast ones first, until one fails."""
+        for step in self._steps():
+            if failure := failure_of(step, self.limits.get(step.name, TEST_LIMIT)):
+                return Outcome(KILLED, by=f"{step.name}: {failure}")
+        return Outcome(SURVIVED)
+
+    def _steps(self) -> Iterator[Step]:
+        build = self.workspace.build_folder
+        environment = {"FERRULE_BACKEND_DIR": str(build / "csrc/backends/cpu")}
+        tests = str(build / "tests/cpp/ferrule-tests")
+        for name, chosen in (("ctest, passes", "Compiler*:Graph*:Layout*"), ("ctest, executor", "Executor*:Ops*")):
+            command = (tests, f"--gtest_filter={chosen}", "--gtest_fail_fast", "--gtest_brief=1")
+            yield Step(name, command, build, environment)
+        installed = find_spec("ferrule._ferrule")
+        assert installed is not None
+        assert installed.origin is not None
+        package = Path(installed.origin).parent
+        for name in (package.name, "ferrule_pytest"):
+            shutil.copytree(package.parent / name, self._site / name, dirs_exist_ok=True)
+        shutil.copy2(self.workspace.product, self._site / package.name / self.workspace.product.name)
+        mine = {"PYTHONPATH": str(self._site), "FERRULE_CACHE_DIR": str(self.workspace.folder / "cache")}
+        pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+        for stem in ("graph", "lazy", "arrays", "halves", "memory*", "invariance", "programs*", "random*"):
+            if files := sorted(str(path) for path in (ROOT / "tests/python").glob(f"test_{stem}.py")):
+                yield Step(f"pytest {stem}", (*pytest, *files), ROOT / "tests", mine)
+        checks = "fused or constants or layouts or program"
+        kit = ("--pyargs", "ferrule.testing", "--ferrule-level", self._level, "-k", f"float32 and ({checks})")
+        yield Step("kit", (*pytest, *kit), ROOT / "tests", mine)
+
+
+Trial = KernelTrial | VulkanTrial | PassTrial
+# By area: made of a variant, the number of a workspace and a level.
+TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
+    "kernels": KernelTrial,
+    "vulkan": VulkanTrial,
+    "passes": PassTrial,
+}
+
+
+def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Sequence[str], level: str) -> Outcome:
+    """Whether the kit passes the product of a workspace, as far as these ops go."""
+    request = {
+        "module": str(workspace.product),
+        "clean": str(workspace.clean),
+        "level": level,
+        "ops": sorted(ops),
+        "near": list(first),
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.mutation.judge_kit"],
+            input=json.dumps(request),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=KIT_LIMIT,
+            cwd=ROOT,
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(KILLED, by=f"the kit as a whole (hung, {KIT_LIMIT:.0f} s)")
+    if done.returncode != 0:
+        raise RuntimeError(f"the kit itself failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if answer["killed_by"]:
+        return Outcome(KILLED, by=answer["killed_by"], note=answer["message"])
+    note = f"{answer['items']} checks passed"
+    if answer["refuses"]:
+        note += f"; no longer taken: {', '.join(answer['refuses'])}"
+    return Outcome(SURVIVED, note=note, refuses=answer["refuses"])
+
+
+def failure_of(step: Step, limit: float) -> str:
+    """What failed first, or nothing."""
+    try:
+        done = subprocess.run(
+            step.command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=limit,
+            cwd=step.folder,
+            env={**os.environ, **step.environment},
+        )
+    except subprocess.TimeoutExpired:
+        return f"hung, {limit:.0f} s"
+    if done.returncode == 0:
+        return ""
+    found = re.search(r"\[  FAILED  \] (\S+)|^FAILED (\S+)|^ERROR (\S+)", done.stdout, re.MULTILINE)
+    named = next((group for group in found.groups() if group), "") if found else ""
+    return named.rstrip(",") or (f"signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}")
+
+
+def _first_error(text: str) -> str:
+    found = re.search(r"error: .*|ERROR: .*|no end after .*", text)
+    return found[0] if found else text.strip().splitlines()[-1]
