@@ -11,8 +11,8 @@
 
 namespace ferrule {
 
-// Of several candidates of the name, which counts without case and up to a colon ("cpu:0"), the one that came furthest speaks. A name that nothing
-// was found for is answered, too: with the roots that were looked into.
+// Of several candidates of the name, which counts without case and up to a colon ("cpu:0"), the one that came furthest
+// speaks. A name that nothing was found for is answered, too: with the roots that were looked into.
 std::string explain(const LoadReport& report, std::string_view name);
 
 // The kind of device that a name means ("GPU", "gpu:1"), unless a candidate has it for its name.
