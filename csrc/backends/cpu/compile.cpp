@@ -27,7 +27,7 @@ class BodyStep : public Step {
     std::vector<char*> in_many, out_many;
     char* const* in = resolve(memory, inputs, in_local, in_many);
     char* const* out = resolve(memory, outputs, out_local, out_many);
-    body.run(in, out, memory.execution().thread_limit);
+    body.run(in, out, memory.thread_limit());
   }
 
   static char* const* resolve(const Memory& memory, const std::vector<Address>& addresses, std::array<char*, 80>& local,
@@ -144,7 +144,7 @@ class KernelStep : public Step {
     };
     const auto convert = [&](const Conversion& conversion) {
       char *const in = resolve(conversion.from), *const out = resolve(conversion.to);
-      conversion.body.run(&in, &out, memory.execution().thread_limit);
+      conversion.body.run(&in, &out, memory.thread_limit());
     };
     for (const Conversion& conversion : before) convert(conversion);
 
@@ -170,7 +170,7 @@ class KernelStep : public Step {
     bound.in = operands;
     bound.out = out;
     bound.scratch = scratch;
-    bound.thread_limit = memory.execution().thread_limit;
+    bound.thread_limit = memory.thread_limit();
     BoundEpilogue with_epilogue{};
     std::vector<char*> epilogue_in, epilogue_out;
     if (epilogue) {

@@ -30,9 +30,11 @@ class Memory {
   explicit Memory(const fe_execution& execution);
   char* operator()(const Address& address) const;
   const fe_execution& execution() const { return *execution_; }
+  uint32_t thread_limit() const { return thread_limit_; }  // of a parallel_for; 0 = all
 
  private:
   const fe_execution* execution_;
+  uint32_t thread_limit_ = 0;
   char* workspace_ = nullptr;
   char* scratch_ = nullptr;
 };
