@@ -38,10 +38,12 @@ class Fault:
 
 @dataclass(frozen=True)
 class Places:
-    """Devices: that of the program, another one where there is one."""
+    """Devices: that of the program, another one where there is one. `takes_all`: what a way adds to the steps, such as
+    a cast of a number that is an operand, cannot be refused."""
 
     device: fe.Device
     second: fe.Device | None = None
+    takes_all: bool = True
 
 
 class Refused(Exception):  # noqa: N818 - an answer
@@ -209,7 +211,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
     try:
         outcome = run.compute(order_of(program))
     except fe.UnsupportedError as error:
-        return raised(way.name, error)
+        return raised(way.name, error) if places.takes_all else None
     if outcome.error is not None:
         return raised(way.name, outcome.error)
     if not outcome.outputs:
@@ -265,6 +267,8 @@ def error_faults(
             outcome = Run(program, places, way).compute(order_of(program))
             error = outcome.error
         except fe.UnsupportedError as refusal:
+            if not places.takes_all:
+                continue
             error = refusal
         got = "no error" if error is None else type(error).__name__
         if got != wanted:
