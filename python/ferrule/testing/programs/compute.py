@@ -222,7 +222,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
     if way.only_traced:
         surely = traced_outputs(program)
         kept = [output if place in surely else None for place, output in enumerate(kept)]
-    passed = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
+    passed = borrowing(program, way)
     for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
         if got is None or (way.overwrites and program.outputs[place] in passed):
             continue
@@ -240,6 +240,15 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
             what = f"outputs[{place}], which is {program.outputs[place]}, changes when NumPy's memory is overwritten"
             return Fault(way.name, "aliases", f"{what}: {text}", place)
     return None
+
+
+def borrowing(program: Program, way: Way) -> set[str]:
+    """Values that show what the owner of NumPy's memory writes there: inputs, and what asarray gives of them."""
+    found = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
+    for step in program.steps:
+        if step.attributes.get("how") == "asarray" and step.operands[0] in found:
+            found.add(step.name)
+    return found
 
 
 def order_of(program: Program) -> list[int]:
