@@ -64,7 +64,9 @@ class Launch {
   }
 
  private:
+  // There is no workspace where all temporaries are without elements, which a reduction may read.
   static char* address(fe_module_buffer* buffer, uint64_t offset) {
+    if (buffer == nullptr) return nullptr;
     return static_cast<char*>(reinterpret_cast<Buffer*>(buffer)->host_pointer()) + offset;
   }
   char* storage(const Operand& operand) const {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, all_cases
+from ferrule.testing.dtypes import ALL
 from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, source_of
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.program import Program
@@ -31,6 +32,7 @@ class Answers:
 
     def programs(self, device: str, second: str | None, first: int, count: int) -> dict[str, Any]:
         """The faults of the programs of these seeds."""
+        self._at(f"program {first} {DRAWING}")
         places, refused, found = self._places(device, second), 0, []
         for seed in range(first, first + count):
             self._at(f"program {seed} {DRAWING}")
@@ -77,16 +79,20 @@ class Answers:
 
     def _draw(self, places: Places, seed: int) -> Program:
         warnings.simplefilter("ignore", RuntimeWarning)
-        name = places.device.name
-        if name not in self._takes:
-            self._takes[name] = _takes(places.device)
-        return draw_program(seed, self._takes[name])
+        return draw_program(seed, self._takes_of(places.device))
+
+    def _takes_of(self, device: fe.Device) -> Callable[..., bool]:
+        if device.name not in self._takes:
+            self._takes[device.name] = _takes(device)
+        return self._takes[device.name]
 
     def _places(self, device: str, second: str | None) -> Places:
         import ferrule as fe
 
         first = self._devices.get(device) or fe.device(device)
-        return Places(first, None if second is None else self._second(second))
+        takes = self._takes_of(first)
+        takes_all = all(takes(op, dtype) for op in ("astype", "copy") for dtype in ALL)
+        return Places(first, None if second is None else self._second(second), takes_all)
 
     def _second(self, name: str) -> fe.Device:
         """A device by its name, or the first of a module by its file."""

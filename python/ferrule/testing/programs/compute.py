@@ -38,10 +38,12 @@ class Fault:
 
 @dataclass(frozen=True)
 class Places:
-    """Devices: that of the program, another one where there is one."""
+    """Devices: that of the program, another one where there is one. `takes_all`: what a way adds to the steps, such as
+    a cast of a number that is an operand, cannot be refused."""
 
     device: fe.Device
     second: fe.Device | None = None
+    takes_all: bool = True
 
 
 class Refused(Exception):  # noqa: N818 - an answer
@@ -209,7 +211,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
     try:
         outcome = run.compute(order_of(program))
     except fe.UnsupportedError as error:
-        return raised(way.name, error)
+        return raised(way.name, error) if places.takes_all else None
     if outcome.error is not None:
         return raised(way.name, outcome.error)
     if not outcome.outputs:
@@ -220,7 +222,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
     if way.only_traced:
         surely = traced_outputs(program)
         kept = [output if place in surely else None for place, output in enumerate(kept)]
-    passed = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
+    passed = borrowing(program, way)
     for place, (got, right) in enumerate(zip(kept, wanted, strict=True)):
         if got is None or (way.overwrites and program.outputs[place] in passed):
             continue
@@ -238,6 +240,15 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]
             what = f"outputs[{place}], which is {program.outputs[place]}, changes when NumPy's memory is overwritten"
             return Fault(way.name, "aliases", f"{what}: {text}", place)
     return None
+
+
+def borrowing(program: Program, way: Way) -> set[str]:
+    """Values that show what the owner of NumPy's memory writes there: inputs, and what asarray gives of them."""
+    found = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
+    for step in program.steps:
+        if step.attributes.get("how") == "asarray" and step.operands[0] in found:
+            found.add(step.name)
+    return found
 
 
 def order_of(program: Program) -> list[int]:
@@ -265,6 +276,8 @@ def error_faults(
             outcome = Run(program, places, way).compute(order_of(program))
             error = outcome.error
         except fe.UnsupportedError as refusal:
+            if not places.takes_all:
+                continue
             error = refusal
         got = "no error" if error is None else type(error).__name__
         if got != wanted:

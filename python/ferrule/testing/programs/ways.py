@@ -171,9 +171,9 @@ def traced_outputs(program: Program) -> list[int]:
     """The places of outputs that surely depend on an argument: others are no values of a graph."""
     known = {*program.parameters} - {number.name for number in program.numbers}
     for step in program.steps:
-        # An update may write nothing.
-        reads = step.operands[:1] if step.operation == "update" else step.reads
-        if any(name in known for name in reads) and step.operation != "full_like":
+        # An update may write nothing, or everything.
+        enough = all if step.operation == "update" else any
+        if enough(x in known for x in step.operands) and step.operation != "full_like":
             known.add(step.name)
     return [place for place, name in enumerate(program.outputs) if name in known]
 
