@@ -82,13 +82,13 @@ class Graph {
   }
 
   std::shared_ptr<Compiled> compile(const std::string& options) const {
-    fe_compiled* handle = nullptr;
-    check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
     auto compiled = std::make_shared<Compiled>();
-    compiled->handle.reset(handle);
-    compiled->outputs = outputs_;
+    compiled->outputs = outputs_;  // what the graph has now: another thread may add to it meanwhile
     compiled->scalar_dtypes = scalar_dtypes_;
     compiled->scalar_defaults = scalar_defaults_;
+    fe_compiled* handle = nullptr;
+    check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
+    compiled->handle.reset(handle);
     drain();
     return compiled;
   }
