@@ -77,9 +77,9 @@ class Graph {
   }
 
   std::shared_ptr<Compiled> compile(const std::string& options) const {
+    auto compiled = std::make_shared<Compiled>();
     fe_compiled* handle = nullptr;
     check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
-    auto compiled = std::make_shared<Compiled>();
     compiled->handle.reset(handle);
     // As they were when it was compiled: another thread may have recorded more meanwhile.
     fe_compiled_info info{};

@@ -329,8 +329,8 @@ class Graph:
         return json.loads(self._compiled_handle().plan())
 
     def placement(self) -> Any:
-        """`{"nodes": [...], "constants": [...]}`: where each node runs, with the reason when it is not where it was asked
-        to, and how each constant came to its bytes."""
+        """Where each node runs, with the reason when it is not where it was asked to, and how each constant came to
+        its bytes: `{"nodes": [...], "constants": [...]}`."""
         return json.loads(self._compiled_handle().placement())
 
     def __str__(self) -> str:
