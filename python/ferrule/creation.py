@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
-from ferrule._dtypes import as_dtype
+from ferrule._dtypes import as_dtype, is_floating
 from ferrule._errors import DTypeError, InvalidArgumentError, OutOfMemoryError
 from ferrule._host import MAX_DIMENSIONS, from_host
 from ferrule._symbols import Symbol
@@ -157,7 +157,12 @@ def arange(
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
-    return _owned(np.arange(first, end, step, dtype=as_dtype(dtype)), device)
+    wanted = as_dtype(dtype)
+    if not is_floating(wanted):
+        return _owned(np.arange(first, end, step, dtype=wanted), device)
+    # NumPy takes the distance of two rounded numbers for the step: of float16(1000) and float16(1000.1) it is 0.
+    with np.errstate(over="ignore"):
+        return _owned(np.arange(first, end, step).astype(wanted), device)
 
 
 def linspace(
@@ -171,7 +176,8 @@ def linspace(
     endpoint: bool = True,
 ) -> Array:
     """num evenly spaced numbers from start to stop."""
-    return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(as_dtype(dtype or np.float32)), device)
+    with np.errstate(over="ignore"):
+        return _owned(np.linspace(start, stop, num, endpoint=endpoint).astype(as_dtype(dtype or np.float32)), device)
 
 
 def eye(
