@@ -51,8 +51,6 @@ char* Memory::operator()(const Address& address) const {
   int64_t at = address.bytes;
   if (address.offset_slot >= 0) at += execution_->offsets[address.offset_slot] * address.item_size;
   switch (address.kind) {
-    case Address::in_scratch:
-      return scratch_ + at;
     case FE_STORAGE_TEMPORARY:
       return workspace_ + at;
     case FE_STORAGE_SCALAR:
