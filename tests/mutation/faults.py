@@ -204,17 +204,14 @@ FAULTS = [
         "the second strip of columns is read as if it were contiguous",
         check="layouts",
     ),
-    *(
-        Fault(
-            "sum",
-            "reduction.cpp",
-            "using A = uint64_t;",
-            "using A = hwy::If<(T(-1) > T(0)) && sizeof(T) <= 2, uint32_t, uint64_t>;",
-            "short unsigned integers add up in 32 bits",
-            (dtype,),
-            "accumulators",
-        )
-        for dtype in ("uint8", "uint16")
+    Fault(
+        "sum",
+        "reduction.cpp",
+        "using A = uint64_t;",
+        "using A = uint32_t;",
+        "integers add up in 32 bits",
+        ("uint16",),
+        "accumulators",
     ),
     Fault(
         "add",

@@ -64,14 +64,6 @@ def kernels_of(plan: Any) -> list[str]:
     return [kernel for value in plan for kernel in kernels_of(value)] if isinstance(plan, list) else []
 
 
-def _strides_of(values: Values) -> list[int] | None:
-    """In elements, as an array has them that borrows the values; None where they are those of its shape."""
-    if values.flags.c_contiguous:
-        return None
-    pairs = zip(values.shape, values.strides, strict=True)
-    return [0 if size == 1 else stride // values.itemsize for size, stride in pairs]
-
-
 def prepare(
     device: fe.Device,
     case: Case,
@@ -96,8 +88,9 @@ def prepare(
         if number in constants:
             symbol = graph.constant(fe.asarray(one.base, device=device))
         else:
-            symbol = graph.input(one.base.shape, one.base.dtype, strides=_strides_of(one.base))
             given.append(fe.asarray(one.base, device=device))
+            # With the strides that it has there: a device that copies makes it contiguous.
+            symbol = graph._input_like(given[-1])
         symbols.append(one.view(graph, symbol))
     more = [graph.input(values.shape, values.dtype) for values in further]
     given += [fe.asarray(values, device=device) for values in further]

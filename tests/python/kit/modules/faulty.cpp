@@ -42,7 +42,7 @@ class Device final : public KernelDevice {
 
   Kernel kernel(const Node& node) override {
     if (node.op() == "exp" && is("promises")) return promise(node);
-    const bool counts = node.op() == "sum" && node.input(0).is("uint16");
+    const bool counts = node.op() == "sum" && node.input(0).is("uint64");
     for (uint32_t i = 0; i < node.input_count() && !counts; ++i)
       if (!node.input(i).is(node.op() == "take" && i == 1 ? "int64" : "float32"))
         return refusal("only float32 is here");
@@ -50,7 +50,7 @@ class Device final : public KernelDevice {
     if (node.op() == "add") return add(node, false);
     if (node.op() == "abs") return absolute(node);
     if (counts)
-      return is("counts_in_32_bits") ? sum<uint16_t, uint32_t, uint64_t>(node) : sum<uint16_t, uint64_t>(node);
+      return is("counts_in_32_bits") ? sum<uint64_t, uint32_t, uint64_t>(node) : sum<uint64_t, uint64_t>(node);
     if (node.op() == "sum") return sum<float, double>(node);
     if (node.op() == "take") return take(node);
     return refusal("only add, abs, sum and take are here");
