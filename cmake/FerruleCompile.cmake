@@ -32,6 +32,12 @@ else()
   endif()
 endif()
 
+# Whatever computes may run on the thread of someone else, whose stack may be small: memory to work in belongs to the
+# plan of an execution (fe_execution.scratch) or to the heap. Sanitizers put room around every variable.
+if(NOT MSVC AND NOT FERRULE_SANITIZE AND NOT FERRULE_FUZZ)
+  add_compile_options(-Wframe-larger-than=16384)
+endif()
+
 if(FERRULE_SANITIZE)
   add_compile_options(-fsanitize=${FERRULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${FERRULE_SANITIZE})

@@ -20,6 +20,14 @@ else()
 endif()
 add_library(ferrule::ferrule ALIAS ferrule)
 target_link_libraries(ferrule PUBLIC ferrule_sdk PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+# What the archive needs beside them. A program in C alone, which its compiler links without the C++ library, gets it by
+# name: what the C++ compiler links with and the C compiler does not.
+set(FERRULE_PRIVATE_LIBRARIES "${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES}")
+list(REMOVE_ITEM FERRULE_PRIVATE_LIBRARIES "" ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_DUPLICATES FERRULE_PRIVATE_LIBRARIES)
+if(FERRULE_STATIC)
+  target_link_libraries(ferrule PRIVATE ${FERRULE_PRIVATE_LIBRARIES})
+endif()
 
 # Writes the table of the modules that are linked in; empty unless FERRULE_STATIC.
 function(ferrule_link_static_modules)

@@ -39,7 +39,7 @@ ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size
   void* const loan = lend(owner);
   check(without_gil([&] {
     return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
-                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, size, end_loan, loan, &out);
+                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, end_loan, loan, &out);
   }));
   drain();
   return array_of(out);

@@ -34,9 +34,18 @@ std::vector<std::unique_ptr<Owner>> snapshot(auto list) {
 py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
 
 void bind_backend(py::module_& module) {
-  py::class_<Backend>(module, "Backend").def("info", [](const Backend& self) {
-    return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get()));
-  });
+  py::class_<Backend>(module, "Backend")
+      .def("info",
+           [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
+      .def(
+          "proc",
+          [](const Backend& self, const std::string& name) -> py::object {
+            fe_proc function = nullptr;
+            check(fe_backend_get_proc(self.get(), name.c_str(), &function));
+            if (function == nullptr) return py::none();
+            return py::int_(reinterpret_cast<uintptr_t>(function));
+          },
+          py::arg("name"));
   module.def("backends", [] { return snapshot<fe_backend_ref, Backend>(fe_backends); });
 }
 

@@ -48,8 +48,6 @@ class Graph {
     const fe_scalar bytes = scalar_of(number, id);
     uint32_t value = 0;
     check(fe_graph_scalar(handle_.get(), id, bytes, &value));
-    scalar_dtypes_.push_back(id);
-    scalar_defaults_.push_back(bytes);
     return value;
   }
 
@@ -63,10 +61,7 @@ class Graph {
     return value;
   }
 
-  void output(uint32_t value) {
-    check(fe_graph_output(handle_.get(), value));
-    ++outputs_;
-  }
+  void output(uint32_t value) { check(fe_graph_output(handle_.get(), value)); }
 
   py::tuple type(uint32_t value) const {
     fe_array_info info{};
@@ -82,22 +77,25 @@ class Graph {
   }
 
   std::shared_ptr<Compiled> compile(const std::string& options) const {
+    auto compiled = std::make_shared<Compiled>();
     fe_compiled* handle = nullptr;
     check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
-    auto compiled = std::make_shared<Compiled>();
     compiled->handle.reset(handle);
-    compiled->outputs = outputs_;
-    compiled->scalar_dtypes = scalar_dtypes_;
-    compiled->scalar_defaults = scalar_defaults_;
+    // As they were when it was compiled: another thread may have recorded more meanwhile.
+    fe_compiled_info info{};
+    info.struct_size = sizeof info;
+    check(fe_compiled_info_get(handle, &info));
+    compiled->outputs = info.output_count;
+    compiled->scalar_dtypes.resize(info.scalar_count);
+    compiled->scalar_defaults.resize(info.scalar_count);
+    for (uint32_t i = 0; i < info.scalar_count; ++i)
+      check(fe_compiled_scalar(handle, i, &compiled->scalar_dtypes[i], &compiled->scalar_defaults[i]));
     drain();
     return compiled;
   }
 
  private:
   GraphHandle handle_;
-  std::size_t outputs_ = 0;
-  std::vector<fe_dtype> scalar_dtypes_;
-  std::vector<fe_scalar> scalar_defaults_;
 };
 
 Array& given(const ArrayPointer& array) {

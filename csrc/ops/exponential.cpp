@@ -16,7 +16,7 @@ OP(sqrt).doc("Square root of x, correctly rounded.").elementwise().input("x", fl
 OP(rsqrt).doc("1 / sqrt(x).").elementwise().input("x", floating).result(same_shape_and_dtype);
 
 OP(pow)
-    .doc("x1 to the power x2; integers wrap.")
+    .doc("x1 to the power x2; integers wrap, and a negative power of integers is an error.")
     .elementwise()
     .promoted("x1", numeric)
     .promoted("x2", numeric)

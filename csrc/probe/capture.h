@@ -16,8 +16,8 @@ class Capture {
 
   // Takes what can be read now without waiting; a descriptor that never dries up is left after a megabyte.
   void read(int descriptor) {
-    std::array<char, 65536> bytes{};
-    for (int round = 0; round < 16; ++round) {
+    std::array<char, 8192> bytes{};
+    for (int round = 0; round < 128; ++round) {
       const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
       if (count <= 0) return;
       keep(bytes.data(), static_cast<std::size_t>(count));

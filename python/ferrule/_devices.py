@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ferrule import _ferrule
+from ferrule._errors import NotFoundError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +16,7 @@ _loaded_once = False
 _is_loading = False  # by the thread that holds the lock
 _load_lock = threading.RLock()
 _default: _ferrule.Device | None = None
+_changes = 0  # calls of changed()
 
 
 class Backend:
@@ -48,6 +50,44 @@ class Backend:
     @property
     def info(self) -> dict[str, Any]:
         return dict(self._info)
+
+    @property
+    def features(self) -> dict[str, str]:
+        """What the code of the backend uses, by name, as it says itself; empty when it says nothing.
+
+        Raises
+        ------
+        NotFoundError
+            The backend was unloaded.
+
+        Examples
+        --------
+        >>> fe.device("cpu").backend.features["variant"]
+        'haswell'
+        """
+        info = _parse(self._handle.info())
+        if info["closed"]:
+            raise NotFoundError(f"backend {self.name} is not loaded any more")
+        features: dict[str, str] = info["features"]
+        return features
+
+    def proc(self, name: str) -> int | None:
+        """The address of a function that the backend offers by name, for ctypes; None when it offers none of that name.
+
+        `ferrule/procs.h` lists the names that are the same for all backends. The address is valid as long as this
+        object lives: until then the backend cannot be unloaded.
+
+        Raises
+        ------
+        NotFoundError
+            The backend was unloaded.
+
+        Examples
+        --------
+        >>> backend = fe.device("cpu").backend
+        >>> ctypes.CFUNCTYPE(None, ctypes.c_uint32)(backend.proc("set_n_threads"))(4)
+        """
+        return self._handle.proc(name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Backend) and (self.name, self.path) == (other.name, other.path)
@@ -172,10 +212,14 @@ def best_device() -> Device:
 def default_handle() -> _ferrule.Device:
     """Where arrays go when nobody says where: the best device."""
     global _default
-    if _default is None:
+    found = _default
+    if found is None:
         load_once()
-        _default = _ferrule.best_device()
-    return _default
+        changes = _changes
+        found = _ferrule.best_device()
+        if changes == _changes:  # another thread may load or unload meanwhile
+            _default = found
+    return found
 
 
 def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
@@ -205,6 +249,7 @@ def load_once() -> None:
 
 def changed() -> None:
     """Backends came or went."""
-    global _default, _loaded_once
+    global _default, _loaded_once, _changes
+    _changes += 1
     _default = None
     _loaded_once = True

@@ -13,6 +13,7 @@ Shape = tuple[int, ...]
 
 class Backend:
     def info(self) -> str: ...
+    def proc(self, name: str) -> int | None: ...
 
 class Device:
     @property

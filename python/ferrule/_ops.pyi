@@ -220,7 +220,7 @@ def not_equal(x1: Operand, x2: Operand, /) -> Array:
     """x1 != x2."""
 
 def pow(x1: Operand, x2: Operand, /) -> Array:
-    """x1 to the power x2; integers wrap."""
+    """x1 to the power x2; integers wrap, and a negative power of integers is an error."""
 
 def prod(x: Operand, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Product over axes; integers in 64 bits."""

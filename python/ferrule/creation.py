@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
-from ferrule._dtypes import as_dtype
+from ferrule._dtypes import as_dtype, is_floating
 from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host
 from ferrule._numbers import conversion, perform
@@ -162,8 +162,13 @@ def arange(
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
     element = as_dtype(dtype)
     try:
-        with enough_memory(f"arange from {first} to {end} in steps of {step}"):
-            host = np.arange(first, end, step, dtype=element)
+        with enough_memory(f"arange from {first} to {end} in steps of {step}"), np.errstate(over="ignore"):
+            if is_floating(element):
+                # NumPy takes the distance of two rounded numbers for the step: of float16(1000) and float16(1000.1)
+                # it is 0.
+                host = np.arange(first, end, step).astype(element)
+            else:
+                host = np.arange(first, end, step, dtype=element)
     except OverflowError as error:
         raise NumberOverflowError(f"arange: {error}") from error
     if element.kind in "iu" and host.size:  # NumPy wraps around
@@ -188,7 +193,8 @@ def linspace(
         host = np.linspace(start, stop, num, endpoint=endpoint)
     for number in host[[0, -1]] if element.kind in "iu" and host.size else ():
         check_range("linspace", perform("int", number), element)
-    return _owned(host.astype(element), device)
+    with np.errstate(over="ignore"):
+        return _owned(host.astype(element), device)
 
 
 def eye(

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution, metadata
 from pathlib import Path
 from typing import Any
 
-from ferrule import _devices, _ferrule, loading
+from ferrule import _ferrule, loading
 from ferrule._errors import InvalidArgumentError, LoadError
 
 KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
@@ -28,10 +28,8 @@ def explain(name: str) -> str:
     wanted = name.strip().lower().partition(":")[0]
     report = _last_report()
     names = {row["name"] for row in report["candidates"] if row["name"]}
-    if wanted in KINDS and wanted not in names:
-        return _of_kind(wanted, names)
     sentence = _ferrule.report_explain(json.dumps(_with_versions(report)), wanted)
-    if wanted in names:
+    if wanted in names or wanted in KINDS:
         return sentence
     return sentence + _offer(wanted, names)
 
@@ -44,16 +42,6 @@ def _last_report() -> dict[str, Any]:
             return error.report.to_dict()
     assert loading.last_report is not None
     return loading.last_report.to_dict()
-
-
-def _of_kind(kind: str, names: set[str]) -> str:
-    found = [device for device in _devices.devices() if device.kind == kind]
-    if found:
-        return f"{kind}: there is {', '.join(f'{device} ({device.backend.name})' for device in found)}."
-    loaded = sorted({backend.name for backend in _devices.backends()})
-    others = sorted(names - set(loaded))
-    text = f"{kind}: no loaded backend drives such a device; loaded is {', '.join(loaded) or 'none'}"
-    return f"{text}, and explain() says why these are not: {', '.join(others)}." if others else f"{text}."
 
 
 def _with_versions(report: dict[str, Any]) -> dict[str, Any]:

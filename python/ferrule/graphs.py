@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,17 @@ class Graph:
     >>> x = g.input((2, 3))
     >>> g.output(x * 2 + 1)
     >>> g.compute(numpy.ones((2, 3), "float32"))
+
+    Any thread may record, compile, compute and save at the same time: what is computed or saved is the graph as it was
+    at one moment, with each op whole.
     """
 
     def __init__(self, device: Device | str | None = None) -> None:
         self.device = best_device() if device is None else find_device(device)
         self._graph = _ferrule.Graph(self.device._handle)
+        # Held while a step is added to the core's graph and to the lists that follow: they tell the same. Never held
+        # while something is computed or compiled.
+        self._lock = threading.RLock()
         self.inputs: list[Array] = []
         self.outputs: list[Array] = []
         self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
@@ -47,6 +54,7 @@ class Graph:
         self._constants: dict[_ferrule.Array, tuple[_ferrule.Array, Array]] = {}
         self._numbers = Numbers()
         self._compiled: _ferrule.Compiled | None = None
+        self._version = 0  # grows with what a compiled graph takes and gives
         self._closed = False
 
     # ---- building
@@ -54,29 +62,38 @@ class Graph:
         self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
     ) -> Array:
         """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
-        self._open("input")
-        called = f"x{len(self.inputs)}" if name is None else name
         wanted, element = sizes(shape), as_dtype(dtype)
-        value = self._graph.input(called, element, wanted, strides)
-        self._steps.append(("input", value, called, element.name, wanted, None if strides is None else list(strides)))
-        self.inputs.append(self._symbol(value))
-        return self.inputs[-1]
+        steps = None if strides is None else list(strides)
+        with self._lock:
+            self._open("input")
+            called = f"x{len(self.inputs)}" if name is None else name
+            value = self._graph.input(called, element, wanted, steps)
+            self._steps.append(("input", value, called, element.name, wanted, steps))
+            symbol = self._symbol(value)
+            self.inputs.append(symbol)
+            self._outdate()
+        return symbol
 
     def constant(self, value: object, name: str | None = None) -> Array:
         """An array that is the same in each compute. Borrowed memory that its owner may write is copied now;
         `placement()` tells which constants were."""
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
-        handle = array._concrete("Graph.constant()")
-        if handle in self._constants:
-            return self._constants[handle][1]
-        array._computed("Graph.constant()")
-        kept = handle.snapshot()
-        called = f"c{len(self._constants)}" if name is None else name
-        value_id = self._graph.constant(called, kept)
-        self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
-        symbol = self._symbol(value_id)
-        self._constants[handle] = (kept, symbol)
+        handle = array._computed("Graph.constant()")
+        with self._lock:
+            known = self._constants.get(handle)
+        if known is not None:
+            return known[1]
+        kept = handle.snapshot()  # it may copy: not under the lock
+        with self._lock:
+            self._open("constant")
+            if handle in self._constants:
+                return self._constants[handle][1]
+            called = f"c{len(self._constants)}" if name is None else name
+            value_id = self._graph.constant(called, kept)
+            self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
+            symbol = self._symbol(value_id)
+            self._constants[handle] = (kept, symbol)
         return symbol
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
@@ -93,17 +110,18 @@ class Graph:
 
     def output(self, *arrays: Array) -> None:
         """Adds results, in the order of compute's."""
-        self._open("output")
-        for array in arrays:
-            symbol = self._own(array)
-            # The bytes of a result are its own: an input, a constant or another output is copied.
-            same = [*self.inputs, *self.outputs, *(known for _, known in self._constants.values())]
-            if symbol.weak or any(other._handle is symbol for other in same):
-                symbol = self._own(self._record("copy", [array], [], {}))
-            self._graph.output(symbol.id)
-            self._steps.append(("output", symbol.id))
-            self.outputs.append(Array._of(symbol))
-        self._compiled = None
+        with self._lock:
+            self._open("output")
+            for array in arrays:
+                symbol = self._own(array)
+                # The bytes of a result are its own: an input, a constant or another output is copied.
+                same = [*self.inputs, *self.outputs, *(known for _, known in self._constants.values())]
+                if symbol.weak or any(other._handle is symbol for other in same):
+                    symbol = self._own(self._record("copy", [array], [], {}))
+                self._graph.output(symbol.id)
+                self._steps.append(("output", symbol.id))
+                self.outputs.append(Array._of(symbol))
+                self._outdate()
 
     def _record(
         self,
@@ -115,25 +133,23 @@ class Graph:
     ) -> Array:
         """An op on symbols of this graph, arrays (which become constants) and Python's numbers."""
         self._open(op)
-        ids, weak = [], []
         for operand in operands:
-            symbol, is_weak = self._value(op, operand, dtypes)
-            ids.append(symbol.id)
-            weak.append(is_weak)
+            if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
+                operand._computed(op)  # before the lock is taken
         place = None if device is None else device._handle
-        value = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
-        self._steps.append(
-            (
-                "apply",
-                value,
-                op,
-                ids,
-                weak,
-                _ferrule.attributes_json(attributes),
-                None if device is None else device.name,
+        json_attributes = _ferrule.attributes_json(attributes)
+        with self._lock:
+            self._open(op)
+            ids, weak = [], []
+            for operand in operands:
+                symbol, is_weak = self._value(op, operand, dtypes)
+                ids.append(symbol.id)
+                weak.append(is_weak)
+            value = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
+            self._steps.append(
+                ("apply", value, op, ids, weak, json_attributes, None if device is None else device.name)
             )
-        )
-        return self._symbol(value)
+            return self._symbol(value)
 
     def _value(self, op: str, operand: object, dtypes: Sequence[np.dtype[Any]]) -> tuple[Symbol, bool]:
         if isinstance(operand, Array):
@@ -151,14 +167,17 @@ class Graph:
 
     def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> Array:
         """A scalar of the graph; `place`: each compute gives it the number of that place."""
-        value = self._graph.scalar(dtype, number)
-        self._numbers.scalars.append((place, number))
-        self._steps.append(("scalar", value, dtype.name, number, place))
-        return self._symbol(value)
+        with self._lock:
+            value = self._graph.scalar(dtype, number)
+            self._numbers.scalars.append((place, number))
+            self._steps.append(("scalar", value, dtype.name, number, place))
+            return self._symbol(value)
 
     def _operand(self, number: Number) -> Array:
         """A Python number that each compute gives anew."""
-        return self._number(self._numbers.operand(number))
+        with self._lock:
+            self._outdate()
+            return self._number(self._numbers.operand(number))
 
     def _number(self, place: int) -> Array:
         kind = type(self._numbers.values[place])
@@ -167,20 +186,22 @@ class Graph:
 
     def _number_of(self, operation: str, *values: object) -> Array:
         """What Python's operator makes of numbers."""
-        self._open(operation)
-        places = [
-            self._own(value).id if isinstance(value, Array) else self._numbers.literal(value)  # type: ignore[arg-type]
-            for value in values
-        ]
-        return self._number(self._numbers.compute(operation, *places))
+        with self._lock:
+            self._open(operation)
+            places = [
+                self._own(value).id if isinstance(value, Array) else self._numbers.literal(value)  # type: ignore[arg-type]
+                for value in values
+            ]
+            return self._number(self._numbers.compute(operation, *places))
 
     def _number_as(self, number: Array, dtype: np.dtype[Any], exact: bool = False) -> Array:
         """A number as a scalar of the graph, converted as NumPy's assignment does, or not at all when `exact`."""
         place = self._own(number).id
         operation = conversion(type(self._numbers.values[place]).__name__, dtype, exact)
-        if operation is not None:
-            place = self._numbers.compute(operation, place)
-        return self._scalar(self._numbers.values[place], dtype, place)
+        with self._lock:
+            if operation is not None:
+                place = self._numbers.compute(operation, place)
+            return self._scalar(self._numbers.values[place], dtype, place)
 
     def _input_like(self, array: Array) -> Array:
         handle = array._computed("ferrule.graph")
@@ -208,7 +229,13 @@ class Graph:
             raise TracingError(f"{what} on an array of a trace that has ended, at {users_line()}")
 
     def _close(self) -> None:
-        self._closed = True
+        with self._lock:
+            self._closed = True
+
+    def _outdate(self) -> None:
+        """What was compiled takes, or gives, less than the graph now."""
+        self._compiled = None
+        self._version += 1
 
     # ---- computing
     def compile(self, *, fallback: str = "warn", fuse: bool = True, guard: bool = False) -> Graph:
@@ -217,16 +244,22 @@ class Graph:
         `fallback`: what happens to ops that the device lacks: "warn" and "allow" run them on the cpu, "error" raises.
         `guard`: surround all that a backend writes by known bytes, and raise when one was touched: for its author.
         """
-        if not self.outputs:
-            raise InvalidArgumentError("compile: the graph has no outputs")
-        self._compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse, "guard": guard}))
+        self._compile(fallback, fuse, guard)
         return self
 
+    def _compile(self, fallback: str, fuse: bool, guard: bool) -> _ferrule.Compiled:
+        if not self.outputs:
+            raise InvalidArgumentError("compile: the graph has no outputs")
+        version = self._version
+        compiled = self._graph.compile(json.dumps({"fallback": fallback, "fuse": fuse, "guard": guard}))
+        with self._lock:
+            if version == self._version:
+                self._compiled = compiled
+        return compiled
+
     def _compiled_handle(self) -> _ferrule.Compiled:
-        if self._compiled is None:
-            self.compile()
-        assert self._compiled is not None
-        return self._compiled
+        compiled = self._compiled
+        return self._compile("warn", fuse=True, guard=False) if compiled is None else compiled
 
     def compute(self, *arrays: object, out: NDArray[Any] | Sequence[NDArray[Any]] | None = None) -> Any:
         """The output, or a tuple of several. `out`, C-contiguous and of their types, is written and returned."""
@@ -249,9 +282,10 @@ class Graph:
         return out
 
     def _check_out(self, targets: Sequence[NDArray[Any]]) -> None:
-        if len(targets) != len(self.outputs):
-            raise InvalidArgumentError(f"out: the graph has {len(self.outputs)} outputs, not {len(targets)}")
-        for target, wanted in zip(targets, self.outputs, strict=True):
+        outputs = list(self.outputs)
+        if len(targets) != len(outputs):
+            raise InvalidArgumentError(f"out: the graph has {len(outputs)} outputs, not {len(targets)}")
+        for target, wanted in zip(targets, outputs, strict=True):
             if not isinstance(target, np.ndarray):
                 raise InvalidArgumentError(f"out: takes NumPy arrays, not {type(target).__name__}")
             if target.dtype != wanted.dtype or target.shape != wanted.shape or not target.dtype.isnative:
@@ -295,8 +329,8 @@ class Graph:
         return json.loads(self._compiled_handle().plan())
 
     def placement(self) -> Any:
-        """`{"nodes": [...], "constants": [...]}`: where each node runs, with the reason when it is not where it was asked
-        to, and how each constant came to its bytes."""
+        """Where each node runs, with the reason when it is not where it was asked to, and how each constant came to
+        its bytes: `{"nodes": [...], "constants": [...]}`."""
         return json.loads(self._compiled_handle().placement())
 
     def __str__(self) -> str:
@@ -308,10 +342,11 @@ class Graph:
     # ---- keeping
     def to_bytes(self) -> bytes:
         """How the graph was built, and its constants: an .npz with the steps as JSON."""
-        numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
-        described = {"format": FORMAT, "device": self.device.name, "numbers": numbers, "steps": self._steps}
-        steps = json.dumps(described)
-        arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(self._concrete_constants())}
+        with self._lock:
+            recorded, constants = list(self._steps), self._concrete_constants()
+            numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
+        steps = json.dumps({"format": FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded})
+        arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(constants)}
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)
         return file.getvalue()

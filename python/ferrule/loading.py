@@ -200,13 +200,11 @@ def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) 
 
 def unload(name: Backend | str) -> None:
     """Close a backend. Refused, saying what, while arrays or compiled graphs of it live."""
-    _devices.changed()
     _after_collecting(lambda: _ferrule.unload(name if isinstance(name, str) else name.name))
 
 
 def reload(name: Backend | str) -> Backend:
     """Close a backend and load what lies at its path now: the old one stays when that is no good."""
-    _devices.changed()
     return Backend(_after_collecting(lambda: _ferrule.reload(name if isinstance(name, str) else name.name)))
 
 
@@ -223,14 +221,16 @@ def refresh() -> list[Device]:
 
 def shutdown() -> None:
     """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
-    _devices.changed()
     _after_collecting(_ferrule.shutdown)
 
 
 def _after_collecting(close: Callable[[], Result]) -> Result:
     """What is in the way may be garbage: a traced function and its graphs refer to each other."""
+    _devices.changed()  # the default device would be in the way
     try:
         return close()
     except InvalidArgumentError:
         gc.collect()
-    return close()
+        return close()
+    finally:
+        _devices.changed()  # another thread may have asked for the default device meanwhile

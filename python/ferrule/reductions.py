@@ -33,8 +33,11 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
 
 
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over axes: the root of the variance."""
-    return apply("sqrt", (var(x, axis=axis, correction=correction, keepdims=keepdims),), {})
+    """Standard deviation over axes: the root of the variance, which of halves is not rounded before."""
+    x = _floating(x)
+    wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
+    root = apply("sqrt", (var(wide, axis=axis, correction=correction, keepdims=keepdims),), {})
+    return astype(root, x.dtype, copy=False)
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

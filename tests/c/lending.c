@@ -70,6 +70,35 @@ static void release_after_failure(fe_device *device) {
   EXPECT(released == 5);
 }
 
+/* The largest array that may be cut from a region. */
+static void limit_the_cuts(fe_device *device) {
+  static _Alignas(64) unsigned char region[64];
+  static const int64_t one[] = {1}, two[] = {2}, all[] = {16};
+  const fe_dtype float32 = fe_dtype_by_name("float32");
+  const uint64_t unlimited[] = {0, UINT64_MAX, sizeof region, sizeof region + 1};
+  fe_array *bytes = NULL, *part = NULL, *same = NULL;
+  fe_error *error;
+  for (size_t i = 0; i < sizeof unlimited / sizeof *unlimited; ++i) {
+    MUST(fe_buffer_from_host_ptr(device, region, sizeof region, FE_ACCESS_READ, unlimited[i], NULL, NULL, &bytes));
+    MUST(fe_array_cut(bytes, 0, float32, 1, all, &part));
+    fe_array_release(part);
+    fe_array_release(bytes);
+  }
+  MUST(fe_buffer_from_host_ptr(device, region, sizeof region, FE_ACCESS_READ, 4, NULL, NULL, &bytes));
+  MUST(fe_array_to_device(bytes, device, &same)); /* the same array: the limit is its own */
+  MUST(fe_array_cut(bytes, 60, float32, 1, one, &part));
+  error = fe_array_cut(bytes, 0, float32, 1, two, &part);
+  EXPECT(fe_error_code(error) == FE_INVALID_ARGUMENT);
+  EXPECT(strstr(fe_error_message(error), "8 bytes") && strstr(fe_error_message(error), "the 4 that"));
+  fe_error_release(error);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_cut(same, 0, float32, 1, two, &part));
+  fe_array_release(same);
+  fe_array_release(bytes);
+  MUST(fe_array_cut(part, 0, float32, 1, one, &same));
+  fe_array_release(same);
+  fe_array_release(part);
+}
+
 static void results_without_a_place(fe_device *device) {
   static const int64_t shape[] = {4};
   float data[4] = {1, 2, 3, 4};
@@ -104,6 +133,7 @@ int main(void) {
   MUST(fe_device_by_name("cpu", NULL, &device));
   cut_a_region(device);
   release_after_failure(device);
+  limit_the_cuts(device);
   results_without_a_place(device);
   supports_what_it_computes(device);
   fe_device_release(device);

@@ -88,5 +88,49 @@ TEST_F(CompilerPlace, DevicesAreAskedOnceForNodesOfOneKind) {
   EXPECT_LE(of_first.asked, 2u);
 }
 
+TEST_F(CompilerPlace, ADeviceIsAskedAnewForWhateverItsAnswerMayDependOn) {
+  Support support;
+  const auto asks = [&](const LoweredNode& node, Device& device) {
+    const std::size_t before = of_first.asked + of_second.asked;
+    support.ask(node, graph, device);
+    return of_first.asked + of_second.asked - before;
+  };
+  const auto node_of = [&](ValueId value) { return contiguous_node(graph.nodes[graph.values[value].index], graph); };
+  const auto softmax_of = [&](ValueId x, int64_t axis) { return node_of(add("softmax", {x}, {{"axis", axis}})); };
+  const ValueId x = input({2, 3}), w = graph.add_constant("w", {DType::float32, {2, 3}}, {nullptr, 0, {3, 1}});
+  const LoweredNode plain = softmax_of(x, 0);
+  EXPECT_EQ(asks(plain, *first), 1u);
+  EXPECT_EQ(asks(plain, *first), 0u);
+  EXPECT_EQ(asks(softmax_of(input({2, 3}), 0), *first), 0u) << "of which input it is does not matter";
+  EXPECT_EQ(asks(plain, *second), 1u);
+  EXPECT_EQ(asks(softmax_of(x, 1), *first), 1u);
+  EXPECT_EQ(asks(softmax_of(input({3, 2}), 0), *first), 1u);
+  EXPECT_EQ(asks(softmax_of(input({2, 3}, DType::float16), 0), *first), 1u);
+  EXPECT_EQ(asks(softmax_of(w, 0), *first), 1u) << "constants may be prepared";
+  EXPECT_EQ(asks(node_of(add("log_softmax", {x}, {{"axis", int64_t{0}}})), *first), 1u);
+  LoweredNode turned = plain;
+  turned.inputs[0].strides = {1, 2};
+  EXPECT_EQ(asks(turned, *first), 1u);
+
+  const auto fused = [&](const char* op, std::vector<uint32_t> operands, std::vector<uint32_t> outputs) {
+    auto body = std::make_shared<Body>();
+    body->inputs = {DType::float32, DType::float32};
+    body->instructions.push_back({&ops::op_named(op), DType::float32, std::move(operands), {}});
+    body->instructions.push_back({&ops::op_named("exp"), DType::float32, {2}, {}});
+    body->outputs = std::move(outputs);
+    LoweredNode node = plain;
+    node.op = &ops::op_named("fused");
+    node.attributes = std::make_shared<const ops::Attributes>();
+    node.body = std::move(body);
+    node.inputs = {plain.inputs[0], plain.inputs[0]};
+    return node;
+  };
+  EXPECT_EQ(asks(fused("subtract", {0, 1}, {3}), *first), 1u);
+  EXPECT_EQ(asks(fused("subtract", {0, 1}, {3}), *first), 0u);
+  EXPECT_EQ(asks(fused("add", {0, 1}, {3}), *first), 1u);
+  EXPECT_EQ(asks(fused("subtract", {1, 0}, {3}), *first), 1u);
+  EXPECT_EQ(asks(fused("subtract", {0, 1}, {2}), *first), 1u);
+}
+
 }  // namespace
 }  // namespace ferrule::test

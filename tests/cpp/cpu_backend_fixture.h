@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -137,11 +138,12 @@ class OneNode {
     return answer == 1;
   }
 
-  // Compiles and executes; the error's message, or nothing.
-  std::string run(Module& module, const Array* prepared = nullptr) {
+  // Compiles and executes, with `between` in between; the error's message, or nothing.
+  std::string run(Module& module, const Array* prepared = nullptr, const std::function<void()>& between = {}) {
     const fe_backend& b = module.backend;
     fe_module_executable* executable = nullptr;
     if (fe_error* error = b.compile(module.device, &view_, &executable)) return take(error);
+    if (between) between();
     std::vector<fe_module_buffer*> buffers;
     std::vector<fe_binding> bindings;
     for (size_t i = 0; i < arrays_.size(); ++i) {
@@ -155,17 +157,26 @@ class OneNode {
     fe_execution execution{};
     execution.struct_size = sizeof execution;
     execution.bindings = bindings.data();
-    if (const uint64_t scratch = b.executable_scratch_size(executable)) {
-      expect_no_error(b.buffer_allocate(module.device, scratch, 64, &execution.scratch));
+    const uint64_t scratch = b.executable_scratch_size(executable);
+    std::vector<std::byte> scratch_memory(scratch + 2 * guard, std::byte{0x5a});
+    if (scratch > 0) {
+      const auto start = reinterpret_cast<uintptr_t>(scratch_memory.data());
+      execution.scratch_offset = (start + 63) / 64 * 64 - start;
+      expect_no_error(b.buffer_borrow(module.device, scratch_memory.data(), scratch_memory.size(), FE_ACCESS_READ_WRITE,
+                                      &execution.scratch));
       buffers.push_back(execution.scratch);
     }
     std::string message = take(b.execute(executable, nullptr, &execution));
     for (fe_module_buffer* buffer : buffers) b.buffer_free(buffer);
     b.executable_release(executable);
-    return message;
+    const auto behind = scratch_memory.begin() + static_cast<ptrdiff_t>(execution.scratch_offset + scratch);
+    const bool intact = std::all_of(behind, scratch_memory.end(), [](std::byte b) { return b == std::byte{0x5a}; });
+    return intact ? message : message + "wrote behind its scratch memory";
   }
 
  private:
+  static constexpr size_t guard = 4096;  // bytes behind the scratch memory
+
   static std::string take(fe_error* error) {
     if (!error) return "";
     std::string message = failure(error).message;

@@ -49,12 +49,13 @@ inline fe_dtype dtype_id(const char* name) {
 }
 inline size_t size_of(const char* dtype) { return dtypes()[dtype_id(dtype)].second; }
 
-inline fe_error* parallel_for(int64_t n, int64_t grain, uint32_t, fe_range_function fn, void* argument) {
-  if (threads == 1 || n <= grain) return fn(argument, 0, n, 0);
-  const int64_t share = (n / grain / threads + 1) * grain;
+inline fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) {
+  const uint32_t hands = limit == 0 ? threads : std::min(limit, threads);
+  if (hands == 1 || n <= grain) return fn(argument, 0, n, 0);
+  const int64_t share = (n / grain / hands + 1) * grain;
   std::vector<std::thread> workers;
-  std::vector<fe_error*> errors(threads, nullptr);
-  for (uint32_t t = 0; t < threads; ++t) {
+  std::vector<fe_error*> errors(hands, nullptr);
+  for (uint32_t t = 0; t < hands; ++t) {
     const int64_t begin = std::min(n, t * share), end = std::min(n, begin + share);
     if (begin < end) workers.emplace_back([&, t, begin, end] { errors[t] = fn(argument, begin, end, t); });
   }

@@ -96,6 +96,45 @@ TEST_F(CpuBackend, FusedEqualsUnfusedBitForBit) {
   });
 }
 
+// The memory that threads compute in is as large as the executable said, however many of them there are by then.
+TEST_F(CpuBackend, BodiesWriteOnlyTheScratchMemoryTheyAskedFor) {
+  const Array x = random_array({300, 77}, 3), w = random_array({77}, 1, 2);
+  const BodySpec body = {{"float32", "float32"},
+                         {{"multiply", "float32", {0, 1}}, {"exp", "float32", {2}}, {"add", "float32", {3, 2}}},
+                         {2, 4}};
+  for_each_module([&](Module& module) {
+    Array first = array("float32", {300, 77}), second = array("float32", {300, 77});
+    OneNode node("fused", {&x, &w}, {&first, &second}, nullptr, &body);
+    threads = 1;
+    ASSERT_EQ(node.run(module), "");
+    const Array expected = second;
+    for (uint32_t n : {2u, 3u, 64u}) {
+      threads = 1;
+      EXPECT_EQ(node.run(module, nullptr, [n] { threads = n; }), "");
+      EXPECT_TRUE(same_bits(second, expected)) << n << " threads";
+    }
+  });
+}
+
+TEST_F(CpuBackend, NegativePowersOfIntegersAreRefused) {
+  for_each_module([&](Module& module) {
+    for (uint32_t n : {1u, 3u}) {
+      threads = n;
+      Array base = array("int32", {100003}), exponent = array("int32", {100003}), out = array("int32", {100003});
+      std::fill_n(base.data<int32_t>(), base.count(), 1);
+      std::fill_n(exponent.data<int32_t>(), exponent.count(), 3);
+      const BodySpec body = {
+          {"int32", "int32"}, {{"add", "int32", {0, 1}}, {"pow", "int32", {2, 1}}, {"add", "int32", {3, 0}}}, {4}};
+      EXPECT_EQ(OneNode("pow", {&base, &exponent}, {&out}).run(module), "");
+      EXPECT_EQ(OneNode("fused", {&base, &exponent}, {&out}, nullptr, &body).run(module), "");
+      exponent.data<int32_t>()[100002] = -1;
+      const std::string refusal = "pow: int32 to a negative integer power has no integer result";
+      EXPECT_EQ(OneNode("pow", {&base, &exponent}, {&out}).run(module), refusal);
+      EXPECT_EQ(OneNode("fused", {&base, &exponent}, {&out}, nullptr, &body).run(module), refusal);
+    }
+  });
+}
+
 TEST_F(CpuBackend, UnknownOpsAndDtypesAreRefusedWithAReason) {
   const Array x = random_array({4});
   for_each_module([&](Module& module) {

@@ -74,7 +74,7 @@ def items_of(size: int, is_array: bool) -> st.SearchStrategy[Any]:
     return st.one_of(slices, places, places.map(np.int32)) if size else slices
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(shapes_and_keys())
 def test_any_key_reads_what_numpy_reads(shape_and_key: Any) -> None:
     shape, key = shape_and_key
@@ -85,7 +85,7 @@ def test_any_key_reads_what_numpy_reads(shape_and_key: Any) -> None:
         np.testing.assert_array_equal(np.asarray(got), expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(shapes_and_keys(), st.integers(0, 2))
 def test_any_key_writes_what_numpy_writes(shape_and_key: Any, kind: int) -> None:
     shape, key = shape_and_key

@@ -10,7 +10,8 @@ from vulkan_process import Processes
 Run = Callable[..., str]
 
 PLACES = """
-def places(graph): return [[row["op"], row["device"].split(":")[0], row["reason"]] for row in graph.placement()["nodes"]]
+def places(graph):
+    return [[row["op"], row["device"].split(":")[0], row["reason"]] for row in graph.placement()["nodes"]]
 def close(result, expected): return np.allclose(np.asarray(result), expected, rtol=1e-13, atol=0)
 """
 

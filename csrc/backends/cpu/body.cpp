@@ -5,10 +5,10 @@
 namespace ferrule::cpu {
 namespace {
 
-constexpr int64_t buffer_bytes = 64 << 10;  // of all slots, on the stack
-constexpr int64_t cache_bytes = 24 << 10;   // what blocks are cut for
+constexpr int64_t cache_bytes = 24 << 10;  // what blocks are cut for
 constexpr int64_t max_block = 1024;
-constexpr int64_t grain = 16384;  // elements that are worth a thread
+constexpr size_t few_values = 64;  // of which a frame holds the addresses
+constexpr int64_t grain = 16384;   // elements that are worth a thread
 
 std::string name_of(DType dtype) {
   const char* name = dtype == DType::count ? nullptr : sdk::host->dtype_name(id_of(dtype));
@@ -67,7 +67,12 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
     for (size_t i = 0; i < in.size(); ++i) widened[i] = cast(in[i], wide[i]);
     return cast(apply(op, std::span<const uint32_t>(widened.data(), in.size()), result, attributes), dtype);
   }
-  Step step{block->run, attributes, {}, static_cast<uint32_t>(in.size()), static_cast<uint32_t>(dtypes_.size())};
+  Step step{block->run,
+            block->refusal,
+            attributes,
+            {},
+            static_cast<uint32_t>(in.size()),
+            static_cast<uint32_t>(dtypes_.size())};
   std::copy(in.begin(), in.end(), step.in);
   steps_.push_back(step);
   dtypes_.push_back(dtype);
@@ -142,14 +147,11 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
     }
   }
   const auto slots = static_cast<int64_t>(std::max(slot_count_, 1u));
-  block_ = std::clamp(cache_bytes / (slots * static_cast<int64_t>(item)), int64_t{64}, max_block) / 64 * 64;
-  block_ = std::min(block_, buffer_bytes / (slots * static_cast<int64_t>(item)) / 8 * 8);
+  // One thread alone, whose scratch memory is little.
+  const int64_t bytes = count_ <= grain ? std::min(cache_bytes, little_scratch) : cache_bytes;
+  const int64_t most = std::clamp((count_ + 63) / 64 * 64, int64_t{64}, max_block);
+  block_ = std::clamp(bytes / (slots * static_cast<int64_t>(item)), int64_t{64}, most) / 64 * 64;
   slot_bytes_ = (block_ * static_cast<int64_t>(item) + 63) / 64 * 64;
-  while (block_ > 8 && slot_bytes_ * slots > buffer_bytes) {
-    block_ -= 8;
-    slot_bytes_ = (block_ * static_cast<int64_t>(item) + 63) / 64 * 64;
-  }
-  if (slot_bytes_ * slots > buffer_bytes) throw sdk::Error(FE_UNSUPPORTED, "a fused body with too many live values");
 }
 
 // Points at the block of an input, or gathers it into `buffer`.
@@ -180,17 +182,17 @@ void Body::load(const Input& input, size_t item_size, const char* from, int64_t 
   }
 }
 
-void Body::run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own) const {
-  alignas(64) char buffers[buffer_bytes];
-  constexpr size_t local_values = 256;
-  const void* local[local_values];
-  std::vector<const void*> many;
-  const void** pointers = local;
-  if (dtypes_.size() > local_values) {
-    many.resize(dtypes_.size());
-    pointers = many.data();
-  }
-  const auto slot = [&](uint32_t index) { return buffers + index * slot_bytes_; };
+LocalScratch Body::local_scratch() const {
+  const uint64_t addresses = dtypes_.size() <= few_values ? 0 : dtypes_.size() * sizeof(void*);
+  return {slot_count_ * static_cast<uint64_t>(slot_bytes_) + addresses, (count_ + grain - 1) / grain};
+}
+
+fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own,
+                          char* local) const {
+  const auto slot = [&](uint32_t index) { return local + index * slot_bytes_; };
+  const void* few[few_values];
+  const void** const pointers =  // to the block of each value
+      dtypes_.size() <= few_values ? few : reinterpret_cast<const void**>(slot(slot_count_));
 
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].access == Access::repeated && !(own && i == 0)) {
@@ -217,6 +219,9 @@ void Body::run_range(const char* const* in, char* const* out, int64_t first, int
       const int32_t direct = direct_[step.out];
       const auto item = static_cast<int64_t>(size_of(dtypes_[step.out]));
       char* to = direct >= 0 ? out[direct] + at * item : slot(slots_[step.out]);
+      if (step.refusal != nullptr)
+        if (const char* const sentence = step.refusal(arguments, static_cast<size_t>(n)))
+          return sdk::host->error_create(FE_INVALID_ARGUMENT, sentence);
       step.run(arguments, to, static_cast<size_t>(n), step.attributes);
       pointers[step.out] = to;
     }
@@ -228,13 +233,17 @@ void Body::run_range(const char* const* in, char* const* out, int64_t first, int
       std::memcpy(to, pointers[value], static_cast<size_t>(n) * item);
     }
   }
+  return nullptr;
 }
 
-void Body::run(const char* const* in, char* const* out, uint32_t thread_limit) const {
+void Body::run(const char* const* in, char* const* out, uint32_t thread_limit, const LocalMemory& local) const {
   if (count_ == 0) return;
-  if (count_ <= grain) return run_range(in, out, 0, count_, nullptr);
-  sdk::parallel_for(count_, grain, thread_limit,
-                    [&](int64_t begin, int64_t end, uint32_t) { run_range(in, out, begin, end - begin, nullptr); });
+  if (count_ <= grain) return sdk::check(run_range(in, out, 0, count_, nullptr, local.data));
+  const uint32_t limit = thread_limit == 0 ? local.count : std::min(thread_limit, local.count);
+  sdk::parallel_for(count_, grain, limit, [&](int64_t begin, int64_t end, uint32_t thread) {
+    char* const part = local.data + thread % local.count * local.bytes;
+    sdk::check(run_range(in, out, begin, end - begin, nullptr, part));
+  });
 }
 
 }  // namespace ferrule::cpu

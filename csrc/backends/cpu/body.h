@@ -15,6 +15,10 @@
 
 namespace ferrule::cpu {
 
+// Bytes of scratch memory for which an execution does not ask the core: that would take longer than what is computed in
+// so little.
+inline constexpr int64_t little_scratch = 12 << 10;
+
 // The block function for an op, or null.
 const Block* find_block(std::string_view op, std::span<const DType> in, DType out);
 
@@ -22,6 +26,7 @@ class Body {
  public:
   struct Step {
     BlockFunction run;
+    BlockRefusal refusal;
     const void* attributes;
     uint32_t in[3];
     uint32_t in_count;
@@ -38,11 +43,16 @@ class Body {
   // of a kernel, given to `run_range`. Nothing may be added afterwards.
   void finish(std::span<const int64_t> shape, std::span<const Operand> inputs, bool own);
 
+  // What each thread computes in.
+  LocalScratch local_scratch() const;
+
   // Elements [first, first + count) of all outputs. in[0] is ignored when `own` is not null: that is the memory of
-  // input 0 from element `first` on.
-  void run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own) const;
+  // input 0 from element `first` on. `local` is the thread's part of what `local_scratch` asks for. Kernels call this,
+  // through which nothing may be thrown: returns the error.
+  fe_error* run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own,
+                      char* local) const;
   // All elements, on the core's threads.
-  void run(const char* const* in, char* const* out, uint32_t thread_limit) const;
+  void run(const char* const* in, char* const* out, uint32_t thread_limit, const LocalMemory& local) const;
 
   int64_t count() const { return count_; }
   DType output_dtype(size_t i) const { return dtypes_[outputs_[i]]; }

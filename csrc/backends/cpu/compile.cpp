@@ -1,6 +1,8 @@
 #include "compile.h"
 
 #include <array>
+#include <limits>
+#include <thread>
 #include <utility>
 
 #include "attributes.h"
@@ -13,6 +15,23 @@ namespace {
 constexpr uint64_t scratch_alignment = 64;
 uint64_t aligned(uint64_t bytes) { return (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment; }
 
+// The threads that have a part of scratch memory each: no more than can work at the same time, and no fewer if the core
+// is given more of them later, up to what the machine has.
+LocalMemory local_memory(const LocalScratch& asked) {
+  LocalMemory local;
+  if (asked.bytes == 0) return local;
+  static const uint32_t processors = std::thread::hardware_concurrency();
+  const uint32_t most = std::max({1u, processors, sdk::host->thread_count()});
+  local.bytes = aligned(asked.bytes);
+  local.count = static_cast<uint32_t>(std::clamp<int64_t>(asked.threads, 1, most));
+  return local;
+}
+uint64_t size_of(const LocalMemory& local) { return local.bytes * local.count; }
+LocalMemory placed(LocalMemory local, char* at) {
+  local.data = at;
+  return local;
+}
+
 // ---- elementwise nodes, fused or single
 // --------------------------------------------------------------------------------
 
@@ -21,13 +40,16 @@ class BodyStep : public Step {
   Body body;
   Attributes attributes;
   std::vector<Address> inputs, outputs;
+  LocalMemory local;
 
-  void run(const Memory& memory, char*) const override {
+  uint64_t scratch_size() const override { return size_of(local); }
+
+  void run(const Memory& memory, char* scratch) const override {
     std::array<char*, 80> in_local, out_local;
     std::vector<char*> in_many, out_many;
     char* const* in = resolve(memory, inputs, in_local, in_many);
     char* const* out = resolve(memory, outputs, out_local, out_many);
-    body.run(in, out, memory.execution().thread_limit);
+    body.run(in, out, memory.thread_limit(), placed(local, scratch));
   }
 
   static char* const* resolve(const Memory& memory, const std::vector<Address>& addresses, std::array<char*, 80>& local,
@@ -89,6 +111,7 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
         step->body.apply(op, in, output.dtype, keep_block_attributes(step->attributes, op, node.attributes)));
   }
   step->body.finish(shape_of(output), inputs, false);
+  step->local = local_memory(step->body.local_scratch());
   Choice choice;
   choice.support.kernel = std::string(node.body ? "fused" : sdk::host->op_name(node.op)) + " (blocks)";
   choice.step = std::move(step);
@@ -106,13 +129,18 @@ class KernelStep : public Step {
   std::vector<Operand> inputs, outputs;
   std::vector<Address> input_addresses, output_addresses;
   std::vector<Conversion> before, after;
+  // Scratch memory: the kernel's own, then the parts of the threads, then the conversions' results.
   uint64_t kernel_scratch = 0, conversion_scratch = 0;
+  LocalMemory local;          // of the kernel, each part followed by that of the epilogue
+  uint64_t kernel_local = 0;  // bytes of a part that are the kernel's own
+  uint64_t local_size = 0;    // of all parts, or those of a conversion: they run one after the other
   // Of an epilogue: the body, whose input 0 is the kernel's result, and where its other inputs are.
   std::optional<Body> epilogue;
   std::vector<Address> epilogue_inputs;
   DType own_dtype = DType::count;
 
-  uint64_t scratch_size() const override { return aligned(kernel_scratch) + conversion_scratch; }
+  uint64_t before_conversions() const { return aligned(kernel_scratch) + local_size; }
+  uint64_t scratch_size() const override { return before_conversions() + conversion_scratch; }
 
   Call call() const {
     Call call{};
@@ -132,19 +160,21 @@ class KernelStep : public Step {
     const Body* body;
     char* const* in;
     char* const* out;
+    uint64_t kernel_local;  // bytes of a thread's part that are the kernel's
   };
-  static void apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own) {
+  static fe_error* apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local) {
     const auto* bound = static_cast<const BoundEpilogue*>(self);
-    bound->body->run_range(bound->in, bound->out, first, count, own);
+    return bound->body->run_range(bound->in, bound->out, first, count, own, local + bound->kernel_local);
   }
 
   void run(const Memory& memory, char* scratch) const override {
+    char* const local_data = scratch + aligned(kernel_scratch);
     const auto resolve = [&](const Address& address) {
       return address.kind == Address::in_scratch ? scratch + address.bytes : memory(address);
     };
     const auto convert = [&](const Conversion& conversion) {
       char *const in = resolve(conversion.from), *const out = resolve(conversion.to);
-      conversion.body.run(&in, &out, memory.execution().thread_limit);
+      conversion.body.run(&in, &out, memory.thread_limit(), placed(conversion.local, local_data));
     };
     for (const Conversion& conversion : before) convert(conversion);
 
@@ -170,7 +200,8 @@ class KernelStep : public Step {
     bound.in = operands;
     bound.out = out;
     bound.scratch = scratch;
-    bound.thread_limit = memory.execution().thread_limit;
+    bound.local = placed(local, local_data);
+    bound.thread_limit = memory.thread_limit();
     BoundEpilogue with_epilogue{};
     std::vector<char*> epilogue_in, epilogue_out;
     if (epilogue) {
@@ -181,6 +212,7 @@ class KernelStep : public Step {
       with_epilogue.own_dtype = own_dtype;
       with_epilogue.own_in_place = own_in_place();
       with_epilogue.body = &*epilogue;
+      with_epilogue.kernel_local = kernel_local;
       with_epilogue.in = epilogue_in.data();
       with_epilogue.out = epilogue_out.data();
       bound.epilogue = &with_epilogue;
@@ -213,7 +245,7 @@ bool fits(const Kernel& kernel, std::string_view op, uint32_t revision, const Ke
 bool widen(KernelStep& step) {
   bool any = false;
   uint64_t bytes = 0;
-  // Addresses count from the end of the kernel's own scratch: shifted when that is known.
+  // Addresses count from the end of all other scratch: shifted when that is known.
   const auto scratch_for = [&](const Operand& operand) {
     Address at;
     at.kind = Address::in_scratch;
@@ -242,8 +274,24 @@ bool widen(KernelStep& step) {
   return any;
 }
 
+// What the kernel, now that it is known, and its epilogue and the conversions want for each thread.
+void plan_local(KernelStep& step, const Call& call) {
+  LocalScratch asked;
+  asked.threads = std::numeric_limits<int64_t>::max();
+  if (step.kernel->local_scratch != nullptr) asked = step.kernel->local_scratch(call);
+  step.kernel_local = aligned(asked.bytes);
+  if (step.epilogue) asked.bytes = step.kernel_local + step.epilogue->local_scratch().bytes;
+  step.local = local_memory(asked);
+  step.local_size = size_of(step.local);
+  for (auto* conversions : {&step.before, &step.after})
+    for (Conversion& conversion : *conversions) {
+      conversion.local = local_memory(conversion.body.local_scratch());
+      step.local_size = std::max(step.local_size, size_of(conversion.local));
+    }
+}
+
 void shift_scratch(KernelStep& step) {
-  const auto base = static_cast<int64_t>(aligned(step.kernel_scratch));
+  const auto base = static_cast<int64_t>(step.before_conversions());
   const auto shift = [base](Address& address) {
     if (address.kind == Address::in_scratch) address.bytes += base;
   };
@@ -326,6 +374,7 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
     call.epilogue = &epilogue;
   }
   if (kernel->scratch_size != nullptr) step->kernel_scratch = kernel->scratch_size(call);
+  plan_local(*step, call);
   shift_scratch(*step);
   choice.support.kernel = kernel->name;
   choice.support.revision = kernel->revision;
@@ -390,7 +439,10 @@ void prepare(const fe_graph_view& view, uint32_t index, uint32_t input, const fe
     original = widening(original).from;
     wide.resize(static_cast<size_t>(element_count(original)));
     char* const converted = reinterpret_cast<char*>(wide.data());
-    conversion(original, {}, DType::f32, {}).body.run(&data, &converted, 0);
+    const Conversion to_wide = conversion(original, {}, DType::f32, {});
+    const LocalMemory local = local_memory(to_wide.body.local_scratch());
+    std::vector<std::byte> buffers(size_of(local));
+    to_wide.body.run(&data, &converted, 0, placed(local, reinterpret_cast<char*>(buffers.data())));
     data = converted;
   }
   step->inputs[input].data = data;

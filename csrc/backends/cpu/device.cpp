@@ -4,6 +4,7 @@
 
 #include "compile.h"
 #include "module.h"
+#include "procs.h"
 #include "table.h"
 
 namespace ferrule::cpu {
@@ -38,6 +39,7 @@ class Device : public sdk::HostDevice {
 class Backend : public sdk::Backend {
  public:
   static constexpr const char* version = FERRULE_VERSION;
+  static void* proc(std::string_view name) { return cpu::proc(name); }
 
   std::vector<sdk::DeviceDescription> devices() override {
     sdk::DeviceDescription device;

@@ -8,13 +8,19 @@ class Executable : public sdk::Executable {
   std::vector<std::unique_ptr<Step>> steps;
   uint64_t scratch = 0;
 
-  uint64_t scratch_size() override { return scratch; }
+  uint64_t scratch_size() override { return is_little() ? 0 : scratch; }
 
   void execute(sdk::Queue*, const fe_execution& execution) override {
     const Memory memory(execution);
-    Address scratch_address;
-    scratch_address.kind = Address::in_scratch;
-    char* const scratch_memory = memory(scratch_address);
+    if (!is_little()) return run(memory, memory.scratch());
+    alignas(64) char little[little_scratch];
+    run(memory, little);
+  }
+
+ private:
+  bool is_little() const { return scratch <= little_scratch; }
+  void run(const Memory& memory, char* scratch_memory) const {
+    const fe_execution& execution = memory.execution();
     for (const auto& step : steps) {
       if (execution.poll != nullptr) sdk::check(execution.poll(execution.poll_argument));
       step->run(memory, scratch_memory);

@@ -46,11 +46,25 @@ struct Operand {
       prepared;  // data is in the layout that the kernel's `prepare` wrote; shape and strides are those of the original
 };
 
+// Scratch memory of which each thread has a part of its own: what a kernel would otherwise keep in its frames, which
+// must fit into the small stacks of other people's threads.
+struct LocalScratch {
+  uint64_t bytes = 0;   // of one part
+  int64_t threads = 0;  // that can work at the same time, at most
+};
+
+// That memory, bound: parts begin at multiples of 64 bytes.
+struct LocalMemory {
+  char* data = nullptr;
+  uint64_t bytes = 0;           // from one part to the next
+  uint32_t count = UINT32_MAX;  // threads that may work at the same time: any number if they need no memory
+};
+
 // The elementwise body that a kernel applies to its own result while that is still in cache.
 struct Epilogue {
   // Computes `count` elements of the node's outputs from flat index `first`; `own` holds the kernel's result for them
-  // and may be the memory of output 0.
-  void (*apply)(const Epilogue* self, int64_t first, int64_t count, const void* own);
+  // and may be the memory of output 0. `local` is the part of the calling thread.
+  fe_error* (*apply)(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local);
   DType own_dtype;    // of the kernel's result, before the body
   bool own_in_place;  // output 0 has that dtype, so the kernel may write there first
 };
@@ -62,7 +76,8 @@ struct Call {
   const Operand* out;
   const void* attributes;
   const Epilogue* epilogue;
-  char* scratch;  // as many bytes as `scratch_size` said, aligned to 64
+  char* scratch;      // as many bytes as `scratch_size` said, aligned to 64
+  LocalMemory local;  // as `local_scratch` said; of more threads if there is an epilogue
   uint32_t in_count;
   uint32_t out_count;
   uint32_t thread_limit;
@@ -71,12 +86,16 @@ struct Call {
 // Computes `count` elements; inputs and output are contiguous and equal or disjoint.
 using BlockFunction = void (*)(const void* const* in, void* out, size_t count, const void* attributes);
 
+// Why `count` elements of these inputs have no result, as a sentence of static storage; null if they have one.
+using BlockRefusal = const char* (*)(const void* const* in, size_t count);
+
 // An elementwise op for one combination of dtypes.
 struct Block {
   BlockFunction run;
   DType in[3];
   uint8_t in_count;
   DType out;
+  BlockRefusal refusal = nullptr;  // asked before `run`; null: every input has a result
 };
 
 struct Kernel {
@@ -90,6 +109,7 @@ struct Kernel {
   bool takes_epilogue = false;
   bool (*accepts)(const Call& call) = nullptr;
   uint64_t (*scratch_size)(const Call& call) = nullptr;
+  LocalScratch (*local_scratch)(const Call& call) = nullptr;
   // The packed form of constant input `input`: its bytes (0: none) and a name of its layout; and the packing.
   uint64_t (*prepare_size)(const Call& call, uint32_t input, char* key, size_t key_capacity) = nullptr;
   void (*prepare)(const Call& call, uint32_t input, void* to) = nullptr;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "procs.h"
+
 namespace ferrule::cpu {
 namespace {
 
@@ -37,7 +39,7 @@ char* pointer_of(const fe_binding& binding) {
   return static_cast<char*>(reinterpret_cast<sdk::Buffer*>(binding.buffer)->host_pointer()) + binding.offset;
 }
 
-Memory::Memory(const fe_execution& execution) : execution_(&execution) {
+Memory::Memory(const fe_execution& execution) : execution_(&execution), thread_limit_(limited(execution.thread_limit)) {
   const auto bytes = [](fe_module_buffer* buffer, uint64_t offset) {
     return buffer ? static_cast<char*>(reinterpret_cast<sdk::Buffer*>(buffer)->host_pointer()) + offset : nullptr;
   };
@@ -49,8 +51,6 @@ char* Memory::operator()(const Address& address) const {
   int64_t at = address.bytes;
   if (address.offset_slot >= 0) at += execution_->offsets[address.offset_slot] * address.item_size;
   switch (address.kind) {
-    case Address::in_scratch:
-      return scratch_ + at;
     case FE_STORAGE_TEMPORARY:
       return workspace_ + at;
     case FE_STORAGE_SCALAR:

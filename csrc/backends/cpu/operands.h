@@ -28,11 +28,14 @@ struct Address {
 class Memory {
  public:
   explicit Memory(const fe_execution& execution);
-  char* operator()(const Address& address) const;
+  char* operator()(const Address& address) const;  // of one that is not in scratch memory
+  char* scratch() const { return scratch_; }
   const fe_execution& execution() const { return *execution_; }
+  uint32_t thread_limit() const { return thread_limit_; }  // of a parallel_for; 0 = all
 
  private:
   const fe_execution* execution_;
+  uint32_t thread_limit_ = 0;
   char* workspace_ = nullptr;
   char* scratch_ = nullptr;
 };

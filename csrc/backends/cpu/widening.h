@@ -17,6 +17,7 @@ Widening widening(const Operand& half);
 struct Conversion {
   Body body;
   Address from, to;
+  LocalMemory local{};  // that the body computes in, without an address
 };
 Conversion conversion(const Operand& from, Address from_address, DType to, Address to_address);
 

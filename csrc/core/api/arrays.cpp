@@ -13,19 +13,6 @@ namespace {
 
 void give_array(const char* function, fe_array** out, ArrayPointer array) { give(function, out, std::move(array)); }
 
-void describe(const TensorType& type, const Strides& strides, fe_array_info& out) {
-  const std::size_t size = out.struct_size;
-  if (size < sizeof(fe_array_info))
-    fail_argument("array_info: struct_size is {}, less than {}", size, sizeof(fe_array_info));
-  out = {};
-  out.struct_size = size;
-  out.dtype = static_cast<fe_dtype>(type.dtype);
-  out.rank = type.shape.rank();
-  std::copy(type.shape.begin(), type.shape.end(), out.shape);
-  std::copy(strides.begin(), strides.end(), out.strides);
-  out.nbytes = byte_count(type);
-}
-
 std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays, size_t count) {
   if (count > 0) given(arrays, function, "arrays");
   std::vector<ArrayPointer> list;
@@ -59,9 +46,15 @@ fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t siz
     given(out, "buffer_from_host_ptr", "out");
     if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE)
       fail_argument("buffer_from_host_ptr: access {} is neither read nor read and write", static_cast<int>(access));
-    if (max_view_bytes > size)
-      fail_argument("buffer_from_host_ptr: views of {} bytes of a buffer of {}", max_view_bytes, size);
-    give_array("buffer_from_host_ptr", out, array_from_region(device->device, pointer, size, access, owner));
+    const uint64_t most_cut = max_view_bytes == 0 ? UINT64_MAX : max_view_bytes;
+    const uint64_t most_bound = device->device->properties().max_allocation;
+    if (most_cut != UINT64_MAX && most_bound != 0 && std::min(most_cut, size) > most_bound)
+      fail(
+          FE_UNSUPPORTED,
+          "buffer_from_host_ptr: arrays of up to {} bytes are to be cut from the buffer, but {} takes at most {} bytes",
+          std::min(most_cut, size), device->device->name(), most_bound);
+    ArrayPointer bytes = array_from_region(device->device, pointer, size, access, owner);
+    *out = new fe_array(std::move(bytes), most_cut);
   });
 }
 
@@ -69,8 +62,16 @@ fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, in
                        fe_array** out) {
   return guarded([&] {
     const ArrayPointer& from = given(array, "array_cut", "array").array;
+    given(out, "array_cut", "out");
     const TensorType type{dtype_from("array_cut", dtype), shape_from("array_cut", rank, shape)};
-    give_array("array_cut", out, cut_from(from, byte_offset, type));
+    const auto limit = [&, needed = static_cast<uint64_t>(byte_count(type))](uint64_t most, const std::string& whose) {
+      if (needed > most)
+        fail_argument("array_cut: {} has {} bytes, more than the {} that {}", to_string(type), needed, most, whose);
+    };
+    limit(array->max_view_bytes, "may be cut from the buffer (its max_view_bytes)");
+    if (const uint64_t most = from->device()->properties().max_allocation)
+      limit(most, from->device()->name() + " takes at most");
+    *out = new fe_array(cut_from(from, byte_offset, type), array->max_view_bytes);
   });
 }
 
@@ -98,11 +99,13 @@ void fe_array_release(fe_array* array) {
 fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
   return guarded([&] {
     const Array& of = *given(array, "array_info", "array").array;
-    given(out, "array_info", "out");
-    const bool computed = of.state() == Array::State::computed;
-    describe(of.type(), computed ? of.view().view.strides : contiguous_strides(of.type().shape), *out);
-    out->computed = computed;
-    out->writable = computed && of.view().view.storage && of.view().view.storage->writable();
+    if (of.state() != Array::State::computed)
+      return give_info("array_info", out, info_of(of.type(), contiguous_strides(of.type().shape)));
+    const TypedView bytes = of.view();
+    fe_array_info info = info_of(bytes.type, bytes.view.strides);
+    info.computed = 1;
+    info.writable = bytes.view.storage && bytes.view.storage->writable();
+    give_info("array_info", out, info);
   });
 }
 
@@ -145,7 +148,10 @@ fe_error* fe_array_scalar(fe_device* device, fe_dtype dtype, fe_scalar value, fe
 fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out) {
   return guarded([&] {
     given(array, "to_device", "array");
-    give_array("to_device", out, to_device(array->array, given(device, "to_device", "device").device));
+    given(out, "to_device", "out");
+    ArrayPointer there = to_device(array->array, given(device, "to_device", "device").device);
+    const uint64_t most_cut = there == array->array ? array->max_view_bytes : UINT64_MAX;
+    *out = new fe_array(std::move(there), most_cut);
   });
 }
 

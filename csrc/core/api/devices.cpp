@@ -1,6 +1,7 @@
 // Backends and devices.
 #include "core/api/handles.h"
 #include "core/api/json_arguments.h"
+#include "core/environment.h"
 #include "core/executor/executable.h"
 #include "core/memory/allocator.h"
 #include "core/registry/unify.h"
@@ -29,6 +30,22 @@ std::string uuid_text(const DeviceUuid& uuid) {
     text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
   return text;
 }
+
+// Bits of fe_device_details.
+uint32_t capabilities_of(const Device& device) {
+  const fe_backend& table = device.table();
+  uint32_t bits = 0;
+  if (table.queue_create) bits |= FE_CAPABILITY_ASYNCHRONOUS;
+  if (table.event_record) bits |= FE_CAPABILITY_EVENTS;
+  if (device.is_host()) bits |= FE_CAPABILITY_HOST_BUFFERS;
+  if (table.buffer_borrow && device.properties().borrow_alignment != 0) bits |= FE_CAPABILITY_BORROWS;
+  return bits;
+}
+
+constexpr std::pair<uint32_t, const char*> capability_names[] = {{FE_CAPABILITY_ASYNCHRONOUS, "asynchronous"},
+                                                                 {FE_CAPABILITY_EVENTS, "events"},
+                                                                 {FE_CAPABILITY_HOST_BUFFERS, "host_buffers"},
+                                                                 {FE_CAPABILITY_BORROWS, "borrows"}};
 
 fe_error* give_device(const char* function, fe_device** out, auto find) {
   return guarded([&] {
@@ -64,13 +81,65 @@ void fe_list_free(void* list) { std::free(list); }
 void fe_backend_release(fe_backend_ref* backend) { delete backend; }
 void fe_device_release(fe_device* device) { delete device; }
 
+fe_error* fe_backend_by_name(const char* name, fe_backend_ref** out) {
+  return guarded([&] {
+    given(out, "backend_by_name", "out");
+    const std::string wanted = &given(name, "backend_by_name", "name");
+    if (auto backend = Registry::instance().find_backend(wanted)) {
+      *out = new fe_backend_ref(std::move(backend));
+      return;
+    }
+    std::vector<std::string> loaded;
+    for (const auto& backend : Registry::instance().backends()) loaded.push_back(backend->name());
+    fail(FE_NOT_FOUND, "no backend named '{}' is loaded; loaded: {}", wanted, loaded.empty() ? "none" : joined(loaded));
+  });
+}
+
+fe_error* fe_backend_details_get(const fe_backend_ref* handle, fe_backend_details* out) {
+  return guarded([&] {
+    const fe_backend_ref& of = given(handle, "backend_details", "backend");
+    fe_backend_details details{};
+    details.struct_size = sizeof details;
+    details.name = of.backend->name().c_str();
+    details.variant = of.backend->variant().c_str();
+    details.version = of.backend->version().c_str();
+    details.path = of.path.c_str();
+    for (const auto& device : of.backend->devices()) {
+      details.kinds |= uint32_t{1} << device->kind();
+      ++details.device_count;
+    }
+    details.closed = of.backend->is_closed() ? 1 : 0;
+    give_info("backend_details", out, details);
+  });
+}
+
+fe_error* fe_backend_devices(const fe_backend_ref* backend, fe_device*** out, size_t* count) {
+  return guarded([&] {
+    give_list(given(backend, "backend_devices", "backend").backend->devices(), &given(out, "backend_devices", "out"),
+              &given(count, "backend_devices", "count"));
+  });
+}
+
+fe_error* fe_backend_get_proc(const fe_backend_ref* handle, const char* name, fe_proc* out) {
+  return guarded([&] {
+    const fe_backend_ref& of = given(handle, "backend_get_proc", "backend");
+    given(out, "backend_get_proc", "out") = nullptr;
+    Backend::Proc proc = of.backend->proc(&given(name, "backend_get_proc", "name"));
+    const std::scoped_lock lock(of.mutex);
+    *out = reinterpret_cast<fe_proc>(proc.address);
+    if (!of.hold) of.hold.swap(proc.hold);  // one is enough for all
+  });
+}
+
 fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
   return guarded([&] {
-    const Backend& backend = *given(handle, "backend_info", "backend").backend;
+    Backend& backend = *given(handle, "backend_info", "backend").backend;
     nlohmann::ordered_json info = {{"name", backend.name()},        {"variant", backend.variant()},
                                    {"version", backend.version()},  {"path", backend.file()},
                                    {"static", backend.is_static()}, {"closed", backend.is_closed()}};
     if (backend.manifest()) info["rank"] = backend.manifest()->rank;
+    info["features"] = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : backend.features()) info["features"][name] = value;
     give_text("backend_info", json, json_text(info));
   });
 }
@@ -126,6 +195,28 @@ fe_error* fe_device_backend(const fe_device* device, fe_backend_ref** out) {
   });
 }
 
+fe_error* fe_device_details_get(const fe_device* handle, fe_device_details* out) {
+  return guarded([&] {
+    const Device& device = *given(handle, "device_details", "device").device;
+    const DeviceProperties& p = device.properties();
+    fe_device_details details{};
+    details.struct_size = sizeof details;
+    details.kind = device.kind();
+    details.index = device.index();
+    details.capabilities = capabilities_of(device);
+    details.backend = device.backend()->name().c_str();
+    details.description = p.name.c_str();
+    details.detail = p.description.c_str();
+    details.pci_address = p.pci_address.c_str();
+    details.total_memory = p.total_memory;
+    details.max_allocation = p.max_allocation;
+    details.borrow_alignment = p.borrow_alignment;
+    details.has_uuid = p.uuid ? 1 : 0;
+    if (p.uuid) std::copy(p.uuid->begin(), p.uuid->end(), details.uuid);
+    give_info("device_details", out, details);
+  });
+}
+
 fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
   return guarded([&] {
     const std::shared_ptr<Device>& pointer = given(handle, "device_info", "device").device;
@@ -137,6 +228,9 @@ fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
     if (!device.backend()->is_closed())
       for (const DeviceOptionInfo& option : device.known_options())
         options.push_back({{"key", option.key}, {"type", option.type}, {"doc", option.doc}});
+    nlohmann::ordered_json capabilities = nlohmann::ordered_json::array();
+    for (const auto& [bit, name] : capability_names)
+      if ((capabilities_of(device) & bit) != 0) capabilities.push_back(name);
     nlohmann::ordered_json info = {{"name", device.name()},
                                    {"kind", name_of(device.kind())},
                                    {"index", device.index()},
@@ -145,6 +239,7 @@ fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
                                    {"backend", device.backend()->name()},
                                    {"backends", backends},
                                    {"host_memory", device.is_host()},
+                                   {"capabilities", capabilities},
                                    {"total_memory", p.total_memory},
                                    {"max_allocation", p.max_allocation},
                                    {"borrow_alignment", p.borrow_alignment},

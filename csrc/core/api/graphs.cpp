@@ -3,6 +3,8 @@
 #include "core/api/json_arguments.h"
 #include "ops/table.h"
 
+#include <algorithm>
+
 using namespace ferrule;
 
 namespace {
@@ -26,9 +28,7 @@ fe_error* fe_graph_create(fe_device* device, fe_graph** out) {
   return guarded([&] {
     given(device, "graph_create", "device");
     given(out, "graph_create", "out");
-    auto graph = std::make_unique<fe_graph>();
-    graph->device = device->device;
-    *out = graph.release();
+    *out = std::make_unique<fe_graph>(device->device).release();
   });
 }
 
@@ -42,7 +42,7 @@ fe_error* fe_graph_input(fe_graph* graph, const char* name, fe_dtype dtype, int3
     const TensorType type{dtype_from("graph_input", dtype), shape_from("graph_input", rank, shape)};
     Strides layout = contiguous_strides(type.shape);
     if (strides) layout = Strides(std::span(strides, type.shape.size()));
-    *value = graph->graph.add_input(name ? name : "", type, layout);
+    *value = graph->record([&](Graph& to, auto&) { return to.add_input(name ? name : "", type, layout); });
   });
 }
 
@@ -54,15 +54,18 @@ fe_error* fe_graph_constant(fe_graph* graph, const char* name, fe_array* array, 
     const ArrayPointer list[] = {array->array};
     evaluate(list);
     const ArrayPointer constant = snapshot(array->array);
-    *value =
-        graph->graph.add_constant(name ? name : "", constant->type(), constant->view().view, constant->placement());
+    const auto [type, view] = constant->view();
+    *value = graph->record(
+        [&](Graph& to, auto&) { return to.add_constant(name ? name : "", type, view, constant->placement()); });
   });
 }
 
 fe_error* fe_graph_scalar(fe_graph* graph, fe_dtype dtype, fe_scalar value, uint32_t* value_out) {
   return guarded([&] {
     given(graph, "graph_scalar", "graph");
-    given(value_out, "graph_scalar", "value") = graph->graph.add_scalar(dtype_from("graph_scalar", dtype), value);
+    given(value_out, "graph_scalar", "value");
+    const DType known = dtype_from("graph_scalar", dtype);
+    *value_out = graph->record([&](Graph& to, auto&) { return to.add_scalar(known, value); });
   });
 }
 
@@ -76,46 +79,42 @@ fe_error* fe_graph_apply(fe_graph* graph, const char* op, const uint32_t* inputs
     bool flags[64] = {};
     if (weak && count > 64) fail_argument("{}: {} inputs, some of them numbers; at most 64", row.name, count);
     for (size_t i = 0; weak && i < count; ++i) flags[i] = weak[i] != 0;
-    if (device) graph->others.push_back(device->device);
-    *value = graph->graph.add(row, {inputs, count}, parse_attributes(row, attributes_json),
-                              device ? device->device.get() : nullptr, {flags, weak ? count : 0});
+    const std::vector<ops::NamedAttribute> attributes = parse_attributes(row, attributes_json);
+    *value = graph->record([&](Graph& to, auto& others) {
+      const bool is_new = device && std::find(others.begin(), others.end(), device->device) == others.end();
+      if (is_new) others.push_back(device->device);
+      return to.add(row, {inputs, count}, attributes, device ? device->device.get() : nullptr,
+                    {flags, weak ? count : 0});
+    });
   });
 }
 
 fe_error* fe_graph_output(fe_graph* graph, uint32_t value) {
   return guarded([&] {
-    check_value("graph_output", given(graph, "graph_output", "graph").graph, value);
-    graph->graph.outputs.push_back(value);
+    given(graph, "graph_output", "graph").record([&](Graph& to, auto&) {
+      check_value("graph_output", to, value);
+      to.outputs.push_back(value);
+    });
   });
 }
 
 fe_error* fe_graph_value_type(const fe_graph* graph, uint32_t value, fe_array_info* out) {
   return guarded([&] {
-    const Graph& of = given(graph, "graph_value_type", "graph").graph;
-    check_value("graph_value_type", of, value);
-    given(out, "graph_value_type", "out");
-    if (out->struct_size != sizeof(fe_array_info))
-      fail_argument("graph_value_type: struct_size is {}, not {}", out->struct_size, sizeof(fe_array_info));
-    const TensorType& type = of.type(value);
-    const Strides strides = contiguous_strides(type.shape);
-    *out = {};
-    out->struct_size = sizeof(fe_array_info);
-    out->dtype = static_cast<fe_dtype>(type.dtype);
-    out->rank = type.shape.rank();
-    std::copy(type.shape.begin(), type.shape.end(), out->shape);
-    std::copy(strides.begin(), strides.end(), out->strides);
-    out->nbytes = byte_count(type);
+    const TensorType type = given(graph, "graph_value_type", "graph").read([&](const Graph& of, const auto&) {
+      check_value("graph_value_type", of, value);
+      return of.type(value);
+    });
+    give_info("graph_value_type", out, info_of(type, contiguous_strides(type.shape)));
   });
 }
 
 fe_error* fe_graph_text(const fe_graph* graph, const char* format, fe_string** out) {
   return guarded([&] {
-    const Graph& of = given(graph, "graph_text", "graph").graph;
+    given(graph, "graph_text", "graph");
     const std::string wanted = &given(format, "graph_text", "format");
-    if (wanted == "text") return give_text("graph_text", out, to_text(of));
-    if (wanted == "dot") return give_text("graph_text", out, to_dot(of));
-    if (wanted == "json") return give_text("graph_text", out, to_json(of));
-    fail_argument("graph_text: format is 'text', 'dot' or 'json', not '{}'", wanted);
+    const auto write = wanted == "text" ? to_text : wanted == "dot" ? to_dot : wanted == "json" ? to_json : nullptr;
+    if (!write) fail_argument("graph_text: format is 'text', 'dot' or 'json', not '{}'", wanted);
+    give_text("graph_text", out, graph->read([&](const Graph& of, const auto&) { return write(of); }));
   });
 }
 
@@ -137,17 +136,41 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
         fail_argument("graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)",
                       key, value.dump());
     }
-    for (const auto& other : graph->others) other->open();
+    // A copy of the graph as it is now: others may record while it is compiled.
+    auto [recorded, others] = graph->read([](const Graph& of, const auto& asked) { return std::pair(of, asked); });
+    for (const auto& other : others) other->open();
     auto compiled = std::make_unique<fe_compiled>();
-    compiled->executable = build_executable(graph->graph, graph->device, fallback, fuse, guard);
     compiled->device = graph->device;
-    compiled->scalars = graph->graph.scalar_defaults;
-    for (ValueId scalar : graph->graph.scalars) compiled->scalar_dtypes.push_back(graph->graph.type(scalar).dtype);
+    compiled->scalars = recorded.scalar_defaults;
+    for (const ValueId scalar : recorded.scalars)
+      compiled->scalar_dtypes.push_back(static_cast<fe_dtype>(recorded.type(scalar).dtype));
+    compiled->executable = build_executable(std::move(recorded), graph->device, fallback, fuse, guard);
     *out = compiled.release();
   });
 }
 
 void fe_compiled_release(fe_compiled* compiled) { delete compiled; }
+
+fe_error* fe_compiled_info_get(const fe_compiled* compiled, fe_compiled_info* out) {
+  return guarded([&] {
+    const fe_compiled& of = given(compiled, "compiled_info", "compiled");
+    const Plan& plan = of.executable->plan();
+    give_info("compiled_info", out,
+              {sizeof(fe_compiled_info), static_cast<uint32_t>(plan.inputs.size()),
+               static_cast<uint32_t>(of.scalars.size()), static_cast<uint32_t>(plan.outputs.size())});
+  });
+}
+
+fe_error* fe_compiled_scalar(const fe_compiled* compiled, uint32_t scalar, fe_dtype* dtype, fe_scalar* value) {
+  return guarded([&] {
+    const fe_compiled& of = given(compiled, "compiled_scalar", "compiled");
+    if (scalar >= of.scalars.size())
+      fail_argument("compiled_scalar: the graph has {} scalars, and none with the number {}", of.scalars.size(),
+                    scalar);
+    if (dtype) *dtype = of.scalar_dtypes[scalar];
+    if (value) *value = of.scalars[scalar];
+  });
+}
 
 fe_error* fe_compiled_plan(const fe_compiled* compiled, fe_string** json) {
   return guarded([&] {
@@ -185,7 +208,8 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
       if (scalar_count > compiled->scalars.size())
         fail_argument("compute: the graph has {} scalars, not {}", compiled->scalars.size(), scalar_count);
       changed = compiled->scalars;
-      for (size_t i = 0; i < scalar_count; ++i) changed[i] = checked_scalar(compiled->scalar_dtypes[i], scalars[i]);
+      for (size_t i = 0; i < scalar_count; ++i)
+        changed[i] = checked_scalar(static_cast<DType>(compiled->scalar_dtypes[i]), scalars[i]);
       values = changed;
     }
     std::vector<OutputMemory> memory;

@@ -5,37 +5,71 @@
 #include "core/graph/graph.h"
 #include "core/lazy/array.h"
 #include "core/registry/registry.h"
+#include "core/threads/mutexes.h"
 
 #include <ferrule/ferrule.h>
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 struct fe_string {
   std::string text;
 };
 struct fe_backend_ref {
-  std::shared_ptr<ferrule::Backend> backend;
+  explicit fe_backend_ref(std::shared_ptr<ferrule::Backend> referred)
+      : backend(std::move(referred)), path(backend->file()) {}
+  const std::shared_ptr<ferrule::Backend> backend;
+  const std::string path;
+  mutable ferrule::BriefMutex mutex;   // of what follows
+  mutable std::shared_ptr<void> hold;  // from when a function of the backend was asked for
 };
 struct fe_device {
   std::shared_ptr<ferrule::Device> device;
 };
 struct fe_array {
-  explicit fe_array(ferrule::ArrayPointer pointer) : array(std::move(pointer)) { ++array->handles; }
+  explicit fe_array(ferrule::ArrayPointer pointer, uint64_t most_cut = UINT64_MAX)
+      : array(std::move(pointer)), max_view_bytes(most_cut) {
+    ++array->handles;
+  }
   ~fe_array() { --array->handles; }
   std::atomic<uint32_t> references{1};
-  ferrule::ArrayPointer array;
+  const ferrule::ArrayPointer array;
+  const uint64_t max_view_bytes;  // of what is cut from it, as fe_buffer_from_host_ptr was told
 };
+// Any thread may record and read: all of it goes through record() and read().
 struct fe_graph {
-  ferrule::Graph graph;
-  std::shared_ptr<ferrule::Device> device;
-  std::vector<std::shared_ptr<ferrule::Device>> others;  // of nodes that asked for one
+  explicit fe_graph(std::shared_ptr<ferrule::Device> home) : device(std::move(home)) {}
+  const std::shared_ptr<ferrule::Device> device;
+
+  template <class Function>
+  decltype(auto) record(Function function) {
+    const std::scoped_lock ordered(recording_);
+    const std::scoped_lock whole(changing_);  // the child of a fork finds no half of a node
+    return function(graph_, others_);
+  }
+  template <class Function>
+  decltype(auto) read(Function function) const {
+    const std::scoped_lock ordered(recording_);
+    return function(std::as_const(graph_), std::as_const(others_));
+  }
+
+ private:
+  // Held while the graph is written or read, which takes long for a large one; what is slower than a copy of it, as
+  // compiling and computing are, is done without it.
+  mutable ferrule::LongMutex recording_;
+  ferrule::BriefMutex changing_;
+  ferrule::Graph graph_;
+  std::vector<std::shared_ptr<ferrule::Device>> others_;  // of nodes that asked for one
 };
 struct fe_compiled {
   std::shared_ptr<ferrule::Executable> executable;
   std::shared_ptr<ferrule::Device> device;
+  std::vector<fe_dtype> scalar_dtypes;
   std::vector<fe_scalar> scalars;  // defaults
-  std::vector<ferrule::DType> scalar_dtypes;
 };
 
 namespace ferrule {
@@ -67,6 +101,25 @@ template <class Handle, class Part>
 void give(const char* function, Handle** out, Part&& part) {
   Handle*& place = given(out, function, "out");  // looked at first: an assignment's right side comes before its left
   place = new Handle{std::forward<Part>(part)};
+}
+
+// Fills the caller's struct, which may be longer than ours; a shorter one is of no version that there was.
+template <class Info>
+void give_info(const char* function, Info* out, Info info) {
+  const size_t size = given(out, function, "out").struct_size;
+  if (size < sizeof(Info)) fail_argument("{}: struct_size is {}, less than {}", function, size, sizeof(Info));
+  *out = info;  // its struct_size says how much of it there is
+}
+
+inline fe_array_info info_of(const TensorType& type, const Strides& strides) {
+  fe_array_info info{};
+  info.struct_size = sizeof info;
+  info.dtype = static_cast<fe_dtype>(type.dtype);
+  info.rank = type.shape.rank();
+  std::copy(type.shape.begin(), type.shape.end(), info.shape);
+  std::copy(strides.begin(), strides.end(), info.strides);
+  info.nbytes = byte_count(type);
+  return info;
 }
 
 inline fe_error* give_text(const char* function, fe_string** out, std::string text) {

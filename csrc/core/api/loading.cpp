@@ -53,6 +53,13 @@ fe_error* fe_register(const fe_static_module* module, fe_backend_ref** out) {
   });
 }
 
+fe_error* fe_register_backend(const fe_program_backend* program, fe_backend_ref** out) {
+  return guarded([&] {
+    auto backend = Registry::instance().add(program);
+    if (out) *out = new fe_backend_ref{std::move(backend)};
+  });
+}
+
 fe_error* fe_shutdown(void) {
   return guarded([] {
     clear_compile_cache();
@@ -78,7 +85,9 @@ fe_error* fe_load_report_explain(const char* report_json, const char* name, fe_s
   return guarded([&] {
     given(report_json, "load_report_explain", "report");
     const LoadReport report = report_from_json(parse_object("load_report_explain", report_json));
-    give_text("load_report_explain", out, explain(report, &given(name, "load_report_explain", "name")));
+    const std::string wanted = &given(name, "load_report_explain", "name");
+    const auto kind = kind_to_explain(report, wanted);
+    give_text("load_report_explain", out, kind ? explain(report, *kind) : explain(report, wanted));
   });
 }
 }

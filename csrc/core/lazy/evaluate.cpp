@@ -79,7 +79,7 @@ class Evaluation {
     }
     std::vector<TypedView> results = executable->compute(inputs_, scalars_, {}, cancel_);
     const std::scoped_lock lock(evaluation_mutex());
-    for (std::size_t i = 0; i < outputs_.size(); ++i) publish(*items_[outputs_[i]].array, std::move(results[i]));
+    for (std::size_t i = 0; i < outputs_.size(); ++i) publish(*items_[outputs_[i]].array, results[i]);
   }
 
   // What the results came from; to be let go of outside of all locks.
@@ -160,7 +160,8 @@ class Evaluation {
     return graph;
   }
 
-  void publish(Array& array, TypedView result) {
+  // A result that is not wanted stays with the caller, who lets go of it outside of all locks.
+  void publish(Array& array, TypedView& result) {
     if (array.state_ == Array::State::computed) return;  // another thread was first
     array.view_ = std::move(result.view);
     std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(released));

@@ -113,7 +113,7 @@ std::string not_found(const LoadReport& report) {
 }  // namespace
 
 std::string explain(const LoadReport& report, std::string_view name) {
-  const std::string wanted = lower_case(name);
+  const std::string wanted = lower_case(name.substr(0, name.find(':')));
   const LoadRow* furthest = nullptr;
   std::size_t others = 0;
   for (const LoadRow& row : report.rows) {

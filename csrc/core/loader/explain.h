@@ -3,13 +3,22 @@
 
 #include "core/loader/report.h"
 
+#include <ferrule/types.h>
+
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace ferrule {
 
-// Of several candidates of the name, which counts without case, the one that came furthest speaks. A name that nothing
-// was found for is answered, too: with the roots that were looked into.
+// Of several candidates of the name, which counts without case and up to a colon ("cpu:0"), the one that came furthest
+// speaks. A name that nothing was found for is answered, too: with the roots that were looked into.
 std::string explain(const LoadReport& report, std::string_view name);
+
+// The kind of device that a name means ("GPU", "gpu:1"), unless a candidate has it for its name.
+std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::string_view name);
+// The devices of a kind that there are now, or which backends are loaded that drive none, and which of the report are
+// not loaded.
+std::string explain(const LoadReport& report, fe_device_kind kind);
 
 }  // namespace ferrule

@@ -198,6 +198,8 @@ void Backend::close() {
          "backend {} cannot be unloaded here: a device of it was opened before this process was forked, and is the "
          "parent's",
          name());
+  if (holds_ > 0)
+    fail_argument("backend {} cannot be unloaded: a handle of it holds a function that it offers by name", name());
   const std::vector<std::shared_ptr<Device>> devices = all_devices();
   std::size_t begun = 0;
   try {

@@ -9,10 +9,12 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ferrule {
@@ -29,7 +31,7 @@ struct ModuleSource {
   tools::AbiVersion abi;
   std::optional<int> score;  // its own, when it has one
   int preference = 0;        // without a manifest
-  fe_init_function init = nullptr;
+  std::function<fe_error*(const fe_host*, fe_backend*)> init;
   // It is known to leave threads behind: its code stays mapped when it is closed.
   bool leaves_threads = false;
 };
@@ -65,15 +67,26 @@ class Backend : public std::enable_shared_from_this<Backend> {
   // was one.
   bool refresh();
 
+  // What the module offers by name, null when it offers none of that name; and what keeps the backend from being closed
+  // meanwhile. Throws not_found when it is closed.
+  struct Proc {
+    void* address = nullptr;
+    std::shared_ptr<void> hold;
+  };
+  Proc proc(const char* name);
+  // Names and values of FE_FEATURES; none when it offers no such list, or is closed.
+  std::vector<std::pair<std::string, std::string>> features();
+
   // Closes its devices, the module's backend, and lets go of the code; see let_go_of. Throws invalid_argument, naming
-  // what lives, when something of it does; not_found when it is closed already; unsupported in the child of a fork when
-  // a device of it belongs to the parent.
+  // what lives, when something of it does, a function given by proc() included; not_found when it is closed already;
+  // unsupported in the child of a fork when a device of it belongs to the parent.
   void close();
 
  private:
   void initialise();
   void check_table() const;
   bool enumerate(bool renews_lost);
+  void* ask_for(const char* name) const;
   std::vector<DeviceProperties> read_devices() const;
   bool belongs_to_parent() const;
   std::vector<std::shared_ptr<Device>> all_devices() const;  // the retired, too
@@ -83,7 +96,8 @@ class Backend : public std::enable_shared_from_this<Backend> {
   fe_backend table_{};
   std::atomic<bool> closed_{false};
   std::atomic<bool> stale_{true};
-  LongMutex changing_;        // held while its devices are listed, and while it is closed
+  std::atomic<uint32_t> holds_{0};  // grows under changing_ only
+  LongMutex changing_;        // held while its devices are listed, while it is asked for more, and while it is closed
   mutable BriefMutex mutex_;  // of what follows
   std::vector<std::shared_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Device>> retired_;

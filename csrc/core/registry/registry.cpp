@@ -6,6 +6,7 @@
 #include "core/registry/abi.h"
 #include "core/threads/immortal.h"
 #include "core/threads/pool.h"
+#include "sdk/tools/module_name.h"
 
 #include <algorithm>
 #include <atomic>
@@ -62,11 +63,35 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
   ModuleSource source = source_of(*module);
   if (const std::string complaint = abi_complaint(module->abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register: module {}: {}", source.name, complaint);
+  return add(std::move(source), module->score);
+}
+
+std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
+  if (program == nullptr) fail_argument("register_backend: the backend is null");
+  if (program->struct_size < sizeof(fe_program_backend))
+    fail_argument("register_backend: struct_size is {}, less than {}", program->struct_size,
+                  sizeof(fe_program_backend));
+  if (program->name == nullptr || program->abi == nullptr || program->init == nullptr)
+    fail_argument("register_backend: the backend has no name, no abi or no init");
+  ModuleSource source;
+  source.name = program->name;
+  source.preference = program->preference;
+  source.init = [init = program->init, argument = program->argument](const fe_host* host, fe_backend* out) {
+    return init(argument, host, out);
+  };
+  if (!tools::is_backend_name(source.name))
+    fail_argument("register_backend: a backend's name consists of a-z, 0-9 and _, and '{}' does not", source.name);
+  if (const std::string complaint = abi_complaint(program->abi, source.abi); !complaint.empty())
+    fail(FE_ABI_MISMATCH, "register_backend: backend {}: {}", source.name, complaint);
+  return add(std::move(source), nullptr);
+}
+
+std::shared_ptr<Backend> Registry::add(ModuleSource source, fe_score_function score_of) {
   if (find_backend(source.name)) fail_argument("register: there is a backend named {} already", source.name);
-  if (module->score != nullptr)
-    if (const int score = module->score(); score <= 0)
+  if (score_of != nullptr)
+    if (const int score = score_of(); score <= 0)
       fail(FE_UNSUPPORTED, "module {} cannot run on this machine: its score is {}", source.name, score);
-  std::shared_ptr<Backend> backend = Backend::start(source);
+  std::shared_ptr<Backend> backend = Backend::start(std::move(source));
   try {
     add(backend);
   } catch (...) {

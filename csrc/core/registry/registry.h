@@ -6,6 +6,8 @@
 #include "core/registry/remnants.h"
 #include "core/threads/mutexes.h"
 
+#include <ferrule/ferrule.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +30,8 @@ class Registry {
 
   // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken.
   std::shared_ptr<Backend> add(const fe_static_module* module);
+  // Initialises a backend whose functions are the program's. Throws as the former does, and for a name that is none.
+  std::shared_ptr<Backend> add(const fe_program_backend* program);
   // Throws invalid_argument when its name is taken. Whoever has added all that there is to add names the devices.
   void add(std::shared_ptr<Backend> backend);
   // Gives each device the name by which by_name() finds it, as it is now; listing() does it, too.
@@ -75,6 +79,7 @@ class Registry {
   LongMutex& changes() noexcept { return changes_; }
 
  private:
+  std::shared_ptr<Backend> add(ModuleSource source, fe_score_function score_of);
   LongMutex changes_;
   mutable BriefMutex mutex_;  // of what follows
   // The child of a fork may find one here that is closed, and nobody left who would take it out.

@@ -1,22 +1,38 @@
 #include "core/registry/step.h"
 
-#include <atomic>
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
+
+#include <mutex>
 
 namespace ferrule {
 namespace {
 
-std::atomic<StepCallback> step_callback{nullptr};
-std::atomic<void*> step_argument{nullptr};
+struct Step {
+  BriefMutex mutex;
+  StepCallback callback = nullptr;
+  void* argument = nullptr;
+};
 
 }  // namespace
 
 void set_step_callback(StepCallback callback, void* argument) noexcept {
-  step_argument.store(argument);
-  step_callback.store(callback);
+  Step& step = Immortal<Step>::get();
+  const std::scoped_lock lock(step.mutex);
+  step.callback = callback;
+  step.argument = argument;
 }
 
-void begin_step(const char* step) {
-  if (const StepCallback callback = step_callback.load()) callback(step_argument.load(), step);
+void begin_step(const char* name) {
+  Step& step = Immortal<Step>::get();
+  StepCallback callback = nullptr;
+  void* argument = nullptr;
+  {
+    const std::scoped_lock lock(step.mutex);
+    callback = step.callback;
+    argument = step.argument;
+  }
+  if (callback) callback(argument, name);
 }
 
 }  // namespace ferrule

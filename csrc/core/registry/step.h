@@ -5,7 +5,7 @@ namespace ferrule {
 
 using StepCallback = void (*)(void* argument, const char* step);
 
-// Null ends it. Not to be changed while a load is running.
+// Null ends it. A load that is running on another thread may still call the former one.
 void set_step_callback(StepCallback callback, void* argument) noexcept;
 void begin_step(const char* step);
 

@@ -3,13 +3,16 @@
  * Handles are opaque and counted: each function that returns one through `out` gives a reference that its `release`
  * ends; release(NULL) does nothing. Functions that return fe_error * return NULL for success; the caller releases the
  * error. Strings returned live as long as their handle, unless given as fe_string, which the caller releases. UTF-8.
- * All functions may be called from any thread. Wrong arguments (NULL included) are errors, never crashes.
- * Attributes and statistics travel as JSON text: attributes of a call are an object, e.g. {"axis": [0], "keepdims":
- * true}. */
+ * All functions may be called from any thread, also on one handle by several threads at once; a handle's release comes
+ * after all other calls with it. What is recorded in a graph by two threads is in it whole, in some order.
+ * Wrong arguments (NULL included) are errors, never crashes. A struct begins with its size, which the caller sets;
+ * where it is filled, the size says afterwards how much of it is. Attributes and statistics travel as JSON text:
+ * attributes of a call are an object, e.g. {"axis": [0], "keepdims": true}. */
 #ifndef FERRULE_FERRULE_H
 #define FERRULE_FERRULE_H
 
 #include <ferrule/backend.h>
+#include <ferrule/procs.h>
 #include <ferrule/types.h>
 
 #if defined(FERRULE_STATIC)
@@ -55,14 +58,31 @@ FE_API fe_error *fe_load_all(const char *options_json, fe_string **report_json);
 FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_ref **out);
 FE_API fe_error *fe_unload(const char *name);
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
+/* A module that is linked into the program, but not into libferrule. */
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);
+/* A backend, with its devices, whose functions are the running program's: `init` is called once, before this function
+ * returns, with `argument`, and fills the table as a module's does (ferrule/backend.h; docs/backends.md has an
+ * example). It is listed, computes and is unloaded like any other; `close` of its table ends it. A device that is
+ * plugged in later is one more of device_count, told by fe_host.device_added. The strings and `abi` are read at once.
+ */
+typedef fe_error *(*fe_program_init_function)(void *argument, const fe_host *host, fe_backend *out);
+typedef struct fe_program_backend {
+  size_t struct_size;
+  const char *name;  /* [a-z0-9_]+, as in the table */
+  const fe_abi *abi; /* FE_ABI_INITIALIZER of the headers that the program is compiled with */
+  fe_program_init_function init;
+  void *argument;     /* of init */
+  int32_t preference; /* as in a manifest: among the backends of one kind of device the highest comes first */
+} fe_program_backend;
+FE_API fe_error *fe_register_backend(const fe_program_backend *backend, fe_backend_ref **out); /* out may be NULL */
 FE_API fe_error *fe_shutdown(void);
 /* Asks every backend for the devices that it has now. A device that was lost (its calls gave FE_DEVICE_LOST) gets a
  * successor of the same name; what lies on it stays an error, and it is closed when nothing of it is held any more. One
  * that is listed no more is lost; one that is listed at another place goes on for what lies on it. */
 FE_API fe_error *fe_refresh(void);
 FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
-/* Why the backend of a name is there or is not: one sentence that a person can act on. */
+/* Why the backend of a name, or the device of a kind ("gpu"), is there or is not: one sentence that a person can act
+ * on. A kind is answered by the devices that there are now, and by the report. */
 FE_API fe_error *fe_load_report_explain(const char *report_json, const char *name, fe_string **out);
 
 /* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
@@ -76,8 +96,27 @@ FE_API fe_error *fe_device_views(fe_device ***out, size_t *count);
 FE_API void fe_list_free(void *list);
 FE_API void fe_backend_release(fe_backend_ref *backend);
 FE_API void fe_device_release(fe_device *device);
-FE_API fe_error *fe_backend_info(const fe_backend_ref *backend,
-                                 fe_string **json); /* name, variant, version, path, ... */
+/* The loaded backend of a name; case-insensitive. FE_NOT_FOUND, naming those that are loaded, when there is none. */
+FE_API fe_error *fe_backend_by_name(const char *name, fe_backend_ref **out);
+/* Its strings live as long as the handle. */
+typedef struct fe_backend_details {
+  size_t struct_size;
+  const char *name;
+  const char *variant;   /* "" when there is none */
+  const char *version;   /* of the module, free text */
+  const char *path;      /* of the module's file; "static" when it is linked in, or the program's */
+  uint32_t kinds;        /* bit k: it has a device of the fe_device_kind k now */
+  uint32_t device_count; /* now */
+  int32_t closed;        /* 1 after it was unloaded: it has no devices then */
+} fe_backend_details;
+FE_API fe_error *fe_backend_details_get(const fe_backend_ref *backend, fe_backend_details *out);
+/* Its own devices, in its order; a list as that of fe_device_views. */
+FE_API fe_error *fe_backend_devices(const fe_backend_ref *backend, fe_device ***out, size_t *count);
+/* A function that the backend offers by name (ferrule/procs.h), NULL when it offers none of that name. It is valid
+ * until the handle is released: until then unloading the backend is refused. FE_NOT_FOUND after it was unloaded. */
+FE_API fe_error *fe_backend_get_proc(const fe_backend_ref *backend, const char *name, fe_proc *out);
+/* name, variant, version, path, features, ... */
+FE_API fe_error *fe_backend_info(const fe_backend_ref *backend, fe_string **json);
 /* "cpu", "cuda:1", "gpu:1": a backend and its own number, or a kind and the place among fe_devices; case-insensitive.
  * With `backend` (else NULL) that device as this backend sees it: FE_NOT_FOUND, naming those that do, when it does not.
  */
@@ -94,6 +133,29 @@ FE_API uint64_t fe_device_id(const fe_device *device); /* 0 for NULL */
 /* The backends that see the physical device, the preferred one first; a list as that of fe_backends. */
 FE_API fe_error *fe_device_backends(const fe_device *device, fe_backend_ref ***out, size_t *count);
 FE_API fe_error *fe_device_backend(const fe_device *device, fe_backend_ref **out);
+/* What a device can do, as bits. */
+#define FE_CAPABILITY_ASYNCHRONOUS 1u /* it has queues: work runs behind the caller */
+#define FE_CAPABILITY_EVENTS 2u       /* it tells when work is done */
+#define FE_CAPABILITY_HOST_BUFFERS 4u /* its buffers are host memory: fe_array_host_pointer answers */
+#define FE_CAPABILITY_BORROWS 8u      /* it computes on memory of the caller's without a copy */
+/* What is known without opening it. Unknown numbers are 0, unknown strings "". The strings live as long as the handle.
+ */
+typedef struct fe_device_details {
+  size_t struct_size;
+  fe_device_kind kind;
+  uint32_t index;            /* among the devices of its backend */
+  uint32_t capabilities;     /* FE_CAPABILITY_* */
+  int32_t has_uuid;          /* 1: `uuid` says who it is */
+  const char *backend;       /* name of the one whose kernels run here */
+  const char *description;   /* as its maker calls it */
+  const char *detail;        /* driver, architecture: free text */
+  const char *pci_address;   /* "0000:01:00.0" */
+  uint64_t total_memory;     /* bytes */
+  uint64_t max_allocation;   /* bytes of one buffer */
+  uint64_t borrow_alignment; /* what it borrows begins and ends at a multiple of it */
+  uint8_t uuid[16];
+} fe_device_details;
+FE_API fe_error *fe_device_details_get(const fe_device *device, fe_device_details *out);
 FE_API fe_error *fe_device_info(const fe_device *device, fe_string **json);
 FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes,
                                   uint64_t *total_bytes); /* UINT64_MAX: unknown */
@@ -133,11 +195,15 @@ typedef struct fe_host_memory {
   void *release_argument;
 } fe_host_memory;
 FE_API fe_error *fe_array_from_host(fe_device *device, const fe_host_memory *memory, fe_array **out);
-/* A flat byte region that the device borrows (or copies), from which arrays are cut: a mapped file, say. */
+/* A flat byte region that the device borrows (or copies), from which arrays are cut: a mapped file, say.
+ * `max_view_bytes` is the size of the largest array that will be cut from it: fe_array_cut refuses a larger one. With
+ * UINT64_MAX, or 0, the caller sets no limit, and the device's own holds: max_allocation of fe_device_details. A limit
+ * that is within the region but beyond the device's is FE_UNSUPPORTED. */
 FE_API fe_error *fe_buffer_from_host_ptr(fe_device *device, void *pointer, uint64_t size, fe_access access,
                                          uint64_t max_view_bytes, fe_release_function release, void *release_argument,
                                          fe_array **out); /* uint8, one dimension */
-/* A view of a computed array's bytes as another type: `byte_offset` from its first element, C-contiguous. */
+/* A view of a computed array's bytes as another type: `byte_offset` from its first element, C-contiguous. Of what is
+ * cut no more can be cut than of the region. */
 FE_API fe_error *fe_array_cut(fe_array *array, uint64_t byte_offset, fe_dtype dtype, int32_t rank, const int64_t *shape,
                               fe_array **out);
 FE_API fe_error *fe_array_full(fe_device *device, int32_t rank, const int64_t *shape, fe_dtype dtype, fe_scalar value,
@@ -184,6 +250,16 @@ FE_API fe_error *fe_graph_text(const fe_graph *graph, const char *format, fe_str
    bytes around what modules write, and fails with FE_INTERNAL when one was touched. */
 FE_API fe_error *fe_graph_compile(fe_graph *graph, const char *options_json, fe_compiled **out);
 FE_API void fe_compiled_release(fe_compiled *compiled);
+/* What fe_compute takes and gives: as the graph was when it was compiled. */
+typedef struct fe_compiled_info {
+  size_t struct_size;
+  uint32_t input_count;
+  uint32_t scalar_count;
+  uint32_t output_count;
+} fe_compiled_info;
+FE_API fe_error *fe_compiled_info_get(const fe_compiled *compiled, fe_compiled_info *out);
+/* The dtype and the default of a scalar; either may be NULL. */
+FE_API fe_error *fe_compiled_scalar(const fe_compiled *compiled, uint32_t scalar, fe_dtype *dtype, fe_scalar *value);
 FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,
                                   fe_string **json); /* nodes: device, kernel, bytes; workspace */
 /* {"nodes": [{node, op, device, kernel, reason}], "constants": [{name, device, placement}]} */
@@ -207,8 +283,9 @@ FE_API fe_error *fe_set_thread_count(uint32_t count);
 FE_API uint32_t fe_thread_count(void);
 FE_API fe_error *fe_stats(fe_string **json); /* compiles, cache hits, executions, ... */
 typedef void (*fe_log_callback)(void *argument, fe_log_level level, const char *message);
-FE_API void fe_set_log_callback(fe_log_callback callback,
-                                void *argument); /* lines are delivered by fe_drain; NULL = stderr */
+/* Lines are delivered by fe_drain; NULL = stderr. An fe_drain that is under way on another thread may still call the
+ * former callback: its argument must live until that has returned. */
+FE_API void fe_set_log_callback(fe_log_callback callback, void *argument);
 FE_API void fe_set_log_level(fe_log_level level);
 FE_API size_t fe_drain(void); /* runs deferred releases and log lines on this thread; how many */
 /* What later versions and special needs add, by name; NULL when there is none of that name. */

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -151,7 +152,7 @@ class Sha256 {
 inline std::optional<std::string> sha256_of(FileBytes& file) {
   if (!file.is_open()) return std::nullopt;
   Sha256 sha;
-  std::array<uint8_t, 32 * 1024> chunk;  // as much as stays in the first cache between reading and hashing
+  std::vector<uint8_t> chunk(32 * 1024);  // as much as stays in the first cache between reading and hashing
   std::size_t size = 0;
   for (uint64_t offset = 0; offset < file.size(); offset += size) {
     size = static_cast<std::size_t>(std::min<uint64_t>(chunk.size(), file.size() - offset));

@@ -50,7 +50,7 @@ class Domain:
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
-            known.update(map(int, self.edges))
+            known.update(int(value) for value in self.edges if np.isfinite(value))
             return np.array(sorted(v for v in known if low <= v <= high), numpy_dtype(dtype))
         values = np.array(self.only or [*float_edges(dtype), *self.edges], np.float64)
         if self.within:

@@ -28,6 +28,25 @@ int64_t stride_of(const Operand& x, int32_t from_end) {
   return x.rank < from_end || x.shape[x.rank - from_end] == 1 ? 0 : x.strides[x.rank - from_end];
 }
 
+// A task is a block of queries of one batch.
+template <class T>
+int64_t task_count(const Operand& q) {
+  int64_t batches = 1;
+  for (int32_t i = 0; i < q.rank - 2; ++i) batches *= q.shape[i];
+  return batches * ceil_div(q.shape[q.rank - 2], query_block<T>);
+}
+
+template <class T>
+LocalScratch local_of(const Call& call) {
+  const Operand &q = call.in[0], &v = call.in[2];
+  Scratch scratch(nullptr);
+  const QueryBlock<T> work(scratch, q.shape[q.rank - 1], v.shape[v.rank - 1]);
+  return {scratch.bytes(), task_count<T>(q)};
+}
+LocalScratch local_scratch(const Call& call) {
+  return call.in[0].dtype == DType::f32 ? local_of<float>(call) : local_of<double>(call);
+}
+
 template <class T>
 fe_error* run(const Call& call) {
   const Operand &q = call.in[0], &k = call.in[1], &v = call.in[2], &out = call.out[0];
@@ -45,12 +64,11 @@ fe_error* run(const Call& call) {
                                                    : 1 / __builtin_sqrt(static_cast<double>(larger(1, head.head))));
   head.causal = attributes.causal != 0;
   head.causal_offset = head.keys - head.queries;
-  int64_t batches = 1;
-  for (int32_t i = 0; i < q.rank - 2; ++i) batches *= q.shape[i];
-  const int64_t blocks = ceil_div(head.queries, query_block<T>);
   if (head.value_head == 0) return nullptr;
-  return parallel(call, batches * blocks, 1, [&](int64_t begin, int64_t end) {
-    QueryBlock<T> work;
+  const int64_t blocks = ceil_div(head.queries, query_block<T>);
+  return parallel_with_local(call, task_count<T>(q), 1, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+    Scratch scratch(local);
+    const QueryBlock<T> work(scratch, head.head, head.value_head);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t batch = task / blocks;
       Head<T> h = head;
@@ -70,12 +88,14 @@ fe_error* run(const Call& call) {
       }
       attend(h, work, task % blocks * query_block<T>);
     }
+    return nullptr;
   });
 }
 
 }  // namespace
 
-KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .innermost_inputs = 7, .accepts = accepts) {
+KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .innermost_inputs = 7, .accepts = accepts,
+       .local_scratch = local_scratch) {
   return call.in[0].dtype == DType::f32 ? run<float>(call) : run<double>(call);
 }
 

@@ -32,26 +32,34 @@ struct Head {
   int64_t causal_offset;
 };
 
+// What a block of queries is worked on in.
 template <class T>
 struct QueryBlock {
-  alignas(64) T q[query_tiles][Tile<T>::rows * max_head];
-  alignas(64) T panel[Tile<T>::columns * max_head];
-  alignas(64) T scores[query_block<T> * key_block];
-  alignas(64) T packed[Tile<T>::rows * key_block];
-  alignas(64) T sums[query_block<T> * max_head];
-  T maximum[query_block<T>], total[query_block<T>];
+  int64_t q_tile;  // elements from one tile of packed queries to the next
+  T *q, *panel, *scores, *packed, *sums, *maximum, *total;
+
+  QueryBlock(Scratch& scratch, int64_t head, int64_t value_head)
+      : q_tile(Tile<T>::rows * head),
+        q(scratch.array<T>(query_tiles * q_tile)),
+        panel(scratch.array<T>(Tile<T>::columns * larger(head, key_block))),
+        scores(scratch.array<T>(query_block<T> * key_block)),
+        packed(scratch.array<T>(Tile<T>::rows * key_block)),
+        sums(scratch.array<T>(query_block<T> * round_up(value_head, Tile<T>::columns))),
+        maximum(scratch.array<T>(query_block<T>)),
+        total(scratch.array<T>(query_block<T>)) {}
 };
 
 template <class T>
-HWY_NOINLINE void scores_of_block(const Head<T>& h, QueryBlock<T>& w, int64_t rows, int64_t first_key, int64_t keys) {
+HWY_NOINLINE void scores_of_block(const Head<T>& h, const QueryBlock<T>& w, int64_t rows, int64_t first_key,
+                                  int64_t keys) {
   constexpr int64_t columns = Tile<T>::columns;
   const int64_t tall = even_rows<T>(rows);
   for (int64_t j = 0; j < keys; j += columns) {
     const int64_t width = smaller(columns, keys - j);
     pack<T, true>(h.k + (first_key + j) * h.k_row, h.k_row, int64_t{1}, width, h.head, w.panel, columns);
     for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
-      tile_for<T, false>(smaller(tall, rows - row))(w.q[t], w.panel, columns, h.head, w.scores + row * key_block + j,
-                                                    key_block, width);
+      tile_for<T, false>(smaller(tall, rows - row))(w.q + t * w.q_tile, w.panel, columns, h.head,
+                                                    w.scores + row * key_block + j, key_block, width);
   }
 }
 
@@ -74,14 +82,14 @@ HWY_NOINLINE void mask_row(const Head<T>& h, T* scores, int64_t query, int64_t f
 }
 
 template <class T>
-HWY_NOINLINE void attend(const Head<T>& h, QueryBlock<T>& w, int64_t first_query) {
+HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query) {
   constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
   const T lowest_score = static_cast<T>(-HUGE_VAL);
   const int64_t sums_row = round_up(h.value_head, columns);  // close together: far apart, they fall into few cache sets
   const int64_t rows = smaller(query_block<T>, h.queries - first_query), tall = even_rows<T>(rows);
   for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
-    pack<T, false>(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tall, rows - row), h.head, w.q[t],
-                   tile_rows);
+    pack<T, false>(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tall, rows - row), h.head,
+                   w.q + t * w.q_tile, tile_rows);
   for (int64_t row = 0; row < rows; ++row) {
     w.maximum[row] = lowest_score;
     w.total[row] = T(0);

@@ -72,19 +72,41 @@ struct DoubleLog1p {
   double operator()(double x) const { return ::log1p(x); }
 };
 
-// By squaring, modulo 2^width. A negative exponent of an integer is an error in NumPy; here it is 1 / base, towards
-// zero.
+// Integers by squaring, modulo 2^width.
 struct ScalarPow {
   double operator()(double a, double b) const { return ::pow(a, b); }
   template <class T>
   T operator()(T a, T b) const {
-    if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? static_cast<T>((b & 1) ? T(-1) : T(1)) : T(0);
     uint64_t base = static_cast<uint64_t>(a), result = 1;
     for (uint64_t n = static_cast<uint64_t>(b); n != 0; n >>= 1, base *= base)
       if (n & 1) result *= base;
     return static_cast<T>(result);
   }
 };
+// A negative power of an integer is no integer: an error, as in NumPy.
+template <class T>
+const char* refuse_negative_powers(const void* const* in, size_t count) {
+  const T* exponents = static_cast<const T*>(in[1]);
+  T signs = 0;
+  for (size_t i = 0; i < count; ++i) signs = static_cast<T>(signs | exponents[i]);
+  if (signs >= T(0)) return nullptr;
+  switch (sizeof(T)) {
+    case 1:
+      return "pow: int8 to a negative integer power has no integer result";
+    case 2:
+      return "pow: int16 to a negative integer power has no integer result";
+    case 4:
+      return "pow: int32 to a negative integer power has no integer result";
+    default:
+      return "pow: int64 to a negative integer power has no integer result";
+  }
+}
+template <class... T>
+constexpr auto signed_powers() {
+  return blocks(
+      Block{run_binary<ScalarPow, T, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>, refuse_negative_powers<T>}...);
+}
+
 struct Logaddexp {
   float operator()(float a, float b) const { return static_cast<float>((*this)(double{a}, double{b})); }
   double operator()(double a, double b) const {
@@ -105,7 +127,8 @@ ELEMENTWISE(log2, (vector_unary<Log2, float>() + unary<DoubleLog2, double>()))
 ELEMENTWISE(log10, (vector_unary<Log10, float>() + unary<DoubleLog10, double>()))
 ELEMENTWISE(expm1, (vector_unary<Expm1, float>() + unary<DoubleExpm1, double>()))
 ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>()))
-ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, FERRULE_INTEGERS>()))
+ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, uint8_t, uint16_t, uint32_t, uint64_t>() +
+                  signed_powers<int8_t, int16_t, int32_t, int64_t>()))
 ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -17,20 +17,13 @@ HWY_INLINE bool replaces(T a, T b) {
 
 // Blocks: the extreme of a block is found with vectors, its place only if it replaces the best so far.
 template <class Op, class T>
-int64_t extreme_index(const Nest& reduced, const T* x, int64_t length) {
+int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const BlockBuffers<T>& buffers) {
   using Value = Computed<T>;
-  alignas(64) T fetched[block_elements];
-  alignas(64) Value wide[is_half<T> ? block_elements : 1];
   Value best{};
   int64_t index = -1;
   for (int64_t first = 0; first < length; first += block_elements) {
     const int64_t n = smaller(block_elements, length - first);
-    const T* items = x + first;
-    if (!reduced.contiguous()) {
-      fetch(reduced, x, first, n, fetched);
-      items = fetched;
-    }
-    const Value* block = computed(items, n, wide);
+    const Value* block = block_of(reduced, x, first, n, buffers);
     const Value extreme = reduce_block<Op, Value>(block, n);
     if (index >= 0 && !replaces<Op>(best, extreme)) continue;
     int64_t i = 0;
@@ -44,48 +37,44 @@ int64_t extreme_index(const Nest& reduced, const T* x, int64_t length) {
   return index;
 }
 
+struct Search {
+  Split dims;
+  int64_t outputs, length, grain;
+  explicit Search(const Call& call)
+      : dims(split(call.in[0], uint32_t{1} << attributes_of<fe_argmax_attributes>(call).axis)),
+        outputs(dims.kept.count()),
+        length(dims.reduced.count()),
+        grain(larger(1, 16384 / larger(1, length))) {}
+};
+
 template <class Op, class T>
 fe_error* find(const Call& call) {
-  const Split dims = split(call.in[0], uint32_t{1} << attributes_of<fe_argmax_attributes>(call).axis);
-  const int64_t outputs = dims.kept.count(), length = dims.reduced.count();
+  const Search search(call);
   const T* x = reinterpret_cast<const T*>(call.in[0].data);
   int64_t* out = reinterpret_cast<int64_t*>(call.out[0].data);
-  if (length == 0 && outputs > 0)
+  if (search.length == 0 && search.outputs > 0)
     return call.host->error_create(FE_INVALID_ARGUMENT, "argmax, argmin: no elements to choose from");
-  return parallel(call, outputs, larger(1, 16384 / larger(1, length)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = extreme_index<Op, T>(dims.reduced, x + dims.kept.offset(i), length);
+  return parallel_with_local(call, search.outputs, search.grain, [&](int64_t begin, int64_t end, char* local) {
+    Scratch scratch(local);
+    const BlockBuffers<T> buffers(scratch, search.dims.reduced);
+    for (int64_t i = begin; i < end; ++i)
+      out[i] = extreme_index<Op, T>(search.dims.reduced, x + search.dims.kept.offset(i), search.length, buffers);
+    return static_cast<fe_error*>(nullptr);
   });
 }
 
 template <class Op>
 fe_error* find_in(const Call& call) {
-  switch (call.in[0].dtype) {
-    case DType::f32:
-      return find<Op, float>(call);
-    case DType::f64:
-      return find<Op, double>(call);
-    case DType::f16:
-      return find<Op, Float16>(call);
-    case DType::bf16:
-      return find<Op, BFloat16>(call);
-    case DType::boolean:
-    case DType::u8:
-      return find<Op, uint8_t>(call);
-    case DType::i8:
-      return find<Op, int8_t>(call);
-    case DType::i16:
-      return find<Op, int16_t>(call);
-    case DType::i32:
-      return find<Op, int32_t>(call);
-    case DType::i64:
-      return find<Op, int64_t>(call);
-    case DType::u16:
-      return find<Op, uint16_t>(call);
-    case DType::u32:
-      return find<Op, uint32_t>(call);
-    default:
-      return find<Op, uint64_t>(call);
-  }
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) { error = find<Op, decltype(zero)>(call); });
+  return error;
+}
+LocalScratch local_scratch(const Call& call) {
+  const Search search(call);
+  Scratch scratch(nullptr);
+  with_type(call.in[0].dtype,
+            [&](auto zero) { const BlockBuffers<decltype(zero)> buffers(scratch, search.dims.reduced); });
+  return {scratch.bytes(), ceil_div(search.outputs, search.grain)};
 }
 bool accepts(const Call& call) {
   const DType in = call.in[0].dtype;
@@ -95,7 +84,7 @@ bool accepts(const Call& call) {
 
 }  // namespace
 
-KERNEL(argmax, .accepts = accepts) { return find_in<Max>(call); }
-KERNEL(argmin, .accepts = accepts) { return find_in<Min>(call); }
+KERNEL(argmax, .accepts = accepts, .local_scratch = local_scratch) { return find_in<Max>(call); }
+KERNEL(argmin, .accepts = accepts, .local_scratch = local_scratch) { return find_in<Min>(call); }
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

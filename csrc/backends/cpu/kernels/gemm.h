@@ -1,7 +1,7 @@
 // The core of matrix products: a register-blocked microkernel over packed panels, and the packing.
 //
 // B is packed in panels of `columns` columns, [panel][K][columns], zero-filled at the right edge: a layout that knows
-// nothing of M. A is packed by `rows` rows of one K block into a buffer on the stack.
+// nothing of M. A is packed by `rows` rows of one K block into scratch memory of the thread.
 //
 // Invariance: element (i, j) of the product is, for each K block in order, a chain of multiply-adds from zero along k,
 // added to the sum of the blocks before. K blocks depend on K alone. So its bits depend on row i of A, column j of B

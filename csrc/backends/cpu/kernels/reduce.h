@@ -18,6 +18,52 @@ constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
 template <class T>
 constexpr bool is_float = static_cast<T>(0.5) != T(0);
 
+// Calls f with a value of the type that stands for a dtype; bool as uint8_t. False for other dtypes.
+template <class F>
+bool with_type(DType dtype, F f) {
+  switch (dtype) {
+    case DType::boolean:
+    case DType::u8:
+      f(uint8_t{});
+      return true;
+    case DType::i8:
+      f(int8_t{});
+      return true;
+    case DType::i16:
+      f(int16_t{});
+      return true;
+    case DType::i32:
+      f(int32_t{});
+      return true;
+    case DType::i64:
+      f(int64_t{});
+      return true;
+    case DType::u16:
+      f(uint16_t{});
+      return true;
+    case DType::u32:
+      f(uint32_t{});
+      return true;
+    case DType::u64:
+      f(uint64_t{});
+      return true;
+    case DType::f32:
+      f(float{});
+      return true;
+    case DType::f64:
+      f(double{});
+      return true;
+    case DType::f16:
+      f(Float16{});
+      return true;
+    case DType::bf16:
+      f(BFloat16{});
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Operators: identity, scalar and vector combination.
 struct Sum {
   template <class A>
@@ -199,30 +245,53 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
   }
 }
 
+// The memory in which a thread gathers blocks of strided elements, and widens those of halves.
+template <class T>
+struct BlockBuffers {
+  T* fetched;
+  Computed<T>* wide;
+  BlockBuffers(Scratch& scratch, const Nest& reduced)
+      : fetched(scratch.array<T>(reduced.contiguous() ? 0 : smaller(block_elements, reduced.count()))),
+        wide(scratch.array<Computed<T>>(is_half<T> ? smaller(block_elements, reduced.count()) : 0)) {}
+};
+
+// `count` elements from index `first` on, at most a block, as they are computed in.
+template <class T>
+HWY_INLINE const Computed<T>* block_of(const Nest& reduced, const T* x, int64_t first, int64_t count,
+                                       const BlockBuffers<T>& buffers) {
+  if (reduced.contiguous()) return computed(x + first, count, buffers.wide);
+  fetch(reduced, x, first, count, buffers.fetched);
+  return computed(static_cast<const T*>(buffers.fetched), count, buffers.wide);
+}
+
 template <class Op, class A, class T>
-A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count) {
-  alignas(64) T fetched[block_elements];
-  alignas(64) Computed<T> wide[is_half<T> ? block_elements : 1];
+A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count, char* local) {
+  Scratch scratch(local);
+  const BlockBuffers<T> buffers(scratch, reduced);
   Tree<Op, A> tree;
   for (int64_t i = 0; i < count; i += block_elements) {
     const int64_t n = smaller(block_elements, count - i);
-    const T* block = x + first + i;
-    if (!reduced.contiguous()) {
-      fetch(reduced, x, first + i, n, fetched);
-      block = fetched;
-    }
-    tree.add(reduce_block<Op, A>(computed(block, n, wide), n));
+    tree.add(reduce_block<Op, A>(block_of(reduced, x, first + i, n, buffers), n));
   }
   return tree.total();
 }
 
 // Rows [first, first + count) of up to column_strip adjacent outputs, into `sums`. Row after row, as memory lies.
 constexpr int64_t column_strip = 1024;
+template <class A, class T>
+struct ColumnBuffers {
+  A *sums, *block;
+  Computed<T>* wide[4];
+  ColumnBuffers(Scratch& scratch, int64_t columns) : sums(scratch.array<A>(columns)), block(scratch.array<A>(columns)) {
+    for (Computed<T>*& row : wide) row = scratch.array<Computed<T>>(is_half<T> ? columns : 0);
+  }
+};
 template <class Op, class A, class T>
-void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t count, int64_t columns, A* sums) {
+void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t count, int64_t columns,
+                    const ColumnBuffers<A, T>& buffers) {
   using Value = Computed<T>;
-  alignas(64) A block[column_strip];
-  alignas(64) Value wide[4][is_half<T> ? column_strip : 1];
+  A *HWY_RESTRICT const sums = buffers.sums, *HWY_RESTRICT const block = buffers.block;
+  Value* const* const wide = buffers.wide;
   const int64_t inner = reduced.shape[reduced.rank - 1], stride = reduced.strides[reduced.rank - 1];
   for (int64_t j = 0; j < columns; ++j) sums[j] = Op::template identity<A>();
   for (int64_t i = first; i < first + count;) {
@@ -308,9 +377,11 @@ struct Plan {
   bool columns;          // reduce vectors of outputs side by side: depends on how one output's elements lie, no others
   int64_t column_count;  // outputs that are adjacent in memory
   int64_t chunk, chunks;
+  int64_t strip, strips;  // of adjacent outputs that a task takes; a task is that and one chunk
+  int64_t tasks, grain;
 };
 [[maybe_unused]] static Plan plan_reduction(const Operand& x, uint32_t axes) {
-  Plan p = {split(x, axes), 1, 1, false, 1, 0, 0};
+  Plan p = {split(x, axes), 1, 1, false, 1, 0, 0, 0, 0, 0, 0};
   p.outputs = p.dims.kept.count();
   p.length = p.dims.reduced.count();
   const Nest &kept = p.dims.kept, &reduced = p.dims.reduced;
@@ -318,12 +389,30 @@ struct Plan {
   if (p.columns && kept.rank > 0 && kept.strides[kept.rank - 1] == 1) p.column_count = kept.shape[kept.rank - 1];
   p.chunk = p.columns ? column_chunk_rows : chunk_elements;
   p.chunks = larger(1, ceil_div(p.length, p.chunk));
+  if (p.outputs == 0) return p;
+  p.strip = p.columns ? smaller(p.column_count, column_strip) : 1;
+  p.strips = ceil_div(p.column_count, p.strip);
+  p.tasks = p.outputs / p.column_count * p.strips * p.chunks;
+  p.grain = larger(1, 32768 / (smaller(p.chunk, larger(1, p.length)) * p.strip));
   return p;
 }
 // Bytes for the partial results of chunks.
 template <class A>
 uint64_t reduction_scratch(const Plan& p) {
   return p.chunks > 1 ? static_cast<uint64_t>(p.outputs * p.chunks) * sizeof(A) : 0;
+}
+
+// What a thread works in: whichever of reduce_columns and reduce_chunk it runs.
+template <class A, class T>
+LocalScratch reduction_local(const Plan& p) {
+  if (p.outputs == 0) return {};
+  Scratch scratch(nullptr);
+  if (p.strip > 1) {
+    const ColumnBuffers<A, T> buffers(scratch, p.strip);
+  } else if (!p.columns) {
+    const BlockBuffers<T> buffers(scratch, p.dims.reduced);
+  }
+  return {scratch.bytes(), ceil_div(p.tasks, p.grain)};
 }
 
 // out[i] = finish(reduction of the elements of output i)
@@ -333,24 +422,24 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
   Out* out = reinterpret_cast<Out*>(call.out[0].data);
   A* partial = reinterpret_cast<A*>(call.scratch);
   if (p.outputs == 0) return nullptr;
-  // One task: the outputs of one row of columns (or one output) and one chunk.
-  const int64_t strip = p.columns ? smaller(p.column_count, column_strip) : 1;
-  const int64_t strips = ceil_div(p.column_count, strip), rows = p.outputs / p.column_count;
-  const int64_t task_elements = smaller(p.chunk, larger(1, p.length)) * strip;
-  const int64_t tasks = rows * strips * p.chunks;
-  fe_error* error = parallel(call, tasks, larger(1, 32768 / task_elements), [&](int64_t begin, int64_t end) {
-    A sums[column_strip];
+  fe_error* error = parallel_with_local(call, p.tasks, p.grain, [&](int64_t begin, int64_t end, char* local) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t chunk = task % p.chunks, s = task / p.chunks % strips, row = task / p.chunks / strips;
-      const int64_t output = row * p.column_count + s * strip, n = smaller(strip, p.column_count - s * strip);
+      const int64_t chunk = task % p.chunks, s = task / p.chunks % p.strips, row = task / p.chunks / p.strips;
+      const int64_t output = row * p.column_count + s * p.strip, n = smaller(p.strip, p.column_count - s * p.strip);
       const int64_t first = chunk * p.chunk, count = smaller(p.chunk, p.length - first);
       const T* from = x + p.dims.kept.offset(output);
-      if (p.columns && n == 1)
-        sums[0] = reduce_column<Op, A>(p.dims.reduced, from, first, count);
-      else if (p.columns)
-        reduce_columns<Op, A>(p.dims.reduced, from, first, count, n, sums);
-      else
-        sums[0] = reduce_chunk<Op, A>(p.dims.reduced, from, first, count);
+      A single;
+      const A* sums = &single;
+      if (p.columns && n == 1) {
+        single = reduce_column<Op, A>(p.dims.reduced, from, first, count);
+      } else if (p.columns) {
+        Scratch scratch(local);
+        const ColumnBuffers<A, T> buffers(scratch, p.strip);
+        reduce_columns<Op, A>(p.dims.reduced, from, first, count, n, buffers);
+        sums = buffers.sums;
+      } else {
+        single = reduce_chunk<Op, A>(p.dims.reduced, from, first, count, local);
+      }
       for (int64_t j = 0; j < n; ++j) {
         if (p.chunks > 1)
           partial[(output + j) * p.chunks + chunk] = sums[j];
@@ -358,6 +447,7 @@ fe_error* reduce(const Call& call, const Plan& p, Finish finish) {
           out[output + j] = stored<Out>(finish(sums[j]));
       }
     }
+    return static_cast<fe_error*>(nullptr);
   });
   if (error != nullptr || p.chunks == 1) return error;
   return parallel(call, p.outputs, larger(1, 8192 / p.chunks), [&](int64_t begin, int64_t end) {

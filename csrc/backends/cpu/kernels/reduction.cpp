@@ -25,55 +25,20 @@ constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DTyp
 constexpr DTypes boolean = one_of(DType::boolean);
 constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
 
-// Calls f with a value of the type that stands for a dtype; bool as uint8_t. False for other dtypes.
-template <class F>
-bool with_type(DType dtype, F f) {
-  switch (dtype) {
-    case DType::boolean:
-    case DType::u8:
-      f(uint8_t{});
-      return true;
-    case DType::i8:
-      f(int8_t{});
-      return true;
-    case DType::i16:
-      f(int16_t{});
-      return true;
-    case DType::i32:
-      f(int32_t{});
-      return true;
-    case DType::i64:
-      f(int64_t{});
-      return true;
-    case DType::u16:
-      f(uint16_t{});
-      return true;
-    case DType::u32:
-      f(uint32_t{});
-      return true;
-    case DType::u64:
-      f(uint64_t{});
-      return true;
-    case DType::f32:
-      f(float{});
-      return true;
-    case DType::f64:
-      f(double{});
-      return true;
-    case DType::f16:
-      f(Float16{});
-      return true;
-    case DType::bf16:
-      f(BFloat16{});
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Scratch for any reduction: no accumulator is larger than 8 bytes.
 uint64_t scratch_size(const Call& call) {
   return reduction_scratch<uint64_t>(plan_reduction(call.in[0], reduced_axes<Axes>(call)));
+}
+
+// Memory of the threads for any reduction, by the same bound.
+LocalScratch local_scratch(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  LocalScratch local;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    local = is_half<T> ? reduction_local<float, T>(plan) : reduction_local<uint64_t, T>(plan);
+  });
+  return local;
 }
 
 // The result has the dtype of the input, or for integers a wider one.
@@ -138,28 +103,31 @@ fe_error* mean_of(const Call& call) {
 }  // namespace
 
 KERNEL(sum, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .list_attributes = {axis_list}) {
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Sum>(call);
 }
 KERNEL(prod, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
-       .list_attributes = {axis_list}) {
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return accumulate<Product>(call);
 }
 KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .list_attributes = {axis_list}) {
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Max>(call);
 }
 KERNEL(min, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
-       .list_attributes = {axis_list}) {
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
   return extreme<Min>(call);
 }
-KERNEL(any, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .list_attributes = {axis_list}) {
+KERNEL(any, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
   return truth<Any>(call);
 }
-KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .list_attributes = {axis_list}) {
+KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
   return truth<All>(call);
 }
-KERNEL(mean, .dtypes = floats, .accepts = keeps_dtype, .scratch_size = scratch_size, .list_attributes = {axis_list}) {
+KERNEL(mean, .dtypes = floats, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
   return mean_of(call);
 }
 

@@ -26,8 +26,8 @@ HWY_INLINE void store(V v, T* to, int64_t count) {
     store_first<T>(d, v, to, static_cast<size_t>(count));
 }
 
-// A row of halves is widened into a buffer of this size on the stack and rounded from another. Longer
-// ones are left to float32 copies of the whole operand.
+// A row of halves is widened into memory of the thread and rounded from there. Longer ones are left to float32 copies
+// of the whole operand.
 constexpr int64_t longest_half_row = block_elements;
 constexpr DTypes halves = one_of(DType::f16) | one_of(DType::bf16);
 
@@ -46,18 +46,35 @@ fe_error* with_floating(DType dtype, F f) {
   }
 }
 
+// What a thread widens its rows into: where T is no half, nothing.
+template <class T>
+struct WideRow {
+  float *from, *to;
+  WideRow(Scratch& scratch, int64_t width)
+      : from(scratch.array<float>(is_half<T> ? width : 0)), to(scratch.array<float>(is_half<T> ? width : 0)) {}
+};
+
 // row(x, width, y) over rows of T; with halves on float.
 template <class T, class Row>
-HWY_INLINE void on_row(const T* x, int64_t width, T* y, Row row) {
+HWY_INLINE void on_row(const T* x, int64_t width, T* y, const WideRow<T>& wide, Row row) {
   if constexpr (is_half<T>) {
-    alignas(64) float from[longest_half_row], to[longest_half_row];
-    widen_all(x, width, from);
-    row(static_cast<const float*>(from), width, to);
-    narrow_all(to, width, y);
+    widen_all(x, width, wide.from);
+    row(static_cast<const float*>(wide.from), width, wide.to);
+    narrow_all(wide.to, width, y);
   } else {
     row(x, width, y);
   }
 }
+
+// The rows along the last axis, and how many of them are worth a thread.
+struct RowTasks {
+  int64_t width, rows, grain;
+  explicit RowTasks(const Operand& x)
+      : width(x.shape[x.rank - 1]),
+        rows(width == 0 ? 0 : count_of(x) / width),
+        grain(larger(1, 16384 / larger(1, width))) {}
+  int64_t threads() const { return ceil_div(rows, grain); }
+};
 
 // Sum (or maximum) of f(x) over a row of any length: blocks and a tree, as in reduce.h.
 template <class Op, class T>

@@ -85,6 +85,45 @@ fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
       &body);
 }
 
+// The same for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of the
+// scratch memory: no other range has it at the same time.
+template <class Body>
+fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body body) {
+  if (n <= 0) return nullptr;
+  if (n <= grain) return body(int64_t{0}, n, call.local.data);
+  struct Work {
+    Body& body;
+    const LocalMemory& local;
+  } work{body, call.local};
+  const uint32_t limit =
+      call.thread_limit == 0 || call.local.count < call.thread_limit ? call.local.count : call.thread_limit;
+  return call.host->parallel_for(
+      n, grain, limit,
+      [](void* argument, int64_t begin, int64_t end, uint32_t thread) -> fe_error* {
+        const Work& given = *static_cast<Work*>(argument);
+        // Only what runs on one thread alone, inside of another loop, can have a higher number.
+        return given.body(begin, end, given.local.data + thread % given.local.count * given.local.bytes);
+      },
+      &work);
+}
+
+// Divides memory into arrays, each at a multiple of 64 bytes. Over a null pointer it only counts.
+class Scratch {
+ public:
+  explicit Scratch(char* memory) : memory_(memory) {}
+  template <class T>
+  T* array(int64_t count) {
+    char* const at = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += round_up(count * static_cast<int64_t>(sizeof(T)), 64);
+    return reinterpret_cast<T*>(at);
+  }
+  uint64_t bytes() const { return static_cast<uint64_t>(used_); }
+
+ private:
+  char* memory_;
+  int64_t used_ = 0;
+};
+
 // Loads or stores the first `count` lanes, 0 < count < lanes; lanes past them are `fill`, and their memory is not
 // touched. The arithmetic in between is that of whole vectors, so a result never depends on where in an array its
 // element stands.

@@ -14,24 +14,38 @@ static_assert(sizeof(fe_softmax_attributes) == sizeof(fe_log_softmax_attributes)
 
 template <class T, class Row>
 fe_error* over_rows(const Call& call, Row row) {
-  const Operand& x = call.in[0];
-  const int64_t width = x.shape[x.rank - 1], rows = width == 0 ? 0 : count_of(x) / width;
-  const T* from = reinterpret_cast<const T*>(x.data);
+  const RowTasks tasks(call.in[0]);
+  const int64_t width = tasks.width;
+  const T* from = reinterpret_cast<const T*>(call.in[0].data);
   T* to = reinterpret_cast<T*>(call.out[0].data);
-  return parallel(call, rows, larger(1, 16384 / larger(1, width)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) on_row(from + i * width, width, to + i * width, row);
+  return parallel_with_local(call, tasks.rows, tasks.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+    Scratch scratch(local);
+    const WideRow<T> wide(scratch, width);
+    for (int64_t i = begin; i < end; ++i) on_row(from + i * width, width, to + i * width, wide, row);
+    return nullptr;
   });
+}
+
+LocalScratch local_scratch(const Call& call) {
+  const RowTasks tasks(call.in[0]);
+  Scratch scratch(nullptr);
+  if ((one_of(call.in[0].dtype) & halves) != 0) {
+    const WideRow<Float16> wide(scratch, tasks.width);
+  }
+  return {scratch.bytes(), tasks.threads()};
 }
 
 }  // namespace
 
-KERNEL(softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis) {
+KERNEL(softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis,
+       .local_scratch = local_scratch) {
   return with_floating(call.in[0].dtype, [&](auto zero) {
     return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { softmax_row(x, n, y); });
   });
 }
 
-KERNEL(log_softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis) {
+KERNEL(log_softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis,
+       .local_scratch = local_scratch) {
   return with_floating(call.in[0].dtype, [&](auto zero) {
     return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { log_softmax_row(x, n, y); });
   });

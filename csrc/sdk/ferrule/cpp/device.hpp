@@ -212,8 +212,10 @@ class Backend {
   static constexpr bool has_queues = false;
   // Version of the module, free text.
   static constexpr const char* version = "";
-  // Better among the variants of one name is higher; 0 cannot run here.
+  // Higher is preferred among the variants of one name; 0 means it cannot run here.
   static int score() { return 1; }
+  // The address of a function that the module offers by name (ferrule/procs.h, or one of its own); null for others.
+  static void* proc(std::string_view /*name*/) { return nullptr; }
 
   // The devices that are there, found without creating a context or taking device memory. Asked once.
   virtual std::vector<DeviceDescription> devices() = 0;

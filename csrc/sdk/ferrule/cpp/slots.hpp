@@ -392,6 +392,14 @@ inline fe_error* execute(fe_module_executable* executable, fe_module_queue* queu
   });
 }
 
+template <class Derived>
+void* get_proc(const char* name) {
+  void* address = nullptr;
+  fe_error* const error = guarded([&] { address = name ? Derived::proc(name) : nullptr; });
+  if (error) host->error_release(error);
+  return address;
+}
+
 // The table of a backend: the slots of queues and events are absent unless it has queues.
 inline void fill_table(fe_backend* out, bool has_queues) {
   out->close = close;
@@ -462,6 +470,7 @@ fe_error* init(const fe_host* given, fe_backend* out, const char* name, const ch
     table.variant = variant;
     table.version = Derived::version;
     fill_table(&table, Derived::has_queues);
+    table.get_proc = get_proc<Derived>;
     table.self = reinterpret_cast<fe_module_backend*>(opened.release());
     fill(out, table);
     out->struct_size = std::min(out->struct_size, sizeof(table));

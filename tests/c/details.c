@@ -1,0 +1,127 @@
+/* Backends and devices without JSON: their details, what they can do, what they offer by name, and why there is none.
+ */
+#include "check.h"
+
+static void look_at_the_backend(fe_backend_ref *backend) {
+  fe_backend_details details;
+  fe_device **devices = NULL;
+  size_t count = 0;
+  memset(&details, 0, sizeof details);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_details_get(backend, &details)); /* no size */
+  details.struct_size = sizeof details + 64;                                  /* of a later version */
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_details_get(NULL, &details));
+  details.struct_size = sizeof details;
+  MUST(fe_backend_details_get(backend, &details));
+  EXPECT(details.struct_size == sizeof details);
+  EXPECT(strcmp(details.name, "cpu") == 0);
+  EXPECT(strlen(details.variant) > 0 || strcmp(details.path, "static") == 0);
+  EXPECT(strcmp(details.version, fe_version()) == 0);
+  EXPECT(strlen(details.path) > 0);
+  EXPECT(details.kinds == 1u << FE_DEVICE_CPU);
+  EXPECT(details.device_count == 1 && !details.closed);
+  MUST(fe_backend_devices(backend, &devices, &count));
+  EXPECT(count == 1 && strcmp(fe_device_name(devices[0]), "cpu:0") == 0);
+  fe_device_release(devices[0]);
+  fe_list_free(devices);
+}
+
+static void look_at_the_device(fe_device *device) {
+  fe_device_details details;
+  memset(&details, 0, sizeof details);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_details_get(device, &details));
+  details.struct_size = sizeof details;
+  MUST(fe_device_details_get(device, &details));
+  EXPECT(details.kind == FE_DEVICE_CPU && details.index == 0);
+  EXPECT(strcmp(details.backend, "cpu") == 0);
+  EXPECT(strlen(details.description) > 0 && strstr(details.detail, "variant") != NULL);
+  EXPECT(details.capabilities ==
+         (FE_CAPABILITY_HOST_BUFFERS | FE_CAPABILITY_BORROWS)); /* it computes on the calling thread */
+  EXPECT(details.total_memory > 0 && details.max_allocation == 0 && details.borrow_alignment == 1);
+  EXPECT(!details.has_uuid && strcmp(details.pci_address, "") == 0);
+}
+
+static void ask_by_name(fe_backend_ref *backend) {
+  fe_proc function = NULL;
+  size_t count = 0;
+  int has_variant = 0;
+  const fe_feature *features;
+  const char *text;
+  MUST(fe_backend_get_proc(backend, "no such function", &function));
+  EXPECT(function == NULL);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_get_proc(backend, NULL, &function));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_get_proc(backend, FE_FEATURES, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_get_proc(NULL, FE_FEATURES, &function));
+  MUST(fe_backend_get_proc(backend, FE_FEATURES_TEXT, &function));
+  EXPECT(function != NULL);
+  text = ((fe_features_text_function)function)();
+  MUST(fe_backend_get_proc(backend, FE_FEATURES, &function));
+  features = ((fe_features_function)function)(&count);
+  EXPECT(count > 1);
+  for (size_t i = 0; i < count; ++i) { /* the same in both */
+    char entry[200];
+    snprintf(entry, sizeof entry, "%s = %s", fe_feature_at(features, i)->name, fe_feature_at(features, i)->value);
+    EXPECT(strstr(text, entry) != NULL);
+    has_variant |= strcmp(fe_feature_at(features, i)->name, "variant") == 0;
+  }
+  EXPECT(has_variant);
+  MUST(fe_backend_get_proc(backend, FE_SET_N_THREADS, &function));
+  ((fe_set_n_threads_function)function)(1);
+  ((fe_set_n_threads_function)function)(0);
+}
+
+/* A function is valid until the handle is released: until then the backend stays. */
+static void a_function_keeps_its_backend(void) {
+  fe_backend_ref *backend = NULL, *other = NULL;
+  fe_backend_details details;
+  fe_proc function = NULL;
+  MUST(fe_backend_by_name("CPU", &backend));
+  MUST(fe_backend_by_name("cpu", &other));
+  MUST(fe_backend_get_proc(backend, FE_FEATURES_TEXT, &function));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload("cpu"));
+  EXPECT(((fe_features_text_function)function)() != NULL);
+  fe_backend_release(backend);
+  MUST(fe_unload("cpu"));
+  FAILS_WITH(FE_NOT_FOUND, fe_backend_get_proc(other, FE_FEATURES_TEXT, &function));
+  EXPECT(function == NULL);
+  memset(&details, 0, sizeof details);
+  details.struct_size = sizeof details;
+  MUST(fe_backend_details_get(other, &details));
+  EXPECT(details.closed && details.device_count == 0 && details.kinds == 0 && strcmp(details.name, "cpu") == 0);
+  fe_backend_release(other);
+  FAILS_WITH(FE_NOT_FOUND, fe_backend_by_name("cpu", &other));
+}
+
+static int explains(const char *report, const char *name, const char *sentence) {
+  fe_string *text = NULL;
+  int is_so;
+  MUST(fe_load_report_explain(report, name, &text));
+  is_so = strncmp(fe_string_data(text), sentence, strlen(sentence)) == 0;
+  if (!is_so) fprintf(stderr, "%s\n", fe_string_data(text));
+  fe_string_release(text);
+  return is_so;
+}
+
+int main(void) {
+  fe_backend_ref *backend = NULL;
+  fe_device *device = NULL;
+  fe_string *report = NULL;
+  MUST(fe_load_all(NULL, &report));
+  MUST(fe_backend_by_name("cpu", &backend));
+  FAILS_WITH(FE_NOT_FOUND, fe_backend_by_name("cpuu", &backend));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_by_name(NULL, &backend));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_by_name("cpu", NULL));
+  MUST(fe_device_by_name("cpu", NULL, &device));
+  look_at_the_backend(backend);
+  look_at_the_device(device);
+  ask_by_name(backend);
+  EXPECT(explains(fe_string_data(report), "GPU", "gpu: no loaded backend drives such a device; loaded is "));
+  EXPECT(explains(fe_string_data(report), "gpu:1", "gpu: no loaded backend drives such a device; loaded is "));
+  EXPECT(explains(fe_string_data(report), "cpu:0", "cpu: it is "));
+  EXPECT(explains(fe_string_data(report), "nobody", "nobody: no module of that name was found"));
+  fe_device_release(device);
+  fe_backend_release(backend);
+  a_function_keeps_its_backend();
+  fe_string_release(report);
+  MUST(fe_shutdown());
+  return 0;
+}

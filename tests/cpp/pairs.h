@@ -1,0 +1,72 @@
+// Two operations on one object, by two threads at the same time: each operation with each, itself included.
+#pragma once
+
+#include "core/error.h"
+
+#include <ferrule/ferrule.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ferrule::test {
+
+// `run` returns an error of its first call that failed. Where others are faster errors of `may_lose` are right.
+template <class Object>
+struct Operation {
+  Operation(const char* called, std::function<fe_error*(Object&)> function, std::vector<fe_code> codes = {})
+      : name(called), run(std::move(function)), may_lose(std::move(codes)) {}
+  const char* name;
+  std::function<fe_error*(Object&)> run;
+  std::vector<fe_code> may_lose;
+};
+
+struct Often {
+  int objects;  // of each pair
+  int times;    // that each thread runs its operation on each of them
+};
+
+// `make` gives the object of a pair; what `check` sees of it comes after both threads have ended.
+template <class Object, class Make, class Check>
+void run_pairs(const std::vector<Operation<Object>>& operations, Often often, Make make, Check check) {
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    for (std::size_t j = i; j < operations.size(); ++j) {
+      const Operation<Object>* const pair[] = {&operations[i], &operations[j]};
+      SCOPED_TRACE(std::string(pair[0]->name) + " and " + pair[1]->name);
+      for (int round = 0; round < often.objects; ++round) {
+        auto object = make();
+        std::atomic<int> waiting{2};
+        std::vector<std::string> problems[2];
+        const auto work = [&](int thread) {
+          --waiting;
+          while (waiting > 0) std::this_thread::yield();
+          for (int time = 0; time < often.times; ++time) {
+            const ErrorPointer error(pair[thread]->run(*object));
+            const fe_code code = code_of(error.get());
+            bool is_expected = code == FE_OK;
+            for (const fe_code expected : pair[thread]->may_lose) is_expected = is_expected || code == expected;
+            if (!is_expected)
+              problems[thread].push_back(std::string(pair[thread]->name) + ": " + message_of(error.get()));
+          }
+        };
+        std::thread other(work, 1);
+        work(0);
+        other.join();
+        for (const auto& of_thread : problems)
+          for (const std::string& problem : of_thread) ADD_FAILURE() << problem;
+        check(*object, *pair[0], *pair[1]);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+}
+
+template <class Object, class Make>
+void run_pairs(const std::vector<Operation<Object>>& operations, Often often, Make make) {
+  run_pairs(operations, often, make, [](auto&, auto&, auto&) {});
+}
+
+}  // namespace ferrule::test
