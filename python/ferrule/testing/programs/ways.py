@@ -30,8 +30,12 @@ class Way:
     needs_array: bool = False  # an argument that is an array
 
 
-BY_HAND = """graph = {type}(device)
-inputs = [graph.input(x.shape, x.dtype{strides}) if isinstance(x, fe.Array) else x for x in arguments]
+BY_HAND = """def strides_of(x):
+    return [stride // x.itemsize for stride in np.asarray(x).strides]
+
+
+graph = {type}(device)
+inputs = [graph.input(x.shape, x.dtype, strides=strides_of(x)) if isinstance(x, fe.Array) else x for x in arguments]
 made = program(*inputs)
 traced = [place for place, y in enumerate(made) if y.placement == "traced"]
 assert traced, "nothing depends on the arguments"
@@ -91,17 +95,17 @@ WAYS = (
     Way("unfused", "outputs = fe.graph(program, device=device, fuse=False)(*arguments)\n", traced=True),
     Way(
         "by_hand",
-        BY_HAND.replace("{type}", "fe.Graph").replace("{strides}", "")
+        BY_HAND.replace("{type}", "fe.Graph")
         + f"""out = [np.full(y.shape, 1).astype(y.dtype) for y in graph.outputs]
 graph.compute(*{ARRAYS}, out=out)
-outputs = [out[traced.index(place)] if place in traced else None for place in range(len(made))]
+outputs = [out[traced.index(place)] if place in traced else made[place] for place in range(len(made))]
 """,
         traced=True,
         needs_array=True,
     ),
     Way(
         "into_inputs",
-        BY_HAND.replace("{type}", "fe.Graph").replace("{strides}", "")
+        BY_HAND.replace("{type}", "fe.Graph")
         + f"""out, free = [], list(memories)
 for y in graph.outputs:
     fits = [m for m in free if (m.shape, m.dtype) == (y.shape, y.dtype)]
@@ -119,13 +123,11 @@ outputs = [out[traced.index(place)] if place in traced else None for place in ra
     ),
     Way(
         "saved",
-        BY_HAND.replace("{type}", "fe.Graph").replace(
-            "{strides}", ", strides=[s // x.itemsize for s in np.asarray(x).strides]"
-        )
+        BY_HAND.replace("{type}", "fe.Graph")
         + f"""graph = fe.Graph.from_bytes(graph.to_bytes(), device)
 computed = graph.compute(*{ARRAYS})
 computed = computed if isinstance(computed, tuple) else (computed,)
-outputs = [computed[traced.index(place)] if place in traced else None for place in range(len(made))]
+outputs = [computed[traced.index(place)] if place in traced else made[place] for place in range(len(made))]
 """,
         traced=True,
         needs_array=True,
@@ -133,10 +135,10 @@ outputs = [computed[traced.index(place)] if place in traced else None for place 
     Way(
         "split",
         SPLIT
-        + BY_HAND.replace("{type}", "Split").replace("{strides}", "")
+        + BY_HAND.replace("{type}", "Split")
         + f"""computed = graph.compute(*{ARRAYS})
 computed = computed if isinstance(computed, tuple) else (computed,)
-outputs = [computed[traced.index(place)] if place in traced else None for place in range(len(made))]
+outputs = [computed[traced.index(place)] if place in traced else made[place] for place in range(len(made))]
 """,
         traced=True,
         needs_second=True,
