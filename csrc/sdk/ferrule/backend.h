@@ -55,13 +55,14 @@ typedef fe_error *(*fe_poll_function)(void *argument);
 #define FE_OPTION_INFO_FIELDS(F) F(const char *, key) F(const char *, type) F(const char *, doc)
 
 /* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. Zero fields ask nothing.
- */
-#define FE_REQUIREMENTS_FIELDS(F)                                                                 \
-  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                        \
-  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */ \
-  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */    \
-  F(const char *, kernel)        /* name of the kernel that will run, for the plan */             \
-  F(const char *, reason)        /* when unsupported: why, as a part of a sentence */
+ * The strings live until the same thread calls `supports` again: what a module says may name shapes, and need not be
+ * kept for each of them. */
+#define FE_REQUIREMENTS_FIELDS(F)                                                                  \
+  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                         \
+  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */  \
+  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */     \
+  F(const char *, kernel)        /* name of the kernel that will run, for the plan; NULL = none */ \
+  F(const char *, reason)        /* when unsupported: why, as a part of a sentence; NULL = none */
 
 /* A buffer bound to an input, output or constant. `generation` changes when the same slot is bound to other bytes. */
 #define FE_BINDING_FIELDS(F)      \
@@ -156,7 +157,8 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(fe_error *, event_wait, (fe_module_event * event, int64_t timeout_ns))                                            \
   S(int, event_done, (fe_module_event * event))                                                                       \
   S(void, event_release, (fe_module_event * event))                                                                   \
-  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0. */        \
+  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0. The */    \
+  /* strings in `out` live until the same thread calls this again. */                                                 \
   S(int, supports,                                                                                                    \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, struct fe_requirements *out))        \
   /* (optional) Bytes of the packed form of a constant operand, 0 if none is wanted; `key` (at least 128 bytes) */    \
