@@ -288,7 +288,13 @@ inline fe_error* event_wait(fe_module_event* event, int64_t timeout_ns) {
   return guarded([&] { cast(event).wait(timeout_ns); });
 }
 
-inline int event_done(fe_module_event* event) { return event == nullptr || cast(event).done() ? 1 : 0; }
+inline int event_done(fe_module_event* event) {
+  if (event == nullptr) return 1;
+  bool is_done = false;
+  // What cannot be told is not known to be done.
+  if (fe_error* const error = guarded([&] { is_done = cast(event).done(); }); error) host->error_release(error);
+  return is_done ? 1 : 0;
+}
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
 
