@@ -90,8 +90,9 @@ void Program::record(Frame& frame) const {
     if (step.barrier)
       barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-    if (bound != step.pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, step.pipeline);
-    bound = step.pipeline;
+    const VkPipeline pipeline = step.pipeline->handle();
+    if (bound != pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    bound = pipeline;
     const Push push{frame.memory.address, frame.memory.address + parameters_at() + step.parameters,
                     table_.scratch_index(), table_.fault_index()};
     vk.CmdPushConstants(commands, context_->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
