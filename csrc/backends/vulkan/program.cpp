@@ -10,10 +10,23 @@ namespace {
 
 // As kernels/common.glsl has it.
 struct Fault {
-  uint32_t kind;
-  uint32_t value;
+  enum : uint32_t { none, index, unsigned_index, power } kind;
+  uint32_t what;
   int64_t found, limit, axis;
 };
+
+std::string sentence_of(const Fault& fault, const std::vector<std::string>& names) {
+  if (fault.kind == Fault::power) {
+    const char* const dtype = sdk::host->dtype_name(fault.what);
+    return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
+           " to a negative integer power has no integer result";
+  }
+  const bool is_unsigned = fault.kind == Fault::unsigned_index;
+  const std::string found =
+      is_unsigned ? std::to_string(static_cast<uint64_t>(fault.found)) : std::to_string(fault.found);
+  return names.at(fault.what) + ": index " + found + " is out of bounds for axis " + std::to_string(fault.axis) +
+         " with size " + std::to_string(fault.limit);
+}
 
 constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
 
@@ -137,10 +150,7 @@ void Program::check_fault(const Allocation& record) const {
   context_->memory().invalidate(record);
   Fault fault{};
   std::memcpy(&fault, record.host, sizeof fault);
-  if (fault.kind == 0) return;
-  throw sdk::Error(FE_INVALID_ARGUMENT, names_.at(fault.value) + ": index " + std::to_string(fault.found) +
-                                            " is out of bounds for axis " + std::to_string(fault.axis) + " with size " +
-                                            std::to_string(fault.limit));
+  if (fault.kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(fault, names_));
 }
 
 }  // namespace ferrule::vulkan
