@@ -28,7 +28,7 @@ std::string_view cooperative_matrices(const PhysicalDevice& device, const std::s
 }
 
 size_t idle_pipelines(const sdk::Options& options) {
-  const int64_t most = options.integer("idle_pipelines", 256);
+  const int64_t most = options.integer("idle_pipelines", 128);
   if (most < 0)
     throw sdk::Error(FE_INVALID_ARGUMENT, "option idle_pipelines is '" + std::to_string(most) + "', and must be >= 0");
   return static_cast<size_t>(most);
