@@ -56,6 +56,7 @@ void add_bad_execution_checks(Checks& checks);
 void add_promise_checks(Checks& checks);
 void add_leak_checks(Checks& checks);
 void add_thread_checks(Checks& checks);
+void add_queue_checks(Checks& checks);
 void add_lost_device_checks(Checks& checks);
 
 }  // namespace ferrule::conformance

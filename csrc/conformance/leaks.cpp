@@ -53,6 +53,14 @@ void refusals(const Subject& subject, Report& report, const void*) {
     if (take(device.backend()->compile(device.handle(), &graph->view(), &executable)) && executable)
       device.backend()->executable_release(executable);
   });
+  // Sentences that name what was asked: as many as there are shapes.
+  uint32_t number = 0;
+  repeat(report, "refusing each time something else", [&] {
+    const auto graph = graph_of(samples().front());
+    supports(device, graph->view(), ++number);
+    graph->node().op = 0xfffffff0u - number;
+    supports(device, graph->view());
+  });
 }
 
 void devices(const Subject& subject, Report& report, const void*) {

@@ -29,6 +29,7 @@ Checks all_checks() {
   add_promise_checks(checks);
   add_leak_checks(checks);
   add_thread_checks(checks);
+  add_queue_checks(checks);
   add_lost_device_checks(checks);
   return checks;
 }

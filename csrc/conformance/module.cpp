@@ -49,6 +49,7 @@ Backend::Backend(const Module& module, const fe_host& given) {
   FE_REQUIRE(execute)
   if (!FE_HAS_SLOT(&table_, queue_create)) return;
   FE_REQUIRE(queue_destroy)
+  FE_REQUIRE(queue_reset)
   FE_REQUIRE(event_record)
   FE_REQUIRE(event_wait)
   FE_REQUIRE(event_done)

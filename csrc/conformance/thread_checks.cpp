@@ -89,10 +89,49 @@ void eight_threads(const Subject& subject, Report& report, const void*) {
   for (std::thread& other : others) other.join();
 }
 
+// A sentence stays until the thread that was told it asks again, whatever the others are told meanwhile.
+void refusals_of_eight_threads(const Subject& subject, Report& report, const void*) {
+  const Opened opened(subject);
+  const Device& device = opened.device;
+  constexpr uint32_t kinds = 50;
+  const auto graph = graph_of(samples().front());
+  const auto ask = [&](uint32_t number, fe_requirements& out) {
+    out = {};
+    out.struct_size = sizeof out;
+    // There are no nodes of such numbers.
+    return device.backend()->supports(device.handle(), &graph->view(), 1 + number, &out);
+  };
+  const auto text = [](const char* reason) { return std::string(reason ? reason : ""); };
+  std::vector<std::string> expected;
+  for (uint32_t number = 0; number < kinds * threads; ++number) {
+    fe_requirements said;
+    if (ask(number, said) != 0) return report.problem("a node that is not there is supported");
+    expected.push_back(text(said.reason));
+  }
+  report.now("eight threads");
+  std::atomic<int> wrong{0};
+  const auto run = [&](uint32_t thread) {
+    for (uint32_t turn = 0; turn < 20 * kinds; ++turn) {
+      const uint32_t number = kinds * thread + turn % kinds;
+      fe_requirements said;
+      ask(number, said);
+      std::this_thread::yield();
+      if (text(said.reason) != expected[number]) ++wrong;
+    }
+  };
+  std::vector<std::thread> others;
+  for (uint32_t t = 1; t < threads; ++t) others.emplace_back(run, t);
+  run(0);
+  for (std::thread& other : others) other.join();
+  if (wrong > 0) report.problem("threads that ask at once are told other threads' reasons");
+}
+
 }  // namespace
 
 void add_thread_checks(Checks& checks) {
   checks.push_back({"threads", "eight threads at once get the bits that one gets", eight_threads});
+  checks.push_back(
+      {"threads.refusals", "eight threads that are refused read each its own reason", refusals_of_eight_threads});
 }
 
 }  // namespace ferrule::conformance

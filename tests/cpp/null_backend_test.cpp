@@ -58,6 +58,11 @@ class NullBackend : public testing::Test {
     fe_module_event* event = nullptr;
     EXPECT_EQ(outcome(backend.event_record(queue, &event)).code, FE_OK);
     Outcome result = outcome(backend.event_wait(event, timeout_ns));
+    if (result.code == FE_TIMEOUT) {
+      EXPECT_EQ(backend.event_done(event), 0);
+      EXPECT_EQ(outcome(backend.queue_reset(queue)).code, FE_OK);
+      EXPECT_EQ(backend.event_done(event), 1);
+    }
     backend.event_release(event);
     backend.buffer_free(buffer);
     backend.executable_release(executable);
@@ -139,7 +144,8 @@ TEST_F(NullBackend, AnUnknownOptionIsAnErrorThatListsTheKnownOnes) {
   const Outcome result = open({{"slow", "1"}});
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
   EXPECT_EQ(result.message,
-            "'slow' is no option of this device; it knows out_of_memory_at device_lost_at execution_fails_at slow_ms");
+            "'slow' is no option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
+            "record_fails_at wait_fails_at reset_fails_at slow_ms");
   EXPECT_EQ(open({{"slow_ms", "1.5"}}).message, "option slow_ms is '1.5', and must be an integer");
 }
 
@@ -167,6 +173,40 @@ TEST_F(NullBackend, IsSlowOnDemandAndAWaitCanTimeOut) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(execute_and_wait().code, FE_OK);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
+}
+
+TEST_F(NullBackend, AWaitOrAResetThatFailsLeavesTheWorkGoingOn) {
+  ASSERT_EQ(open({{"slow_ms", "50"}, {"wait_fails_at", "1"}, {"reset_fails_at", "1"}}).code, FE_OK);
+  OneNode graph("silu", 1, 4, "float32");
+  fe_module_executable* executable = nullptr;
+  ASSERT_EQ(outcome(backend.compile(device, &graph.view, &executable)).code, FE_OK);
+  fe_module_buffer* buffer = nullptr;
+  ASSERT_EQ(outcome(backend.buffer_allocate(device, 64, 64, &buffer)).code, FE_OK);
+  auto* const bytes = static_cast<char*>(backend.buffer_host_pointer(buffer));
+  std::memset(bytes, 7, 64);
+  const fe_binding bindings[] = {{sizeof(fe_binding), buffer, 0, 0}, {sizeof(fe_binding), buffer, 16, 0}};
+  fe_execution execution{};
+  execution.struct_size = sizeof(execution);
+  execution.bindings = bindings;
+  ASSERT_EQ(outcome(backend.execute(executable, queue, &execution)).code, FE_OK);
+  fe_module_event* event = nullptr;
+  ASSERT_EQ(outcome(backend.event_record(queue, &event)).code, FE_OK);
+  EXPECT_EQ(outcome(backend.event_wait(event, -1)).message, "null: wait 1 failed, as it was asked to");
+  EXPECT_EQ(outcome(backend.queue_reset(queue)).message, "null: reset 1 failed, as it was asked to");
+  EXPECT_EQ(backend.event_done(event), 0);
+  EXPECT_EQ(outcome(backend.event_wait(event, -1)).code, FE_OK);
+  EXPECT_EQ(bytes[16], 0);
+  backend.event_release(event);
+  backend.buffer_free(buffer);
+  backend.executable_release(executable);
+}
+
+TEST_F(NullBackend, AQueueEndsAfterItsWork) {
+  ASSERT_EQ(open({{"slow_ms", "20"}}).code, FE_OK);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(execute_and_wait(0).code, FE_TIMEOUT);
+  backend.queue_destroy(std::exchange(queue, nullptr));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20));
 }
 
 TEST_F(NullBackend, DoesNotBorrow) {

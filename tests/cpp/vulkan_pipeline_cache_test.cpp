@@ -89,11 +89,22 @@ TEST_F(VulkanPipelineCache, WhatIsNotThisDriversIsLeftOut) {
   }
 }
 
+TEST_F(VulkanPipelineCache, BeginsAnewBeyondItsBoundAndKeepsWhatIsOnDisk) {
+  save();
+  const auto kept = entries();
+  PipelineCache cache(*context, sizeof(VkPipelineCacheHeaderVersionOne) - 1);
+  const PipelineCache::Pointer before = cache.get();  // as a thread that is compiling holds it
+  cache.save();
+  EXPECT_NE(*cache.get(), *before);
+  EXPECT_NE(*cache.get(), VK_NULL_HANDLE);
+  EXPECT_EQ(entries(), kept);
+}
+
 TEST_F(VulkanPipelineCache, AHostWithoutACacheIsEnough) {
   sdk::host = &logging_host();
   save();
   EXPECT_TRUE(entries().empty());
-  EXPECT_NE(PipelineCache(*context).handle(), VK_NULL_HANDLE);
+  EXPECT_NE(*PipelineCache(*context).get(), VK_NULL_HANDLE);
 }
 
 }  // namespace

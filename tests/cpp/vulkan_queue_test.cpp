@@ -46,6 +46,15 @@ TEST_F(VulkanQueue, LetsGoOfWhatItKeptAliveWhenTheWorkIsDone) {
   EXPECT_TRUE(seen.expired());
 }
 
+TEST_F(VulkanQueue, AResetReturnsWhenTheWorkIsDone) {
+  vulkan::Queue queue(context);
+  const vulkan::Allocation a = allocate(64 << 20);
+  fill(queue, a, 1);
+  const auto event = queue.record();
+  queue.reset();
+  EXPECT_TRUE(event->done());
+}
+
 TEST_F(VulkanQueue, AnErrorFoundAfterwardsIsThatOfTheWorkAndOfAllAfterItUntilReset) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);

@@ -11,12 +11,12 @@ class VulkanGpuAssisted : public VulkanContext {
   // iota.u32, with parameters that lie at that address.
   void run_with_parameters_at(uint64_t address) {
     const vulkan::Allocation fault = allocate(256);
-    const VkPipeline pipeline = context->pipelines().get({.shader = "iota.u32", .constants = {1, 1, 1}});
+    const vulkan::PipelinePointer pipeline = context->pipelines().get({.shader = "iota.u32", .constants = {1, 1, 1}});
     const vulkan::Push push{fault.address, address, 0, 0};
     vulkan::Queue queue(context);
     queue.submit(vulkan::Touched::everything(), [&](VkCommandBuffer commands) {
       const auto& vk = context->api();
-      vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle());
       vk.CmdPushConstants(commands, context->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
       vk.CmdDispatch(commands, 1, 1, 1);
     });

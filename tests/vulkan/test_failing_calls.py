@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from vulkan_drivers import Drivers
+from vulkan_process import Processes
 
 Run = Callable[..., str]
 
@@ -74,3 +75,60 @@ def test_memory_that_is_not_there_in_any_size_is_named_with_bytes_and_device(run
     assert kind == "OutOfMemoryError"
     assert sentence.startswith("vulkan:0 has no 8 bytes: ")
     assert "vkAllocateMemory came back with VK_ERROR_OUT_OF_DEVICE_MEMORY" in sentence
+
+
+# An execution takes 300 ms, and what fails is a wait for it, or for a copy.
+WAITS = """
+import json, time
+fe.load_all()
+said = []
+def attempt(function):
+    try:
+        return function()
+    except fe.Error as error:
+        said.append([type(error).__name__, str(error)])
+def put(number):
+    while (x := attempt(lambda: fe.asarray(np.full(1000, number, np.float32), device="vulkan"))) is None:
+        fe.refresh()
+    return x
+x = put(3)
+f = fe.graph(lambda x: x * 2)
+began = time.monotonic()
+y = attempt(lambda: f(x))
+took = time.monotonic() - began
+assert took >= 0.3, (took, said)
+others = [put(number) for number in range(5)]
+time.sleep(0.4)  # what was not waited for would write now
+for number, other in enumerate(others):
+    found = attempt(lambda: np.asarray(other))
+    assert found is None or (found == number).all(), found
+fe.refresh()
+for number in (4, 5):
+    while (result := attempt(lambda: np.asarray(f(put(number))))) is None:
+        fe.refresh()
+    assert (result == 2 * number).all(), result
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.parametrize("function", ["vkWaitSemaphores", "vkGetSemaphoreCounterValue"])
+@pytest.mark.parametrize("first", range(1, 8))
+def test_a_wait_that_fails_ends_with_the_work_all_the_same(
+    function: str, first: int, start: Processes, drivers: Drivers
+) -> None:
+    slow = {**drivers.failing(function, first, 1, OUT_OF_HOST_MEMORY, of_card=True), "VULKAN_CARD_DELAYS": "300 0"}
+    said = json.loads(start(WAITS, **slow).output)
+    assert len(said) <= 1
+    assert all(kind == "OutOfMemoryError" and function in sentence for kind, sentence in said)
+
+
+def test_a_device_of_which_nothing_tells_when_its_work_is_over_is_lost(start: Processes, drivers: Drivers) -> None:
+    """The wait for the execution fails, and so does the reset that the core waits by then."""
+    program = WAITS.replace("assert took >= 0.3, (took, said)", "")
+    found = []
+    for first in range(1, 6):
+        failing = drivers.failing("vkWaitSemaphores", first, 2, OUT_OF_HOST_MEMORY, of_card=True)
+        said = json.loads(start(program, **failing, VULKAN_CARD_DELAYS="300 0").output)
+        found += [sentence for kind, sentence in said if kind == "DeviceLostError" and "counts as lost" in sentence]
+    assert found
+    assert "vkWaitSemaphores came back with VK_ERROR_OUT_OF_HOST_MEMORY" in found[0]

@@ -28,19 +28,25 @@ class Zeros final : public sdk::Executable {
     }
   }
   void execute(sdk::Queue* queue, const fe_execution& execution) override {
-    auto& timeline = static_cast<TimedQueue&>(*queue);
+    auto& timed = static_cast<TimedQueue&>(*queue);
     const int64_t number = ++faults_->executions;
-    timeline.work(faults_->duration);
-    if (number == faults_->device_lost_at)
-      timeline.poison(FE_DEVICE_LOST, "null: the device was lost at execution " + std::to_string(number));
+    if (number == faults_->device_lost_at) {
+      timed.wait();  // a device that is lost does nothing any more
+      timed.poison(FE_DEVICE_LOST, "null: the device was lost at execution " + std::to_string(number));
+    }
     if (number == faults_->execution_fails_at)
-      timeline.poison(FE_INTERNAL, "null: execution " + std::to_string(number) + " failed, as it was asked to");
-    if (timeline.poisoned()) return;
+      timed.poison(FE_INTERNAL, "null: execution " + std::to_string(number) + " failed, as it was asked to");
+    if (timed.poisoned()) return;
+    // What is bound is known now, and written when the time has come: the list of bindings lives for this call.
+    std::vector<std::pair<void*, uint64_t>> written;
     for (const Output& output : outputs_) {
       const fe_binding* const binding = fe_binding_at(&execution, output.binding);
       void* const buffer = reinterpret_cast<sdk::Buffer*>(binding->buffer)->host_pointer();
-      std::memset(static_cast<char*>(buffer) + binding->offset, 0, output.size);
+      written.emplace_back(static_cast<char*>(buffer) + binding->offset, output.size);
     }
+    timed.work([written = std::move(written)] {
+      for (const auto& [bytes, size] : written) std::memset(bytes, 0, size);
+    });
   }
 
  private:
@@ -67,14 +73,19 @@ class Device final : public sdk::HostDevice {
   std::unique_ptr<sdk::Buffer> borrow(void* /*pointer*/, uint64_t /*size*/, fe_access) override {
     throw sdk::Error(FE_UNSUPPORTED, "this device does not borrow host memory");
   }
-  std::unique_ptr<sdk::Queue> create_queue() override { return std::make_unique<TimedQueue>(); }
+  std::unique_ptr<sdk::Queue> create_queue() override { return std::make_unique<TimedQueue>(faults_); }
 
+  // Copies are done when they return, after what was given to the queue before.
   void copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from,
                       uint64_t size) override {
-    if (!static_cast<TimedQueue*>(queue)->poisoned()) HostDevice::copy_from_host(queue, to, to_offset, from, size);
+    if (is_ready(queue)) HostDevice::copy_from_host(queue, to, to_offset, from, size);
   }
   void copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64_t from_offset, uint64_t size) override {
-    if (!static_cast<TimedQueue*>(queue)->poisoned()) HostDevice::copy_to_host(queue, to, from, from_offset, size);
+    if (is_ready(queue)) HostDevice::copy_to_host(queue, to, from, from_offset, size);
+  }
+  void copy(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, sdk::Buffer& from, uint64_t from_offset,
+            uint64_t size) override {
+    if (is_ready(queue)) HostDevice::copy(queue, to, to_offset, from, from_offset, size);
   }
 
   sdk::Support supports(const sdk::Node& node) override {
@@ -85,6 +96,12 @@ class Device final : public sdk::HostDevice {
   }
 
  private:
+  static bool is_ready(sdk::Queue* queue) {
+    const auto& timed = static_cast<const TimedQueue&>(*queue);
+    timed.wait();
+    return !timed.poisoned();
+  }
+
   std::shared_ptr<Faults> faults_;
 };
 

@@ -1,70 +1,149 @@
-// A queue without a thread: work is done when its time has come, and whoever waits sleeps until then.
+// A queue whose work takes a while: a thread does it when its time has come, as a device would.
 #pragma once
 
-#include <ferrule/backend.hpp>
+#include "faults.h"
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace ferrule::null {
 
-using Clock = std::chrono::steady_clock;
-
-// What an open device was asked to get wrong. Numbers count from 1; 0 is never.
-struct Faults {
-  explicit Faults(const sdk::Options& options)
-      : out_of_memory_at(options.integer("out_of_memory_at", 0)),
-        device_lost_at(options.integer("device_lost_at", 0)),
-        execution_fails_at(options.integer("execution_fails_at", 0)),
-        duration(options.integer("slow_ms", 0)) {}
-  static std::vector<sdk::OptionDescription> options() {
-    return {{"out_of_memory_at", "integer", "the n-th allocation fails"},
-            {"device_lost_at", "integer", "the n-th execution loses the device; its event tells"},
-            {"execution_fails_at", "integer",
-             "the n-th execution fails; its event tells, and so do later ones until a reset"},
-            {"slow_ms", "integer", "every execution takes this long"}};
+// How far the work of a queue has come. Its events share it.
+class Progress {
+ public:
+  uint64_t given() const {
+    const std::lock_guard lock(mutex_);
+    return given_;
+  }
+  bool has_passed(uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    return done_ >= number;
+  }
+  uint64_t give() {
+    const std::lock_guard lock(mutex_);
+    return ++given_;
+  }
+  void finish(uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    done_ = number;
+    changed_.notify_all();
+  }
+  void wait(uint64_t number) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= number; });
+  }
+  bool wait_for(uint64_t number, std::chrono::nanoseconds timeout) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, timeout, [&] { return done_ >= number; });
   }
 
-  const int64_t out_of_memory_at;
-  const int64_t device_lost_at;
-  const int64_t execution_fails_at;
-  const std::chrono::milliseconds duration;
-  std::atomic<int64_t> allocations{0};
-  std::atomic<int64_t> executions{0};
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  uint64_t given_ = 0, done_ = 0;
 };
 
 class TimedEvent final : public sdk::Event {
  public:
-  TimedEvent(Clock::time_point ready, std::optional<sdk::Error> error) : ready_(ready), error_(std::move(error)) {}
-  bool done() override { return Clock::now() >= ready_; }
+  TimedEvent(std::shared_ptr<Progress> progress, std::shared_ptr<Faults> faults, std::optional<sdk::Error> error)
+      : progress_(std::move(progress)),
+        faults_(std::move(faults)),
+        number_(progress_->given()),
+        error_(std::move(error)) {}
+  bool done() override { return progress_->has_passed(number_); }
   void wait(int64_t timeout_ns) override {
-    const Clock::time_point now = Clock::now();
-    if (timeout_ns >= 0 && ready_ > now && ready_ - now > std::chrono::nanoseconds(timeout_ns)) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(timeout_ns));
+    faults_->waits.fail_when_due("wait");
+    if (timeout_ns < 0)
+      progress_->wait(number_);
+    else if (!progress_->wait_for(number_, std::chrono::nanoseconds(timeout_ns)))
       throw sdk::Error(FE_TIMEOUT, "null: the queue was still working");
-    }
-    std::this_thread::sleep_until(ready_);
     if (error_) throw *error_;
   }
 
  private:
-  Clock::time_point ready_;
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Faults> faults_;
+  uint64_t number_;
   std::optional<sdk::Error> error_;
 };
 
 class TimedQueue final : public sdk::Queue {
  public:
-  void work(std::chrono::milliseconds duration) { ready_ = std::max(ready_, Clock::now()) + duration; }
+  explicit TimedQueue(std::shared_ptr<Faults> faults) : faults_(std::move(faults)) {}
+  TimedQueue(const TimedQueue&) = delete;
+  TimedQueue& operator=(const TimedQueue&) = delete;
+  ~TimedQueue() override {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  // `effect` is what the device writes when the time is over; at once when the work takes none.
+  void work(std::function<void()> effect) {
+    if (faults_->duration.count() == 0) {
+      effect();
+      return;
+    }
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    {
+      const std::lock_guard lock(mutex_);
+      pending_.push_back({progress_->give(), std::move(effect)});
+    }
+    changed_.notify_all();
+  }
+  void wait() const { progress_->wait(progress_->given()); }
+
   void poison(fe_code code, const std::string& message) { error_.emplace(code, message); }
   bool poisoned() const { return error_.has_value(); }
-  std::unique_ptr<sdk::Event> record() override { return std::make_unique<TimedEvent>(ready_, error_); }
-  void reset() override { error_.reset(); }
+  std::unique_ptr<sdk::Event> record() override {
+    faults_->records.fail_when_due("record");
+    return std::make_unique<TimedEvent>(progress_, faults_, error_);
+  }
+  void reset() override {
+    faults_->resets.fail_when_due("reset");
+    wait();
+    error_.reset();
+  }
 
  private:
-  Clock::time_point ready_{};
+  struct Work {
+    uint64_t number;
+    std::function<void()> effect;
+  };
+  // One thing after the other, and all of it before the queue ends.
+  void run() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_ending_ || !pending_.empty(); });
+      if (pending_.empty()) return;
+      const Work work = std::move(pending_.front());
+      pending_.pop_front();
+      lock.unlock();
+      std::this_thread::sleep_for(faults_->duration);
+      work.effect();
+      progress_->finish(work.number);
+    }
+  }
+
+  std::shared_ptr<Faults> faults_;
+  std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::optional<sdk::Error> error_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<Work> pending_;
+  bool is_ending_ = false;
+  std::thread thread_;
 };
 
 }  // namespace ferrule::null

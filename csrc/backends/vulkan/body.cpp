@@ -95,6 +95,8 @@ class Writer {
     if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not there");
     std::vector<Call::Argument> arguments;
     for (const Value& value : in) arguments.push_back(of(value));
+    // It reports negative exponents, of which the host tells the dtype.
+    if (op == "pow" && !format.is_floating) arguments.push_back(literal(dtype));
     const Value result{call(function, std::move(arguments)), &format};
     return format.is_narrow() ? narrow("as", result, format) : result;
   }

@@ -25,7 +25,7 @@ class Executable final : public sdk::Executable {
 constexpr std::size_t parameter_alignment = 16;
 
 // A driver that cannot compile a shader says neither which nor for what.
-VkPipeline pipeline_of(Context& context, std::string_view op, const Dispatch& dispatch) {
+PipelinePointer pipeline_of(Context& context, std::string_view op, const Dispatch& dispatch) {
   Faults& faults = context.faults();
   try {
     if (++faults.shaders == faults.shader_fails_at) check(VK_ERROR_UNKNOWN, "vkCreateComputePipelines");

@@ -27,6 +27,13 @@ std::string_view cooperative_matrices(const PhysicalDevice& device, const std::s
   return "khr";
 }
 
+size_t idle_pipelines(const sdk::Options& options) {
+  const int64_t most = options.integer("idle_pipelines", 128);
+  if (most < 0)
+    throw sdk::Error(FE_INVALID_ARGUMENT, "option idle_pipelines is '" + std::to_string(most) + "', and must be >= 0");
+  return static_cast<size_t>(most);
+}
+
 }  // namespace
 
 Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
@@ -40,7 +47,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
     for (size_t i = 0; i < queue_families().size(); ++i)
       functions_.GetDeviceQueue(device_, queue_families()[i], 0, &queues_[i].handle);
     memory_ = std::make_unique<Memory>(*this);
-    pipelines_ = std::make_unique<Pipelines>(*this);
+    pipelines_ = std::make_unique<Pipelines>(*this, idle_pipelines(options));
   } catch (...) {
     memory_.reset();
     if (functions_.DestroyDevice != nullptr) functions_.DestroyDevice(device_, nullptr);

@@ -18,6 +18,8 @@ std::vector<sdk::OptionDescription> Device::options() {
           {"cooperative_matrices", "text",
            "no (the default); yes: float16 matrices are multiplied by the device's matrix units, in an order of their "
            "own; simulated: by shaders that only look as if, for tests"},
+          {"idle_pipelines", "integer",
+           "compiled shaders that are kept though no graph uses them any more, the last used (128)"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
           {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"},
           {"shader_fails_at", "integer", "for tests: the driver cannot compile the n-th shader that graphs ask for"}};

@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <new>
 
 namespace ferrule::vulkan {
 namespace {
@@ -136,7 +137,11 @@ void Memory::give_back(const Allocation& allocation) noexcept {
     return;
   }
   const std::lock_guard lock(mutex_);
-  block->free.give_back(allocation.offset, allocation.size);
+  try {
+    block->free.give_back(allocation.offset, allocation.size);
+  } catch (const std::bad_alloc&) {
+    return;  // no memory to remember it with: it is free when the block is
+  }
   if (!block->free.is_all_free()) return;
   // One empty block stays: programs that free and allocate in turns would ask the driver each time.
   auto& blocks = pools_[block->pool].blocks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -12,24 +13,29 @@ namespace ferrule::vulkan {
 
 class PipelineCache {
  public:
-  explicit PipelineCache(Context& context);
+  // A driver adds to it whatever it compiles, and takes nothing out: beyond so many bytes a new one begins.
+  explicit PipelineCache(Context& context, size_t most_bytes = size_t{64} << 20);
   PipelineCache(const PipelineCache&) = delete;
   PipelineCache& operator=(const PipelineCache&) = delete;
-  ~PipelineCache();
 
-  // Null when the driver has none: everything works without one, only later.
-  VkPipelineCache handle() const { return handle_; }
+  // VK_NULL_HANDLE when the driver has none: everything works without one, only later.
+  using Pointer = std::shared_ptr<const VkPipelineCache>;
+  Pointer get() const;
   // Writes it where the driver has added to it since. To be called when what was to be compiled is: nothing of a driver
   // may be called when a process ends.
   void save() noexcept;
 
  private:
+  // Of bytes that another process has kept.
+  Pointer made_of(const std::vector<uint8_t>& bytes) const;
   std::vector<uint8_t> data() const;
 
   Context& context_;
+  const size_t most_bytes_;
   std::string key_;
-  VkPipelineCache handle_ = VK_NULL_HANDLE;
-  std::mutex mutex_;
+  std::mutex saving_;
+  mutable std::mutex mutex_;  // of the pointer
+  Pointer cache_;
   std::vector<uint8_t> saved_;  // as it lies on disk
 };
 

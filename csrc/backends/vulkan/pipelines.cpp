@@ -43,8 +43,8 @@ FloatControls float_controls_of(const Context& context) {
 
 }  // namespace
 
-Pipelines::Pipelines(Context& context)
-    : context_(context), float_controls_(float_controls_of(context)), cache_(context) {
+Pipelines::Pipelines(Context& context, size_t most_idle)
+    : context_(context), float_controls_(float_controls_of(context)), cache_(context), most_idle_(most_idle) {
   const auto& vk = context.api();
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
   auto layout = typed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
@@ -54,31 +54,61 @@ Pipelines::Pipelines(Context& context)
 }
 
 Pipelines::~Pipelines() {
-  const auto& vk = context_.api();
-  for (const auto& [key, pipeline] : pipelines_) vk.DestroyPipeline(context_.device(), pipeline, nullptr);
-  vk.DestroyPipelineLayout(context_.device(), layout_, nullptr);
+  entries_.clear();
+  context_.api().DestroyPipelineLayout(context_.device(), layout_, nullptr);
 }
 
-VkPipeline Pipelines::get(const Dispatch& dispatch) {
-  const std::string key = key_of(dispatch);
+PipelinePointer Pipelines::get(const Dispatch& dispatch) {
+  std::string key = key_of(dispatch);
+  const auto find = [&]() -> PipelinePointer {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return found->second->pipeline;
+  };
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second;
+    if (PipelinePointer known = find()) return known;
   }
   // Drivers compile for milliseconds: others need not wait, and the loser of a race throws its own away.
-  const VkPipeline made = make(dispatch);
+  PipelinePointer made = make(dispatch);
   has_new_ = true;
+  std::list<Entry> idle;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = pipelines_.emplace(key, made);
-  if (!is_new) context_.api().DestroyPipeline(context_.device(), made, nullptr);
-  return place->second;
+  if (PipelinePointer known = find()) return known;
+  std::list<Entry> entry;
+  entry.push_back({std::move(key), made});
+  by_key_.emplace(entry.front().key, entry.begin());
+  entries_.splice(entries_.begin(), entry);
+  idle = take_idle();
+  return made;
+}
+
+// Those that are too many, and held by no graph: only under the lock can a graph get hold of one.
+std::list<Pipelines::Entry> Pipelines::take_idle() {
+  std::list<Entry> taken;
+  size_t idle = 0;
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->pipeline.use_count() == 1 && ++idle > most_idle_) {
+      by_key_.erase(entry->key);
+      taken.splice(taken.end(), entries_, entry);
+    }
+    entry = next;
+  }
+  return taken;
+}
+
+size_t Pipelines::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
 }
 
 void Pipelines::save() noexcept {
   if (has_new_.exchange(false)) cache_.save();
 }
 
-VkPipeline Pipelines::make(const Dispatch& dispatch) const {
+PipelinePointer Pipelines::make(const Dispatch& dispatch) const {
   const auto& vk = context_.api();
   const std::span<const uint32_t> shader = find_shader(dispatch.shader);
   const std::vector<uint32_t> words = dispatch.calls.empty()
@@ -104,10 +134,11 @@ VkPipeline Pipelines::make(const Dispatch& dispatch) const {
   info.stage.pSpecializationInfo = &constants;
   info.layout = layout_;
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result = vk.CreateComputePipelines(context_.device(), cache_.handle(), 1, &info, nullptr, &pipeline);
+  const PipelineCache::Pointer cache = cache_.get();
+  const VkResult result = vk.CreateComputePipelines(context_.device(), *cache, 1, &info, nullptr, &pipeline);
   vk.DestroyShaderModule(context_.device(), module, nullptr);
   check(result, "vkCreateComputePipelines");
-  return pipeline;
+  return std::make_shared<const Pipeline>(context_, pipeline);
 }
 
 }  // namespace ferrule::vulkan

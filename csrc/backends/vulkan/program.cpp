@@ -10,10 +10,23 @@ namespace {
 
 // As kernels/common.glsl has it.
 struct Fault {
-  uint32_t kind;
-  uint32_t value;
+  enum : uint32_t { none, index, unsigned_index, power } kind;
+  uint32_t what;
   int64_t found, limit, axis;
 };
+
+std::string sentence_of(const Fault& fault, const std::vector<std::string>& names) {
+  if (fault.kind == Fault::power) {
+    const char* const dtype = sdk::host->dtype_name(fault.what);
+    return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
+           " to a negative integer power has no integer result";
+  }
+  const bool is_unsigned = fault.kind == Fault::unsigned_index;
+  const std::string found =
+      is_unsigned ? std::to_string(static_cast<uint64_t>(fault.found)) : std::to_string(fault.found);
+  return names.at(fault.what) + ": index " + found + " is out of bounds for axis " + std::to_string(fault.axis) +
+         " with size " + std::to_string(fault.limit);
+}
 
 constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
 
@@ -90,8 +103,9 @@ void Program::record(Frame& frame) const {
     if (step.barrier)
       barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-    if (bound != step.pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, step.pipeline);
-    bound = step.pipeline;
+    const VkPipeline pipeline = step.pipeline->handle();
+    if (bound != pipeline) vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    bound = pipeline;
     const Push push{frame.memory.address, frame.memory.address + parameters_at() + step.parameters,
                     table_.scratch_index(), table_.fault_index()};
     vk.CmdPushConstants(commands, context_->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
@@ -136,10 +150,7 @@ void Program::check_fault(const Allocation& record) const {
   context_->memory().invalidate(record);
   Fault fault{};
   std::memcpy(&fault, record.host, sizeof fault);
-  if (fault.kind == 0) return;
-  throw sdk::Error(FE_INVALID_ARGUMENT, names_.at(fault.value) + ": index " + std::to_string(fault.found) +
-                                            " is out of bounds for axis " + std::to_string(fault.axis) + " with size " +
-                                            std::to_string(fault.limit));
+  if (fault.kind != Fault::none) throw sdk::Error(FE_INVALID_ARGUMENT, sentence_of(fault, names_));
 }
 
 }  // namespace ferrule::vulkan

@@ -14,7 +14,7 @@
 namespace ferrule::vulkan {
 
 struct Step {
-  VkPipeline pipeline;
+  PipelinePointer pipeline;
   std::array<uint32_t, 3> groups;
   uint64_t parameters;  // bytes from the start of all parameters
   bool barrier;         // must wait for what came before

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace ferrule::vulkan {
 namespace {
-
-// Longer than any watchdog of a driver lets work run.
-constexpr int64_t longest_farewell_ns = 30'000'000'000;
 
 class QueueEvent final : public sdk::Event {
  public:
@@ -30,13 +28,14 @@ Queue::Queue(std::shared_ptr<Context> context)
 
 Queue::~Queue() {
   try {
-    if (timeline_->ends_within(longest_farewell_ns)) return;
-    sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
-    // What the device still works with is left to it, and so is the device.
-    static_cast<void>(std::make_unique<std::shared_ptr<Timeline>>(timeline_).release());
+    if (timeline_->ends()) return;
   } catch (const std::exception& error) {
     sdk::host->log(FE_LOG_WARNING, error.what());
   }
+  sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
+  // What the device still works with is left to it, and so is the device: this reference is never given back.
+  alignas(decltype(timeline_)) static std::byte place[sizeof timeline_];
+  new (place) std::shared_ptr<Timeline>(std::move(timeline_));
 }
 
 void Queue::submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,

@@ -1,6 +1,12 @@
 #include "timeline.h"
 
 namespace ferrule::vulkan {
+namespace {
+
+// Longer than any watchdog of a driver lets work run.
+constexpr int64_t longest_farewell_ns = 30'000'000'000;
+
+}  // namespace
 
 Timeline::Lane::Lane(const Context& of, Engine on) : context(of), engine(on), commands(of, on) {
   auto kind = typed<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
@@ -27,7 +33,7 @@ Timeline::~Timeline() = default;
 
 Timeline::Moment Timeline::submit(Engine engine, const Touched& touched, const Commands::Record& record,
                                   std::shared_ptr<void> keep_alive, std::function<void()> after) {
-  retire();
+  if (!is_poisoned()) retire();
   if (is_poisoned()) return now();
   Lane& lane = lane_of(engine);
   const VkCommandBuffer commands = lane.commands.recorded(record);
@@ -124,7 +130,11 @@ void Timeline::pass(const Moment& moment, int64_t timeout_ns) {
     const std::lock_guard lock(mutex_);
     is_lost = moment.era->is_lost;
   }
-  if (!is_lost) {
+  if (is_lost) {
+    // What a device has begun it may go on with for a while, though it says that it is lost.
+    const int64_t most = timeout_ns < 0 ? longest_farewell_ns : std::min(timeout_ns, longest_farewell_ns);
+    static_cast<void>(wait_for_semaphores(moment, most));
+  } else {
     const VkResult result = wait_for_semaphores(moment, timeout_ns);
     if (result == VK_TIMEOUT)
       throw sdk::Error(FE_TIMEOUT, "vulkan: the queue was still working after " + std::to_string(timeout_ns) + " ns");
@@ -138,8 +148,9 @@ void Timeline::pass(const Moment& moment, int64_t timeout_ns) {
   retire();
 }
 
-bool Timeline::ends_within(int64_t timeout_ns) {
-  if (wait_for_semaphores(now(), timeout_ns) == VK_TIMEOUT) return false;
+bool Timeline::ends() {
+  const VkResult result = wait_for_semaphores(now(), longest_farewell_ns);
+  if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) return false;
   retire();
   return true;
 }
@@ -211,6 +222,7 @@ bool Timeline::is_poisoned() const {
 }
 
 void Timeline::reset() {
+  pass(now(), -1);
   const std::lock_guard lock(mutex_);
   era_ = std::make_shared<Era>();
 }

@@ -46,11 +46,13 @@ class Timeline {
   void pass(const Moment& moment, int64_t timeout_ns);
   // Throws the error of that work, too.
   void wait(const Moment& moment, int64_t timeout_ns);
-  // Whether all is done by then. A device may go on for a while after it was lost: that is waited for, too.
-  bool ends_within(int64_t timeout_ns);
+  // Waits for all work, though not for ever; false when it is not known to be over. A device may go on for a while
+  // after it was lost: that is waited for, too.
+  bool ends();
 
   void poison(const sdk::Error& error);
   bool is_poisoned() const;
+  // Waits for all work, and forgets its error. Throws when it cannot wait.
   void reset();
 
  private:

@@ -51,12 +51,12 @@ void carry_constants(Executable::Parts& parts) {
 
 }  // namespace
 
-Executable::Executable(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Executable::Executable(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Executable::~Executable() = default;
 const Plan& Executable::plan() const { return parts_->plan; }
 
 std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description, bool guard) {
-  auto parts = std::make_unique<Parts>();
+  auto parts = std::make_shared<Parts>();
   parts->guard = guard;
   parts->plan = std::move(plan);
   parts->segments.resize(parts->plan.steps.size());

@@ -49,8 +49,8 @@ class Executable {
   struct Parts;
 
  private:
-  explicit Executable(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  explicit Executable(std::shared_ptr<Parts> parts);
+  std::shared_ptr<Parts> parts_;
 };
 
 // Graph to executable on a device, with the fallbacks that are there: compile() and create() with folding wired up.

@@ -212,7 +212,11 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.poll = cancel_.function ? poll_cancel : nullptr;
   execution.poll_argument = &cancel_;
   QueueUse queue(device);
-  queue.finish(device.table().execute(compiled.executable, queue.handle(), &execution));
+  queue.finish(device.table().execute(compiled.executable, queue.handle(), &execution), [&](const auto& keep) {
+    for (const TypedView& bound : arrays_->slots) keep(bound.view.storage);
+    for (const std::shared_ptr<Storage>& storage : {workspace.storage, scratch.storage, nothing}) keep(storage);
+    keep(parts_.shared_from_this());  // the executable
+  });
 }
 
 }  // namespace ferrule

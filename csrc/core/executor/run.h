@@ -40,7 +40,7 @@ class RunArraysPool {
   std::vector<std::unique_ptr<RunArrays>> free_;
 };
 
-struct Executable::Parts {
+struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
   Plan plan;
   std::vector<CompiledSegment> segments;  // of each step; empty for transfers
   std::vector<TypedView> carried;         // of each slot: a constant that was carried to its device; else no storage

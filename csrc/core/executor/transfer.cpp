@@ -46,11 +46,30 @@ void gather(const std::byte* first, const Shape& shape, const Strides& strides, 
   }
 }
 
-void read_bytes(const Storage& storage, uint64_t offset, void* to, uint64_t size) {
-  Device& device = *storage.device();
+// `owner` keeps the host's memory alive; memory without one is the caller's.
+void read_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, void* to, uint64_t size,
+                const std::shared_ptr<const void>& owner = nullptr) {
+  Device& device = *storage->device();
   QueueUse queue(device);
-  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage.buffer(), offset, size));
+  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage->buffer(), offset, size),
+               [&](const auto& keep) {
+                 keep(storage);
+                 keep(owner);
+               });
 }
+
+void write_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, const void* from, uint64_t size,
+                 const std::shared_ptr<const void>& owner = nullptr) {
+  Device& device = *storage->device();
+  QueueUse queue(device);
+  queue.finish(device.table().copy_from_host(device.open(), queue.handle(), storage->buffer(), offset, from, size),
+               [&](const auto& keep) {
+                 keep(storage);
+                 keep(owner);
+               });
+}
+
+uint64_t byte_offset(const TypedView& of) { return static_cast<uint64_t>(of.view.offset) * size_of(of.type.dtype); }
 
 }  // namespace
 
@@ -67,7 +86,7 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
     if (storage.host_pointer())
       std::memcpy(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
     else
-      read_bytes(storage, offset, to, bytes);
+      read_bytes(from.view.storage, offset, to, bytes);
     return;
   }
   if (storage.host_pointer()) {
@@ -77,19 +96,14 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
     return;
   }
   const auto [low, high] = touched(from);
-  std::vector<std::byte> range(static_cast<std::size_t>(high - low) * item);
-  read_bytes(storage, static_cast<uint64_t>(low) * item, range.data(), range.size());
-  gather(range.data() + (from.view.offset - low) * static_cast<int64_t>(item), from.type.shape, from.view.strides, item,
-         static_cast<std::byte*>(to));
+  const auto range = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(high - low) * item);
+  read_bytes(from.view.storage, static_cast<uint64_t>(low) * item, range->data(), range->size(), range);
+  gather(range->data() + (from.view.offset - low) * static_cast<int64_t>(item), from.type.shape, from.view.strides,
+         item, static_cast<std::byte*>(to));
 }
 
 void write_from_host(const TypedView& to, const void* from, uint64_t size) {
-  if (size == 0) return;
-  Device& device = *to.view.storage->device();
-  const uint64_t offset = static_cast<uint64_t>(to.view.offset) * size_of(to.type.dtype);
-  QueueUse queue(device);
-  queue.finish(
-      device.table().copy_from_host(device.open(), queue.handle(), to.view.storage->buffer(), offset, from, size));
+  if (size > 0) write_bytes(to.view.storage, byte_offset(to), from, size);
 }
 
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
@@ -101,20 +115,27 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
     read_to_host(from, to.view.storage->host_pointer(), bytes);
     return to;
   }
-  const Storage& storage = *from.view.storage;
-  storage.device()->open();
-  const uint64_t offset = static_cast<uint64_t>(from.view.offset) * size_of(from.type.dtype);
+  const std::shared_ptr<Storage>& storage = from.view.storage;
+  storage->device()->open();
+  const uint64_t offset = byte_offset(from);
   const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
-  if (is_whole && storage.host_pointer()) {
-    write_from_host(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
-  } else if (is_whole && storage.device() == device) {
+  if (is_whole && storage->host_pointer()) {
+    write_bytes(to.view.storage, 0, static_cast<const std::byte*>(storage->host_pointer()) + offset, bytes, storage);
+  } else if (is_whole && storage->device() == device) {
     QueueUse queue(*device);
-    queue.finish(device->table().copy(device->open(), queue.handle(), to.view.storage->buffer(), 0, storage.buffer(),
-                                      offset, bytes));
+    queue.finish(device->table().copy(device->open(), queue.handle(), to.view.storage->buffer(), 0, storage->buffer(),
+                                      offset, bytes),
+                 [&](const auto& keep) {
+                   keep(storage);
+                   keep(to.view.storage);
+                 });
   } else {
-    std::vector<std::byte> staging(bytes);
-    read_to_host(from, staging.data(), bytes);
-    write_from_host(to, staging.data(), bytes);
+    const auto staging = std::make_shared<std::vector<std::byte>>(bytes);
+    if (is_whole)
+      read_bytes(storage, offset, staging->data(), bytes, staging);
+    else
+      read_to_host(from, staging->data(), bytes);
+    write_bytes(to.view.storage, 0, staging->data(), bytes, staging);
   }
   return to;
 }

@@ -92,6 +92,7 @@ void Backend::check_table() const {
       {"executable_release", table_.executable_release != nullptr},
       {"execute", table_.execute != nullptr},
       {"queue_destroy", !queues || table_.queue_destroy != nullptr},
+      {"queue_reset", !queues || table_.queue_reset != nullptr},
       {"event_record", !queues || table_.event_record != nullptr},
       {"event_wait", !queues || table_.event_wait != nullptr},
       {"event_done", !queues || table_.event_done != nullptr},

@@ -5,6 +5,10 @@
  * absent. Nothing may abort, exit, print or throw across these functions: each returns NULL or an error made by
  * fe_host.error_create. Strings passed in live for the call; strings returned live as long as their object. UTF-8.
  *
+ * Work: what a queue was given reads and writes the buffers and host memory that it was given, and uses the executable,
+ * until an event behind it is done; the core frees none of them before. Once a slot has returned FE_DEVICE_LOST, no
+ * work of that queue touches any of it, and its events are done.
+ *
  * Threads: backend, device, buffer and event slots may be called from any thread at once; queue slots by one thread at
  * a time; an executable may run on several queues at once. */
 #ifndef FERRULE_BACKEND_H
@@ -56,13 +60,14 @@ typedef fe_error *(*fe_poll_function)(void *argument);
 #define FE_OPTION_INFO_FIELDS(F) F(const char *, key) F(const char *, type) F(const char *, doc)
 
 /* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. Zero fields ask nothing.
- */
-#define FE_REQUIREMENTS_FIELDS(F)                                                                 \
-  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                        \
-  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */ \
-  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */    \
-  F(const char *, kernel)        /* name of the kernel that will run, for the plan */             \
-  F(const char *, reason)        /* when unsupported: why, as a part of a sentence */
+ * The strings live until the same thread calls `supports` again: what a module says may name shapes, and need not be
+ * kept for each of them. */
+#define FE_REQUIREMENTS_FIELDS(F)                                                                  \
+  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                         \
+  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */  \
+  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */     \
+  F(const char *, kernel)        /* name of the kernel that will run, for the plan; NULL = none */ \
+  F(const char *, reason)        /* when unsupported: why, as a part of a sentence; NULL = none */
 
 /* A buffer bound to an input, output or constant. `generation` changes when the same slot is bound to other bytes. */
 #define FE_BINDING_FIELDS(F)      \
@@ -136,10 +141,13 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(void, buffer_free, (fe_module_buffer * buffer))                                                                   \
   /* (optional) The address of a buffer in host memory; NULL when the host cannot reach it. */                        \
   S(void *, buffer_host_pointer, (fe_module_buffer * buffer))                                                         \
-  /* (optional) Queues; absent means that every call below is done when it returns, with a NULL queue. */             \
+  /* (optional) Queues; absent means that every call below is done when it returns, with a NULL queue. Whoever has */ \
+  /* queues has all slots of queues and events. */                                                                    \
   S(fe_error *, queue_create, (fe_module_device * device, fe_module_queue * *out))                                    \
+  /* Waits for the queue's work first, for as long as a device can be believed to be at it. */                        \
   S(void, queue_destroy, (fe_module_queue * queue))                                                                   \
-  /* (optional) Forgets an error of the queue. */                                                                     \
+  /* Waits until all work given to the queue is over, however it ended, and forgets its error. An error: it is not */ \
+  /* known that the work is over, and nothing is forgotten. The core asks this where no event tells it. */            \
   S(fe_error *, queue_reset, (fe_module_queue * queue))                                                               \
   /* Copies, in queue order. Host memory must stay until the queue has passed it. */                                  \
   S(fe_error *, copy_from_host,                                                                                       \
@@ -151,13 +159,16 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(fe_error *, copy,                                                                                                 \
     (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                   \
      fe_module_buffer * from, uint64_t from_offset, uint64_t size))                                                   \
-  /* (optional) Events: recorded behind everything given to the queue so far. A wait returns the error, if any, of */ \
-  /* that work, each time it is asked; `timeout_ns` < 0 waits without limit; FE_TIMEOUT when it passes. */            \
+  /* Events: recorded behind everything given to the queue so far. A wait returns the error, if any, of that work, */ \
+  /* each time it is asked; `timeout_ns` < 0 waits without limit; FE_TIMEOUT when it passes. A wait that itself */    \
+  /* fails returns an error while the event is not done. */                                                           \
   S(fe_error *, event_record, (fe_module_queue * queue, fe_module_event * *out))                                      \
   S(fe_error *, event_wait, (fe_module_event * event, int64_t timeout_ns))                                            \
+  /* 1 when that work is over, however it ended; 0 when it is not, or when that cannot be told. */                    \
   S(int, event_done, (fe_module_event * event))                                                                       \
   S(void, event_release, (fe_module_event * event))                                                                   \
-  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0. */        \
+  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0. The */    \
+  /* strings in `out` live until the same thread calls this again. */                                                 \
   S(int, supports,                                                                                                    \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, struct fe_requirements *out))        \
   /* (optional) Bytes of the packed form of a constant operand, 0 if none is wanted; `key` (at least 128 bytes) */    \

@@ -183,6 +183,8 @@ MUTANTS = {
     "leaks.refusals": "drops_errors",
     "leaks.devices": "leaks_devices",
     "threads": "races",
+    "threads.refusals": "shares_its_reasons",
+    "queue_reset": "resets_at_once",
     "device_lost": "forgets_loss",
 }
 SAYS_YES = ("arguments.", "bad_graph.", "bad_body.", "bad_execution.")
@@ -211,6 +213,7 @@ def test_each_check_finds_its_mutant(slots: Path, check: str, monkeypatch: pytes
         ("blames_itself", "bad_graph.op_zero", "gives the error internal"),
         ("says_nothing", "bad_graph.op_zero", "without a sentence"),
         ("gives_both", "bad_graph.op_zero", "an error and an executable"),
+        ("keeps_its_reasons", "leaks.refusals", "refusing each time something else, 1000 times, leaves"),
         ("drops_errors", "bad_graph.op_zero", "errors were created and never given to the core"),
     ],
 )

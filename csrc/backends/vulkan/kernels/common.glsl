@@ -16,10 +16,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Add
 
 // The first invocation that finds bad data writes it here; the host reads it when the work is done.
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
-  uint kind;  // 0 none, 1 an index out of bounds
-  uint value; // of the view: the first output of the node
-  int64_t found, limit, axis;
+  uint kind;                   // 0 for none
+  uint what;                   // of an index: the value of the view that the node writes; of a power: the dtype
+  int64_t found, limit, axis;  // of an index
 };
+#define FAULT_INDEX 1u           // out of bounds
+#define FAULT_UNSIGNED_INDEX 2u  // one of uint64 that may be negative as int64
+#define FAULT_POWER 3u           // of an integer to a negative one
 
 layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of the values of the view; element (0, ..., 0) of each
@@ -29,7 +32,15 @@ layout(push_constant, scalar) uniform Push {
 } push;
 
 uint64_t scratch_address() { return push.addresses.at[push.scratch]; }
-uint64_t fault_address() { return push.addresses.at[push.fault]; }
+
+void report_fault(uint kind, uint what, int64_t found, int64_t limit, int64_t axis) {
+  Fault fault = Fault(push.addresses.at[push.fault]);
+  if (atomicCompSwap(fault.kind, 0u, kind) != 0u) return;
+  fault.what = what;
+  fault.found = found;
+  fault.limit = limit;
+  fault.axis = axis;
+}
 
 // Elements are read and written through references to one item, which need no more than the item's alignment.
 layout(buffer_reference, scalar, buffer_reference_align = 1) buffer RefU8 { uint8_t at; };

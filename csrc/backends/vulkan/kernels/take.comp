@@ -40,13 +40,7 @@ void main() {
   bool from_end = found < 0 && SIGNED_INDEX;
   int64_t index = from_end ? found + p.size : found;
   if (index < 0 || index >= p.size) {
-    Fault fault = Fault(fault_address());
-    if (atomicCompSwap(fault.kind, 0u, 1u) == 0u) {
-      fault.value = p.to;
-      fault.found = found;
-      fault.limit = p.size;
-      fault.axis = p.axis;
-    }
+    report_fault(SIGNED_INDEX ? FAULT_INDEX : FAULT_UNSIGNED_INDEX, p.to, found, p.size, p.axis);
     return;
   }
   int64_t from = offset_in(p.outer, outer) + index * p.stride + offset_in(p.inner, inner);

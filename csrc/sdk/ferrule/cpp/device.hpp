@@ -35,6 +35,7 @@ class Buffer {
 class Event {
  public:
   virtual ~Event() = default;
+  // Whether that work is over, however it ended; false when that cannot be told.
   virtual bool done() = 0;
   // Throws the error of that work, if any; FE_TIMEOUT when `timeout_ns` >= 0 passes.
   virtual void wait(int64_t timeout_ns) = 0;
@@ -42,9 +43,12 @@ class Event {
 
 class Queue {
  public:
+  // Waits for its work.
   virtual ~Queue() = default;
   virtual std::unique_ptr<Event> record() = 0;
-  virtual void reset() {}  // forgets an error
+  // Waits for its work, and forgets its error. Throws, and forgets nothing, when it cannot make sure that the work is
+  // over.
+  virtual void reset() = 0;
 };
 
 // One execution: finds the bytes of an operand on a device whose buffers are host memory.

@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -27,19 +25,40 @@ struct Opened {
   bool has_queues;
 };
 
-// A device, and the strings that it gave to the core: they live as long as it does.
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   bool has_queues;
-  std::mutex mutex = {};
-  std::set<std::string, std::less<>> strings = {};
+};
 
-  const char* keep(std::string text) {
-    if (text.empty()) return nullptr;
-    const std::lock_guard lock(mutex);
-    return strings.insert(std::move(text)).first->c_str();
+// A string that `supports` hands out; it lives until the same thread asks again. A plain array, because a destructor of
+// a thread's variable would keep the module from being unloaded.
+template <size_t capacity>
+struct AnswerText {
+  char text[capacity];
+
+  // Text that is too long is cut, between two characters of UTF-8.
+  const char* keep(std::string_view whole) noexcept {
+    if (whole.empty()) return nullptr;
+    constexpr std::string_view ellipsis = "...";
+    size_t size = whole.size();
+    if (size >= capacity) {
+      size = capacity - 1 - ellipsis.size();
+      while (size > 0 && (static_cast<unsigned char>(whole[size]) & 0xc0u) == 0x80u) --size;
+    }
+    std::memcpy(text, whole.data(), size);
+    if (size < whole.size()) {
+      std::memcpy(text + size, ellipsis.data(), ellipsis.size());
+      size += ellipsis.size();
+    }
+    text[size] = '\0';
+    return text;
   }
 };
+struct Answer {
+  AnswerText<256> kernel;
+  AnswerText<2048> reason;
+};
+inline thread_local Answer last_answer;
 
 // What an execution of a graph must bind, and where its offsets may lead.
 struct Demands {
@@ -269,7 +288,13 @@ inline fe_error* event_wait(fe_module_event* event, int64_t timeout_ns) {
   return guarded([&] { cast(event).wait(timeout_ns); });
 }
 
-inline int event_done(fe_module_event* event) { return event == nullptr || cast(event).done() ? 1 : 0; }
+inline int event_done(fe_module_event* event) {
+  if (event == nullptr) return 1;
+  bool is_done = false;
+  // What cannot be told is not known to be done.
+  if (fe_error* const error = guarded([&] { is_done = cast(event).done(); }); error) host->error_release(error);
+  return is_done ? 1 : 0;
+}
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
 
@@ -280,12 +305,11 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
     check_node(view, node);
     answer = unless_too_young(cast(device).supports(Node(*view, node)), Node(*view, node));
   });
-  if (error) {
-    answer = {.supported = false, .reason = host->error_message(error)};
-    host->error_release(error);
-  }
+  if (error) answer = {.supported = false};
   fill(out, {sizeof(fe_requirements), answer.contiguous_inputs, answer.innermost_inputs, answer.alignment,
-             opened(device).keep(std::move(answer.kernel)), opened(device).keep(std::move(answer.reason))});
+             last_answer.kernel.keep(answer.kernel),
+             last_answer.reason.keep(error ? std::string_view(host->error_message(error)) : answer.reason)});
+  if (error) host->error_release(error);
   return answer.supported ? 1 : 0;
 }
 

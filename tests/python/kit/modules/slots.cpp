@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -25,7 +27,7 @@ bool is(const char* mutant) {
 
 struct Done final : Event {
   explicit Done(std::optional<Error> of) : error(std::move(of)) {}
-  bool done() override { return true; }
+  bool done() override { return !is("resets_at_once"); }
   void wait(int64_t) override {
     while (error && is("hangs_when_lost")) std::this_thread::sleep_for(std::chrono::seconds(1));
     if (!error) return;
@@ -208,6 +210,20 @@ fe_error* compile_badly(fe_module_device* device, const fe_graph_view* view, fe_
 
 int supports_all(fe_module_device*, const fe_graph_view*, uint32_t, fe_requirements*) { return 1; }
 
+// The last reason that any thread was told, or all of them.
+int supports_with_its_own_reasons(fe_module_device* device, const fe_graph_view* view, uint32_t node,
+                                  fe_requirements* out) {
+  const int answer = slots::supports(device, view, node, out);
+  if (!out || !out->reason) return answer;
+  static char last[256];
+  static std::vector<std::string> all;
+  if (is("keeps_its_reasons"))
+    all.emplace_back(out->reason);
+  else
+    out->reason = std::strncpy(last, out->reason, sizeof last - 1);
+  return answer;
+}
+
 fe_error* init(const fe_host* given, fe_backend* out) {
   static int inits = 0;
   static fe_backend first;
@@ -249,6 +265,7 @@ fe_error* init(const fe_host* given, fe_backend* out) {
   if (is("says_yes")) yes::use(out);
   if (!is("says_yes")) out->compile = compile_badly;
   if (is("breaks_promises")) out->supports = supports_all;
+  if (is("shares_its_reasons") || is("keeps_its_reasons")) out->supports = supports_with_its_own_reasons;
   first = *out;
   return nullptr;
 }

@@ -24,10 +24,12 @@ WHOLE OF(floor_divide)(WHOLE a, WHOLE b) {
 }
 WHOLE OF(remainder)(WHOLE a, WHOLE b) { return b == WHOLE(0) ? WHOLE(0) : a - OF(floor_divide)(a, b) * b; }
 
-// By squaring, modulo 2^width. A negative exponent: 1 / base, towards zero.
-WHOLE OF(pow)(WHOLE base, WHOLE exponent) {
-  bool odd = (exponent & WHOLE(1)) != WHOLE(0);
-  if (exponent < WHOLE(0)) return base == WHOLE(1) || base == WHOLE(-1) ? (odd ? base : WHOLE(1)) : WHOLE(0);
+// By squaring, modulo 2^width. A negative exponent is an error of the execution, which names the dtype.
+WHOLE OF(pow)(WHOLE base, WHOLE exponent, uint dtype) {
+  if (exponent < WHOLE(0)) {
+    report_fault(FAULT_POWER, dtype, int64_t(0), int64_t(0), int64_t(0));
+    return WHOLE(0);
+  }
   WHOLE result = WHOLE(1);
   for (; exponent != WHOLE(0); exponent >>= 1) {
     if ((exponent & WHOLE(1)) != WHOLE(0)) result *= base;

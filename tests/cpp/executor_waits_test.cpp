@@ -1,0 +1,86 @@
+// Work whose end no event tells: what the device may still write is neither freed nor given out before it is over.
+#include "core/executor/queues.h"
+#include "executor_fixture.h"
+#include "other_process.h"
+
+#ifdef FERRULE_NULL_MODULE
+
+#include <chrono>
+#include <thread>
+
+namespace ferrule::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Executions of the null device write their outputs this late.
+constexpr std::chrono::milliseconds late{60};
+constexpr const char* late_ms = "60";
+
+// The device is `null`, opened with an option that fails something once. The second event is that of the execution: the
+// first is the copy's of its input.
+class ExecutorWaits : public ExecutorTest {
+ protected:
+  ExecutorWaits() {
+    load(FERRULE_NULL_MODULE);
+    null = Registry::instance().by_name("null");
+    graph.outputs = {add("exp", {input({4096})})};
+  }
+  ~ExecutorWaits() override {
+    graph = {};
+    null.reset();
+    Registry::instance().unload("null");
+  }
+  TypedView ones() const { return array(null, {4096}, std::vector<float>(4096, 1)); }
+
+  std::shared_ptr<Device> null;
+};
+
+class OneFailure : public ExecutorWaits, public testing::WithParamInterface<const char*> {};
+
+TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
+  null->open({{"slow_ms", late_ms}, {GetParam(), "2"}});
+  const auto executable = build(null);
+  const TypedView given = ones();
+  const auto begin = Clock::now();
+  const Error error = error_of([&] { run(*executable, {given}); });
+  EXPECT_GE(Clock::now() - begin, late);
+  EXPECT_EQ(error.code(), FE_INTERNAL) << error.what();
+  EXPECT_NE(std::string(error.what()).find("2 failed, as it was asked to"), std::string::npos) << error.what();
+  // The memory of that run's output is there for others, and stays as they leave it.
+  const TypedView next = ones();
+  std::this_thread::sleep_for(2 * late);
+  EXPECT_EQ(values_of<float>(next), std::vector<float>(4096, 1));
+  EXPECT_EQ(values_of<float>(run(*executable, {given})[0]), std::vector<float>(4096, 0));
+  EXPECT_FALSE(null->is_lost());
+}
+
+TEST_P(OneFailure, ThatNothingTellsOfTheEndLosesTheDeviceAndFreesNothingThatItUses) {
+  // What is never freed keeps the backend from being unloaded, too.
+  EXPECT_TRUE(in_processes(1, [this](int) {
+    null->open({{"slow_ms", late_ms}, {GetParam(), "2"}, {"reset_fails_at", "1"}});
+    std::shared_ptr<Executable> executable = build(null);
+    TypedView given = ones();
+    const Error error = error_of([&] { run(*executable, {given}); });
+    const std::string sentence = error.what();
+    bool is_right = error.code() == FE_DEVICE_LOST && sentence.find("counts as lost") != std::string::npos &&
+                    sentence.find("2 failed, as it was asked to") != std::string::npos;
+    is_right = is_right && null->is_lost();
+    executable.reset();
+    given = {};
+    const uint64_t live = memory_statistics(*null).live;
+    std::this_thread::sleep_for(2 * late);  // it writes what must not be freed, which a sanitizer sees
+    is_right = is_right && live >= 2 * 4096 * sizeof(float);
+    is_right = is_right && error_of([&] { Registry::instance().unload("null"); }).code() == FE_INVALID_ARGUMENT;
+    if (!is_right) ADD_FAILURE() << sentence << "; live: " << live;
+    return is_right;
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OneFailure, testing::Values("record_fails_at", "wait_fails_at"),
+                         [](const auto& information) { return std::string(information.param); });
+
+}  // namespace
+}  // namespace ferrule::test
+
+#endif

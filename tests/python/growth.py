@@ -1,0 +1,108 @@
+"""A program that makes tens of thousands of things, each unlike the others, and prints by how much memory grows.
+
+`GROWTH="DEVICE STEP COUNT" python growth.py` prints the bytes that stay resident of each of COUNT steps, after as many
+that fill what is cached.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import ferrule as fe
+import numpy as np
+
+PAGE = 4096
+logging.disable(logging.CRITICAL)
+
+
+def shape_of(number: int) -> tuple[int, int, int]:
+    """One of 40^3 shapes of at most 64,000 elements."""
+    return number % 40 + 1, number // 40 % 40 + 1, number // 1600 % 40 + 1
+
+
+def resident() -> int:
+    """What the process holds, without what it could give back. Linux only."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
+
+
+class Steps:
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.one = fe.asarray(np.ones(1, "int8"), device=device)
+        self.traced = fe.graph(lambda x: x + x * 2)
+        self.with_statics = fe.graph(lambda x, word: x + len(word))
+
+    def ones(self, number: int) -> fe.Array:
+        return fe.broadcast_to(self.one, shape_of(number))
+
+    def lazy(self, number: int) -> None:
+        """Executables of pending arrays."""
+        fe.eval(self.ones(number) + self.one)
+
+    def calls(self, number: int) -> None:
+        """Executables of a traced function."""
+        self.traced(fe.asarray(np.ones(shape_of(number), "int8"), device=self.device))
+
+    def structures(self, number: int) -> None:
+        """Calls that differ in what is no array."""
+        self.with_statics(self.one, f"word {number}")
+
+    def graphs(self, number: int) -> None:
+        """Graphs that are compiled, run and dropped."""
+        graph = fe.Graph(device=self.device)
+        x = graph.input(shape_of(number), "int8")
+        graph.output(x + 1)
+        graph.compute(fe.asarray(np.ones(shape_of(number), "int8"), device=self.device))
+
+    def constants(self, number: int) -> None:
+        """Constants that kernels pack."""
+        graph = fe.Graph(device=self.device)
+        x = graph.input((2, number % 37 + 3), "float32")
+        graph.output(x @ graph.constant(np.full((number % 37 + 3, number % 5 + 7), number, "float32")))
+        graph.compile().plan()
+
+    def errors(self, number: int) -> None:
+        """Sentences of what is refused when it is recorded."""
+        try:
+            fe.reshape(self.ones(number), (number + 70000,))
+        except fe.InvalidArgumentError:
+            return
+        raise AssertionError("a reshape to another size")
+
+    def failures(self, number: int) -> None:
+        """Executions that fail, each with its own sentence."""
+        try:
+            np.asarray(fe.take(self.one, fe.asarray(np.array([number + 1]), device=self.device)))
+        except fe.InvalidArgumentError:
+            return
+        assert self.device == "null"
+
+    def borrowed(self, number: int) -> None:
+        """Arrays over NumPy's memory, and views of them."""
+        x = fe.asarray(np.ones(shape_of(number), "int8"))
+        np.asarray(x[0])
+
+
+def growth(step: Callable[[int], None], count: int) -> float:
+    for number in range(count):
+        step(number)
+    before = resident()
+    for number in range(count, 2 * count):
+        step(number)
+    return (resident() - before) / count
+
+
+if __name__ == "__main__":
+    device, name, count = os.environ["GROWTH"].split()
+    if device == "null":
+        fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
+    print(growth(getattr(Steps(device), name), int(count)))

@@ -1,0 +1,37 @@
+"""Tens of thousands of calls that differ leave nothing behind: what is cached is bounded, and the rest is let go."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+PROGRAM = Path(__file__).with_name("growth.py")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/statm")
+
+# Bytes a call: less than any sentence, key or object that is kept for it, and its place in a list.
+MOST = 40
+
+
+@pytest.mark.parametrize(
+    ("step", "count"),
+    [
+        ("lazy", 6000),
+        ("calls", 6000),
+        ("structures", 6000),
+        ("graphs", 6000),
+        ("constants", 6000),
+        ("errors", 30000),
+        ("failures", 30000),
+        ("borrowed", 30000),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "null"])
+def test_calls_that_differ_leave_nothing_behind(run_python: Run, device: str, step: str, count: int) -> None:
+    done = run_python(str(PROGRAM), mode="file", GROWTH=f"{device} {step} {count}")
+    assert float(done.stdout) < MOST
