@@ -7,11 +7,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ferrule import _ferrule
+from ferrule._errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-_loaded_once = False
+_loaded_once = False  # load_all was called, or had its chance
+_loaded_a_file = False  # load was called: what it loaded is used without looking for the rest
 _is_loading = False  # by the thread that holds the lock
 _load_lock = threading.RLock()
 _default: _ferrule.Device | None = None
@@ -47,7 +50,9 @@ class Backend:
 
     @property
     def info(self) -> dict[str, Any]:
-        return dict(self._info)
+        """All that is known of it, as it is now: after an unload, "closed" is true."""
+        info: dict[str, Any] = _parse(self._handle.info())
+        return info
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Backend) and (self.name, self.path) == (other.name, other.path)
@@ -148,7 +153,8 @@ def devices(unified: bool = True) -> list[Device]:
     A physical device that several backends see is listed once, as the preferred one sees it; with `unified=False` once
     for each of them.
     """
-    load_once()
+    if not _loaded_a_file:
+        load_once()
     return [Device(handle) for handle in _ferrule.devices(unified)]
 
 
@@ -160,8 +166,7 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
     wanted = backend.name if isinstance(backend, Backend) else backend
     if isinstance(name, Device):
         return name if wanted is None else Device(name._handle.view(wanted))
-    load_once()
-    return Device(_ferrule.device_by_name(name, wanted))
+    return Device(_found(lambda: _ferrule.device_by_name(name, wanted)))
 
 
 def best_device() -> Device:
@@ -173,13 +178,23 @@ def default_handle() -> _ferrule.Device:
     """Where arrays go when nobody says where: the best device."""
     global _default
     if _default is None:
-        load_once()
-        _default = _ferrule.best_device()
+        _default = _found(_ferrule.best_device)
     return _default
 
 
 def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
     return default_handle() if device_or_name is None else device(device_or_name)._handle
+
+
+def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
+    """A device; when it is not among those of the files that were loaded, what else there is is loaded, once."""
+    if _loaded_a_file and not _loaded_once:
+        try:
+            return find()
+        except NotFoundError:
+            pass
+    load_once()
+    return find()
 
 
 def load_once() -> None:
@@ -205,6 +220,19 @@ def load_once() -> None:
 
 def changed() -> None:
     """Backends came or went."""
-    global _default, _loaded_once
+    global _default
     _default = None
+
+
+def loaded_a_file() -> None:
+    """One file was loaded by its path."""
+    global _loaded_a_file
+    changed()
+    _loaded_a_file = True
+
+
+def loaded_all() -> None:
+    """What there is was loaded, or is not wanted."""
+    global _loaded_once
+    changed()
     _loaded_once = True

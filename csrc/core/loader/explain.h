@@ -12,4 +12,7 @@ namespace ferrule {
 // was found for is answered, too: with the roots that were looked into.
 std::string explain(const LoadReport& report, std::string_view name);
 
+// The row of a name that is loaded, else the one that came furthest; null when there is none.
+const LoadRow* furthest_row(const LoadReport& report, std::string_view name);
+
 }  // namespace ferrule

@@ -62,6 +62,8 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
   ModuleSource source = source_of(*module);
   if (const std::string complaint = abi_complaint(module->abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register: module {}: {}", source.name, complaint);
+  if (const std::string reason = disabled_reason(source.name); !reason.empty())
+    fail(FE_UNSUPPORTED, "register: module {} is switched off: {}", source.name, reason);
   if (find_backend(source.name)) fail_argument("register: there is a backend named {} already", source.name);
   if (module->score != nullptr)
     if (const int score = module->score(); score <= 0)
@@ -116,6 +118,16 @@ void Registry::add_static_modules() {
 std::vector<StaticRefusal> Registry::static_refusals() const {
   const std::scoped_lock lock(mutex_);
   return refusals_;
+}
+
+void Registry::remember_load(std::vector<KnownModule> modules) {
+  const std::scoped_lock lock(mutex_);
+  last_load_ = std::move(modules);
+}
+
+LastLoad Registry::last_load() const {
+  const std::scoped_lock lock(mutex_);
+  return last_load_;
 }
 
 std::vector<std::shared_ptr<Backend>> Registry::open_backends() const {

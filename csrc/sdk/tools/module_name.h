@@ -23,6 +23,12 @@ inline constexpr std::array<std::string_view, 2> module_endings = {".dylib", ".s
 inline constexpr std::array<std::string_view, 1> module_endings = {".so"};
 #endif
 
+// Whether a backend can be called so.
+inline bool is_backend_name(std::string_view text) {
+  const auto is_allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_allowed);
+}
+
 // Nothing when the file is none of ours.
 inline std::optional<ModuleName> parse_module_name(std::string_view file) {
   const auto is_ending = [&](std::string_view ending) { return file.ends_with(ending); };
@@ -36,8 +42,7 @@ inline std::optional<ModuleName> parse_module_name(std::string_view file) {
   const std::size_t dash = rest.find('-');
   ModuleName out{std::string(rest.substr(0, dash)), "", ""};
   if (dash != std::string_view::npos) out.variant = rest.substr(dash + 1);
-  const auto is_allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  if (out.name.empty() || !std::all_of(out.name.begin(), out.name.end(), is_allowed))
+  if (!is_backend_name(out.name))
     out.problem = "a backend's name consists of a-z, 0-9 and _, and '" + out.name + "' does not";
   else if (dash != std::string_view::npos && out.variant.empty())
     out.problem = "its name ends with a dash, and a variant would follow it";
