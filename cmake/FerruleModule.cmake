@@ -15,6 +15,10 @@
 #     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version] ...]
 #                              # libraries of drivers, each with the oldest version that will do, and the file that
 #                              # tells it if the name of the library's file does not
+#     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
+#                              # libraries that will lie beside the module, final as they are (BUILD_WITH_INSTALL_RPATH):
+#                              # the manifest tells their hashes. Those that lie there already when the module is linked,
+#                              # or where $ORIGIN in a run path leads, are found by themselves
 #     [VERSION 0.3]            # of the module, for people
 #     [OPS add ...]            # for readers of the manifest
 #     [DESTINATION folder]     # where it is installed; without one it is not
@@ -25,7 +29,7 @@
 function(ferrule_add_module)
   cmake_parse_arguments(
     PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;VERSION;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
-    "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;DRIVER;OPS")
+    "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;DRIVER;OPS;LIBRARIES_BESIDE")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ferrule_add_module: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -159,6 +163,9 @@ function(_ferrule_write_manifest stem)
   endforeach()
   foreach(op IN LISTS arg_OPS)
     list(APPEND arguments --op ${op})
+  endforeach()
+  foreach(library IN LISTS arg_LIBRARIES_BESIDE)
+    list(APPEND arguments --library ${library})
   endforeach()
   add_custom_command(
     TARGET ${stem}

@@ -39,6 +39,12 @@ void unload(const std::string& name) {
   check(without_gil([&] { return fe_unload(name.c_str()); }));
 }
 
+std::string executable_dir() {
+  fe_string* text = nullptr;
+  check(fe_executable_dir(&text));
+  return take_text(text);
+}
+
 std::string report_text(const std::string& report) {
   fe_string* text = nullptr;
   check(fe_load_report_text(report.c_str(), &text));
@@ -67,6 +73,7 @@ void bind_loading(py::module_& module) {
     check(without_gil([] { return fe_refresh(); }));
     drain();
   });
+  module.def("executable_dir", &executable_dir);
   module.def("report_text", &report_text, py::arg("report"));
   module.def("report_explain", &report_explain, py::arg("report"), py::arg("name"));
 }

@@ -4,11 +4,15 @@
 
 #if defined(__APPLE__)
 #include <crt_externs.h>
+#include <unistd.h>
 #elif !defined(_WIN32)
 #include <unistd.h>
 #if !defined(__GLIBC__)  // whose unistd.h has it
 extern char** environ;
 #endif
+#endif
+#if defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace ferrule {
@@ -36,7 +40,20 @@ std::string shifted(std::string_view text) {
 
 }  // namespace
 
+bool has_more_rights_than_its_caller() noexcept {
+#if defined(_WIN32)
+  return false;
+#elif defined(__linux__)
+  return getauxval(AT_SECURE) != 0;
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
+  return issetugid() != 0;
+#else
+  return getuid() != geteuid() || getgid() != getegid();
+#endif
+}
+
 std::optional<std::string> environment(const char* name) {
+  if (has_more_rights_than_its_caller()) return std::nullopt;
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;

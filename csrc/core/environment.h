@@ -1,4 +1,4 @@
-// Environment variables. An empty variable is unset.
+// Environment variables. An empty variable is unset; in a program that has more rights than its caller, all are.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,12 @@
 
 namespace ferrule {
 
+// Whether this program was started with rights that its caller lacks (setuid, setgid, file capabilities): the
+// environment is the caller's, and must not decide which files are opened.
+bool has_more_rights_than_its_caller() noexcept;
 std::optional<std::string> environment(const char* name);
-// All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none.
+// All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none. Not for
+// reading variables: it is the caller's, whatever rights this program has.
 char** environment_block() noexcept;
 // The parts of a list of paths (":" between them, ";" on Windows), without empty ones.
 std::vector<std::string> environment_paths(const char* name);

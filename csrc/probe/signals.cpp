@@ -48,6 +48,11 @@ std::string name_of_signal(int signal) {
   return known != nullptr ? known->name : fmt::format("signal {}", signal);
 }
 
+bool comes_from_outside(int signal) {
+  constexpr std::array from_outside = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGXCPU};
+  return std::find(from_outside.begin(), from_outside.end(), signal) != from_outside.end();
+}
+
 std::string describe_signal(int signal) {
   const Signal* known = find_signal(signal);
   if (known == nullptr || known->meaning == nullptr) return name_of_signal(signal);

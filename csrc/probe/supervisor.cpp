@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <system_error>
 #include <thread>
 
 #if defined(__linux__)
@@ -159,8 +160,10 @@ class Supervision {
         end_worker("the answer of its probe has no end");
       } else if (Clock::now() >= next_look) {
         next_look = Clock::now() + std::chrono::milliseconds(200);
-        if (resident_bytes(descendants()) > limits_.bytes)
+        if (resident_bytes(descendants()) > limits_.bytes) {
+          is_accident_ = true;
           end_worker(fmt::format("its probe took more than {} MiB of memory", limits_.bytes >> 20));
+        }
       }
     }
     bury_worker();
@@ -230,17 +233,27 @@ class Supervision {
   }
 
   static json failed(const std::string& reason) { return {{"verdict", "failed"}, {"reason", reason}}; }
+  // What the next try may not meet again: it is not held against the module for long.
+  static json failed_by_accident(const std::string& reason) {
+    json verdict = failed(reason);
+    verdict["may_pass"] = true;
+    return verdict;
+  }
 
   json judge() {
     json answer;
     const std::string step = parse_answer(answer);
     if (!ended_because_.empty()) {
-      json verdict = failed(fmt::format("{} (step {})", ended_because_, step));
+      const std::string reason = fmt::format("{} (step {})", ended_because_, step);
+      json verdict = is_accident_ ? failed_by_accident(reason) : failed(reason);
       if (is_timeout_) verdict["verdict"] = "timeout";
       return verdict;
     }
-    if (WIFSIGNALED(*status_))
-      return failed(fmt::format("its probe was ended by {} (step {})", describe_signal(WTERMSIG(*status_)), step));
+    if (WIFSIGNALED(*status_)) {
+      const std::string reason =
+          fmt::format("its probe was ended by {} (step {})", describe_signal(WTERMSIG(*status_)), step);
+      return comes_from_outside(WTERMSIG(*status_)) ? failed_by_accident(reason) : failed(reason);
+    }
     const int exit_status = WEXITSTATUS(*status_);
     if (exit_status == answer_is_closed)
       return failed(fmt::format("it closes descriptors that are not its own (before step {})", step));
@@ -266,8 +279,11 @@ class Supervision {
       is_wrong |= state == "wrong";
       if (state == "wrong" || state == "error") problems.push_back(reason);
     }
-    // A device that computes wrongly is not to be trusted to say so the next time.
-    if (is_wrong || (working == 0 && !problems.empty())) return failed(fmt::format("{}", fmt::join(problems, "; ")));
+    // A device that computes wrongly is not to be trusted to say so the next time. One that gives an error, as one does
+    // whose memory others have taken, is.
+    const std::string reason = fmt::format("{}", fmt::join(problems, "; "));
+    if (is_wrong) return failed(reason);
+    if (working == 0 && !problems.empty()) return failed_by_accident(reason);
     for (const std::string& problem : problems) notes_.push_back(problem);
     return {{"verdict", "passed"},
             {"reason", ""},
@@ -287,6 +303,7 @@ class Supervision {
   std::optional<int> status_;
   std::string ended_because_;
   bool is_timeout_ = false;
+  bool is_accident_ = false;
   const std::string seal_ = fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()());
   std::string answer_;
   Capture output_;
@@ -298,6 +315,12 @@ class Supervision {
 json supervise(const std::string& module, const Limits& limits, int life) {
   try {
     return Supervision(module, limits, life).run();
+  } catch (const std::system_error& error) {
+    // There was no process, or no pipe, to be had.
+    end_descendants(3);
+    return {{"verdict", "failed"},
+            {"reason", fmt::format("its probe could not be started: {}", error.what())},
+            {"may_pass", true}};
   } catch (const std::exception& error) {
     // Also an answer that is not of the form that ours has: somebody else wrote it.
     end_descendants(3);

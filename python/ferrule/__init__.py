@@ -76,7 +76,17 @@ if TYPE_CHECKING:
     from ferrule.dlpack import from_dlpack
     from ferrule.explaining import explain
     from ferrule.graphs import Graph
-    from ferrule.loading import LoadReport, default_roots, load, load_all, refresh, reload, shutdown, unload
+    from ferrule.loading import (
+        LoadReport,
+        default_roots,
+        executable_dir,
+        load,
+        load_all,
+        refresh,
+        reload,
+        shutdown,
+        unload,
+    )
     from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
     from ferrule.tracing import graph
 
@@ -97,6 +107,7 @@ _LATER = {
     "bfloat16": "ferrule._bfloat16",
     "buffer_from_host_ptr": "ferrule.buffers",
     "default_roots": "ferrule.loading",
+    "executable_dir": "ferrule.loading",
     "explain": "ferrule.explaining",
     "from_dlpack": "ferrule.dlpack",
     "graph": "ferrule.tracing",
@@ -202,6 +213,7 @@ __all__ = [
     "empty",
     "empty_like",
     "eval",
+    "executable_dir",
     "expand_dims",
     "explain",
     "eye",

@@ -10,9 +10,11 @@ from ferrule import _ferrule
 from ferrule._errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-_loaded_once = False
+_loaded_once = False  # load_all was called, or had its chance
+_loaded_a_file = False  # load was called: what it loaded is used without looking for the rest
 _is_loading = False  # by the thread that holds the lock
 _load_lock = threading.RLock()
 _default: _ferrule.Device | None = None
@@ -49,7 +51,9 @@ class Backend:
 
     @property
     def info(self) -> dict[str, Any]:
-        return dict(self._info)
+        """All that is known of it, as it is now: after an unload, "closed" is true."""
+        info: dict[str, Any] = _parse(self._handle.info())
+        return info
 
     @property
     def features(self) -> dict[str, str]:
@@ -188,7 +192,8 @@ def devices(unified: bool = True) -> list[Device]:
     A physical device that several backends see is listed once, as the preferred one sees it; with `unified=False` once
     for each of them.
     """
-    load_once()
+    if not _loaded_a_file:
+        load_once()
     return [Device(handle) for handle in _ferrule.devices(unified)]
 
 
@@ -200,8 +205,7 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
     wanted = backend.name if isinstance(backend, Backend) else backend
     if isinstance(name, Device):
         return name if wanted is None else Device(name._handle.view(wanted))
-    load_once()
-    return Device(_ferrule.device_by_name(name, wanted))
+    return Device(_found(lambda: _ferrule.device_by_name(name, wanted)))
 
 
 def best_device() -> Device:
@@ -214,9 +218,8 @@ def default_handle() -> _ferrule.Device:
     global _default
     found = _default
     if found is None:
-        load_once()
         changes = _changes
-        found = _ferrule.best_device()
+        found = _found(_ferrule.best_device)
         if changes == _changes:  # another thread may load or unload meanwhile
             _default = found
     return found
@@ -224,6 +227,17 @@ def default_handle() -> _ferrule.Device:
 
 def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
     return default_handle() if device_or_name is None else device(device_or_name)._handle
+
+
+def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
+    """A device; when it is not among those of the files that were loaded, what else there is is loaded, once."""
+    if _loaded_a_file and not _loaded_once:
+        try:
+            return find()
+        except NotFoundError:
+            pass
+    load_once()
+    return find()
 
 
 def load_once() -> None:
@@ -249,7 +263,20 @@ def load_once() -> None:
 
 def changed() -> None:
     """Backends came or went."""
-    global _default, _loaded_once, _changes
+    global _default, _changes
     _changes += 1
     _default = None
+
+
+def loaded_a_file() -> None:
+    """One file was loaded by its path."""
+    global _loaded_a_file
+    changed()
+    _loaded_a_file = True
+
+
+def loaded_all() -> None:
+    """What there is was loaded, or is not wanted."""
+    global _loaded_once
+    changed()
     _loaded_once = True

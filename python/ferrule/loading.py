@@ -127,7 +127,7 @@ def load_all(
         "extra_roots": installed_roots(),
     }
     text, error = _ferrule.load_all(json_text(options))
-    _devices.changed()
+    _devices.loaded_all()
     global last_report
     report = LoadReport(text) if text else None
     last_report = last_report if report is None else report
@@ -188,13 +188,53 @@ def installed_roots() -> list[str]:
     return list(roots)
 
 
-def load(path: PathLike, *, probe: str | None = None, trust: str | None = None) -> Backend:
-    """Load one file, which may be named relative to the current directory. `probe` and `trust` as of load_all."""
-    options = {"probe": probe, "trust": trust}
+def executable_dir() -> Path:
+    """Return the folder of the running program, links resolved: where an application puts backends that it ships.
+
+    For a script it is the folder of the Python interpreter, for a frozen application that of the application.
+
+    Examples
+    --------
+    >>> fe.load_all(dirs=[fe.executable_dir() / "backends", fe.default_roots])
+    """
+    from pathlib import Path
+
+    return Path(_ferrule.executable_dir())
+
+
+def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None, trust: str | None = None) -> Backend:
+    """Load one file of any name, which may be named relative to the current directory.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The module's file. When it is not called `[lib]ferrule-<name>[-<variant>]`, its manifest says what its backend
+        is called, and without a manifest the module itself does.
+    as_name : str, optional
+        What the backend is called instead. The same file may be loaded under several names, to compare options or
+        versions; each has static variables of its own.
+    probe, trust : str, optional
+        As of load_all.
+
+    Returns
+    -------
+    Backend
+        The one that is there when this very file is loaded under the name already.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such file.
+    InvalidArgumentError
+        It is no module, or another backend has the name.
+    UnsupportedError
+        It cannot run on this machine, or is switched off by FERRULE_DISABLE or FERRULE_ONLY.
+    """
+    options = {"probe": probe, "trust": trust, "as_name": as_name}
     try:
         backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path)), json_text(options)))
     finally:
-        _devices.changed()
+        _devices.loaded_a_file()
     return backend
 
 
@@ -221,6 +261,7 @@ def refresh() -> list[Device]:
 
 def shutdown() -> None:
     """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
+    _devices.loaded_all()  # what is closed on purpose does not come back by itself
     _after_collecting(_ferrule.shutdown)
 
 

@@ -18,6 +18,8 @@ static void refuse_null(fe_device *device) {
   fe_graph *graph = NULL;
   uint32_t value = 0;
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load(NULL, NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load("x", "{\"as_name\": 1}", NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_executable_dir(NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload(NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_register(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backends(NULL, NULL));

@@ -16,6 +16,9 @@ int main(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(fe_string_data(report), NULL, &json));
   fe_string_release(report);
   MUST(fe_refresh());
+  MUST(fe_executable_dir(&json));
+  EXPECT(fe_string_data(json)[0] != '\0');
+  fe_string_release(json);
 
   MUST(fe_backends(&backends, &count));
   EXPECT(count >= 1);

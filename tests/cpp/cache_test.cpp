@@ -192,6 +192,28 @@ TEST_F(DiskCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
   EXPECT_EQ(got(), std::nullopt);
 }
 
+TEST_F(DiskCache, FolderBelowOneThatOthersCanWriteIsNotUsed) {
+  const fs::path above = folder_ / "above", cache = above / "below" / "cache";
+  const Variable named("FERRULE_CACHE_DIR", cache);
+  disk_cache::put("test", "key", "text");
+  ASSERT_EQ(got(), "text");
+  for (const fs::path& path : {folder_, above, above / "below"}) {
+    const fs::perms before = fs::status(path).permissions();
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_EQ(got(), std::nullopt) << path;
+    EXPECT_FALSE(disk_cache::put("test", "second", "text")) << path;
+    fs::permissions(path, fs::perms::sticky_bit, fs::perm_options::add);
+    EXPECT_EQ(got(), "text") << "nobody takes away what is ours in " << path;
+    fs::permissions(path, before);
+    if (geteuid() != 0) continue;
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_EQ(got(), std::nullopt) << path;
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(got(), "text");
+  EXPECT_EQ(got("second"), std::nullopt);
+}
+
 TEST_F(DiskCache, RootMakesNoFolderInTheHomeOfAUser) {
   fs::create_directory(folder_ / "home");
   const Variable unnamed("FERRULE_CACHE_DIR", nullptr), elsewhere("XDG_CACHE_HOME", nullptr);

@@ -114,7 +114,26 @@ TEST_F(Loader, SelectScoreOpensAllAndAsks) {
   LoadOptions options;
   options.dirs = {root()};
   options.policy.select = Select::by_score;
-  EXPECT_EQ(row(load_all(options), "t_score-7").state, LoadState::loaded);
+  const LoadReport report = load_all(options);
+  EXPECT_EQ(row(report, "t_score-7").state, LoadState::loaded);
+  EXPECT_EQ(row(report, "t_score-3").reason, "libferrule-t_score-7.so has the higher score 7; this one has 3");
+}
+
+TEST_F(Loader, SelectScoreSaysScoresAlsoOfThoseWithoutOne) {
+  put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
+  put_with_manifest(root(), "t_pair-high", {{"rank", 2}});
+  put_with_manifest(root("scored"), "t_pair", {{"rank", 0}});
+  put_with_manifest(root("scored"), "t_pair-high", {{"rank", 2}});
+  LoadOptions options;
+  options.policy.select = Select::by_score;
+  options.dirs = {root()};
+  EXPECT_EQ(row(load_all(options), "t_pair-low").reason,
+            "libferrule-t_pair-high.so has the same score 1, and comes first");
+  Registry::instance().unload("t_pair");
+  options.dirs = {root("scored")};
+  EXPECT_EQ(
+      row(load_all(options), "t_pair-high").reason,
+      "libferrule-t_pair.so has the higher score 100; this one has 1, which is what a module without a score has");
 }
 
 TEST_F(Loader, PoliciesAreWordsAndOthersAreListed) {

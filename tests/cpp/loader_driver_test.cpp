@@ -3,6 +3,7 @@
 
 #include "core/loader/driver.h"
 #include "core/loader/find.h"
+#include "core/loader/vulkan_files.h"
 #include "core/loader/manifest.h"
 #include "core/loader/read.h"
 
@@ -124,6 +125,88 @@ TEST_F(LoaderDriverFiles, StateChangesWithTheDriver) {
   EXPECT_NE(state(), second);
   fs::remove(folder_ / "lib" / "libt_driver.so.1");
   EXPECT_CONTAINS(state(), "libt_driver.so.1 \n");
+}
+
+// Whatever decides what Vulkan's loader shows is part of the key of a verdict about a module that uses it.
+class LoaderVulkanFiles : public LoaderTest {
+ protected:
+  void put_driver(const fs::path& manifest, const std::string& library) {
+    fs::create_directories(manifest.parent_path());
+    write_file(manifest, nlohmann::json{{"ICD", {{"library_path", library}}}}.dump());
+  }
+  void expect_change(const char* what) {
+    const std::string now = vulkan_files_state();
+    EXPECT_NE(now, state_) << what;
+    EXPECT_EQ(vulkan_files_state(), now) << what;
+    state_ = now;
+  }
+  std::string state_;
+  const Variable no_drivers_{"VK_DRIVER_FILES", nullptr}, no_names_{"VK_ICD_FILENAMES", nullptr},
+      no_more_{"VK_ADD_DRIVER_FILES", nullptr}, no_layers_{"VK_LAYER_PATH", nullptr};
+  const Variable config_{"XDG_CONFIG_HOME", (folder_ / "config").string()},
+      data_{"XDG_DATA_DIRS", (folder_ / "data").string()};
+};
+
+TEST_F(LoaderVulkanFiles, DriversAndLayersOfTheStandardFoldersCount) {
+  state_ = vulkan_files_state();
+  const fs::path driver = folder_ / "data/vulkan/icd.d/t.json", library = folder_ / "data/vulkan/icd.d/libt.so";
+  put_driver(driver, "./libt.so");
+  expect_change("a driver has come");
+  write_file(library, "1");
+  expect_change("its library has come");
+  write_file(library, "12");
+  expect_change("its library is another");
+  put_driver(driver, "./libother.so");
+  expect_change("it names another library");
+  for (const char* folder : {"explicit_layer.d", "implicit_layer.d"})
+    for (const fs::path& base : {folder_ / "config", folder_ / "data"}) {
+      const fs::path layer = base / "vulkan" / folder / "t.json", of_layer = folder_ / "liblayer.so";
+      fs::create_directories(layer.parent_path());
+      write_file(layer, nlohmann::json{{"layers", {{{"library_path", of_layer.string()}}}}}.dump());
+      expect_change("a layer has come");
+      write_file(of_layer, state_);
+      expect_change("its library is another");
+    }
+  fs::remove(driver);
+  expect_change("the driver has gone");
+}
+
+TEST_F(LoaderVulkanFiles, WhatVariablesNameCounts) {
+  const fs::path driver = folder_ / "t.json";
+  for (const char* name : {"VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH"}) {
+    const Variable named(name, "/nowhere:" + (name == std::string("VK_LAYER_PATH") ? folder_ : driver).string());
+    state_ = vulkan_files_state();
+    put_driver(driver, std::string("/nowhere/") + name);
+    expect_change(name);
+  }
+}
+
+TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
+  const fs::path folder = folder_ / "data/vulkan/icd.d";
+  fs::create_directories(folder);
+  write_file(folder / "text.json", "no JSON");
+  write_file(folder / "list.json", "[1]");
+  write_file(folder / "odd.json", R"({"ICD": 7, "layer": {"library_path": 7}, "layers": [7, {"library_path": null}]})");
+  write_file(folder / "large.json", std::string(2'000'000, '['));
+  fs::create_symlink("nowhere", folder / "dangling.json");
+  fs::create_directory(folder / "folder.json");
+  for (const char* name : {"text", "list", "odd", "large", "dangling", "folder"})
+    EXPECT_CONTAINS(vulkan_files_state(), (folder / name).string() + ".json");
+}
+
+TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesThatUseVulkan) {
+  const Variable data("XDG_DATA_DIRS", (folder_ / "data").string());
+  const auto changes_with_a_driver = [&](const char* driver) {
+    row_with({driver});
+    fs::remove_all(folder_ / "data");
+    const std::string before = state();
+    fs::create_directories(folder_ / "data/vulkan/icd.d");
+    write_file(folder_ / "data/vulkan/icd.d/t.json", "{}");
+    return state() != before;
+  };
+  EXPECT_FALSE(changes_with_a_driver("libcuda.so.1"));
+  for (const char* driver : {"libvulkan.so.1", "libvulkan.1.dylib", "vulkan-1.dll"})
+    EXPECT_TRUE(changes_with_a_driver(driver)) << driver;
 }
 
 TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {

@@ -218,6 +218,120 @@ TEST_F(LoaderIntegrity, ElfTellsLibrariesAndRunPaths) {
   EXPECT_NE(std::find(found.libraries.begin(), found.libraries.end(), "libc.so.6"), found.libraries.end());
 }
 
+// A module with the two libraries that come with it, as an installation puts them, and what is said of it.
+class LoaderOwnLibraries : public LoaderTest {
+ protected:
+  LoaderOwnLibraries() : module_(put(root(), "t_needy")) {
+    for (const char* name : {"libt_outer.so", "libt_inner.so"})
+      fs::copy_file(fs::path(FERRULE_TEST_MODULES) / name, root() / name);
+  }
+  LoadRow loaded_row(const std::string& trust, const nlohmann::json& libraries) {
+    if (Registry::instance().find_backend("t_needy")) Registry::instance().unload("t_needy");
+    forget_notes();
+    write_manifest(module_, {{"libraries", libraries}});
+    LoadOptions options;
+    options.dirs = {{root()}};
+    options.policy = policy_of("manifest", "never", trust, false);
+    return row(load_all(options), "t_needy");
+  }
+  nlohmann::json right() const {
+    nlohmann::json hashes;
+    for (const char* name : {"libt_outer.so", "libt_inner.so"}) hashes[name] = *tools::sha256_of_file(root_ / name);
+    return hashes;
+  }
+  nlohmann::json with(const std::string& name, const std::string& hash) const {
+    nlohmann::json hashes = right();
+    hashes[name] = hash;
+    return hashes;
+  }
+  nlohmann::json without(const std::string& name) const {
+    nlohmann::json hashes = right();
+    hashes.erase(name);
+    return hashes;
+  }
+  const fs::path root_ = folder_ / "root";
+  const fs::path module_;
+};
+
+TEST_F(LoaderOwnLibraries, AreThoseThatOpeningItOpens) {
+  const auto found = tools::OwnLibraries::of(tools::read_image(module_), root_);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "libt_outer.so");
+  EXPECT_EQ(found[1].name, "libt_inner.so");
+  const LoadRow loaded = loaded_row("owner", right());
+  EXPECT_EQ(loaded.state, LoadState::loaded) << loaded.reason;
+  EXPECT_TRUE(noted("opened t_outer"));
+  EXPECT_TRUE(noted("opened t_inner"));
+}
+
+TEST_F(LoaderOwnLibraries, ManifestHashWantsTheHashOfEach) {
+  EXPECT_EQ(loaded_row("manifest-hash", right()).state, LoadState::loaded);
+  for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
+    const LoadRow refused = loaded_row("manifest-hash", without(name));
+    EXPECT_EQ(refused.state, LoadState::unsafe) << name;
+    EXPECT_CONTAINS(refused.reason, std::string("opening it opens ") + name +
+                                        ", which comes with it, and its manifest tells no SHA-256");
+    EXPECT_EQ(notes(), "");
+    EXPECT_EQ(loaded_row("owner", without(name)).state, LoadState::loaded);
+    EXPECT_EQ(error_of([&] {
+                loaded_row("manifest-hash", without(name));
+                load(module_, policy_of("manifest", "never", "manifest-hash", false));
+              }).code(),
+              FE_UNSUPPORTED);
+  }
+  const LoadRow absent = loaded_row("manifest-hash", with("libt_absent.so", std::string(64, '0')));
+  EXPECT_EQ(absent.state, LoadState::unsafe);
+  EXPECT_CONTAINS(absent.reason, "its manifest tells the SHA-256 of libt_absent.so, and there is no such file");
+  EXPECT_EQ(loaded_row("owner", with("libt_absent.so", std::string(64, '0'))).state, LoadState::loaded);
+}
+
+TEST_F(LoaderOwnLibraries, WrongHashIsFoundBeforeAnythingIsOpened) {
+  for (const char* trust : {"owner", "manifest-hash", "any"})
+    for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
+      const LoadRow refused = loaded_row(trust, with(name, std::string(64, '0')));
+      EXPECT_EQ(refused.state, LoadState::error) << name;
+      EXPECT_CONTAINS(refused.reason, std::string("the SHA-256 of ") + name + ", which comes with it, is not the one");
+      EXPECT_EQ(notes(), "");
+    }
+}
+
+TEST_F(LoaderOwnLibraries, WhatOthersCanWriteOfThemIsUnsafe) {
+  for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
+    fs::permissions(root_ / name, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_EQ(loaded_row("owner", right()).state, LoadState::unsafe) << name;
+    EXPECT_EQ(notes(), "");
+    fs::permissions(root_ / name, fs::perms::others_write, fs::perm_options::remove);
+  }
+}
+
+TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
+  const std::string command = fmt::format("{} {}", FERRULE_TEST_MANIFEST_WRITER, module_.string());
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const auto manifest = [&] {
+    return nlohmann::json::parse(text_of_file(fs::path(module_).replace_extension(".json")));
+  };
+  EXPECT_EQ(manifest()["libraries"], right());
+  // What a run path names, too; and what will lie there.
+  fs::create_directory(root_ / "lib");
+  fs::rename(root_ / "libt_inner.so", root_ / "lib" / "libt_inner.so");
+  write_file(folder_ / "libt_later.so.1", "text");
+  ASSERT_EQ(std::system((command + " --library " + (folder_ / "libt_later.so.1").string()).c_str()), 0);
+  EXPECT_EQ(manifest()["libraries"].size(), 2u) << "no run path leads to lib";
+  EXPECT_EQ(manifest()["libraries"]["libt_later.so.1"], *tools::sha256_of_file(folder_ / "libt_later.so.1"));
+}
+
+TEST_F(LoaderOwnLibraries, ManifestOfOddHashesIsRefused) {
+  EXPECT_CONTAINS(loaded_row("owner", {{"libt_outer.so", "abc"}}).reason, "is not 64 hexadecimal digits");
+  EXPECT_CONTAINS(loaded_row("owner", {{"libt_outer.so", 7}}).reason, "'libt_outer.so' is not a string");
+  EXPECT_CONTAINS(loaded_row("owner", nlohmann::json::array({"libt_outer.so"})).reason,
+                  "'libraries' is not an object of hashes");
+}
+
+TEST(LoaderRunPaths, FoldersFromOriginAreFound) {
+  EXPECT_EQ(tools::origin_folders({"$ORIGIN/../lib:/opt:relative", "${ORIGIN}"}, "/m"),
+            (std::vector<fs::path>{"/m/../lib", "/m"}));
+}
+
 TEST_F(LoaderIntegrity, RelativeRunPathIsUnsafe) {
   const fs::path module = put(root(), "t_relative");
   const LoadRow refused = row(load_from({root()}), "t_relative");

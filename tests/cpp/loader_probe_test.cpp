@@ -173,6 +173,23 @@ TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {
   EXPECT_FALSE(remembered("praised", 0));
 }
 
+// Killed because the machine had no memory, a module may be as good as any.
+TEST_F(LoaderProbe, FailureThatMayBeAnAccidentIsForgottenAfterTenMinutes) {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto remembered = [&](const std::string& line, int64_t age) {
+    disk_cache::put("verdict", "key", fmt::format("{}\n{}", now.count() - age, line));
+    return remembered_verdict("key").has_value();
+  };
+  const auto line_about = [&](const char* stem) { return run_probe(*find_probe(), built(stem), probe_limits()); };
+  const std::string killed = line_about("t_kill"), aborted = line_about("t_abort");
+  EXPECT_EQ(verdict_from(killed).kind, VerdictKind::failed);
+  EXPECT_CONTAINS(verdict_from(killed).reason, "its probe was ended by SIGKILL (step 'init')");
+  EXPECT_TRUE(remembered(killed, 590));
+  EXPECT_FALSE(remembered(killed, 610));
+  EXPECT_TRUE(remembered(aborted, 1'000'000));
+}
+
 TEST_F(LoaderProbe, LimitsAreChecked) {
   const Variable twelve("FERRULE_PROBE_TIMEOUT", "12.5"), half_a_gigabyte("FERRULE_PROBE_MEMORY", "512");
   EXPECT_EQ(probe_limits().milliseconds, 12'500u);

@@ -2,12 +2,17 @@
 #include "modules/loader_fixture.h"
 
 #include "core/loader/access_list.h"
+#include "core/loader/local_accounts.h"
 #include "core/loader/writers.h"
+#include "other_process.h"
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <sys/stat.h>
 #if defined(__linux__)
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/xattr.h>
 #endif
 
@@ -100,13 +105,86 @@ TEST_F(LoaderTrust, WhoIsAmongWhom) {
     EXPECT_TRUE(is_among(writer, {writer}));
     EXPECT_TRUE(is_among(writer, {everybody}));
   }
-  // The private group of a user who can write libferrule, and a user who is in a group that can.
-  EXPECT_TRUE(is_among({Writer::Kind::group, no_such_group}, {{Writer::Kind::user, no_such_group}}));
+  // A user who can write libferrule and whom no database knows has no private group; a user is in a group that can.
+  EXPECT_FALSE(is_among({Writer::Kind::group, no_such_group}, {{Writer::Kind::user, no_such_group}}));
   EXPECT_TRUE(is_among(other, {{Writer::Kind::group, stranger}}));
   EXPECT_FALSE(is_among(other, {group}));
   EXPECT_EQ(describe(root_user), "uid 0 (root)");
   EXPECT_EQ(describe(group), "group 47110815");
 }
+
+bool is_own_group(const std::string& passwd, uint32_t group, std::vector<uint32_t> trusted) {
+  std::istringstream text(passwd);
+  return is_first_group_of_trusted_only(group, local_accounts_in(text), [&](uint32_t user) {
+    return std::find(trusted.begin(), trusted.end(), user) != trusted.end();
+  });
+}
+
+TEST(LoaderAccounts, FirstGroupsDecideWhoIsInAGroup) {
+  const std::string anna = "root:x:0:0:root:/root:/bin/sh\nanna:x:1000:1000:Anna,,,:/home/anna:/bin/sh\n";
+  const std::string bob = "bob:x:1001:1000::/home/bob:/bin/sh\n";
+  EXPECT_TRUE(is_own_group(anna, 1000, {1000}));
+  EXPECT_FALSE(is_own_group(anna + bob, 1000, {1000}));
+  EXPECT_FALSE(is_own_group(bob + anna, 1000, {1000}));
+  EXPECT_TRUE(is_own_group(anna + bob, 1000, {1000, 1001}));
+  EXPECT_FALSE(is_own_group(anna, 1000, {0}));
+  EXPECT_FALSE(is_own_group(anna, 1001, {1001})) << "of whom nobody knows";
+  EXPECT_FALSE(is_own_group("", 0, {0}));
+}
+
+TEST(LoaderAccounts, LinesThatAreNoAccountsAreLeftOut) {
+  std::istringstream text(
+      "# text\n\n+::::::\n:x:1:1:::\na:x:one:1:::\na:x:1:-1:::\na:x:1:99999999999:::\nb:x:2\nc:x:3:4:x");
+  EXPECT_EQ(local_accounts_in(text), (std::vector<LocalAccount>{{"c", 3, 4}}));
+  EXPECT_FALSE(local_accounts().empty());
+}
+
+#if defined(__linux__)
+// Runs body in a process that has databases of users and groups of its own.
+template <class Body>
+bool with_accounts(const fs::path& folder, const std::string& passwd, const std::string& group, Body body) {
+  write_file(folder / "passwd", passwd);
+  write_file(folder / "group", group);
+  return in_processes(1, [&](int) {
+    const auto put_over = [&](const char* name, const char* place) {
+      return mount((folder / name).c_str(), place, nullptr, MS_BIND, nullptr) == 0;
+    };
+    return unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           put_over("passwd", "/etc/passwd") && put_over("group", "/etc/group") && body();
+  });
+}
+
+TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
+  const std::string anna = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\n";
+  const std::string groups = "root:x:0:\nanna:x:1000:\n";
+  const auto loads = [&](LoadState state) {
+    return [&, state] {
+      return setegid(1000) == 0 && seteuid(1000) == 0 && fs::exists(module_) &&
+             is_among({Writer::Kind::user, 1000}, {}) && row(load_with("owner"), "t_plain").state == state;
+    };
+  };
+  // What the user has built under umask 002.
+  if (geteuid() != 0 || !with_accounts(folder_, anna, groups, [] { return true; }))
+    GTEST_SKIP() << "only root may change the databases; the accounts above are simulated";
+  for (const fs::path& path : {module_, manifest_, root(), folder_}) {
+    ASSERT_EQ(chown(path.c_str(), 1000, 1000), 0);
+    set_mode(path, fs::is_directory(path) ? 0775 : 0664);
+  }
+  EXPECT_TRUE(with_accounts(folder_, anna, groups, loads(LoadState::loaded)));
+  const std::string bob = "bob:x:1001:1000::/:/bin/sh\n", carl = "carl:x:1002:1002::/:/bin/sh\n";
+  EXPECT_TRUE(with_accounts(folder_, anna + bob, groups, loads(LoadState::unsafe)));
+  EXPECT_TRUE(with_accounts(folder_, anna + carl, groups, loads(LoadState::loaded)));
+  EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna,carl\n", loads(LoadState::unsafe)));
+  EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna\n", loads(LoadState::loaded)));
+  // A user of a directory on the network, whose other users nobody lists.
+  EXPECT_TRUE(with_accounts(folder_, "root:x:0:0::/:/bin/sh\n", groups, loads(LoadState::unsafe)));
+  // Group 0 is no private one where system accounts have it, too.
+  const std::string operators = "operator:x:11:0::/:/sbin/nologin\n";
+  ASSERT_EQ(chown(root().c_str(), 0, 0), 0);
+  EXPECT_TRUE(with_accounts(folder_, anna, groups, loads(LoadState::loaded)));
+  EXPECT_TRUE(with_accounts(folder_, anna + operators, groups, loads(LoadState::unsafe)));
+}
+#endif
 
 TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
   if (geteuid() != 0) {

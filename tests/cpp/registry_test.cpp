@@ -44,6 +44,25 @@ TEST_F(RegistryTest, RegisterChecksTheAbiAndTheScore) {
   EXPECT_FALSE(is_initialised);
 }
 
+TEST_F(RegistryTest, RegisterObeysTheVariables) {
+  static bool is_initialised;
+  const fe_abi abi = FE_ABI_INITIALIZER;
+  fe_static_module module{sizeof module,
+                          "t_static",
+                          "",
+                          &abi,
+                          nullptr,
+                          [](const fe_host*, fe_backend*) -> fe_error* { return is_initialised = true, nullptr; },
+                          0};
+  for (const auto& [variable, value] : {std::pair("FERRULE_DISABLE", "T_STATIC"), std::pair("FERRULE_ONLY", "cpu")}) {
+    const Variable set(variable, value);
+    const Error error = error_of([&] { Registry::instance().add(&module); });
+    EXPECT_EQ(error.code(), FE_UNSUPPORTED);
+    EXPECT_CONTAINS(std::string(error.what()), "register: module t_static is switched off: " + std::string(variable));
+  }
+  EXPECT_FALSE(is_initialised);
+}
+
 TEST_F(RegistryWithModules, DevicesAreFoundByNameInAnyCase) {
   EXPECT_EQ(registry.by_name("t_two")->name(), "t_two:0");
   EXPECT_EQ(registry.by_name("T_Two:1")->name(), "t_two:1");

@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   // Those of other systems, which this one does not open.
   tools::FileBytes file(path);
   if (!file.is_open() || file.size() != size) std::abort();
+  static_cast<void>(tools::ElfReader(file).read_library());
   if (size < 4) return 0;
   static_cast<void>(tools::check_mach_o(file, 0));
   static_cast<void>(tools::check_universal(file));

@@ -22,6 +22,6 @@ void try_options(Parse parse, const char* text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try_options(ferrule::load_all_options, text.c_str());
-  try_options(ferrule::load_policy, text.c_str());
+  try_options(ferrule::load_options, text.c_str());
   return 0;
 }

@@ -53,6 +53,19 @@ def test_a_timeout_is_asked_again_after_ten_minutes(visitor: Visitor, folder: Pa
     assert len(visitor.marks()) > ran
 
 
+@pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed"])
+def test_what_may_have_been_an_accident_is_asked_again_after_ten_minutes(
+    visitor: Visitor, folder: Path, put: Put, name: str
+) -> None:
+    """Memory that others have taken, a device that is in use, a kill by the system: none is the module's fault."""
+    file = put(name).file
+    assert visitor.visit(folder).row(file)["probed"] == "yes"
+    assert visitor.visit(folder).row(file)["probed"] == "cached"
+    age(visitor.cache, 601)
+    again = visitor.visit(folder).row(file)
+    assert (again["probed"], again["state"]) == ("yes", "probe_failed")
+
+
 @pytest.mark.parametrize("name", ["crash_init", "innocent"])
 def test_what_is_no_timeout_holds(visitor: Visitor, folder: Path, put: Put, name: str) -> None:
     creature = put(name)

@@ -191,5 +191,5 @@ def test_load_names_what_is_wrong_with_a_file(run_python: Run, tmp_path: Path) -
     assert len(shown) == 4
     assert re.match("NotFoundError .*/no/such/libferrule-x.so", shown[0])
     assert re.match("IoError .*bad.so.* text file", shown[1])
-    assert re.match(r"InvalidArgumentError .*module.so.*its name is not \[lib\]ferrule-<name>", shown[2])
-    assert shown[3].startswith("InvalidArgumentError ")
+    assert re.match("IoError .*module.so.* text file", shown[2]), "a file of any name may be a module"
+    assert re.match("InvalidArgumentError .*it is a folder", shown[3])

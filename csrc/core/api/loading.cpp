@@ -22,9 +22,10 @@ fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
 fe_error* fe_load(const char* path, const char* options_json, fe_backend_ref** out) {
   return guarded([&] {
     const std::string text = &given(path, "load", "path");
-    const Policy policy = load_policy(options_json);
+    const FileOptions options = load_options(options_json);
     auto backend =
-        load(std::filesystem::path(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size())), policy);
+        load(std::filesystem::path(std::u8string(reinterpret_cast<const char8_t*>(text.data()), text.size())),
+             options.policy, options.as_name);
     if (out) *out = new fe_backend_ref{std::move(backend)};
   });
 }
@@ -71,6 +72,15 @@ fe_error* fe_refresh(void) {
   return guarded([] {
     // What was computed on a device that is retired now is not asked for again, and keeps it from being closed.
     if (Registry::instance().refresh()) clear_compile_cache();
+  });
+}
+
+fe_error* fe_executable_dir(fe_string** out) {
+  return guarded([&] {
+    const std::filesystem::path folder = executable_dir();
+    if (folder.empty()) fail(FE_NOT_FOUND, "executable_dir: the system does not say where the running program lies");
+    const std::u8string text = folder.u8string();
+    give_text("executable_dir", out, std::string(text.begin(), text.end()));
   });
 }
 

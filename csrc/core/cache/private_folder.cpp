@@ -1,6 +1,9 @@
 #include "core/cache/private_folder.h"
 
 #if !defined(_WIN32)
+#include "core/error.h"
+#include "core/loader/writers.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -41,6 +44,23 @@ std::string complaint_about(const struct stat& status) {
   return "";
 }
 
+// Who can write a folder above it can put another one in its place. A sticky folder, such as /tmp, is harmless.
+std::string complaint_about_folders_above(const std::filesystem::path& path) {
+  std::error_code trouble;
+  std::filesystem::path folder = std::filesystem::canonical(path, trouble);
+  if (trouble) return "where it lies is unknown: " + trouble.message();
+  while (folder != folder.parent_path()) {
+    folder = folder.parent_path();
+    try {
+      for (const Writer& writer : writers_of(folder, WriterOf::folder_above))
+        if (!is_among(writer, {})) return fmt::format("{} can be written by {}", folder.string(), describe(writer));
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+  return "";
+}
+
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(file, text.data(), text.size());
@@ -61,6 +81,7 @@ std::optional<PrivateFolder> PrivateFolder::open(const std::filesystem::path& pa
     return std::nullopt;
   }
   problem = complaint_about(status);
+  if (problem.empty()) problem = complaint_about_folders_above(path);
   if (!problem.empty()) return std::nullopt;
   return PrivateFolder(folder.release());
 }

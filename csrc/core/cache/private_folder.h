@@ -14,8 +14,8 @@ namespace ferrule {
 
 class PrivateFolder {
  public:
-  // Nothing, and `problem` is a sentence about it, when there is none, it is a link, belongs to somebody else, or can
-  // be written by others.
+  // Nothing, and `problem` is a sentence about it, when there is none, it is a link, belongs to somebody else, or when
+  // others can write it or a folder above it.
   static std::optional<PrivateFolder> open(const std::filesystem::path& path, std::string& problem);
   // Makes it, and those above it that are missing, for this user only. `problem` says why that failed.
   static void create(const std::filesystem::path& path, std::string& problem);

@@ -7,6 +7,7 @@
 #include "core/registry/backend.h"
 #include "core/registry/manifest.h"
 #include "sdk/tools/image.h"
+#include "sdk/tools/own_libraries.h"
 
 #include <ferrule/types.h>
 
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ferrule {
@@ -31,10 +33,12 @@ struct Candidate {
   std::optional<Manifest> manifest;
   tools::Image image;
   std::vector<std::filesystem::path> neighbours;  // libraries that it needs and that lie beside it
+  std::vector<tools::OwnLibrary> libraries;       // these and all others that come with it
   FileIdentity identity;
   std::string hash;  // SHA-256 of the file when it was read; "" when that was left for later
   std::optional<Recalled> recalled;
   LoadRow row;
+  std::string as_name;          // what its backend shall be called; "" for its own name
   bool is_named = false;        // the file itself, by the user, and not merely found
   bool leaves_threads = false;  // after its close; told by its probe
   bool is_refused = false;

@@ -18,9 +18,22 @@ struct Opened {
   ModuleSource source;
 };
 
-std::string outranked_by(const Candidate& loser, const Candidate& winner) {
+constexpr int score_without_one = 1;
+
+int score_of(const Candidate& candidate) { return candidate.row.score.value_or(score_without_one); }
+
+// Where all were asked, their scores decide, and between equal ones the order of ranks and names.
+std::string outscored_by(const Candidate& loser, const Candidate& winner, const std::string& file) {
+  const char* const none = loser.row.score ? "" : ", which is what a module without a score has";
+  if (score_of(winner) > score_of(loser))
+    return fmt::format("{} has the higher score {}; this one has {}{}", file, score_of(winner), score_of(loser), none);
+  return fmt::format("{} has the same score {}, and comes first", file, score_of(winner));
+}
+
+std::string outranked_by(const Candidate& loser, const Candidate& winner, Select select) {
   const std::string file = winner.path.filename().string();
   if (loser.root != winner.root) return fmt::format("{} in an earlier root is loaded", file);
+  if (select == Select::by_score) return outscored_by(loser, winner, file);
   if (loser.manifest && winner.manifest && loser.row.rank != winner.row.rank)
     return fmt::format("{} has the higher rank {}", file, *winner.row.rank);
   if (!loser.manifest && winner.manifest) return fmt::format("{} has a manifest", file);
@@ -42,9 +55,8 @@ Candidate* first_by_score(const Group& group, const Prober& prober) {
   std::vector<Opened> opened;
   for (Candidate* candidate : in_order_of_rank(group))
     if (auto source = open_module(*candidate, prober)) opened.push_back({candidate, std::move(*source)});
-  std::stable_sort(opened.begin(), opened.end(), [](const Opened& a, const Opened& b) {
-    return a.source.score.value_or(1) > b.source.score.value_or(1);
-  });
+  std::stable_sort(opened.begin(), opened.end(),
+                   [](const Opened& a, const Opened& b) { return score_of(*a.candidate) > score_of(*b.candidate); });
   for (Opened& best : opened)
     if (start_module(*best.candidate, std::move(best.source))) return best.candidate;
   return nullptr;
@@ -74,7 +86,7 @@ void choose(const std::vector<Candidate*>& candidates, Select select, const Prob
   if (winner == nullptr) return;
   for (Candidate* candidate : runnable)
     if (!candidate->is_refused && candidate != winner)
-      candidate->refuse(LoadState::outranked, FE_UNSUPPORTED, outranked_by(*candidate, *winner));
+      candidate->refuse(LoadState::outranked, FE_UNSUPPORTED, outranked_by(*candidate, *winner, select));
 }
 
 }  // namespace ferrule

@@ -2,8 +2,10 @@
 
 #include "core/environment.h"
 #include "core/loader/run_paths.h"
+#include "core/loader/vulkan_files.h"
 #include "core/threads/once.h"
 #include "sdk/tools/file_bytes.h"
+#include "sdk/tools/sha256.h"
 
 #include <fmt/format.h>
 
@@ -196,7 +198,14 @@ std::string libraries_state(const Candidate& candidate) {
       add_library(need.library, find_library(need.library));
       if (!need.version_file.empty()) state += line_about(need.version_file);
     }
+  if (candidate.manifest && uses_vulkan(*candidate.manifest)) {
+    tools::Sha256 files;  // there may be many, and a key is bounded
+    const std::string text = vulkan_files_state();
+    files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    state += fmt::format("vulkan {}\n", files.finish());
+  }
 #if defined(__linux__)
+  for (const tools::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
   std::vector<std::string> own_folders;
   for (const fs::path& folder : folders_of_run_paths(candidate.image, candidate.real.parent_path()))
     own_folders.push_back(folder.string());

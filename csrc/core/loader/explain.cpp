@@ -112,15 +112,20 @@ std::string not_found(const LoadReport& report) {
 
 }  // namespace
 
-std::string explain(const LoadReport& report, std::string_view name) {
+const LoadRow* furthest_row(const LoadReport& report, std::string_view name) {
   const std::string wanted = lower_case(name.substr(0, name.find(':')));
   const LoadRow* furthest = nullptr;
-  std::size_t others = 0;
-  for (const LoadRow& row : report.rows) {
-    if (!is_about(row, wanted)) continue;
-    if (furthest != nullptr) ++others;
-    if (furthest == nullptr || stage_of(row) > stage_of(*furthest)) furthest = &row;
-  }
+  for (const LoadRow& row : report.rows)
+    if (is_about(row, wanted) && (furthest == nullptr || stage_of(row) > stage_of(*furthest))) furthest = &row;
+  return furthest;
+}
+
+std::string explain(const LoadReport& report, std::string_view name) {
+  const std::string wanted = lower_case(name.substr(0, name.find(':')));
+  const LoadRow* furthest = furthest_row(report, name);
+  const auto others =
+      std::count_if(report.rows.begin(), report.rows.end(), [&](const LoadRow& row) { return is_about(row, wanted); }) -
+      1;
   if (furthest == nullptr) return fmt::format("{}: {}.", wanted, not_found(report));
   std::string text = clause_of(*furthest);
   if (others > 0 && furthest->state != LoadState::loaded)

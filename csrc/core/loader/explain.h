@@ -20,5 +20,7 @@ std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::str
 // The devices of a kind that there are now, or which backends are loaded that drive none, and which of the report are
 // not loaded.
 std::string explain(const LoadReport& report, fe_device_kind kind);
+// The row of a name that is loaded, else the one that came furthest; null when there is none.
+const LoadRow* furthest_row(const LoadReport& report, std::string_view name);
 
 }  // namespace ferrule

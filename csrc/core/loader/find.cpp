@@ -106,6 +106,16 @@ void add_folder(const Folder& folder, Findings& found, std::vector<fs::path>& se
 
 }  // namespace
 
+Candidate candidate_of_any_name(const fs::path& path) {
+  Candidate candidate = candidate_at(path);
+  if (!candidate.is_refused) return candidate;
+  candidate = {};
+  candidate.path = path;
+  candidate.row.path = path.string();
+  candidate.is_named = true;
+  return candidate;
+}
+
 Candidate candidate_at(const fs::path& path) {
   Candidate candidate;
   candidate.path = path;

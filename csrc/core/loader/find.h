@@ -18,7 +18,9 @@ struct Findings {
 // Throws not_found when one of options.dirs is no folder.
 Findings find_candidates(const LoadOptions& options);
 
-// One file, by a path from the caller; its row names it as it was given.
+// One file, by a path from the caller; its row names it as it was given. Refused when it has not the name of a module.
 Candidate candidate_at(const std::filesystem::path& path);
+// One file of any name. What its name does not tell, its manifest or its init does.
+Candidate candidate_of_any_name(const std::filesystem::path& path);
 
 }  // namespace ferrule

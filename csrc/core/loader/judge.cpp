@@ -11,7 +11,7 @@
 namespace ferrule {
 
 void judge_name(Candidate& candidate, const std::vector<std::string>& only) {
-  if (candidate.is_refused) return;
+  if (candidate.is_refused || candidate.name().empty()) return;
   if (const std::string reason = disabled_reason(candidate.name()); !reason.empty())
     return candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, reason);
   if (!only.empty() && std::find(only.begin(), only.end(), candidate.name()) == only.end())

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/loader/candidate.h"
 #include "core/loader/choose.h"
+#include "core/loader/explain.h"
 #include "core/loader/find.h"
 #include "core/loader/judge.h"
 #include "core/loader/open.h"
@@ -13,6 +14,7 @@
 #include "core/log.h"
 #include "core/registry/registry.h"
 #include "core/threads/pool.h"
+#include "sdk/tools/module_name.h"
 
 #include <algorithm>
 #include <map>
@@ -117,6 +119,17 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   if (!problems.empty()) log_warning("load: {}", joined(problems, "; "));
 }
 
+// For the errors of those who ask for a device that is not there.
+void remember(const LoadReport& report) {
+  std::set<std::string> names;
+  for (const LoadRow& row : report.rows)
+    if (!row.name.empty()) names.insert(row.name);
+  std::vector<KnownModule> modules;
+  for (const std::string& name : names)
+    if (const LoadRow* row = furthest_row(report, name)) modules.push_back({name, name_of(row->state), row->reason});
+  Registry::instance().remember_load(std::move(modules));
+}
+
 std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
   const Prober prober(policy);
   if (auto source = open_module(candidate, prober))
@@ -163,13 +176,28 @@ LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
 }
 
 // Throws when the file at the path is none that can be opened.
-Candidate judged(const fs::path& path, const Policy& policy) {
-  Candidate candidate = candidate_at(path);
+Candidate judged(const fs::path& path, const Policy& policy, const std::string& as_name) {
+  Candidate candidate = candidate_of_any_name(path);
   candidate.is_named = true;
   TrustCheck trust(policy.trust);
-  read_and_judge(candidate, {}, trust);
+  {
+    const Stopwatch stopwatch(candidate.row.times.read);
+    if (as_name.empty()) judge_name(candidate, {});
+    read_candidate(candidate, trust);
+    if (!as_name.empty()) candidate.row.name = candidate.as_name = as_name;
+    judge_name(candidate, {});
+    judge(candidate);
+  }
   if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
   return candidate;
+}
+
+// The backend that has the candidate's name. Where only its init tells that, the one that came from its file.
+std::shared_ptr<Backend> named_as(const Candidate& candidate) {
+  if (!candidate.name().empty()) return Registry::instance().find_backend(candidate.name());
+  for (const auto& backend : Registry::instance().backends())
+    if (is_same_file(candidate, *backend) && !backend->source().is_renamed) return backend;
+  return nullptr;
 }
 
 LoadReport load_what_is_found(const LoadOptions& options) {
@@ -219,6 +247,7 @@ LoadReport load_all(const LoadOptions& options) {
   if (is_logged(FE_LOG_DEBUG))
     for (const LoadRow& row : report.rows) log_line(FE_LOG_DEBUG, line_about(row));
   warn_of_named(options, report);
+  remember(report);
   return report;
 }
 
@@ -237,15 +266,17 @@ void check_required(const LoadOptions& options, const LoadReport& report) {
        joined(reasons, "; "));
 }
 
-std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy) {
+std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy, const std::string& as_name) {
   const std::scoped_lock lock(Registry::instance().changes());
   std::error_code problem;
   if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
-  Candidate candidate = judged(fs::absolute(path), policy);
-  if (auto backend = Registry::instance().find_backend(candidate.name())) {
+  if (!as_name.empty() && !tools::is_backend_name(as_name))
+    fail_argument("load: as_name is '{}', and a backend's name consists of a-z, 0-9 and _", as_name);
+  Candidate candidate = judged(fs::absolute(path), policy, as_name);
+  if (auto backend = named_as(candidate)) {
     if (is_same_file(candidate, *backend)) return backend;
-    fail_argument("load: {}: a backend named {} is loaded already, from {}", path.string(), backend->name(),
-                  backend->file());
+    fail_argument("load: {}: a backend named {} is loaded already, from {}; as_name= loads it under another name",
+                  path.string(), backend->name(), backend->file());
   }
   return open_one(candidate, policy);
 }
@@ -256,7 +287,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
   if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
   if (backend->is_static()) fail(FE_UNSUPPORTED, "reload: backend {} is linked into the program", backend->full_name());
   const fs::path path = backend->source().path;
-  Candidate candidate = judged(path, default_policy());
+  Candidate candidate = judged(path, default_policy(), backend->source().is_renamed ? backend->name() : "");
   const FileIdentity &before = backend->source().identity, &now = candidate.identity;
   // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
   if (now.inode == before.inode && now.device == before.device &&

@@ -99,6 +99,23 @@ std::vector<DriverNeed> drivers_in(const json& object) {
   return needs;
 }
 
+std::string sha256_in(const json& object, const char* key) {
+  std::string hash = string_in(object, key, true);
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hash.size() != 64 || !std::all_of(hash.begin(), hash.end(), is_digit))
+    fail_argument("'{}' is not 64 hexadecimal digits in lower case", key);
+  return hash;
+}
+
+std::map<std::string, std::string> libraries_in(const json& object) {
+  std::map<std::string, std::string> libraries;
+  const json* value = find(object, "libraries", false);
+  if (value == nullptr) return libraries;
+  if (!value->is_object()) fail_argument("'libraries' is not an object of hashes");
+  for (const auto& [path, hash] : value->items()) libraries[path] = sha256_in(*value, path.c_str());
+  return libraries;
+}
+
 Manifest read(const json& object) {
   if (!object.is_object()) fail_argument("it is not an object");
   Manifest manifest;
@@ -109,11 +126,9 @@ Manifest read(const json& object) {
   for (const std::string& kind : manifest.device_kinds)
     if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is no kind", shown(kind));
   manifest.abi = abi_in(object);
-  manifest.sha256 = string_in(object, "sha256", true);
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (manifest.sha256.size() != 64 || !std::all_of(manifest.sha256.begin(), manifest.sha256.end(), is_digit))
-    fail_argument("'sha256' is not 64 hexadecimal digits in lower case");
+  manifest.sha256 = sha256_in(object, "sha256");
   manifest.size = integer_in<uint64_t>(object, "size", true);
+  manifest.libraries = libraries_in(object);
   manifest.rank = integer_in<int>(object, "rank", false);
   manifest.preference = integer_in<int>(object, "preference", false);
   manifest.cpu_features = strings_in(object, "cpu_features");

@@ -1,23 +1,33 @@
 #include "core/loader/open.h"
 
+#include "core/environment.h"
 #include "core/error.h"
+#include "core/loader/checked_libraries.h"
 #include "core/loader/dynamic_library.h"
 #include "core/loader/file_hash.h"
 #include "core/loader/mapped_files.h"
 #include "core/loader/mapping.h"
+#include "core/loader/private_copy.h"
 #include "core/loader/probe.h"
 #include "core/loader/refusal.h"
 #include "core/loader/stopwatch.h"
+#include "core/log.h"
 #include "core/registry/abi.h"
+#include "core/registry/device_kind.h"
 #include "core/registry/enter.h"
 #include "core/registry/registry.h"
 #include "core/registry/step.h"
 #include "sdk/tools/file_bytes.h"
+#include "sdk/tools/sha256.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace ferrule {
 namespace {
@@ -57,11 +67,10 @@ std::string checked_hash(const Candidate& candidate, tools::FileBytes& file) {
 }
 
 // That the bytes which were hashed are those that were mapped. Constructors have run by now; nothing else has.
-void check_mapping(const Candidate& candidate, const DynamicLibrary& library, const tools::FileBytes& file) {
-  if (file.identity() != candidate.identity) refuse_replaced();
+void check_mapping(const DynamicLibrary& library, const std::filesystem::path& path, const tools::FileBytes& file) {
   std::optional<bool> is_same = is_mapped_from(library.address(), file.descriptor());
   // Where the system does not tell, what lies at the path is all there is to ask.
-  if (!is_same) is_same = tools::FileBytes::identity_at(candidate.real) == candidate.identity;
+  if (!is_same) is_same = tools::FileBytes::identity_at(path) == file.identity();
   if (!*is_same)
     throw Refusal{LoadState::error, FE_IO,
                   "the file that was mapped is not the one that was checked: it was replaced in between, or this "
@@ -85,13 +94,43 @@ void list_files(Candidate& candidate, const MappedFiles& before) {
   }
 }
 
-ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
+// A manifest that tells other kinds than there are misleads those who go by it before the module is opened. The module
+// itself is none the worse for it. A kind that does not appear is one that this machine does not have.
+void note_other_kinds(Candidate& candidate, Backend& backend) {
+  if (!candidate.manifest || candidate.manifest->device_kinds.empty()) return;
+  const std::vector<std::string>& told = candidate.manifest->device_kinds;
+  std::set<std::string> others;
+  for (const auto& device : backend.devices())
+    if (std::find(told.begin(), told.end(), name_of(device->kind())) == told.end())
+      others.insert(name_of(device->kind()));
+  if (others.empty()) return;
+  candidate.row.notes.push_back(fmt::format("its manifest tells devices of the kind {}, and it has some of the kind {}",
+                                            joined(told), fmt::join(others, ", ")));
+  log_info("{}: {}", candidate.row.path, candidate.row.notes.back());
+}
+
+bool is_loaded(const std::filesystem::path& file) {
+  const auto backends = Registry::instance().backends();
+  return std::any_of(backends.begin(), backends.end(),
+                     [&](const auto& backend) { return !backend->is_static() && backend->source().path == file; });
+}
+
+ModuleSource open_checked(Candidate& candidate, tools::FileBytes& file, const std::string& hash,
+                          const std::vector<CheckedLibrary>& libraries) {
   begin_step("open");
   const MappedFiles before;
   // What replaced it while it was probed would have its constructors run.
   if (tools::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
-  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(candidate.real, candidate.neighbours);
-  check_mapping(candidate, *library, file);
+  if (!are_unchanged(libraries)) refuse_replaced();
+  // What is mapped is the file, or a copy of it where a backend of another name has the file.
+  std::optional<PrivateCopy> copy;
+  if (is_loaded(candidate.real)) copy.emplace(file, candidate.real.filename());
+  const std::filesystem::path mapped = copy ? copy->path() : candidate.real;
+  if (copy && tools::sha256_of(copy->file()) != hash) refuse_replaced();
+  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(mapped, candidate.neighbours);
+  if (!are_unchanged(libraries) || file.identity() != candidate.identity) refuse_replaced();
+  check_mapping(*library, mapped, copy ? copy->file() : file);
+  copy.reset();
   list_files(candidate, before);
   const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
   ModuleSource source;
@@ -111,7 +150,9 @@ ModuleSource open_checked(Candidate& candidate, const tools::FileBytes& file) {
   }
   source.name = candidate.row.name;
   source.variant = candidate.row.variant;
+  source.is_renamed = !candidate.as_name.empty();
   source.path = candidate.real;
+  source.mapped = mapped;
   source.identity = candidate.identity;
   source.code = library;
   source.manifest = candidate.manifest;
@@ -128,9 +169,14 @@ std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prob
   std::string hash;
   // Kept open until it is mapped, so that its numbers are nobody else's.
   tools::FileBytes file(candidate.real, tools::Links::refuse);
-  if (attempt(candidate, times.hash, [&] { hash = checked_hash(candidate, file); }) &&
+  std::vector<CheckedLibrary> libraries;
+  const auto check_hashes = [&] {
+    hash = checked_hash(candidate, file);
+    libraries = checked_libraries(candidate);
+  };
+  if (attempt(candidate, times.hash, check_hashes) &&
       attempt(candidate, times.probe, [&] { prober.probe(candidate, hash); }))
-    attempt(candidate, times.open, [&] { source = open_checked(candidate, file); });
+    attempt(candidate, times.open, [&] { source = open_checked(candidate, file, hash, libraries); });
   return source;
 }
 
@@ -140,11 +186,18 @@ std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source)
     backend = Backend::start(std::move(source));
     if (backend->devices().empty())
       throw Refusal{LoadState::no_device, FE_NOT_FOUND, "it has no device on this machine"};
+    if (candidate.name().empty()) {
+      if (const std::string reason = disabled_reason(backend->name()); !reason.empty())
+        throw Refusal{LoadState::disabled, FE_UNSUPPORTED, reason};
+      candidate.row.name = backend->name();
+      candidate.row.variant = backend->variant();
+    }
     Registry::instance().add(backend);
   });
   if (is_started) {
     candidate.row.state = LoadState::loaded;
     candidate.row.version = backend->version();
+    note_other_kinds(candidate, *backend);
     for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->view_name());
     return backend;
   }

@@ -70,8 +70,9 @@ LoadOptions load_all_options(const char* text) {
   return options;
 }
 
-Policy load_policy(const char* text) {
-  return policy_from("load", known_options("load", text, {"probe", "trust", "reprobe"}));
+FileOptions load_options(const char* text) {
+  const nlohmann::json json = known_options("load", text, {"probe", "trust", "reprobe", "as_name"});
+  return {policy_from("load", json), word("load", json, "as_name")};
 }
 
 }  // namespace ferrule

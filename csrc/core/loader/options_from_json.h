@@ -3,10 +3,18 @@
 
 #include "core/loader/load.h"
 
+#include <string>
+
 namespace ferrule {
+
+// Of load(), which takes one file.
+struct FileOptions {
+  Policy policy;
+  std::string as_name;
+};
 
 // Of NULL and "" the defaults. Both throw invalid_argument with what is wrong.
 LoadOptions load_all_options(const char* text);
-Policy load_policy(const char* text);
+FileOptions load_options(const char* text);
 
 }  // namespace ferrule

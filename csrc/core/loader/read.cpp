@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/loader/file_hash.h"
 #include "core/loader/manifest.h"
+#include "sdk/tools/module_name.h"
 #include "sdk/tools/read_image.h"
 
 #include <system_error>
@@ -33,6 +34,12 @@ void read_manifest(Candidate& candidate) {
     return refuse(error.what());
   }
   const Manifest& manifest = *candidate.manifest;
+  if (candidate.row.name.empty()) {
+    if (!tools::is_backend_name(manifest.name))
+      return refuse(fmt::format("'name' is '{}', and a backend's name consists of a-z, 0-9 and _", manifest.name));
+    candidate.row.name = manifest.name;
+    candidate.row.variant = manifest.variant;
+  }
   if (manifest.name != candidate.row.name || manifest.variant != candidate.row.variant)
     return refuse(fmt::format("it is about '{}' and variant '{}', and the file is named otherwise", manifest.name,
                               manifest.variant));
@@ -47,6 +54,7 @@ void read_module(Candidate& candidate, tools::FileBytes& file) {
   if (image.is_foreign) return candidate.refuse(LoadState::incompatible, FE_UNSUPPORTED, image.problem);
   if (!image.problem.empty()) return candidate.refuse(LoadState::error, FE_IO, image.problem);
   candidate.neighbours = image.libraries_in(candidate.real.parent_path());
+  candidate.libraries = tools::OwnLibraries::of(image, candidate.real.parent_path());
   if (!candidate.manifest) return;
   const Manifest& manifest = *candidate.manifest;
   if (manifest.size != candidate.identity.size)

@@ -113,14 +113,39 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
                                manifest_path(candidate.path).filename().string()));
 }
 
+// That the hashes are right is found out when they are needed, before anything is opened.
+void TrustCheck::check_hashes_of_libraries(Candidate& candidate) const {
+  if (trust_ != Trust::manifest_hash || !candidate.manifest) return;
+  const auto refuse = [&](std::string reason) {
+    candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, std::move(reason));
+  };
+  const auto& hashes = candidate.manifest->libraries;
+  for (const tools::OwnLibrary& library : candidate.libraries) {
+    if (!hashes.contains(library.name))
+      return refuse(
+          fmt::format("opening it opens {}, which comes with it, and its manifest tells no SHA-256 of that; "
+                      "ferrule-manifest writes it",
+                      library.name));
+    if (!library.problem.empty())
+      return refuse(
+          fmt::format("opening it opens {}, and what that opens is unknown: {}", library.name, library.problem));
+  }
+  for (const auto& [name, hash] : hashes) {
+    std::error_code problem;
+    if (!fs::is_regular_file(candidate.real.parent_path() / fs::path(std::u8string(name.begin(), name.end())), problem))
+      return refuse(fmt::format("its manifest tells the SHA-256 of {}, and there is no such file", name));
+  }
+}
+
 void TrustCheck::check_libraries(Candidate& candidate) {
   if (candidate.is_refused) return;
   if (trust_ != Trust::any) {
-    for (const fs::path& library : candidate.neighbours) {
+    for (const tools::OwnLibrary& library : candidate.libraries) {
       std::error_code problem;
-      const fs::path real = real_paths_.of(library, problem);
+      const fs::path real = real_paths_.of(library.path, problem);
       if (!problem && !candidate.is_refused) refuse_or_warn(candidate, complaint_about_path(real));
     }
+    if (!candidate.is_refused) check_hashes_of_libraries(candidate);
     if (candidate.is_refused) return;
   }
   std::string complaint = complaint_about_relative_paths(candidate.image);

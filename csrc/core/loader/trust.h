@@ -26,12 +26,13 @@ class TrustCheck {
   void check_writers(Candidate& candidate);
   // Refuses what has no manifest, where the policy wants one.
   void check_manifest(Candidate& candidate) const;
-  // Refuses what would take libraries from the current directory, whoever named it; and as unsafe, as above, what
-  // others can write of the libraries beside it.
+  // Refuses what would take libraries from the current directory, whoever named it; as unsafe, as above, what others
+  // can write of the libraries that come with it; and where the policy wants hashes, what has a library without one.
   void check_libraries(Candidate& candidate);
 
  private:
   void refuse_or_warn(Candidate& candidate, std::string complaint) const;
+  void check_hashes_of_libraries(Candidate& candidate) const;
   // A sentence about who else can write the file or a folder on its path; "" when nobody can.
   std::string complaint_about_path(const std::filesystem::path& real);
   const std::string& complaint_about(const std::filesystem::path& path, WriterOf what);

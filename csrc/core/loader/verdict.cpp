@@ -82,6 +82,8 @@ Verdict verdict_from(const std::string& line) {
     verdict.notes = object.value("notes", std::vector<std::string>());
     verdict.output = object.value("output", "");
     verdict.leaves_threads = object.value("threads", uint64_t{0}) > 0;
+    verdict.may_pass =
+        verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused || object.value("may_pass", false);
     return verdict;
   } catch (const json::exception& error) {
     fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
@@ -104,8 +106,7 @@ std::optional<Verdict> remembered_verdict(const std::string& key) {
     if (problem != std::errc() || digits_end != entry->data() + end) return std::nullopt;  // one of another ferrule
     Verdict verdict = verdict_from(entry->substr(end + 1));
     const int64_t age = seconds_now() - written;
-    const bool may_pass = verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused;
-    if (may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
+    if (verdict.may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
     return verdict;
   } catch (const std::exception&) {
     return std::nullopt;  // damaged: it is asked again

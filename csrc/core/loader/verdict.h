@@ -23,6 +23,7 @@ struct Verdict {
   std::vector<std::string> notes;
   std::string output;  // what it printed
   bool leaves_threads = false;
+  bool may_pass = false;  // a failure that may have been an accident
 };
 
 // From the line that ferrule-probe prints. Throws io, as a part of a sentence about the module, when it is none.
@@ -32,7 +33,8 @@ Verdict verdict_from(const std::string& line);
 // file's SHA-256, `driver` the state of its drivers.
 std::string verdict_key(const std::string& hash, const std::string& driver);
 
-// An earlier verdict that still holds. What may pass by itself, a timeout or a refusal, holds for ten minutes.
+// An earlier verdict that still holds. What may pass by itself holds for ten minutes: a timeout, a refusal, and a
+// failure that may have been an accident.
 std::optional<Verdict> remembered_verdict(const std::string& key);
 void remember_verdict(const std::string& key, const std::string& line);
 

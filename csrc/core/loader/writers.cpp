@@ -3,6 +3,7 @@
 #if !defined(_WIN32)
 #include "core/error.h"
 #include "core/loader/access_list.h"
+#include "core/loader/local_accounts.h"
 #include "core/threads/fork.h"
 
 #include <algorithm>
@@ -134,12 +135,14 @@ bool is_among(const Writer& writer, const std::set<Writer>& writers) {
     return std::any_of(writers.begin(), writers.end(), [&](const Writer& other) {
       return other.kind == Writer::Kind::group && is_member(writer.id, other.id);
     });
-  // A user's private group has the user's number. It is that user, unless it names somebody else.
-  if (!is_among({Writer::Kind::user, writer.id}, writers)) return false;
+  // A user's private group has the user's number, is the first group of nobody else, and names nobody else.
+  const auto is_trusted = [&](uint32_t user) { return is_among({Writer::Kind::user, user}, writers); };
+  if (!is_trusted(writer.id)) return false;
   const auto record = group_of(writer.id);
-  return !record || std::all_of(record->members.begin(), record->members.end(), [&](const std::string& name) {
+  if (!record || !is_first_group_of_trusted_only(writer.id, local_accounts(), is_trusted)) return false;
+  return std::all_of(record->members.begin(), record->members.end(), [&](const std::string& name) {
     const auto user = user_named(name);
-    return user && is_among({Writer::Kind::user, user->id}, writers);
+    return user && is_trusted(user->id);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "core/registry/step.h"
 #include "core/registry/remnants.h"
 #include "core/threads/fork.h"
+#include "sdk/tools/module_name.h"
 
 #include <algorithm>
 #include <cstring>
@@ -58,6 +59,7 @@ void Backend::initialise() {
   enter_module("init", [&] { check(source_.init(host_table(), &table_)); });
   clear_unknown_slots(table_);
   try {
+    if (source_.name.empty()) take_name_of_table();
     check_table();
   } catch (...) {
     if (table_.close != nullptr) table_.close(table_.self);
@@ -67,12 +69,20 @@ void Backend::initialise() {
   closed_ = false;
 }
 
+void Backend::take_name_of_table() {
+  const std::string name = table_.name != nullptr ? table_.name : "";
+  if (!tools::is_backend_name(name))
+    fail(FE_INTERNAL, "its init calls it '{}', and a backend's name consists of a-z, 0-9 and _", name);
+  source_.name = name;
+  source_.variant = table_.variant != nullptr ? table_.variant : "";
+}
+
 void Backend::check_table() const {
   if (table_.struct_size < offsetof(fe_backend, close))
     fail(FE_INTERNAL, "its init set the size of its table to {} bytes", table_.struct_size);
   const std::string_view says_name = table_.name != nullptr ? table_.name : "";
   const std::string_view says_variant = table_.variant != nullptr ? table_.variant : "";
-  if (says_name != name() || says_variant != variant())
+  if (!source_.is_renamed && (says_name != name() || says_variant != variant()))
     fail(FE_INTERNAL, "its init calls it '{}{}{}', and its file is named after '{}'", says_name,
          says_variant.empty() ? "" : "-", says_variant, full_name());
   const bool queues = table_.queue_create != nullptr;

@@ -23,8 +23,9 @@ using tools::FileIdentity;
 
 // A module that is ready to be initialised.
 struct ModuleSource {
-  std::string name, variant;
-  std::filesystem::path path;  // the real path; empty when it is linked into the program
+  std::string name, variant;     // without a name both are what its init says
+  std::filesystem::path path;    // the real path; empty when it is linked into the program
+  std::filesystem::path mapped;  // what is mapped: the same, or a copy of it that is gone
   FileIdentity identity;
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
@@ -32,6 +33,7 @@ struct ModuleSource {
   std::optional<int> score;  // its own, when it has one
   int preference = 0;        // without a manifest
   std::function<fe_error*(const fe_host*, fe_backend*)> init;
+  bool is_renamed = false;  // by whom has loaded it: its init calls itself otherwise
   // It is known to leave threads behind: its code stays mapped when it is closed.
   bool leaves_threads = false;
 };
@@ -84,6 +86,7 @@ class Backend : public std::enable_shared_from_this<Backend> {
 
  private:
   void initialise();
+  void take_name_of_table();
   void check_table() const;
   bool enumerate(bool renews_lost);
   void* ask_for(const char* name) const;

@@ -20,17 +20,6 @@ std::vector<std::string> names_of(const PhysicalDevice& device) {
   return names;
 }
 
-// "there is gpu:0 (seen by cuda, vulkan), cpu:0"
-std::string listed(const Listing& listing) {
-  std::vector<std::string> names;
-  names.reserve(listing.devices.size());
-  for (const PhysicalDevice& device : listing.devices) {
-    const std::string seen_by = device.size() > 1 ? fmt::format(" (seen by {})", joined(names_of(device))) : "";
-    names.push_back(device.front()->name() + seen_by);
-  }
-  return names.empty() ? "there is no device at all" : "there is " + joined(names);
-}
-
 }  // namespace
 
 Listing Registry::listing() const {
@@ -43,6 +32,17 @@ Listing Registry::listing() const {
   Listing listing = list_devices(std::move(views), BackendOrder::from_environment());
   names_.assign(begun, listing);
   return listing;
+}
+
+std::string Registry::what_there_is(const Listing& listing) const {
+  std::vector<std::string> names;
+  names.reserve(listing.devices.size());
+  for (const PhysicalDevice& device : listing.devices) {
+    const std::string seen_by = device.size() > 1 ? fmt::format(" (seen by {})", joined(names_of(device))) : "";
+    names.push_back(device.front()->name() + seen_by);
+  }
+  return names.empty() ? "there is no device at all: " + reason_for_no_device(last_load())
+                       : "there is " + joined(names);
 }
 
 std::vector<std::shared_ptr<Device>> Registry::devices() const { return listing().preferred(); }
@@ -70,9 +70,12 @@ void Registry::warn_of_unknown_preferences() const {
 
 std::shared_ptr<Device> Registry::by_name(std::string_view name) const {
   const Listing all = listing();
-  const std::vector<std::shared_ptr<Device>> matching = all.matching(parse_device_name(name));
-  if (matching.empty()) fail(FE_NOT_FOUND, "there is no device '{}'; {}", name, listed(all));
-  return matching.front();
+  const DeviceName wanted = parse_device_name(name);
+  const std::vector<std::shared_ptr<Device>> matching = all.matching(wanted);
+  if (!matching.empty()) return matching.front();
+  std::string reason;
+  if (!all.devices.empty() && !find_backend(wanted.word)) reason = reason_for_no_backend(last_load(), wanted.word);
+  fail(FE_NOT_FOUND, "there is no device '{}'; {}{}{}", name, what_there_is(all), reason.empty() ? "" : "; ", reason);
 }
 
 std::shared_ptr<Device> Registry::view(const std::shared_ptr<Device>& device, std::string_view backend) const {
@@ -94,7 +97,7 @@ std::shared_ptr<Device> Registry::by_kind(fe_device_kind kind) const {
   const Listing all = listing();
   for (const PhysicalDevice& device : all.devices)
     if (device.front()->kind() == kind) return device.front();
-  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), listed(all));
+  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), what_there_is(all));
 }
 
 std::shared_ptr<Device> Registry::best() const {
@@ -102,7 +105,7 @@ std::shared_ptr<Device> Registry::best() const {
   for (const fe_device_kind kind : {FE_DEVICE_GPU, FE_DEVICE_INTEGRATED_GPU, FE_DEVICE_CPU})
     for (const PhysicalDevice& device : all.devices)
       if (device.front()->kind() == kind) return device.front();
-  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", listed(all));
+  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", what_there_is(all));
 }
 
 }  // namespace ferrule

@@ -4,6 +4,7 @@
 #include "sdk/tools/abi_version.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct Manifest {
   tools::AbiVersion abi;
   std::string sha256;  // 64 hexadecimal digits, lower case
   uint64_t size = 0;   // of the file, in bytes
+  // SHA-256 of each library that comes with it, by its path from the module's folder.
+  std::map<std::string, std::string> libraries;
   int rank = 0;        // among the variants of one name in one root: the highest is opened
   int preference = 0;  // among the backends of one kind of device: the highest comes first
   std::vector<std::string> cpu_features;

@@ -87,6 +87,8 @@ std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
 }
 
 std::shared_ptr<Backend> Registry::add(ModuleSource source, fe_score_function score_of) {
+  if (const std::string reason = disabled_reason(source.name); !reason.empty())
+    fail(FE_UNSUPPORTED, "register: backend {} is switched off: {}", source.name, reason);
   if (find_backend(source.name)) fail_argument("register: there is a backend named {} already", source.name);
   if (score_of != nullptr)
     if (const int score = score_of(); score <= 0)
@@ -141,6 +143,16 @@ void Registry::add_static_modules() {
 std::vector<StaticRefusal> Registry::static_refusals() const {
   const std::scoped_lock lock(mutex_);
   return refusals_;
+}
+
+void Registry::remember_load(std::vector<KnownModule> modules) {
+  const std::scoped_lock lock(mutex_);
+  last_load_ = std::move(modules);
+}
+
+LastLoad Registry::last_load() const {
+  const std::scoped_lock lock(mutex_);
+  return last_load_;
 }
 
 std::vector<std::shared_ptr<Backend>> Registry::open_backends() const {

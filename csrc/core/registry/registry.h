@@ -1,6 +1,7 @@
 // The backends and devices of this process.
 #pragma once
 
+#include "core/registry/absence.h"
 #include "core/registry/backend.h"
 #include "core/registry/physical.h"
 #include "core/registry/remnants.h"
@@ -28,7 +29,8 @@ class Registry {
   // The modules that are linked in are there from the first access.
   static Registry& instance();
 
-  // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken.
+  // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken;
+  // unsupported when FERRULE_DISABLE or FERRULE_ONLY leave it out.
   std::shared_ptr<Backend> add(const fe_static_module* module);
   // Initialises a backend whose functions are the program's. Throws as the former does, and for a name that is none.
   std::shared_ptr<Backend> add(const fe_program_backend* program);
@@ -47,6 +49,8 @@ class Registry {
   std::vector<std::shared_ptr<Device>> devices() const;
   // The same, and what all the backends see, from which it comes.
   Listing listing() const;
+  // What a load found, for the errors of those who ask for a device that is not there.
+  void remember_load(std::vector<KnownModule> modules);
   // Says, once, which names in FERRULE_PREFER are no loaded backend's. To be called when all that is to be loaded is.
   void warn_of_unknown_preferences() const;
 
@@ -85,8 +89,12 @@ class Registry {
   // The child of a fork may find one here that is closed, and nobody left who would take it out.
   std::vector<std::shared_ptr<Backend>> backends_;
   std::vector<StaticRefusal> refusals_;
+  LastLoad last_load_;
   mutable DeviceNames names_;
   std::vector<std::shared_ptr<Backend>> open_backends() const;
+  // "there is gpu:0 (seen by cuda, vulkan), cpu:0", or why there is nothing.
+  std::string what_there_is(const Listing& listing) const;
+  LastLoad last_load() const;
 };
 
 // Why FERRULE_DISABLE or FERRULE_ONLY leave a backend out; "" when they do not.

@@ -41,11 +41,11 @@ void let_go_of(ModuleSource& source) {
   if (source.path.empty()) return;  // linked in
   std::shared_ptr<void> code = std::exchange(source.code, nullptr);
   if (source.leaves_threads) {
-    remember(source.path.string(), threads_reason, std::move(code));
+    remember(source.mapped.string(), threads_reason, std::move(code));
     return;
   }
   code.reset();
-  if (DynamicLibrary::is_open(source.path)) remember(source.path.string(), system_reason, nullptr);
+  if (DynamicLibrary::is_open(source.mapped)) remember(source.mapped.string(), system_reason, nullptr);
 }
 
 std::vector<Remnant> remnants() {

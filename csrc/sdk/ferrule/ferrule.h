@@ -48,13 +48,15 @@ FE_API const char *fe_version(void);
 
 /* ---- loading. `options_json` may be NULL: {"dirs": [..]|null, "require": [..], "only": [..], "select": "manifest" |
  * "score", "probe": "auto" | "always" | "never", "trust": "owner" | "manifest-hash" | "any", "reprobe": false,
- * "extra_roots": [..]}; of fe_load, probe, trust and reprobe only. Absent, probe is what FERRULE_PROBE says and trust
- * what FERRULE_TRUST says, else the first word here. The report is JSON: {"roots": [{path, origin, candidates,
- * problem}], "candidates": [{path, root, name, variant, version, state, reason, rank, score, devices, probed, notes,
- * output, files, times, milliseconds}], "remaining": [{path, reason}], "policy", "times": {find, read, hash, probe,
- * open, init}, "milliseconds"}; docs/loading.md says what they mean. With `require` unmet: the error, and the report
- * all the same. */
+ * "extra_roots": [..]}; of fe_load, probe, trust, reprobe and "as_name" only. Absent, probe is what FERRULE_PROBE says
+ * and trust what FERRULE_TRUST says, else the first word here. The report is JSON: {"roots": [{path, origin,
+ * candidates, problem}], "candidates": [{path, root, name, variant, version, state, reason, rank, score, devices,
+ * probed, notes, output, files, times, milliseconds}], "remaining": [{path, reason}], "policy", "times": {find, read,
+ * hash, probe, open, init}, "milliseconds"}; docs/loading.md says what they mean. With `require` unmet: the error, and
+ * the report all the same. */
 FE_API fe_error *fe_load_all(const char *options_json, fe_string **report_json);
+/* One file of any name. "as_name" is what its backend shall be called: a file may be loaded under several names, each
+ * time with static variables of its own. */
 FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_ref **out);
 FE_API fe_error *fe_unload(const char *name);
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
@@ -76,6 +78,8 @@ typedef struct fe_program_backend {
 } fe_program_backend;
 FE_API fe_error *fe_register_backend(const fe_program_backend *backend, fe_backend_ref **out); /* out may be NULL */
 FE_API fe_error *fe_shutdown(void);
+/* The folder of the running program, where applications put backends that they ship: a path in UTF-8. */
+FE_API fe_error *fe_executable_dir(fe_string **out);
 /* Asks every backend for the devices that it has now. A device that was lost (its calls gave FE_DEVICE_LOST) gets a
  * successor of the same name; what lies on it stays an error, and it is closed when nothing of it is held any more. One
  * that is listed no more is lost; one that is listed at another place goes on for what lies on it. */

@@ -26,12 +26,7 @@ class ElfReader {
 
   // The image's problem says what is wrong, if anything is.
   Image read() {
-    Image image;
-    image.format = "ELF";
-    image.problem = read_header(image.is_foreign);
-    if (image.problem.empty()) image.problem = read_segments();
-    if (image.problem.empty()) image.problem = read_dynamic();
-    if (image.problem.empty()) image.problem = read_names(image);
+    Image image = read_library();
     if (!image.problem.empty()) return image;
     image.has_init = find(FE_INIT_SYMBOL).has_value();
     image.has_score = find(FE_SCORE_SYMBOL).has_value();
@@ -44,6 +39,17 @@ class ElfReader {
     AbiVersion version;
     image.problem = read_abi(*symbol, version);
     if (image.problem.empty()) image.abi = std::move(version);
+    return image;
+  }
+
+  // Of any shared object: what it needs, and where that is looked for.
+  Image read_library() {
+    Image image;
+    image.format = "ELF";
+    image.problem = read_header(image.is_foreign);
+    if (image.problem.empty()) image.problem = read_segments();
+    if (image.problem.empty()) image.problem = read_dynamic();
+    if (image.problem.empty()) image.problem = read_names(image);
     return image;
   }
 
@@ -82,6 +88,7 @@ class ElfReader {
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
   static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
+  static constexpr int64_t auxiliary = 0x7ffffffd, filter = 0x7fffffff;  // the system's loader opens these, too
 
 #if defined(__x86_64__) || defined(_M_X64)
   static constexpr uint16_t our_machine = 62;
@@ -164,7 +171,7 @@ class ElfReader {
         if (entry.tag == strings) strings_ = entry.value;
         if (entry.tag == strings_size) strings_size_ = entry.value;
         if (entry.tag == symbols) symbols_ = entry.value;
-        if (entry.tag == needed || entry.tag == old_run_path || entry.tag == run_path) names_.push_back(entry);
+        if (is_library(entry.tag) || entry.tag == old_run_path || entry.tag == run_path) names_.push_back(entry);
       }
       if (strings_ != 0 && symbols_ != 0 && (hash_ != 0 || gnu_hash_ != 0)) return "";
       return "its dynamic segment names no symbols";
@@ -172,13 +179,15 @@ class ElfReader {
     return "it is an ELF file without a dynamic segment";
   }
 
+  static bool is_library(int64_t tag) { return tag == needed || tag == auxiliary || tag == filter; }
+
   // What other files it asks for: a string each, in the table that is known only at the segment's end.
   std::string read_names(Image& image) {
     if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
     for (const Dynamic& entry : names_) {
       const auto name = string_at(entry.value);
       if (!name) return "a name of a library it needs lies outside of its strings";
-      (entry.tag == needed ? image.libraries : image.run_paths).push_back(*name);
+      (is_library(entry.tag) ? image.libraries : image.run_paths).push_back(*name);
     }
     return "";
   }

@@ -23,9 +23,10 @@ inline constexpr std::array<std::string_view, 2> module_endings = {".dylib", ".s
 inline constexpr std::array<std::string_view, 1> module_endings = {".so"};
 #endif
 
-inline bool is_backend_name(std::string_view name) {
+// Whether a backend can be called so.
+inline bool is_backend_name(std::string_view text) {
   const auto is_allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_allowed);
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_allowed);
 }
 
 // Nothing when the file is none of ours.

@@ -1,6 +1,7 @@
 // ferrule-manifest <module> [options]: writes <module's stem>.json beside a module. The last step that touches the
 // file: whatever changes the module afterwards makes its manifest wrong, and the module is refused.
 #include "sdk/tools/module_name.h"
+#include "sdk/tools/own_libraries.h"
 #include "sdk/tools/read_image.h"
 #include "sdk/tools/sha256.h"
 
@@ -37,6 +38,7 @@ constexpr const char* usage =
     "  --version V          of the module, for people\n"
     "  --architecture NAME  of the GPU code inside\n"
     "  --op NAME            what the module computes, for readers\n"
+    "  --library FILE       what will lie beside the module; what lies there already and it needs is found\n"
     "  --output FILE        another place for the manifest\n";
 
 struct Driver {
@@ -47,6 +49,7 @@ struct Arguments {
   std::filesystem::path module, output;
   std::string version;
   std::vector<Driver> drivers;
+  std::vector<std::filesystem::path> libraries;
   int rank = 0, preference = 0;
   std::map<std::string, std::vector<std::string>> lists = {
       {"--device-kind", {}}, {"--cpu-feature", {}}, {"--architecture", {}}, {"--op", {}}};
@@ -102,6 +105,8 @@ Arguments parse(const std::vector<std::string>& words) {
       last_driver(arguments.drivers, word).floor = value;
     else if (word == "--driver-version-file")
       last_driver(arguments.drivers, word).version_file = value;
+    else if (word == "--library")
+      arguments.libraries.emplace_back(value);
     else if (word == "--output")
       arguments.output = value;
     else if (const auto list = arguments.lists.find(word); list != arguments.lists.end())
@@ -126,6 +131,24 @@ nlohmann::ordered_json entry_of(const Driver& driver) {
   return entry;
 }
 
+std::string hash_of(const std::filesystem::path& path) {
+  if (const auto sha256 = ferrule::tools::sha256_of_file(path)) return *sha256;
+  throw std::runtime_error(path.string() + " cannot be read");
+}
+
+// The hashes of the libraries that come with the module, by their paths from its folder.
+nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& image) {
+  nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
+  const std::filesystem::path folder = std::filesystem::canonical(arguments.module).parent_path();
+  for (const auto& library : ferrule::tools::OwnLibraries::of(image, folder)) {
+    if (!library.problem.empty()) throw std::runtime_error(library.path.string() + ": " + library.problem);
+    hashes[library.name] = hash_of(library.path);
+  }
+  for (const std::filesystem::path& library : arguments.libraries)
+    hashes[library.filename().generic_string()] = hash_of(library);
+  return hashes;
+}
+
 nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   const auto name = ferrule::tools::parse_module_name(arguments.module.filename().string());
   if (!name || !name->problem.empty())
@@ -147,6 +170,7 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   manifest["abi"] = {{"major", abi.major}, {"minor", abi.minor}, {"layout_hashes", hashes}};
   manifest["sha256"] = *sha256;
   manifest["size"] = file.size();
+  manifest["libraries"] = libraries_of(arguments, image);
   manifest["rank"] = arguments.rank;
   manifest["preference"] = arguments.preference;
   manifest["cpu_features"] = arguments.lists.at("--cpu-feature");

@@ -3,11 +3,13 @@
  * names of their own; TEST_UUIDS and TEST_ADDRESSES
  * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
  * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, a code,
- * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first. */
+ * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first; TEST_NEEDS is a variable
+ * of a library that it is linked with. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
 #include <fenv.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +45,7 @@
 #ifndef TEST_INIT_FAILS
 #define TEST_INIT_FAILS FE_OK
 #endif
-enum fault { FAULT_NONE, FAULT_ABORT, FAULT_HANG, FAULT_ROUNDING, FAULT_VARIABLE, FAULT_WORDS };
+enum fault { FAULT_NONE, FAULT_ABORT, FAULT_KILL, FAULT_HANG, FAULT_ROUNDING, FAULT_VARIABLE, FAULT_WORDS };
 #ifndef TEST_FAULT
 #define TEST_FAULT FAULT_NONE
 #endif
@@ -68,6 +70,9 @@ static void commit(enum fault fault) {
       break;
     case FAULT_ABORT:
       abort();
+    case FAULT_KILL:
+      raise(SIGKILL); /* as a system without memory does */
+      break;
     case FAULT_HANG:
       for (;;) pause();
     case FAULT_ROUNDING:
@@ -82,6 +87,11 @@ static void commit(enum fault fault) {
       break;
   }
 }
+
+#ifdef TEST_NEEDS
+extern int TEST_NEEDS;
+int *needed = &TEST_NEEDS;
+#endif
 
 static const fe_host *host;
 static uint32_t devices = TEST_DEVICES;

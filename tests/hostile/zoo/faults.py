@@ -62,6 +62,13 @@ OTHERS = [
     fault("spin", "spin", rf"{TOO_LONG}.*'compile'", "compile"),
     fault("success", "leave_at_once", r"ended its process with exit status 0 \(step 'execute'", "execute"),
     Creature("stopped", "probe_failed", rf"{TOO_LONG}.*'compile'", source="stopped.c"),
+    Creature(
+        "killed",
+        "probe_failed",
+        r"ended by SIGKILL \(step 'compile'",
+        source="stopped.c",
+        defines=("ZOO_SIGNAL=SIGKILL",),
+    ),
     Creature("wrong_answer", "probe_failed", "wrong|instead of", source="wrong_answer.c"),
     Creature("score_zero", "incompatible", r"score 0", defines=("ZOO_SCORE=0",)),
     Creature("no_device", "no_device", "no device", defines=("ZOO_DEVICE_COUNT=0",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -37,6 +38,8 @@ def test_a_foreign_module_has_a_manifest_and_exports_three_symbols(module: Path)
     assert manifest["name"] == "mine"
     assert manifest["device_kinds"] == ["cpu"]
     assert manifest["ops"] == ["add"]
+    numbers = module.parent / "numbers" / "libmine_numbers.so"
+    assert manifest["libraries"] == {numbers.name: hashlib.sha256(numbers.read_bytes()).hexdigest()}
     symbols = {line.split()[-1] for line in output_of("nm", "-D", "--defined-only", module).splitlines()}
     assert symbols == {"ferrule_backend_abi", "ferrule_backend_score", "ferrule_backend_init"}
 

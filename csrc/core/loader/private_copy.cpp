@@ -1,0 +1,72 @@
+#include "core/loader/private_copy.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#if !defined(_WIN32)
+#include <cerrno>
+#include <cstdlib>
+#include <unistd.h>
+#endif
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+#if !defined(_WIN32)
+fs::path new_folder() {
+  fs::path base = environment("TMPDIR").value_or("/tmp");
+  if (!base.is_absolute()) base = "/tmp";
+  std::string pattern = (base / "ferrule-copy-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr)
+    fail(FE_IO, "no folder for a copy of it could be made in {}: {}", base.string(),
+         std::generic_category().message(errno));
+  return fs::canonical(pattern);
+}
+
+bool copy_bytes(tools::FileBytes& from, const fs::path& to) {
+  std::ofstream out(to, std::ios::binary);
+  std::vector<char> part(std::size_t{1} << 20);
+  for (uint64_t done = 0; done < from.size();) {
+    const auto count = static_cast<std::size_t>(std::min<uint64_t>(part.size(), from.size() - done));
+    if (!from.read_now(done, part.data(), count)) return false;
+    out.write(part.data(), static_cast<std::streamsize>(count));
+    done += count;
+  }
+  out.close();
+  return out.good();
+}
+#endif
+
+}  // namespace
+
+#if defined(_WIN32)
+PrivateCopy::PrivateCopy(tools::FileBytes&, const fs::path&) {
+  fail(FE_UNSUPPORTED, "it is loaded already under another name, and on this system a file can be opened once");
+}
+#else
+PrivateCopy::PrivateCopy(tools::FileBytes& file, const fs::path& name) : folder_(new_folder()), path_(folder_ / name) {
+  const bool is_whole = copy_bytes(file, path_);
+  file_.emplace(path_, tools::Links::refuse);
+  if (is_whole && file_->is_open()) return;
+  const std::string place = path_.string();
+  std::error_code problem;
+  fs::remove_all(folder_, problem);
+  fail(FE_IO, "no copy of it could be written to {}", place);
+}
+#endif
+
+PrivateCopy::~PrivateCopy() {
+  std::error_code problem;
+  fs::remove_all(folder_, problem);
+}
+
+}  // namespace ferrule

@@ -1,0 +1,138 @@
+#include "core/loader/vulkan_files.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/json_object.h"
+#include "core/loader/driver.h"
+#include "sdk/tools/file_bytes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t largest_manifest = 1 << 20;  // bytes; of a larger one the file's numbers alone count
+constexpr std::size_t most_files = 256;         // of a folder
+
+// docs/LoaderDriverInterface.md and docs/LoaderLayerInterface.md of the Vulkan loader: variables with lists of files or
+// folders. VK_ICD_FILENAMES is the older name of VK_DRIVER_FILES.
+constexpr const char* list_variables[] = {
+    "VK_ICD_FILENAMES",  "VK_DRIVER_FILES",        "VK_ADD_DRIVER_FILES",       "VK_LAYER_PATH",
+    "VK_ADD_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"};
+constexpr const char* subfolders[] = {"icd.d", "explicit_layer.d", "implicit_layer.d", "loader_settings.d"};
+
+// Those of a list, or what the standard of XDG says when it is unset.
+void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
+  std::vector<std::string> named = environment_paths(variable);
+  if (named.empty()) named = std::move(otherwise);
+  for (std::string& path : named) bases.emplace_back(std::move(path));
+}
+
+// Of configuration and data, the user's own first.
+std::vector<fs::path> base_folders() {
+  std::vector<fs::path> bases;
+  const auto in_home = [](const char* folder) {
+    const auto home = environment("HOME");
+    return home ? std::vector<std::string>{(fs::path(*home) / folder).string()} : std::vector<std::string>();
+  };
+  add_list(bases, "XDG_CONFIG_HOME", in_home(".config"));
+  add_list(bases, "XDG_CONFIG_DIRS", {"/etc/xdg"});
+  for (const char* folder : {"/etc", "/usr/local/etc"}) bases.emplace_back(folder);
+  add_list(bases, "XDG_DATA_HOME", in_home(".local/share"));
+  add_list(bases, "XDG_DATA_DIRS", {"/usr/local/share", "/usr/share"});
+  return bases;
+}
+
+std::string numbers_of(const fs::path& path) {
+  std::error_code problem;
+  const fs::path real = fs::canonical(path, problem);
+  const auto identity = problem ? std::nullopt : tools::FileBytes::identity_at(real);
+  if (!identity) return "absent";
+  return fmt::format("{} {} {} {} {} {}", real.string(), identity->device, identity->inode, identity->size,
+                     identity->modified_ns, identity->changed_ns);
+}
+
+// A path from the folder of the manifest, or a name that the system's loader looks up.
+fs::path path_of_library(const std::string& named, const fs::path& manifest) {
+  if (fs::path(named).is_absolute()) return named;
+  if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / named;
+  return find_library(named).value_or(named);
+}
+
+void add_libraries(const nlohmann::json& owner, std::vector<std::string>& libraries) {
+  if (!owner.is_object()) return;
+  if (const auto found = owner.find("library_path"); found != owner.end() && found->is_string())
+    libraries.push_back(found->get<std::string>());
+}
+
+// What a manifest of a driver, or of one or more layers, has under "library_path"; nothing of what is no such text.
+std::vector<std::string> libraries_named_in(const fs::path& manifest) {
+  std::vector<std::string> libraries;
+  tools::FileBytes file(manifest);
+  if (!file.is_open() || file.size() > largest_manifest) return libraries;
+  try {
+    const nlohmann::json json = parse_json(file.text().value_or(""));
+    if (!json.is_object()) return libraries;
+    for (const char* key : {"ICD", "layer"})
+      if (const auto found = json.find(key); found != json.end()) add_libraries(*found, libraries);
+    if (const auto found = json.find("layers"); found != json.end() && found->is_array())
+      for (const nlohmann::json& layer : *found) add_libraries(layer, libraries);
+  } catch (const Error&) {
+    // The Vulkan loader passes it over, too.
+  }
+  return libraries;
+}
+
+void add_manifest(const fs::path& manifest, std::string& state) {
+  state += fmt::format("{} {}\n", manifest.string(), numbers_of(manifest));
+  for (const std::string& library : libraries_named_in(manifest))
+    state += fmt::format("  {} {}\n", library, numbers_of(path_of_library(library, manifest)));
+}
+
+std::vector<fs::path> manifests_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code problem;
+  for (fs::directory_iterator it(folder, problem), end; !problem && it != end && files.size() < most_files;
+       it.increment(problem))
+    if (it->path().extension() == ".json") files.push_back(it->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+bool uses_vulkan(const Manifest& manifest) {
+  return std::any_of(manifest.driver.begin(), manifest.driver.end(), [](const DriverNeed& need) {
+    const std::string name = lower_case(fs::path(need.library).filename().string());
+    return name.starts_with("libvulkan") || name.starts_with("vulkan-");
+  });
+}
+
+std::vector<fs::path> places_of_vulkan_files() {
+  std::vector<fs::path> places;
+  for (const char* variable : list_variables)
+    for (std::string& path : environment_paths(variable)) places.emplace_back(std::move(path));
+  for (const fs::path& base : base_folders())
+    for (const char* subfolder : subfolders) places.push_back(base / "vulkan" / subfolder);
+  return places;
+}
+
+std::string vulkan_files_state() {
+  std::string state;
+  for (const fs::path& place : places_of_vulkan_files()) {
+    std::error_code problem;
+    if (fs::is_directory(place, problem))
+      for (const fs::path& manifest : manifests_in(place)) add_manifest(manifest, state);
+    else if (fs::exists(place, problem))
+      add_manifest(place, state);
+  }
+  return state;
+}
+
+}  // namespace ferrule

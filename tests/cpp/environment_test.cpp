@@ -1,0 +1,64 @@
+// What environment() tells, and to whom.
+#include "core/environment.h"
+
+#include "other_process.h"
+#include "variable.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#endif
+
+namespace ferrule::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t caller = 1, owner = 65534;
+constexpr const char* told = "T_RIGHTS";  // in the process of the test below, that of a setuid program
+
+// Runs in an ordinary process, and, started by the test below, in one with more rights than its caller.
+TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
+  const bool is_setuid = std::getenv(told) != nullptr;
+  EXPECT_EQ(has_more_rights_than_its_caller(), is_setuid);
+  const Variable variable("T_VARIABLE", "a:b");
+  EXPECT_EQ(environment("T_VARIABLE").has_value(), !is_setuid);
+  EXPECT_EQ(environment_paths("T_VARIABLE").size(), is_setuid ? 0u : 2u);
+  EXPECT_EQ(environment_names("T_VARIABLE").size(), is_setuid ? 0u : 1u);
+}
+
+#if defined(__linux__)
+TEST(Environment, IsUnsetInASetuidProgram) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives a program to somebody else";
+  std::string pattern = (fs::temp_directory_path() / "ferrule-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const fs::path folder = pattern, program = folder / "program";
+  struct statvfs system {};
+  ASSERT_EQ(statvfs(folder.c_str(), &system), 0);
+  if ((system.f_flag & ST_NOSUID) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) {
+    fs::remove_all(folder);
+    GTEST_SKIP() << "no program here gets more rights than its caller has";
+  }
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  fs::copy_file("/proc/self/exe", program);
+  ASSERT_EQ(chown(program.c_str(), owner, owner), 0);
+  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+  EXPECT_TRUE(in_processes(1, [&](int) {
+    if (setenv(told, "1", 1) != 0 || chdir("/") != 0 || setgid(caller) != 0 || setuid(caller) != 0) return false;
+    execl(program.c_str(), program.c_str(), "--gtest_filter=Environment.IsUnsetForWhoHasMoreRightsThanItsCaller",
+          static_cast<char*>(nullptr));
+    return false;
+  }));
+  fs::remove_all(folder);
+}
+#endif
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,0 +1,19 @@
+/* A library that a module needs, or that such a library needs. It tells when it is opened. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((constructor)) static void opened(void) {
+  const char *path = getenv("FERRULE_TEST_NOTES");
+  FILE *file = path != NULL ? fopen(path, "a") : NULL;
+  if (file == NULL) return;
+  fputs("opened " TEST_NAME "\n", file);
+  fclose(file);
+}
+
+__attribute__((visibility("default"))) extern int TEST_SYMBOL;
+#ifdef TEST_NEEDS
+extern int TEST_NEEDS;
+int *needed_by_library = &TEST_NEEDS;
+#endif
+int TEST_SYMBOL = 1;
