@@ -29,8 +29,8 @@ typedef struct fe_module_queue fe_module_queue;
 typedef struct fe_module_event fe_module_event;
 typedef struct fe_module_executable fe_module_executable;
 
-/* Work on elements [begin, end); an error ends the loop early. No other range of the loop has the number `thread` at the
- * same time. It is below fe_host.thread_count() and, unless the loop runs on one thread alone, below its limit. */
+/* Work on elements [begin, end); an error ends the loop early. No other range of the loop has the number `thread` at
+ * the same time. It is below fe_host.thread_count() and, unless the loop runs on one thread alone, below its limit. */
 typedef fe_error *(*fe_range_function)(void *argument, int64_t begin, int64_t end, uint32_t thread);
 
 /* Returns an error (cancelled) when the caller of compute wants it to end. */

@@ -269,9 +269,9 @@ FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,
 /* {"nodes": [{node, op, device, kernel, reason}], "constants": [{name, device, placement}]} */
 FE_API fe_error *fe_compiled_placement(const fe_compiled *compiled, fe_string **json);
 /* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, or, where out_memory[i] is not NULL,
- * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. out_memory may overlap inputs, but
- * neither constants of the graph nor each other. New arrays never share memory with an input that its owner may write.
- * scalars may be NULL (defaults). */
+ * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. out_memory may overlap inputs,
+ * but neither constants of the graph nor each other. New arrays never share memory with an input that its owner may
+ * write. scalars may be NULL (defaults). */
 FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size_t input_count,
                             const fe_scalar *scalars, size_t scalar_count, void *const *out_memory,
                             const uint64_t *out_bytes, fe_array **outputs, size_t output_count,
