@@ -3,7 +3,7 @@
 
 #include "core/loader/driver.h"
 #include "core/loader/find.h"
-#include "core/loader/vulkan_files.h"
+#include "core/loader/driver_files.h"
 #include "core/loader/manifest.h"
 #include "core/loader/read.h"
 
@@ -135,9 +135,9 @@ class LoaderVulkanFiles : public LoaderTest {
     write_file(manifest, nlohmann::json{{"ICD", {{"library_path", library}}}}.dump());
   }
   void expect_change(const char* what) {
-    const std::string now = vulkan_files_state();
+    const std::string now = driver_files_state(tools::driver_interfaces[0]);
     EXPECT_NE(now, state_) << what;
-    EXPECT_EQ(vulkan_files_state(), now) << what;
+    EXPECT_EQ(driver_files_state(tools::driver_interfaces[0]), now) << what;
     state_ = now;
   }
   std::string state_;
@@ -148,7 +148,7 @@ class LoaderVulkanFiles : public LoaderTest {
 };
 
 TEST_F(LoaderVulkanFiles, DriversAndLayersOfTheStandardFoldersCount) {
-  state_ = vulkan_files_state();
+  state_ = driver_files_state(tools::driver_interfaces[0]);
   const fs::path driver = folder_ / "data/vulkan/icd.d/t.json", library = folder_ / "data/vulkan/icd.d/libt.so";
   put_driver(driver, "./libt.so");
   expect_change("a driver has come");
@@ -175,7 +175,7 @@ TEST_F(LoaderVulkanFiles, WhatVariablesNameCounts) {
   const fs::path driver = folder_ / "t.json";
   for (const char* name : {"VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH"}) {
     const Variable named(name, "/nowhere:" + (name == std::string("VK_LAYER_PATH") ? folder_ : driver).string());
-    state_ = vulkan_files_state();
+    state_ = driver_files_state(tools::driver_interfaces[0]);
     put_driver(driver, std::string("/nowhere/") + name);
     expect_change(name);
   }
@@ -191,7 +191,7 @@ TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
   fs::create_symlink("nowhere", folder / "dangling.json");
   fs::create_directory(folder / "folder.json");
   for (const char* name : {"text", "list", "odd", "large", "dangling", "folder"})
-    EXPECT_CONTAINS(vulkan_files_state(), (folder / name).string() + ".json");
+    EXPECT_CONTAINS(driver_files_state(tools::driver_interfaces[0]), (folder / name).string() + ".json");
 }
 
 TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesThatUseVulkan) {

@@ -1,8 +1,8 @@
 #include "core/loader/driver.h"
 
 #include "core/environment.h"
+#include "core/loader/driver_files.h"
 #include "core/loader/run_paths.h"
-#include "core/loader/vulkan_files.h"
 #include "core/threads/once.h"
 #include "sdk/tools/file_bytes.h"
 #include "sdk/tools/sha256.h"
@@ -198,11 +198,11 @@ std::string libraries_state(const Candidate& candidate) {
       add_library(need.library, find_library(need.library));
       if (!need.version_file.empty()) state += line_about(need.version_file);
     }
-  if (candidate.manifest && uses_vulkan(*candidate.manifest)) {
+  if (const auto* driver_interface = candidate.manifest ? driver_interface_of(*candidate.manifest) : nullptr) {
     tools::Sha256 files;  // there may be many, and a key is bounded
-    const std::string text = vulkan_files_state();
+    const std::string text = driver_files_state(*driver_interface);
     files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-    state += fmt::format("vulkan {}\n", files.finish());
+    state += fmt::format("{} {}\n", driver_interface->folder, files.finish());
   }
 #if defined(__linux__)
   for (const tools::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);

@@ -26,8 +26,8 @@ std::optional<std::string> driver_version(const DriverNeed& need);
 std::string complaint_about_driver(const DriverNeed& need);
 
 // A text that is another one when a driver is: which files lie behind the libraries that the module asks for, in its
-// manifest or by itself, or that come with it; with Vulkan's loader among the former, also behind what that reads. The
-// C library does not count.
+// manifest or by itself, or that come with it; where a loader of drivers is among the former (driver_files.h), also
+// behind what that reads. The C library does not count.
 std::string libraries_state(const Candidate& candidate);
 // The same for the versions that the kernel's drivers tell; "" where they tell none.
 std::string versions_of_kernel_drivers();

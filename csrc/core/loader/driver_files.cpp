@@ -1,4 +1,4 @@
-#include "core/loader/vulkan_files.h"
+#include "core/loader/driver_files.h"
 
 #include "core/environment.h"
 #include "core/error.h"
@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t largest_manifest = 1 << 20;  // bytes; of a larger one the file's numbers alone count
 constexpr std::size_t most_files = 256;         // of a folder
-
-// docs/LoaderDriverInterface.md and docs/LoaderLayerInterface.md of the Vulkan loader: variables with lists of files or
-// folders. VK_ICD_FILENAMES is the older name of VK_DRIVER_FILES.
-constexpr const char* list_variables[] = {
-    "VK_ICD_FILENAMES",  "VK_DRIVER_FILES",        "VK_ADD_DRIVER_FILES",       "VK_LAYER_PATH",
-    "VK_ADD_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"};
-constexpr const char* subfolders[] = {"icd.d", "explicit_layer.d", "implicit_layer.d", "loader_settings.d"};
 
 // Those of a list, or what the standard of XDG says when it is unset.
 void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
@@ -84,7 +77,7 @@ std::vector<std::string> libraries_named_in(const fs::path& manifest) {
     if (const auto found = json.find("layers"); found != json.end() && found->is_array())
       for (const nlohmann::json& layer : *found) add_libraries(layer, libraries);
   } catch (const Error&) {
-    // The Vulkan loader passes it over, too.
+    // The loader of the drivers passes it over, too.
   }
   return libraries;
 }
@@ -107,25 +100,29 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 
 }  // namespace
 
-bool uses_vulkan(const Manifest& manifest) {
-  return std::any_of(manifest.driver.begin(), manifest.driver.end(), [](const DriverNeed& need) {
-    const std::string name = lower_case(fs::path(need.library).filename().string());
-    return name.starts_with("libvulkan") || name.starts_with("vulkan-");
-  });
+const tools::DriverInterface* driver_interface_of(const Manifest& manifest) {
+  for (const tools::DriverInterface& driver_interface : tools::driver_interfaces)
+    for (const DriverNeed& need : manifest.driver) {
+      const std::string name = lower_case(fs::path(need.library).filename().string());
+      for (const std::string_view beginning : driver_interface.libraries)
+        if (name.starts_with(beginning)) return &driver_interface;
+    }
+  return nullptr;
 }
 
-std::vector<fs::path> places_of_vulkan_files() {
+std::vector<fs::path> places_of_driver_files(const tools::DriverInterface& driver_interface) {
   std::vector<fs::path> places;
-  for (const char* variable : list_variables)
+  for (const char* variable : driver_interface.variables)
     for (std::string& path : environment_paths(variable)) places.emplace_back(std::move(path));
   for (const fs::path& base : base_folders())
-    for (const char* subfolder : subfolders) places.push_back(base / "vulkan" / subfolder);
+    for (const std::string_view subfolder : driver_interface.subfolders)
+      places.push_back(base / driver_interface.folder / subfolder);
   return places;
 }
 
-std::string vulkan_files_state() {
+std::string driver_files_state(const tools::DriverInterface& driver_interface) {
   std::string state;
-  for (const fs::path& place : places_of_vulkan_files()) {
+  for (const fs::path& place : places_of_driver_files(driver_interface)) {
     std::error_code problem;
     if (fs::is_directory(place, problem))
       for (const fs::path& manifest : manifests_in(place)) add_manifest(manifest, state);
