@@ -169,7 +169,7 @@ TEST_F(LoaderFaults, NamesThatNoModuleCanHave) {
   EXPECT_CONTAINS(row(report, "Shout").reason, "a backend's name consists of a-z, 0-9 and _");
   EXPECT_CONTAINS(row(report, "t_two-").reason, "ends with a dash");
   EXPECT_EQ(report.roots.at(0).candidates, 3u);
-  EXPECT_EQ(error_of([&] { load(root() / "libother.so"); }).code(), FE_INVALID_ARGUMENT);
+  EXPECT_EQ(load(root() / "libother.so")->name(), "t_two");  // named on purpose: any file name will do
 }
 
 TEST_F(LoaderFaults, WhatIsNoRegularFileIsARowThatSaysWhatItIs) {

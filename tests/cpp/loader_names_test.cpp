@@ -7,7 +7,7 @@
 namespace ferrule::test {
 namespace {
 
-class LoaderNames : public LoaderTest {
+class LoaderGivenNames : public LoaderTest {
  protected:
   fs::path put_as(const std::string& stem, const std::string& file_name) {
     const fs::path to = root() / file_name;
@@ -23,7 +23,7 @@ class LoaderNames : public LoaderTest {
   Registry& registry = Registry::instance();
 };
 
-TEST_F(LoaderNames, FileOfAnyNameIsLoadedWhenItIsNamed) {
+TEST_F(LoaderGivenNames, FileOfAnyNameIsLoadedWhenItIsNamed) {
   for (const char* name : {"mine.so", "mine", "libferrule-Odd Name.so", "libferrule-t_two.so.1"}) {
     const fs::path path = put_as("t_plain", name);
     const auto backend = load(path);
@@ -36,7 +36,7 @@ TEST_F(LoaderNames, FileOfAnyNameIsLoadedWhenItIsNamed) {
   EXPECT_TRUE(load_from({root()}).rows.empty() || !registry.find_backend("t_plain")) << "a folder is searched by names";
 }
 
-TEST_F(LoaderNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
+TEST_F(LoaderGivenNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
   const fs::path path = put_as("t_pair-low", "mine.so");
   EXPECT_EQ(load(path)->full_name(), "t_pair-low");
   registry.unload("t_pair");
@@ -46,7 +46,7 @@ TEST_F(LoaderNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
   EXPECT_EQ(registry.find_backend("t_pair"), nullptr);
 }
 
-TEST_F(LoaderNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
+TEST_F(LoaderGivenNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
   const fs::path path = put_as("t_plain", "mine.so");
   const nlohmann::json manifest = {{"name", "t_plain"},
                                    {"abi",
@@ -69,7 +69,7 @@ TEST_F(LoaderNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
   EXPECT_CONTAINS(reason_of_load(path), "'name' is 'No Name', and a backend's name consists of");
 }
 
-TEST_F(LoaderNames, OneFileUnderTwoNamesIsTwoBackends) {
+TEST_F(LoaderGivenNames, OneFileUnderTwoNamesIsTwoBackends) {
   const fs::path path = put(root(), "t_named");
   const auto first = load_as(path, "t_first"), second = load_as(path, "t_second"), own = load(path);
   EXPECT_EQ(first->name(), "t_first");
@@ -91,7 +91,7 @@ TEST_F(LoaderNames, OneFileUnderTwoNamesIsTwoBackends) {
   EXPECT_FALSE(contains(text_of_file("/proc/self/maps"), "libferrule-t_named"));
 }
 
-TEST_F(LoaderNames, CopiesLeaveNoFiles) {
+TEST_F(LoaderGivenNames, CopiesLeaveNoFiles) {
   const Variable temporary("TMPDIR", root("temporary"));
   const fs::path path = put(root(), "t_plain");
   load(path);
@@ -102,14 +102,14 @@ TEST_F(LoaderNames, CopiesLeaveNoFiles) {
   EXPECT_CONTAINS(reason_of_load(path, "t_other"), "no folder for a copy of it could be made in /nowhere");
 }
 
-TEST_F(LoaderNames, NameThatIsGivenIsTheOneThatIsSwitchedOff) {
+TEST_F(LoaderGivenNames, NameThatIsGivenIsTheOneThatIsSwitchedOff) {
   const fs::path path = put(root(), "t_plain");
   const Variable disable("FERRULE_DISABLE", "t_other");
   EXPECT_CONTAINS(reason_of_load(path, "t_other"), "FERRULE_DISABLE names it");
   EXPECT_EQ(load_as(path, "t_another")->name(), "t_another");
 }
 
-TEST_F(LoaderNames, NameThatIsTakenOrNoneIsAnError) {
+TEST_F(LoaderGivenNames, NameThatIsTakenOrNoneIsAnError) {
   const fs::path path = put(root(), "t_plain"), other = put(root(), "t_two");
   load(path);
   EXPECT_EQ(error_of([&] { load_as(other, "t_plain"); }).code(), FE_INVALID_ARGUMENT);
@@ -119,7 +119,7 @@ TEST_F(LoaderNames, NameThatIsTakenOrNoneIsAnError) {
   EXPECT_EQ(error_of([] { load_options(R"({"as_name": 7})"); }).code(), FE_INVALID_ARGUMENT);
 }
 
-TEST_F(LoaderNames, ReloadKeepsTheNameThatWasGiven) {
+TEST_F(LoaderGivenNames, ReloadKeepsTheNameThatWasGiven) {
   const fs::path path = put(root(), "t_version");
   load_as(path, "t_mine");
   put(root(), "t_version.next", "t_version");
@@ -128,13 +128,13 @@ TEST_F(LoaderNames, ReloadKeepsTheNameThatWasGiven) {
   EXPECT_EQ(now->version(), "2");
 }
 
-TEST_F(LoaderNames, WhatIsNoModuleIsSaidByWhatItIs) {
+TEST_F(LoaderGivenNames, WhatIsNoModuleIsSaidByWhatItIs) {
   write_file(root() / "mine.txt", "hello");
   EXPECT_CONTAINS(reason_of_load(root() / "mine.txt"), "it is a text file that begins with 'hello'");
   EXPECT_CONTAINS(reason_of_load(root()), "it is a folder");
 }
 
-TEST_F(LoaderNames, KindsThatTheManifestDoesNotTellAreANote) {
+TEST_F(LoaderGivenNames, KindsThatTheManifestDoesNotTellAreANote) {
   put_with_manifest(root(), "t_plain", {{"device_kinds", {"gpu", "cpu"}}});
   put_with_manifest(root(), "t_two", {{"device_kinds", {"test", "gpu"}}});
   put_with_manifest(root(), "t_gpu", nlohmann::json::object());
@@ -175,7 +175,7 @@ TEST(RegistryAbsence, NoDeviceAtAllHasACause) {
   EXPECT_EQ(reason_for_no_backend({}, "cpu"), "");
 }
 
-TEST_F(LoaderNames, DeviceOfAModuleThatIsNotLoadedIsSaidWithItsReason) {
+TEST_F(LoaderGivenNames, DeviceOfAModuleThatIsNotLoadedIsSaidWithItsReason) {
   put(root(), "t_two");
   put(root(), "t_plain");
   const Variable disable("FERRULE_DISABLE", "t_plain");

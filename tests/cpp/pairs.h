@@ -6,8 +6,8 @@
 #include <ferrule/ferrule.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <functional>
+#include <latch>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,11 +39,10 @@ void run_pairs(const std::vector<Operation<Object>>& operations, Often often, Ma
       SCOPED_TRACE(std::string(pair[0]->name) + " and " + pair[1]->name);
       for (int round = 0; round < often.objects; ++round) {
         auto object = make();
-        std::atomic<int> waiting{2};
+        std::latch start(2);  // a thread that waits for it leaves the processor to others
         std::vector<std::string> problems[2];
         const auto work = [&](int thread) {
-          --waiting;
-          while (waiting > 0) std::this_thread::yield();
+          start.arrive_and_wait();
           for (int time = 0; time < often.times; ++time) {
             const ErrorPointer error(pair[thread]->run(*object));
             const fe_code code = code_of(error.get());

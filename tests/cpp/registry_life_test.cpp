@@ -132,7 +132,7 @@ TEST_F(RegistryLife, WhatLeavesThreadsBehindStaysMappedOnPurpose) {
     const auto library = DynamicLibrary::open(module);
     ModuleSource source;
     source.name = "t_leaving";
-    source.path = module;
+    source.path = source.mapped = module;
     source.code = library;
     source.init = library->function<fe_init_function>(FE_INIT_SYMBOL);
     source.leaves_threads = true;

@@ -58,7 +58,7 @@ TEST_F(RegistryTest, RegisterObeysTheVariables) {
     const Variable set(variable, value);
     const Error error = error_of([&] { Registry::instance().add(&module); });
     EXPECT_EQ(error.code(), FE_UNSUPPORTED);
-    EXPECT_CONTAINS(std::string(error.what()), "register: module t_static is switched off: " + std::string(variable));
+    EXPECT_CONTAINS(std::string(error.what()), "register: backend t_static is switched off: " + std::string(variable));
   }
   EXPECT_FALSE(is_initialised);
 }

@@ -113,8 +113,8 @@ TEST_F(VulkanBackend, OptionsThatAreWrongAreRefused) {
             "'slow' is no option of this device; it knows validate subgroups cooperative_matrices idle_pipelines "
             "out_of_memory_at device_lost_at shader_fails_at");
   const fe_option negative = {sizeof(fe_option), "idle_pipelines", "-1"};
-  EXPECT_EQ(outcome(backend.device_open(backend.self, 0, &negative, 1, &device)).message,
-            "option idle_pipelines is '-1', and must be >= 0");
+  const std::string refusal = outcome(backend.device_open(backend.self, 0, &negative, 1, &device)).message;
+  EXPECT_NE(refusal.find("option idle_pipelines is '-1', and must be >= 0"), std::string::npos) << refusal;
   const fe_option maybe = {sizeof(fe_option), "validate", "maybe"};
   EXPECT_EQ(outcome(backend.device_open(backend.self, 0, &maybe, 1, &device)).message,
             "option validate is 'maybe', and must be true or false");
