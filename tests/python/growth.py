@@ -68,7 +68,7 @@ class Steps:
         graph = fe.Graph(device=self.device)
         x = graph.input((2, number % 37 + 3), "float32")
         graph.output(x @ graph.constant(np.full((number % 37 + 3, number % 5 + 7), number, "float32")))
-        graph.compile().plan()
+        graph.compile()
 
     def errors(self, number: int) -> None:
         """Sentences of what is refused when it is recorded."""

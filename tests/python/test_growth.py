@@ -21,11 +21,11 @@ MOST = 40
 @pytest.mark.parametrize(
     ("step", "count"),
     [
-        ("lazy", 6000),
-        ("calls", 6000),
-        ("structures", 6000),
-        ("graphs", 6000),
-        ("constants", 6000),
+        ("lazy", 20000),
+        ("calls", 20000),
+        ("structures", 20000),
+        ("graphs", 20000),
+        ("constants", 20000),
         ("errors", 30000),
         ("failures", 30000),
         ("borrowed", 30000),
