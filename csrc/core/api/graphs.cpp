@@ -54,9 +54,10 @@ fe_error* fe_graph_constant(fe_graph* graph, const char* name, fe_array* array, 
     const ArrayPointer list[] = {array->array};
     evaluate(list);
     const ArrayPointer constant = snapshot(array->array);
-    const auto [type, view] = constant->view();
+    const TypedView bytes = constant->view();
+    const std::string placement = constant->placement();  // takes a lock that must not be taken inside of record()
     *value = graph->record(
-        [&](Graph& to, auto&) { return to.add_constant(name ? name : "", type, view, constant->placement()); });
+        [&](Graph& to, auto&) { return to.add_constant(name ? name : "", bytes.type, bytes.view, placement); });
   });
 }
 
