@@ -13,6 +13,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<KnownModule>& modules) {
   std::vector<std::string> names;
+  names.reserve(modules.size());
   for (const KnownModule& module : modules) names.push_back(module.name);
   return names;
 }
@@ -46,7 +47,7 @@ std::string reason_of_only(const std::vector<std::string>& names) {
                                    names.size() == 1 ? "is" : "are", joined(names));
   for (const std::string& name : only)
     if (const std::string meant = nearest(name, names); !meant.empty())
-      return reason + "; did you mean '" + meant + "'?";
+      return fmt::format("{}; did you mean '{}'?", reason, meant);
   return reason;
 }
 
