@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -199,9 +200,23 @@ def faults_of(
     for way in ways:
         at(way.name)
         fault = compare(program, places, way, wanted[way.call])
-        if fault is not None:
+        if fault is not None and not (fault.kind == "bits" and is_right_elsewhere(program, places, way)):
             found.append(fault)
     return found
+
+
+def is_right_elsewhere(program: Program, places: Places, way: Way) -> bool:
+    """Whether the way gives the bits of the steps on arrays that lie otherwise. Sums depend on strides, and what views
+    writable memory is copied by the steps, and not within a graph."""
+    read_only = tuple(dataclasses.replace(memory, writable=False) for memory in program.memories)
+    dense = tuple(dataclasses.replace(one, view=f"np.array({one.view}, order='C')") for one in program.inputs)
+    for other in (dataclasses.replace(program, memories=read_only), dataclasses.replace(program, inputs=dense)):
+        seen, outcome = see_steps(other, places, STEPS_AGAIN if way.call else STEPS)
+        if outcome.error is None and judge_steps(other, seen, way.call) is None:
+            fault = compare(program, places, way, [seen[name] for name in program.outputs])
+            if fault is None:
+                return True
+    return False
 
 
 def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values]) -> Fault | None:
