@@ -16,7 +16,8 @@ from ferrule.testing.programs.program import Program
 class Way:
     """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
     `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
-    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be anything."""
+    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be
+    anything. `without_writing`: the way that does the same and leaves the memory as it is."""
 
     name: str
     code: str
@@ -26,6 +27,7 @@ class Way:
     overwrites: bool = False
     into_inputs: bool = False
     only_traced: bool = False
+    without_writing: str = ""
     needs_second: bool = False
     needs_array: bool = False  # an argument that is an array
 
@@ -76,7 +78,12 @@ WAYS = (
         "one_thread",
         "fe.set_thread_count(1)\noutputs = program(*arguments)\nfe.eval(*outputs)\nfe.set_thread_count(0)\n",
     ),
-    Way("overwritten", "outputs = program(*arguments)\noverwrite()\nfe.eval(*outputs)\n", overwrites=True),
+    Way(
+        "overwritten",
+        "outputs = program(*arguments)\noverwrite()\nfe.eval(*outputs)\n",
+        overwrites=True,
+        without_writing="lazy",
+    ),
     Way("graph", "outputs = fe.graph(program, device=device)(*arguments)\n", traced=True),
     Way(
         "graph_again",
@@ -90,6 +97,7 @@ WAYS = (
         call=1,
         traced=True,
         only_traced=True,
+        without_writing="graph_again",
         needs_array=True,
     ),
     Way("unfused", "outputs = fe.graph(program, device=device, fuse=False)(*arguments)\n", traced=True),
@@ -119,6 +127,7 @@ outputs = [out[traced.index(place)] if place in traced else None for place in ra
 """,
         traced=True,
         into_inputs=True,
+        without_writing="by_hand",
         needs_array=True,
     ),
     Way(
