@@ -69,7 +69,7 @@ class Backend:
         >>> fe.device("cpu").backend.features["variant"]
         'haswell'
         """
-        info = _parse(self._handle.info())
+        info = self.info
         if info["closed"]:
             raise NotFoundError(f"backend {self.name} is not loaded any more")
         features: dict[str, str] = info["features"]
