@@ -10,7 +10,7 @@ namespace {
 class LoaderGivenNames : public LoaderTest {
  protected:
   fs::path put_as(const std::string& stem, const std::string& file_name) {
-    const fs::path to = root() / file_name;
+    fs::path to = root() / file_name;
     fs::copy_file(built(stem), to, fs::copy_options::overwrite_existing);
     return to;
   }
