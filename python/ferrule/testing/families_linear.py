@@ -83,6 +83,11 @@ def matrix_products() -> Family:
             product((3, 4, 20), (20, 9)),
         ),
         plain=(
+            # Few rows whose number is no multiple of a tile's; a depth worth sharing out, of more rows than few;
+            # two rows that may read their other factor where it is.
+            product((15, 7), (7, 40)),
+            product((20, 1_100), (1_100, 20)),
+            product((2, 7), (7, 65)),
             product((5, 7), (7, 4)),
             product((17, 33), (33, 65)),
             product((1, 130), (130, 9)),

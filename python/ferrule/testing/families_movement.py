@@ -33,9 +33,9 @@ def _drawn_of_shape(
 
 
 def copies() -> Family:
-    """Of more columns, too, than are copied in one piece."""
+    """Of more rows and columns, too, than are copied in one piece."""
     family = elementwise(1)
-    return replace(family, large=(*family.large, Problem(((70, 4_100),))))
+    return replace(family, large=(*family.large, Problem(((150, 4_100),))))
 
 
 def reshapes() -> Family:

@@ -17,7 +17,15 @@ NARROW = [65519.0, 65519.99, 65520.0, 3.39e38, 3.4e38, 3.5e38, 2.0**-25, 2.0**-2
 # Halfway between two numbers of each format, the even one of which is below, then above.
 TIES = [s * (2.0**digits + by) for digits in (8, 11, 24) for by in (1, 3) for s in (1, -1)]
 SMALL_TIES = [1 + by * 2.0**-digits for digits in (8, 11, 24) for by in (1, 3)]
-FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES))
+# Beside such a tie by less than a float32 holds: rounded twice, it goes the wrong way.
+BESIDE_TIES = [
+    s * (1 + by * 2.0**-digits + off)
+    for digits in (8, 11, 24)
+    for by in (1, 3)
+    for off in (2.0**-40, -(2.0**-40))
+    for s in (1, -1)
+]
+FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES, *BESIDE_TIES))
 # 2^53 + 1 is no float64: its neighbours are said as integers.
 INTEGER = Domain(edges=(*TIES, *(s * (2**53 + by) for by in (1, 3) for s in (1, -1))))
 
