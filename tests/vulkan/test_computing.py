@@ -32,17 +32,6 @@ print(np.asarray(x + 1).tolist())
     assert after == "[1.0, 2.0, 3.0, 4.0, 5.0]"
 
 
-def test_an_index_of_uint64_that_is_out_of_bounds_is_named_as_it_is(run: Run) -> None:
-    program = """
-x = fe.asarray(np.arange(5, dtype=np.float32), device="vulkan")
-try:
-    np.asarray(fe.take(x, fe.asarray(np.array([1, 2**64 - 1], np.uint64), device="vulkan"), axis=0))
-except fe.Error as error:
-    print(error)
-"""
-    assert "index 18446744073709551615 is out of bounds for axis 0 with size 5" in run(program)
-
-
 def test_one_executable_serves_many_calls_with_other_memory(run: Run) -> None:
     program = """
 compiled = fe.graph(lambda x, y: x * y + x)

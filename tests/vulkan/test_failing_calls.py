@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from vulkan_drivers import Drivers
+from vulkan_drivers import COMPUTING, Drivers
 from vulkan_process import Processes
 
 Run = Callable[..., str]
@@ -78,8 +78,13 @@ def test_memory_that_is_not_there_in_any_size_is_named_with_bytes_and_device(run
 
 
 # An execution takes 300 ms, and what fails is a wait for it, or for a copy.
-WAITS = """
-import json, time
+WAITS = f"""
+import json, os, time
+def executions():
+    try:
+        return open(os.environ["VULKAN_CARD_LOG"]).read().split().count("{COMPUTING}")
+    except FileNotFoundError:  # nothing was submitted yet
+        return 0
 fe.load_all()
 said = []
 def attempt(function):
@@ -93,10 +98,10 @@ def put(number):
     return x
 x = put(3)
 f = fe.graph(lambda x: x * 2)
-began = time.monotonic()
+before, began = executions(), time.monotonic()
 y = attempt(lambda: f(x))
 took = time.monotonic() - began
-assert took >= 0.3, (took, said)
+assert took >= 0.3 or executions() == before, (took, said)
 others = [put(number) for number in range(5)]
 time.sleep(0.4)  # what was not waited for would write now
 for number, other in enumerate(others):
@@ -124,11 +129,11 @@ def test_a_wait_that_fails_ends_with_the_work_all_the_same(
 
 def test_a_device_of_which_nothing_tells_when_its_work_is_over_is_lost(start: Processes, drivers: Drivers) -> None:
     """The wait for the execution fails, and so does the reset that the core waits by then."""
-    program = WAITS.replace("assert took >= 0.3, (took, said)", "")
+    program = WAITS.replace("assert took >= 0.3 or executions() == before, (took, said)", "")
     found = []
     for first in range(1, 6):
         failing = drivers.failing("vkWaitSemaphores", first, 2, OUT_OF_HOST_MEMORY, of_card=True)
-        said = json.loads(start(program, **failing, VULKAN_CARD_DELAYS="300 0").output)
+        said = json.loads(start(program, **{**failing, "VULKAN_CARD_DELAYS": "300 0"}).output)
         found += [sentence for kind, sentence in said if kind == "DeviceLostError" and "counts as lost" in sentence]
     assert found
     assert "vkWaitSemaphores came back with VK_ERROR_OUT_OF_HOST_MEMORY" in found[0]

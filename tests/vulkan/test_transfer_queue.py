@@ -6,11 +6,10 @@ import json
 from collections.abc import Callable
 
 import pytest
-from vulkan_drivers import Drivers
+from vulkan_drivers import COMPUTING, COPYING, Drivers
 
 Run = Callable[..., str]
 
-COMPUTING, COPYING = 0, 1
 DELAYS = [(0, 0), (10, 0), (0, 10)]  # ms before each execution and before each copy
 
 # Steps of all kinds, beside the same in NumPy.

@@ -14,6 +14,7 @@ MESA = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))),
 
 EXPLICIT_LAYERS = Path("/usr/share/vulkan/explicit_layer.d")
 VALIDATION = "VK_LAYER_KHRONOS_validation"
+COMPUTING, COPYING = 0, 1  # the queue families of a card
 
 
 def compile_library(source: str, to: Path, *definitions: str) -> Path:

@@ -10,7 +10,7 @@ namespace {
 
 // As kernels/common.glsl has it.
 struct Fault {
-  enum : uint32_t { none, index, unsigned_index, power } kind;
+  enum : uint32_t { none, index, power } kind;
   uint32_t what;
   int64_t found, limit, axis;
 };
@@ -21,11 +21,8 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
     return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
            " to a negative integer power has no integer result";
   }
-  const bool is_unsigned = fault.kind == Fault::unsigned_index;
-  const std::string found =
-      is_unsigned ? std::to_string(static_cast<uint64_t>(fault.found)) : std::to_string(fault.found);
-  return names.at(fault.what) + ": index " + found + " is out of bounds for axis " + std::to_string(fault.axis) +
-         " with size " + std::to_string(fault.limit);
+  return names.at(fault.what) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
+         std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
 }
 
 constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer

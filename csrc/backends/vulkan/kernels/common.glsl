@@ -20,9 +20,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
   uint what;                   // of an index: the value of the view that the node writes; of a power: the dtype
   int64_t found, limit, axis;  // of an index
 };
-#define FAULT_INDEX 1u           // out of bounds
-#define FAULT_UNSIGNED_INDEX 2u  // one of uint64 that may be negative as int64
-#define FAULT_POWER 3u           // of an integer to a negative one
+#define FAULT_INDEX 1u  // out of bounds
+#define FAULT_POWER 2u  // of an integer to a negative one
 
 layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of the values of the view; element (0, ..., 0) of each

@@ -6,7 +6,6 @@
 #include "item.glsl"
 
 layout(constant_id = 3) const uint INDEX_BYTES = 8;
-layout(constant_id = 4) const bool SIGNED_INDEX = true;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout outer, inner;  // of x: the axes before and behind the one that is indexed
@@ -19,14 +18,10 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
 
 int64_t index_at(uint64_t address, int64_t offset) {
   uint64_t at = address + uint64_t(offset * int64_t(INDEX_BYTES));
-  if (INDEX_BYTES == 1u) return SIGNED_INDEX ? int64_t(RefI8(at).at) : int64_t(RefU8(at).at);
-  if (INDEX_BYTES == 2u) return SIGNED_INDEX ? int64_t(RefI16(at).at) : int64_t(RefU16(at).at);
-  if (INDEX_BYTES == 4u) {
-    // Not int64_t(int): lavapipe of Mesa 22.3 takes its results for non-negative when they are compared.
-    uint low = RefU32(at).at;
-    return packInt2x32(ivec2(low, SIGNED_INDEX && (low & 0x80000000u) != 0u ? -1 : 0));
-  }
-  return RefI64(at).at;
+  if (INDEX_BYTES == 8u) return RefI64(at).at;
+  // Not int64_t(int): lavapipe of Mesa 22.3 takes its results for non-negative when they are compared.
+  uint low = RefU32(at).at;
+  return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
 }
 
 void main() {
@@ -36,11 +31,9 @@ void main() {
   uint64_t row = number / uint64_t(p.inner_count), inner = number - row * uint64_t(p.inner_count);
   uint64_t outer = row / uint64_t(p.index_count), place = row - outer * uint64_t(p.index_count);
   int64_t found = index_at(push.addresses.at[p.indices.value], offset_in(p.indices, place));
-  // One of uint64 that is negative as int64 is out of bounds.
-  bool from_end = found < 0 && SIGNED_INDEX;
-  int64_t index = from_end ? found + p.size : found;
+  int64_t index = found < 0 ? found + p.size : found;
   if (index < 0 || index >= p.size) {
-    report_fault(SIGNED_INDEX ? FAULT_INDEX : FAULT_UNSIGNED_INDEX, p.to, found, p.size, p.axis);
+    report_fault(FAULT_INDEX, p.to, found, p.size, p.axis);
     return;
   }
   int64_t from = offset_in(p.outer, outer) + index * p.stride + offset_in(p.inner, inner);

@@ -18,8 +18,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
   if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
-  const std::string index = abbreviation_of(indices);
-  if (index.front() != 'i' && index.front() != 'u') return refusal("the indices are no integers");
+  if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
   Plan plan = plan_named(by_item_size("take", out));
   if (out.count() == 0) return plan;
   const int64_t axis = node.attributes<fe_take_attributes>().axis;
@@ -38,8 +37,7 @@ Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
                         .axis = axis,
                         .to = node.output_value(0)};
   const auto bytes = static_cast<uint32_t>(indices.item_size());
-  const uint32_t is_signed = index.front() == 'i' ? 1 : 0;
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {value, p.indices.value}, p.to, {bytes, is_signed}));
+  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {value, p.indices.value}, p.to, {bytes}));
   set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
   return plan;
 }
