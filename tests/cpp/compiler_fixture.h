@@ -23,6 +23,7 @@ struct FakeDevice {
   bool takes_bodies = true;                // fused nodes
   std::set<std::string> wants_contiguous;  // ops whose operands must all be contiguous
   std::set<std::string> wants_innermost;   // ops whose operands must have innermost stride 1
+  std::set<std::string> wants_aligned;     // ops whose operands must begin at a multiple of 16 bytes
   bool packs = false;                      // matmul's second operand, where it is constant
   std::size_t asked = 0;                   // calls of supports
 };
@@ -48,6 +49,7 @@ struct FakeTable {
     }
     if (fake.wants_contiguous.contains(op)) out->contiguous_inputs = (1u << node.input_count) - 1;
     if (fake.wants_innermost.contains(op)) out->innermost_inputs = (1u << node.input_count) - 1;
+    if (fake.wants_aligned.contains(op)) out->alignment = 16;
     return 1;
   }
 

@@ -72,6 +72,12 @@ TEST_F(CompilerFuse, AnEpilogueGoesBehindItsMatmul) {
   EXPECT_EQ(ops_of(fused()), "matmul add exp");
 }
 
+TEST_F(CompilerFuse, OneOpAloneIsAnEpilogueAndOtherwiseStaysItself) {
+  const ValueId product = add("matmul", {input({4, 2}), input({2, 3})});
+  graph.outputs = {add("exp", {product}), add("tanh", {input({4, 3})})};
+  EXPECT_EQ(ops_of(fused()), "matmul{exp} tanh");
+}
+
 TEST_F(CompilerFuse, WhatCouldBeDecomposedIsFusedAsItIs) {
   ValueId x = add("matmul", {input({4, 2}), input({2, 3})});
   for (const char* op : {"relu", "silu", "square", "reciprocal"}) x = add(op, {x});

@@ -93,6 +93,22 @@ TEST_F(CompilerLower, InnermostContiguityAloneLeavesOuterStridesAlone) {
             "softmax: %5+0(4, 3)/(3, 1) -> %4\n");
 }
 
+TEST_F(CompilerLower, APartThatBeginsAtAnAlignedByteIsReadWhereItIs) {
+  of_first.wants_aligned = {"softmax"};
+  const ValueId x = add("exp", {input({24})});
+  const auto from = [&](int64_t start) {
+    const ValueId part = add("slice", {x}, {{"starts", List{start}}, {"sizes", List{8}}, {"steps", List{1}}});
+    return add("softmax", {part});
+  };
+  graph.outputs = {from(4), from(6), from(12)};
+  EXPECT_EQ(text_of(laid_out()),
+            "exp: %0+0(24,)/(1,) -> %1\n"
+            "softmax: %1+4(8,)/(1,) -> %3\n"
+            "copy: %1+6(8,)/(1,) -> %8\n"
+            "softmax: %8+0(8,)/(1,) -> %5\n"
+            "softmax: %1+12(8,)/(1,) -> %7\n");
+}
+
 TEST_F(CompilerLower, AnOutputHasMemoryOfItsOwn) {
   const ValueId a = add("exp", {input({2, 3})});
   const ValueId turned = add("permute_dims", {a}, {{"axes", List{1, 0}}});
