@@ -12,6 +12,7 @@ class CompilerLower : public CompilerTest {
     Lowered result = lowered();
     Support support;
     satisfy_layouts(result, first.get(), support);
+    for (const LoweredNode& node : result.nodes) EXPECT_EQ(node.kernel, "t_first") << node.op->name;
     return result;
   }
   // "op(%root +offset shape strides, ...) -> %value", one line a node.
