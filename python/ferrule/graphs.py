@@ -70,7 +70,7 @@ class Graph:
             value = self._graph.input(called, element, wanted, steps)
             self._steps.append(("input", value, called, element.name, wanted, steps))
             symbol = self._symbol(value)
-            self.inputs.append(symbol)
+            self.inputs.append(symbol._another())  # an assignment to the caller's object is none to the graph's input
             self._outdate()
         return symbol
 
@@ -173,16 +173,16 @@ class Graph:
             self._steps.append(("scalar", value, dtype.name, number, place))
             return self._symbol(value)
 
-    def _operand(self, number: Number) -> Array:
-        """A Python number that each compute gives anew."""
+    def _operand(self, number: Number, name: str | None = None) -> Array:
+        """A Python number that each compute gives anew; `name`: of the argument, for messages."""
         with self._lock:
             self._outdate()
-            return self._number(self._numbers.operand(number))
+            return self._number(self._numbers.operand(number), name)
 
-    def _number(self, place: int) -> Array:
+    def _number(self, place: int, name: str | None = None) -> Array:
         kind = type(self._numbers.values[place])
         dtype = np.dtype("float32" if kind is float else "int64" if kind is int else "bool")
-        return Array._of(Symbol(self, place, dtype, (), weak=True))
+        return Array._of(Symbol(self, place, dtype, (), weak=True, name=name))
 
     def _number_of(self, operation: str, *values: object) -> Array:
         """What Python's operator makes of numbers."""

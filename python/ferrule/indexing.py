@@ -213,7 +213,7 @@ def _in_range(index: int, axis: int, size: int) -> int:
 
 def _known_indices(indices: Array, axis: int, size: int) -> NDArray[np.int64]:
     if isinstance(indices._handle, Symbol):
-        refuse("x[indices] = value")
+        refuse("x[indices] = value", indices._handle)
     places = np.asarray(indices)
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
