@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, device, handle_of
-from ferrule._errors import TracingError
+from ferrule._errors import InvalidArgumentError, TracingError
 from ferrule._static_key import Function, MayHoldArraysError
 from ferrule._structure import (
     Arguments,
@@ -47,6 +48,8 @@ class TracedFunction(Function):
     def __init__(
         self, function: Callable[..., Any], cache_size: int, on: Device | str | None, fallback: str, fuse: bool
     ) -> None:
+        if fallback not in ("warn", "allow", "error"):
+            raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._fallback, self._fuse = fallback, fuse
@@ -186,6 +189,23 @@ class TracedFunction(Function):
         """
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, any_layout=True)[0]
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Without its graphs: a decorated function by its name, others by their function and options."""
+        if self._is_found_by_name():
+            return self.__qualname__  # type: ignore[no-any-return, attr-defined]
+        on = None if self._device is None else str(self._device)
+        # The function comes with the state, as it may be a method of an object that has this one.
+        return object.__new__, (TracedFunction,), (self._function, self._size, on, self._fallback, self._fuse)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def _is_found_by_name(self) -> bool:
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for name in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, name, None)
+        return found is self
 
     def cache_info(self) -> CacheInfo:
         return CacheInfo(*self._calls.info())
