@@ -81,7 +81,8 @@ class Array:
 
     @property
     def placement(self) -> str:
-        """How the array came to its bytes: "borrowed", "copied: " and why, "lazy", ..."""
+        """How the array came to its bytes: "borrowed", "owned" (made of the caller's values), "copied: " and why,
+        "lazy", ..."""
         return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
 
     def to_device(self, device: Device | str) -> Array:

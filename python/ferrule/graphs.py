@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ class Graph:
         self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
     ) -> Array:
         """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
-        wanted, element = sizes(shape), as_dtype(dtype)
+        wanted, element = sizes(shape, "input"), as_dtype(dtype)
         steps = None if strides is None else list(strides)
         with self._lock:
             self._open("input")
@@ -357,15 +358,21 @@ class Graph:
     @classmethod
     def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:
         """The graph again, on the device of its name unless another is given."""
+        return cls._from_bytes(data, device, "this")
+
+    @classmethod
+    def _from_bytes(cls, data: bytes, device: Device | str | None, name: str) -> Graph:
+        """`name`: of the file, for messages."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+                arrays = {part: file[part] for part in file.files}
             described = json.loads(arrays.pop("steps").tobytes().decode())
             version, steps, numbers = described["format"], described["steps"], described.get("numbers", [])
-        except (ValueError, KeyError, OSError, EOFError) as error:
-            raise InvalidArgumentError(f"this is no saved graph: {error}") from error
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
+            # What NumPy says of other files is about pickles, which no saved graph has.
+            raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
         if version != FORMAT:
-            raise UnsupportedError(f"the graph was saved in format {version}; this ferrule reads {FORMAT}")
+            raise UnsupportedError(f"{name} was saved in format {version}; this ferrule reads {FORMAT}")
         graph = cls(described["device"] if device is None else device)
         for step, value in numbers:
             graph._numbers.replay(step, value)
@@ -398,7 +405,7 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: Device | str | None = None) -> Graph:
-        return cls.from_bytes(Path(path).read_bytes(), device)
+        return cls._from_bytes(Path(path).read_bytes(), device, str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph.from_bytes, (self.to_bytes(),)
