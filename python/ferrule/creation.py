@@ -28,7 +28,8 @@ def asarray(
 ) -> Array:
     """An array of what NumPy, DLPack, a buffer, or Python's numbers and lists hold.
 
-    NumPy's memory is borrowed where the device can: `copy=False` raises where it cannot, `copy=True` always copies.
+    NumPy's memory, and that of other libraries that have `__dlpack__`, is borrowed where the device can: `copy=False`
+    raises where it cannot, `copy=True` always copies. What has only `__array__` is copied.
     """
     if isinstance(obj, Array):
         array = array_of_number(obj, None if dtype is None else as_dtype(dtype)) if is_number(obj) else obj._another()
