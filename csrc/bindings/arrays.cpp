@@ -11,7 +11,8 @@
 namespace ferrule::python {
 namespace {
 
-// A flat or strided NumPy array, native and aligned, as memory of a device. copy: 0 never, 1 always, 2 if needed.
+// A flat or strided NumPy array, native and aligned, as memory of a device. `copy` as in
+// fe_host_memory.
 ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
   const std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   const std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());

@@ -66,6 +66,24 @@ Attribute default_value_of(const AttributeRow& row) {
   return int64_t{0};
 }
 
+const char* description_of(AttributeType type) {
+  switch (type) {
+    case AttributeType::integer:
+      return "one integer";
+    case AttributeType::real:
+      return "a number";
+    case AttributeType::boolean:
+      return "True or False";
+    case AttributeType::string:
+      return "a string";
+    case AttributeType::integers:
+      return "a list of integers";
+    case AttributeType::dtype:
+      return "a dtype";
+  }
+  return "?";
+}
+
 const char* name_of(AttributeType type) {
   switch (type) {
     case AttributeType::integer:
@@ -127,8 +145,8 @@ Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>
     if (type == AttributeType::real && std::holds_alternative<int64_t>(attribute.value))
       values[i] = static_cast<double>(std::get<int64_t>(attribute.value));
     else if (attribute.value.index() != static_cast<std::size_t>(type))
-      fail_argument("{}: attribute '{}' is a {}, not {} ({})", row.name, attribute.name, name_of(type),
-                    to_string(attribute.value), name_of(static_cast<AttributeType>(attribute.value.index())));
+      fail_argument("{}: {} must be {}, not {}", row.name, attribute.name, description_of(type),
+                    to_string(attribute.value));
     else
       values[i] = attribute.value;
     if (const char* const choices = row.attributes[i].choices; choices)

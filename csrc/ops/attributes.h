@@ -23,6 +23,7 @@ using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<i
 using Attributes = std::vector<Attribute>;
 
 const char* name_of(AttributeType type);
+const char* description_of(AttributeType type);  // for messages: "one integer"
 std::string to_string(const Attribute& value);
 
 // Reads by name; asking for what the row does not have is a programming error (internal).

@@ -21,8 +21,10 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
     if (!accepts(input.accepts, inputs[i].dtype))
-      fail_argument("{}: {} is {}, but needs a {} dtype", row.name, input.name, to_string(inputs[i]),
-                    name_of(input.accepts));
+      fail_argument(
+          "{}: {} is {}, but needs a {} dtype{}", row.name, input.name, to_string(inputs[i]), name_of(input.accepts),
+          accepts(input.accepts, DType::float32) ? fmt::format("; convert it with {}.astype('float32')", input.name)
+                                                 : "");
     element_count(inputs[i].shape);
   }
 }

@@ -127,10 +127,16 @@ _LATER = {
 }
 
 
+# Otherwise the import leaves the module `ferrule.array` here, where NumPy has a function.
+globals().pop("array", None)
+
+
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:
-        raise AttributeError(f"module 'ferrule' has no attribute {name!r}")
+        from ferrule._other_names import advice
+
+        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice(name, __all__)}", name=name)
     from importlib import import_module
 
     value = getattr(import_module(module), name) if module else import_module(f"ferrule.{name}")

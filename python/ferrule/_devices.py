@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ferrule import _ferrule
-from ferrule._errors import NotFoundError
+from ferrule._errors import InvalidArgumentError, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,6 +205,9 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
     wanted = backend.name if isinstance(backend, Backend) else backend
     if isinstance(name, Device):
         return name if wanted is None else Device(name._handle.view(wanted))
+    for value in (name, "" if wanted is None else wanted):
+        if not isinstance(value, str):
+            raise InvalidArgumentError(f'device: takes a Device or a name, such as "cpu" or "gpu:1", not {value!r}')
     return Device(_found(lambda: _ferrule.device_by_name(name, wanted)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._dtypes import DTYPE_NAMES
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
 
 if TYPE_CHECKING:
@@ -28,21 +29,27 @@ def enough_memory(what: str) -> Iterator[None]:
         raise OutOfMemoryError(f"{what}: {error}") from error
 
 
-def from_host(source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str) -> _ferrule.Array:
-    """`copy`: True always, False never (an error where it would be needed), None if needed."""
+def from_host(
+    source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str, *, owned: bool = False
+) -> _ferrule.Array:
+    """`copy`: True always, False never (an error where it would be needed), None if needed. `owned`: nobody else has
+    the memory, so that an array which uses it borrows nothing."""
     if isinstance(source, np.ma.MaskedArray):
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
     if source.ndim > MAX_DIMENSIONS:
         raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {source.ndim}")
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufb" else source.dtype
     if not _ferrule.is_dtype(native.name):
-        raise DTypeError(f"{caller}: dtype {source.dtype} is not supported")
+        raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
     reason = _unlendable(source)
     if reason is not None and copy is False:
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
     if not source.dtype.isnative:  # the one thing that the core cannot copy itself
         swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
         return _ferrule.from_numpy(device, swapped, False, 1)
+    if owned:
+        source.flags.writeable = False
+        return _ferrule.from_numpy(device, source, False, 3)
     return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy])
 
 

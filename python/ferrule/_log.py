@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from ferrule import _ferrule
+from ferrule._errors import InvalidArgumentError
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _NAMES = ("debug", "info", "warning", "error")
@@ -18,6 +19,9 @@ def deliver(level: int, message: str) -> None:
 
 def set_log_level(name: str) -> None:
     """What ferrule's core reports from now on: "debug", "info", "warning" or "error". FERRULE_LOG says so at start."""
-    _ferrule.set_log_level(_NAMES.index(name.lower()))
-    if _LEVELS[_NAMES.index(name.lower())] < logger.getEffectiveLevel():
-        logger.setLevel(_LEVELS[_NAMES.index(name.lower())])
+    if not isinstance(name, str) or name.lower() not in _NAMES:
+        raise InvalidArgumentError(f'set_log_level: takes "debug", "info", "warning" or "error", not {name!r}')
+    level = _NAMES.index(name.lower())
+    _ferrule.set_log_level(level)
+    if _LEVELS[level] < logger.getEffectiveLevel():
+        logger.setLevel(_LEVELS[level])

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
-import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ferrule._devices import Device
+from ferrule._static_key import Identity, is_tuple, static_key
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 
 # A structure is hashable, and equal for calls that one graph serves: ("array",), ("int",), ("float",),
 # ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children).
 Structure = tuple[Any, ...]
-
-
-class Identity:
-    """Something without a useful `==`, which counts as equal to itself only, and is kept alive."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 class Static:
@@ -50,20 +31,6 @@ class Static:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-
-class Function:
-    """Base of callables that count as functions: they are a part of a signature by identity."""
-
-    __slots__ = ()
-
-
-class MayHoldArraysError(Exception):
-    """An object that a signature cannot name: it may hold arrays, and others in the next call."""
-
-    def __init__(self, value: object) -> None:
-        super().__init__()
-        self.value = value
 
 
 class Arguments:
@@ -88,7 +55,7 @@ class Arguments:
         if isinstance(value, np.ndarray) or (isinstance(value, np.generic) and not isinstance(value, (str, bytes))):
             self.arrays.append(self.to_array(value))
             return ("array",)
-        if _is_tuple(value):
+        if is_tuple(value):
             return ("tuple", kind, *map(self.take, value))
         if kind is list:
             return ("list", *map(self.take, value))
@@ -97,50 +64,28 @@ class Arguments:
         return ("static", Static(value))
 
 
-def _is_tuple(value: object) -> bool:
-    return type(value) is tuple or (isinstance(value, tuple) and hasattr(value, "_fields"))
+def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> Iterator[str]:
+    """What the caller would write for the parts of these kinds ("array", "int", "float"): "x", "c['k'][0]"."""
+    kind = structure[0]
+    if kind in kinds:
+        yield label
+    elif kind == "list":
+        for place, child in enumerate(structure[1:]):
+            yield from labels_of(child, f"{label}[{place}]", kinds)
+    elif kind == "tuple":
+        fields = getattr(structure[1], "_fields", None)
+        for place, child in enumerate(structure[2:]):
+            yield from labels_of(child, f"{label}.{fields[place]}" if fields else f"{label}[{place}]", kinds)
+    elif kind == "dict":
+        for name, child in zip(structure[2], structure[3:], strict=True):
+            yield from labels_of(child, f"{label}[{name.value!r}]", kinds)
 
 
-# By identity. Like the traced function itself they may close over arrays, which are constants then.
-_FUNCTIONS = (
-    FunctionType,
-    MethodDescriptorType,
-    WrapperDescriptorType,
-    np.ufunc,
-    type,
-    Function,
-)
-
-
-def static_key(value: Any) -> Hashable:
-    """Equal for what a traced function cannot tell apart; raises MayHoldArraysError for what may change unnoticed."""
-    kind = type(value)
-    if isinstance(value, (enum.Enum, *_FUNCTIONS)):
-        return Identity(value)
-    if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
-        return (kind, repr(value))  # -0.0 equals 0.0, and NaN nothing
-    if value is None or value is Ellipsis or isinstance(value, (int, str, bytes, np.dtype, Device)):
-        return (kind, value)
-    if isinstance(value, slice):
-        return (kind, *map(static_key, (value.start, value.stop, value.step)))
-    if isinstance(value, range):
-        return (kind, value.start, value.stop, value.step)
-    if kind is list or _is_tuple(value):
-        return (kind, *map(static_key, value))
-    if kind is frozenset:
-        return (kind, frozenset(map(static_key, value)))
-    if kind is dict or kind is OrderedDict:
-        return (kind, *((static_key(name), static_key(part)) for name, part in value.items()))
-    if isinstance(value, functools.partial):
-        return (kind, *map(static_key, (value.func, value.args, value.keywords)))
-    if isinstance(value, (MethodType, BuiltinFunctionType)):
-        if value.__self__ is None or isinstance(value.__self__, ModuleType):
-            return Identity(value)
-        return (kind, value.__name__, static_key(value.__self__))
-    if dataclasses.is_dataclass(value) and kind.__dataclass_params__.frozen:
-        fields = dataclasses.fields(value)
-        return (kind, *(static_key(getattr(value, field.name)) for field in fields))
-    raise MayHoldArraysError(value)
+def is_among(array: Array, value: Any) -> bool:
+    """Whether a traced function's result has this very object."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    return any(is_among(array, child) for child in value) if isinstance(value, (tuple, list)) else value is array
 
 
 def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[Any]) -> Any:

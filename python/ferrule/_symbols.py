@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ferrule._errors import TracingError
@@ -21,17 +22,26 @@ class Symbol:
     """A value of a graph under construction.
 
     `weak`: a Python number, which does not promote; `id` is then its place in the graph's Numbers, and `dtype` what it
-    becomes without arrays beside it.
+    becomes without arrays beside it. `name`: of the argument that the number is.
     """
 
-    __slots__ = ("dtype", "graph", "id", "shape", "weak")
+    __slots__ = ("dtype", "graph", "id", "name", "shape", "weak")
 
-    def __init__(self, graph: Graph, id: int, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        id: int,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        weak: bool = False,
+        name: str | None = None,
+    ) -> None:
         self.graph = graph
         self.id = id
         self.dtype = dtype
         self.shape = shape
         self.weak = weak
+        self.name = name
 
     @property
     def ndim(self) -> int:
@@ -42,20 +52,38 @@ class Symbol:
         return self.graph.device
 
 
+def users_frame() -> tuple[FrameType, int]:
+    """The frame of the caller's code that called into ferrule, and the `stacklevel` of a warning about it that the
+    caller of this function issues."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return frame, level
+
+
 def users_line() -> str:
     """Where the caller's code called into ferrule: "model.py:12: `if x > 0:`"."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
     import linecache
 
+    frame, _ = users_frame()
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     return f"{place}: `{text}`" if text else place
 
 
-def refuse(what: str) -> NoReturn:
-    """Raise TracingError: `what` needs the value of a traced array."""
+def refuse(what: str, handle: object = None) -> NoReturn:
+    """Raise TracingError: `what` needs the value of a traced array, or of a Python number of a traced call."""
+    if isinstance(handle, Symbol) and handle.weak:
+        subject = (
+            "the number is computed of Python number arguments"
+            if handle.name is None
+            else f"{handle.name!r} is a Python number argument"
+        )
+        raise TracingError(
+            f"{what} needs a value, at {users_line()}: {subject} of the graph, so its value is not known while it is "
+            "traced. To trace once for each value, pass it in a frozen dataclass; to use it as data, compute with it "
+            "or use ferrule.where."
+        )
     raise TracingError(
         f"{what} needs the value of an array that is being traced, at {users_line()}. "
         "Inside ferrule.graph an array has a shape and a dtype, but no values: use ferrule.where, or compute outside."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -27,7 +27,6 @@ class Array:
 
     __slots__ = ("__weakref__", "_handle")
     _handle: _ferrule.Array | Symbol
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
     __array_priority__ = 1000.0  # `numpy_array + array` is ours
 
     @classmethod
@@ -82,7 +81,8 @@ class Array:
 
     @property
     def placement(self) -> str:
-        """How the array came to its bytes: "borrowed", "copied: " and why, "lazy", ..."""
+        """How the array came to its bytes: "borrowed", "owned" (made of the caller's values), "copied: " and why,
+        "lazy", ..."""
         return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
 
     def to_device(self, device: Device | str) -> Array:
@@ -97,7 +97,7 @@ class Array:
     def _concrete(self, what: str) -> _ferrule.Array:
         handle = self._handle
         if isinstance(handle, Symbol):
-            refuse(what)
+            refuse(what, handle)
         return handle
 
     def _computed(self, what: str) -> _ferrule.Array:
@@ -149,7 +149,13 @@ class Array:
     def __float__(self) -> float:
         return float(self._one("float()"))
 
+    def __round__(self, ndigits: int | None = None) -> int | float:
+        """Python's `round` of the one element; `ferrule.round` is that of arrays."""
+        value: int | float = round(self._one("round()"), ndigits)
+        return value
+
     def __index__(self) -> int:
+        self._refuse_number("index()")
         if self.dtype.kind not in "iu" or self.ndim != 0:
             raise TypeError(f"only integer arrays of 0 dimensions are an index, not {self.dtype}{self.shape}")
         return int(self._one("index()"))
@@ -159,12 +165,25 @@ class Array:
             raise InvalidArgumentError(f"{what}: the array has {self.size} elements, not one")
         return self._host(what).item()
 
+    def _refuse_number(self, what: str) -> None:
+        """Raise TracingError when the array stands for a Python number of a traced call."""
+        if is_number(self):
+            refuse(what, self._handle)
+
+    def __hash__(self) -> int:
+        self._refuse_number("hash()")
+        raise TypeError(
+            "unhashable type: 'Array'; x.item() and x.tolist() are keys of a dict, id(x) where x itself is meant"
+        )
+
     def __len__(self) -> int:
+        self._refuse_number("len()")
         if self.ndim == 0:
             raise TypeError("len() of an array of 0 dimensions")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:
+        self._refuse_number("iteration")
         if self.ndim == 0:
             raise TypeError("iteration over an array of 0 dimensions")
         return (self[index] for index in range(self.shape[0]))
@@ -176,6 +195,21 @@ class Array:
         from ferrule._text import text_of
 
         return text_of(self)
+
+    def __str__(self) -> str:
+        self._refuse_number("str()")
+        return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """The one element as Python formats a number: `f"{loss:.3f}"`. Other arrays are formatted as `str` only."""
+        if self.size == 1 and (spec or not isinstance(self._handle, Symbol) or is_number(self)):
+            return format(self._host("format()").item(), spec)
+        if spec:
+            raise TypeError(
+                f"format {spec!r}: the array has {self.size} elements, and only one has a format; use "
+                "numpy.array2string(numpy.asarray(x), ...)"
+            )
+        return str(self)
 
     def __dlpack__(
         self,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, NoReturn
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
-from ferrule._dtypes import as_dtype, is_floating
-from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
+from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_floating
+from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, UnsupportedError
 from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host
 from ferrule._numbers import conversion, perform
 from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-from ferrule.manipulation import Shape, astype, sizes
+from ferrule.manipulation import Shape, astype, refuse_more, sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,8 @@ def asarray(
 ) -> Array:
     """An array of what NumPy, DLPack, a buffer, or Python's numbers and lists hold.
 
-    NumPy's memory is borrowed where the device can: `copy=False` raises where it cannot, `copy=True` always copies.
+    NumPy's memory, and that of other libraries that have `__dlpack__`, is borrowed where the device can: `copy=False`
+    raises where it cannot, `copy=True` always copies. What has only `__array__` is copied.
     """
     if isinstance(obj, Array):
         array = array_of_number(obj, None if dtype is None else as_dtype(dtype)) if is_number(obj) else obj._another()
@@ -46,23 +47,23 @@ def asarray(
     dtype = None if dtype is None else as_dtype(dtype)
     host, borrowed = _as_numpy(obj, dtype)
     if host is None:
-        from ferrule.dlpack import from_dlpack
-
-        array = from_dlpack(obj, device=device, copy=copy)
-        return array if dtype is None else astype(array, dtype, copy=False)
+        shared = _from_dlpack(obj, device, copy)
+        if shared is not None:
+            if copy is False and dtype is not None and dtype != shared.dtype:
+                raise InvalidArgumentError(f"asarray: {shared.dtype} to {dtype} needs a copy, which copy=False forbids")
+            return shared if dtype is None else astype(shared, dtype, copy=False)
+        host, borrowed = np.array(obj), False
     if dtype is not None and host.dtype != dtype:
         if copy is False:
             raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")
         host, borrowed = host.astype(dtype), False
-    if not borrowed:
-        if copy is False:
-            raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
-        host.flags.writeable = False
-    return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray"))
+    if copy is False and not borrowed:
+        raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
+    return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
 
 
 def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
-    """A NumPy array and whether its memory is somebody else's; None for what only DLPack can read."""
+    """A NumPy array and whether its memory is somebody else's; None for what DLPack or `__array__` can read."""
     if isinstance(obj, np.ndarray):
         return obj, True
     if isinstance(obj, (bool, int, float, list, tuple)):
@@ -72,6 +73,8 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
             raise NumberOverflowError(f"asarray: {error}") from error
         except ValueError as error:
             raise InvalidArgumentError(f"asarray: {error}") from error
+        if host.dtype.kind == "O":
+            _refuse_objects(host)
         if dtype is None and host.dtype == np.float64 and not _holds_float64(obj):
             host = host.astype(np.float32)
         return host, False
@@ -81,11 +84,40 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
         return np.asarray(memoryview(obj)), True  # type: ignore[arg-type]
     except (TypeError, BufferError):
         pass
-    if hasattr(obj, "__array__"):
-        return np.array(obj), False
-    if hasattr(obj, "__dlpack__"):
-        return None, True
-    raise DTypeError(f"asarray: a {type(obj).__name__} is neither numbers nor memory that holds them")
+    if hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"):
+        return None, False
+    raise DTypeError(f"asarray: {_of_no_dtype(obj)}")
+
+
+def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) -> Array | None:
+    """What `__dlpack__` gives; None where `__array__` is the way: without the former, or when it refuses."""
+    if not hasattr(obj, "__dlpack__"):
+        return None
+    from ferrule.dlpack import from_dlpack
+
+    try:
+        return from_dlpack(obj, device=device, copy=copy)
+    except (AttributeError, BufferError, RuntimeError, TypeError, UnsupportedError):
+        # It has a gradient, say, or lies on a device; its own `__array__` knows what to say of that.
+        if copy is False or not hasattr(obj, "__array__"):
+            raise
+        return None
+
+
+def _refuse_objects(host: NDArray[Any]) -> NoReturn:
+    """Raise the error for what NumPy keeps as Python's objects."""
+    for item in host.flat:
+        if not isinstance(item, (bool, int, float)):
+            raise DTypeError(f"asarray: {_of_no_dtype(item)}")
+    beyond = next(item for item in host.flat if isinstance(item, int) and not -(2**63) <= item < 2**64)
+    raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
+
+
+def _of_no_dtype(value: object) -> str:
+    return (
+        f"an object of type {type(value).__name__} is neither numbers nor memory that holds them; ferrule has "
+        f"{', '.join(DTYPE_NAMES)}"
+    )
 
 
 def _holds_float64(obj: object) -> bool:
@@ -101,7 +133,7 @@ def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device |
         fill_value = fill_value.item()
     if dtype is None:
         dtype = np.bool_ if isinstance(fill_value, bool) else np.int64 if isinstance(fill_value, int) else np.float32
-    wanted = sizes(shape)
+    wanted = sizes(shape, "full")
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"full: shape {wanted} has a negative size")
     element = as_dtype(dtype)
@@ -110,37 +142,45 @@ def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device |
     return Array._of(_ferrule.full(handle_of(device), wanted, number, element))
 
 
-def zeros(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def zeros(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
     """An array of zeros."""
-    return full(shape, 0, dtype=dtype or np.float32, device=device)
+    return _filled("zeros", shape, more, 0, dtype, device)
 
 
-def ones(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def ones(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
     """An array of ones."""
-    return full(shape, 1, dtype=dtype or np.float32, device=device)
+    return _filled("ones", shape, more, 1, dtype, device)
 
 
-def empty(shape: Shape, *, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
+def empty(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
     """An array for its shape's sake. As arrays never change, its elements are zeros."""
-    return zeros(shape, dtype=dtype, device=device)
+    return _filled("empty", shape, more, 0, dtype, device)
 
 
-def full_like(x: Array, /, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def _filled(
+    caller: str, shape: Shape, more: tuple[object, ...], number: int, dtype: Any, device: Device | str | None
+) -> Array:
+    refuse_more(more, caller, f"pass the shape as one tuple, {caller}((2, 3)), and the dtype by its name: dtype=...")
+    return full(sizes(shape, caller), number, dtype=dtype or np.float32, device=device)
+
+
+def full_like(x: object, /, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """An array of one value in x's shape, and its dtype and device unless others are named."""
-    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or _device_of(x))
+    like = x if isinstance(x, Array) else asarray(x)
+    return full(like.shape, fill_value, dtype=dtype or like.dtype, device=device or _device_of(like))
 
 
-def zeros_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Zeros in x's shape, and its dtype and device unless others are named."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """Ones in x's shape, and its dtype and device unless others are named."""
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Array, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """An array for its shape's sake, like x."""
     return full_like(x, 0, dtype=dtype, device=device)
 
@@ -208,7 +248,7 @@ def eye(
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
     """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
-    wanted, element = sizes(shape), as_dtype(dtype)
+    wanted, element = sizes(shape, "host_empty"), as_dtype(dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape {wanted} has a negative size")
     if len(wanted) > MAX_DIMENSIONS:
@@ -223,8 +263,7 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
 
 
 def _owned(host: NDArray[Any], device: Device | str | None) -> Array:
-    host.flags.writeable = False  # nobody else has it, so that it never changes
-    return Array._of(from_host(host, handle_of(device), None, "asarray"))
+    return Array._of(from_host(host, handle_of(device), None, "asarray", owned=True))
 
 
 def _device_of(x: Array) -> Device | None:

@@ -48,8 +48,8 @@ def export(
         raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
     if copy is False and not knows_flags:
         raise BufferError(
-            "__dlpack__: the array is read-only, which only consumers of DLPack 1.0 can be told (max_version); "
-            "others get a copy, which copy=False forbids"
+            "__dlpack__: the array is read-only, which only a consumer of DLPack 1.0 can be told: pass "
+            "max_version=(1, 0) or later; others get a copy, which copy=False forbids"
         )
     return _ferrule.to_dlpack(handle, knows_flags, bool(copy) or not on_host or not knows_flags)
 

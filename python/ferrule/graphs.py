@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ class Graph:
         self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
     ) -> Array:
         """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
-        wanted, element = sizes(shape), as_dtype(dtype)
+        wanted, element = sizes(shape, "input"), as_dtype(dtype)
         steps = None if strides is None else list(strides)
         with self._lock:
             self._open("input")
@@ -70,7 +71,7 @@ class Graph:
             value = self._graph.input(called, element, wanted, steps)
             self._steps.append(("input", value, called, element.name, wanted, steps))
             symbol = self._symbol(value)
-            self.inputs.append(symbol)
+            self.inputs.append(symbol._another())  # an assignment to the caller's object is none to the graph's input
             self._outdate()
         return symbol
 
@@ -173,16 +174,16 @@ class Graph:
             self._steps.append(("scalar", value, dtype.name, number, place))
             return self._symbol(value)
 
-    def _operand(self, number: Number) -> Array:
-        """A Python number that each compute gives anew."""
+    def _operand(self, number: Number, name: str | None = None) -> Array:
+        """A Python number that each compute gives anew; `name`: of the argument, for messages."""
         with self._lock:
             self._outdate()
-            return self._number(self._numbers.operand(number))
+            return self._number(self._numbers.operand(number), name)
 
-    def _number(self, place: int) -> Array:
+    def _number(self, place: int, name: str | None = None) -> Array:
         kind = type(self._numbers.values[place])
         dtype = np.dtype("float32" if kind is float else "int64" if kind is int else "bool")
-        return Array._of(Symbol(self, place, dtype, (), weak=True))
+        return Array._of(Symbol(self, place, dtype, (), weak=True, name=name))
 
     def _number_of(self, operation: str, *values: object) -> Array:
         """What Python's operator makes of numbers."""
@@ -357,15 +358,21 @@ class Graph:
     @classmethod
     def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:
         """The graph again, on the device of its name unless another is given."""
+        return cls._from_bytes(data, device, "this")
+
+    @classmethod
+    def _from_bytes(cls, data: bytes, device: Device | str | None, name: str) -> Graph:
+        """`name`: of the file, for messages."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+                arrays = {part: file[part] for part in file.files}
             described = json.loads(arrays.pop("steps").tobytes().decode())
             version, steps, numbers = described["format"], described["steps"], described.get("numbers", [])
-        except (ValueError, KeyError, OSError, EOFError) as error:
-            raise InvalidArgumentError(f"this is no saved graph: {error}") from error
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
+            # What NumPy says of other files is about pickles, which no saved graph has.
+            raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
         if version != FORMAT:
-            raise UnsupportedError(f"the graph was saved in format {version}; this ferrule reads {FORMAT}")
+            raise UnsupportedError(f"{name} was saved in format {version}; this ferrule reads {FORMAT}")
         graph = cls(described["device"] if device is None else device)
         for step, value in numbers:
             graph._numbers.replay(step, value)
@@ -398,7 +405,7 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: Device | str | None = None) -> Graph:
-        return cls.from_bytes(Path(path).read_bytes(), device)
+        return cls._from_bytes(Path(path).read_bytes(), device, str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph.from_bytes, (self.to_bytes(),)

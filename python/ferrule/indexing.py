@@ -112,9 +112,9 @@ def put(x: Array, key: object, value: object) -> Array:
     if gathered is not None and _comes_first(given):
         place, rank = gathered
         front = shape[place : place + rank]
-        spread = _moved_from_front(broadcast_to(value, [*front, *shape[:place], *shape[place + rank :]]), place, rank)
+        spread = _moved_from_front(_spread(value, [*front, *shape[:place], *shape[place + rank :]]), place, rank)
     else:
-        spread = broadcast_to(value, shape)
+        spread = _spread(value, shape)
     spread = reshape(spread, kept)
     if 0 in kept:
         return x
@@ -132,6 +132,16 @@ def put(x: Array, key: object, value: object) -> Array:
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
         mask = along if mask is None else _record.apply("logical_and", (mask, along), {})
     return spread if mask is None else _record.apply("where", (mask, spread, x), {})
+
+
+def _spread(value: Array, shape: list[int]) -> Array:
+    missing = len(shape) - value.ndim
+    if missing < 0 or any(have not in (1, want) for have, want in zip(value.shape, shape[missing:], strict=True)):
+        raise InvalidArgumentError(
+            f"x[key] = value: the value has shape {value.shape}, which does not broadcast to {tuple(shape)}, the shape "
+            "of x[key]"
+        )
+    return broadcast_to(value, shape)
 
 
 def _range_of(item: slice, size: int) -> range:
@@ -213,7 +223,7 @@ def _in_range(index: int, axis: int, size: int) -> int:
 
 def _known_indices(indices: Array, axis: int, size: int) -> NDArray[np.int64]:
     if isinstance(indices._handle, Symbol):
-        refuse("x[indices] = value")
+        refuse("x[indices] = value", indices._handle)
     places = np.asarray(indices)
     outside = places[(places < -size) | (places >= size)]
     if outside.size:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, SupportsIndex
+from typing import Any, Never, SupportsIndex
 
 import numpy as np
 
 from ferrule import _record
 from ferrule._dtypes import as_dtype
-from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
+from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError
 from ferrule.array import Array
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -28,29 +28,53 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
     raise InvalidArgumentError(f"{caller}: takes arrays, not {type(value).__name__}")
 
 
-def sizes(shape: Shape) -> tuple[int, ...]:
-    """A shape as a tuple of int."""
-    if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
-        return (operator.index(shape),)
-    return tuple(operator.index(size) for size in shape)
+def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
+    """An integer, or integers, as a tuple of int: a shape, or axes."""
+    try:
+        if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
+            return (operator.index(shape),)
+        return tuple(operator.index(size) for size in shape)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(
+            f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
+        ) from error
+
+
+def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
+
+
+def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
+    """Raise for arguments that belong into the one before them: `concat(x, y)`."""
+    if others:
+        raise InvalidArgumentError(f"{caller}: too many arguments; {advice}")
 
 
 def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
     """The axis counted from the front."""
-    index = operator.index(axis)
+    index = one_integer(axis, caller, "axis")
     if not -rank <= index < rank:
         raise OutOfRangeError(f"{caller}: axis {index} is out of range for {rank} dimensions")
     return index % rank
 
 
-def reshape(x: Array, /, shape: Shape) -> Array:
+def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
     """x in another shape of as many elements; one size may be -1."""
-    return _record.apply("reshape", (x,), {"shape": sizes(shape)})
+    refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
+    return _record.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
 
 
-def permute_dims(x: Array, /, axes: Sequence[SupportsIndex]) -> Array:
+def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
     """x with its axes in another order."""
-    return _record.apply("permute_dims", (x,), {"axes": sizes(axes)})
+    refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
+    return _record.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -79,36 +103,41 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     """x without the given axes of one element; without any such axis unless some are given."""
     if axis is None:
         return reshape(x, tuple(size for size in x.shape if size != 1))
-    gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis)}
+    gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis, "squeeze", "axis")}
     for place in gone:
         if x.shape[place] != 1:
             raise InvalidArgumentError(f"squeeze: axis {place} of {x.shape} has {x.shape[place]} elements, not one")
     return reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in gone))
 
 
-def broadcast_to(x: Array, /, shape: Shape) -> Array:
+def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     """x repeated to a shape that it broadcasts to, without a copy."""
-    return _record.apply("broadcast_to", (x,), {"shape": sizes(shape)})
+    refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
+    return _record.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
 
 
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """x with the order along axes, or all of them, reversed."""
-    places = range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis)}
+    places = (
+        range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis, "flip", "axis")}
+    )
     return x[tuple(slice(None, None, -1) if place in places else slice(None) for place in range(x.ndim))]
 
 
-def concat(arrays: Sequence[Array], /, *, axis: SupportsIndex | None = 0) -> Array:
+def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
     """Arrays joined along an axis; flattened first when axis is None."""
+    refuse_more(more, "concat", "pass the arrays as one list or tuple: concat([x, y], axis=0)")
     if not arrays:
         raise InvalidArgumentError("concat: there are no arrays")
     inputs = [as_operand("concat", array, *arrays) for array in arrays]
     if axis is None:
         inputs, axis = [reshape(array, (-1,)) for array in inputs], 0
-    return _record.apply("concat", inputs, {"axis": operator.index(axis)})
+    return _record.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
 
 
-def stack(arrays: Sequence[Array], /, *, axis: SupportsIndex = 0) -> Array:
+def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
     """Arrays of one shape joined along a new axis."""
+    refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
     inputs = [as_operand("stack", array, *arrays) for array in arrays]
     if len({array.shape for array in inputs}) > 1:
         raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
@@ -167,10 +196,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
     its owner writes later; `copy=False` gives the same array. Both are new objects.
     """
-    try:
-        target = as_dtype(dtype)
-    except TypeError as error:
-        raise DTypeError(f"astype: {dtype!r} is no dtype") from error
+    target = as_dtype(dtype)
     if _record.is_number(x):
         return _record.array_of_number(x, target)
     if target != x.dtype:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ferrule._dtypes import is_floating
 from ferrule._record import apply
 from ferrule.array import Array
-from ferrule.manipulation import astype, reshape
+from ferrule.manipulation import astype, one_integer, reshape, sizes
 
 Axes = int | Sequence[int] | None
 
@@ -72,7 +72,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:
     if axis is not None:
-        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        axes = sizes(axis, op, "axis")
         if not axes:  # to the op an empty list means all axes: reduce an axis of one element that we add
             x = reshape(x, (*x.shape, 1))
             return reshape(_reduce(op, x, -1, False, **attributes), x.shape[:-1])
@@ -82,7 +82,7 @@ def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object)
 
 def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     if axis is not None:
-        return apply(op, (x,), {"axis": axis, "keepdims": keepdims})
+        return apply(op, (x,), {"axis": one_integer(axis, op, "axis"), "keepdims": keepdims})
     index = apply(op, (reshape(x, (-1,)),), {"axis": 0})
     return reshape(index, (1,) * x.ndim) if keepdims else index
 

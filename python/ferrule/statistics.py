@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
+from ferrule._errors import InvalidArgumentError
 
 
 class MemoryStats(NamedTuple):
@@ -32,7 +35,10 @@ def stats() -> dict[str, Any]:
 
 
 def set_thread_count(count: int) -> None:
-    """How many threads kernels on the host share; 1 computes on the caller's thread alone."""
+    """How many threads kernels on the host share; 1 computes on the caller's thread alone, 0 brings the default back:
+    FERRULE_THREADS, else the CPUs that this process may run on."""
+    if not isinstance(count, (int, np.integer)) or count < 0:
+        raise InvalidArgumentError(f"set_thread_count: takes a number of threads, or 0 for the default, not {count!r}")
     _ferrule.set_thread_count(count)
 
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from ferrule import _ferrule
 from ferrule._devices import Device, device, handle_of
-from ferrule._errors import TracingError
+from ferrule._errors import InvalidArgumentError, TracingError
+from ferrule._static_key import Function, MayHoldArraysError
 from ferrule._structure import (
     Arguments,
-    Function,
-    MayHoldArraysError,
     Structure,
     fill,
+    is_among,
+    labels_of,
     put_together,
     result_of,
 )
-from ferrule._symbols import Symbol
+from ferrule._symbols import Symbol, users_frame
 from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.graphs import Graph
@@ -43,6 +48,8 @@ class TracedFunction(Function):
     def __init__(
         self, function: Callable[..., Any], cache_size: int, on: Device | str | None, fallback: str, fuse: bool
     ) -> None:
+        if fallback not in ("warn", "allow", "error"):
+            raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._fallback, self._fuse = fallback, fuse
@@ -96,19 +103,35 @@ class TracedFunction(Function):
 
     def _refusal(self, place: int, args: tuple[Any, ...], kwargs: dict[str, Any], value: object) -> TracingError:
         given, kind = (*args, *kwargs.values())[place], type(value)
-        try:
-            names = [*inspect.signature(self._function).bind_partial(*args[: place + 1]).arguments]
-        except (TypeError, ValueError):
-            names = []
-        which = [*kwargs][place - len(args)] if place >= len(args) else names[place] if place < len(names) else place
+        which = self._names(len(args), tuple(kwargs))[place]
         verb = "is" if given is value else "holds"
+        if hasattr(kind, "__dlpack__") and not isinstance(value, (Array, np.ndarray)):
+            return TracingError(
+                f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}; pass an array instead: "
+                "use ferrule.from_dlpack(x)"
+            )
         return TracingError(
-            f"{self!r}: argument {which!r} {verb} a {kind.__module__}.{kind.__qualname__}. A graph would keep the "
+            f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}. A graph would keep the "
             "arrays in it as they are now, and not see when they are replaced. Pass its arrays, in a tuple, list or "
             "dict; or trace a function that closes over it, such as `self.run = ferrule.graph(self._run)` of a method: "
             "then the arrays in it are constants of the graph. Other arguments are numbers, strings, None, bools, "
-            "dtypes, devices, functions, members of an Enum, and frozen dataclasses of such."
+            "dtypes, devices, frozen dataclasses of such, and functions, classes and members of an Enum without arrays "
+            "in their defaults, closures, attributes or values; what a ferrule.graph(function) closes over is constant."
         )
+
+    def _names(self, count: int, keywords: tuple[str, ...]) -> list[str]:
+        """The names of a call's arguments: of `count` positional ones, and of those given by keyword."""
+        names: list[str] = []
+        try:
+            parameters = [*inspect.signature(self._function).parameters.values()]
+        except (TypeError, ValueError):
+            parameters = []
+        for parameter in parameters:
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                names += [f"{parameter.name}[{place}]" for place in range(count - len(names))]
+            elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                names.append(parameter.name)
+        return [*names[:count], *map(str, range(len(names), count)), *keywords]
 
     def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
         """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
@@ -124,20 +147,35 @@ class TracedFunction(Function):
 
     def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
         graph = Graph(self._place(arguments.arrays))
-        numbers = [graph._operand(number) for number in arguments.numbers]
+        children = (*structure[0][1:], *structure[2:])
+        names = self._names(len(structure[0]) - 1, structure[1])
+
+        def labels(*kinds: str) -> list[str]:
+            pairs = zip(children, names, strict=True)
+            return [label for child, name in pairs for label in labels_of(child, name, kinds)]
+
+        numbers = [
+            graph._operand(number, label)
+            for number, label in zip(arguments.numbers, labels("int", "float"), strict=True)
+        ]
         inputs = [
             graph.input(array.shape, array.dtype) if any_layout else graph._input_like(array)
             for array in arguments.arrays
         ]
+        given = [array._handle for array in inputs]
         arrays, operands = iter(inputs), iter(numbers)
         args = [put_together(child, arrays, operands) for child in structure[0][1:]]
         kwargs = {
             name: put_together(child, arrays, operands) for name, child in zip(structure[1], structure[2:], strict=True)
         }
+        value = self._function(*args, **kwargs)
         outputs: list[Array] = []
-        finish = result_of(self._function(*args, **kwargs), outputs)
+        finish = result_of(value, outputs)
         graph.output(*outputs)
         graph._close()
+        for array, handle, label in zip(inputs, given, labels("array"), strict=True):
+            if array._handle is not handle and not is_among(array, value):
+                _warn_of_assignment(label)
         return graph, finish
 
     def _place(self, arrays: Sequence[Array]) -> Device:
@@ -152,6 +190,23 @@ class TracedFunction(Function):
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, any_layout=True)[0]
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Without its graphs: a decorated function by its name, others by their function and options."""
+        if self._is_found_by_name():
+            return self.__qualname__  # type: ignore[no-any-return, attr-defined]
+        on = None if self._device is None else str(self._device)
+        # The function comes with the state, as it may be a method of an object that has this one.
+        return object.__new__, (TracedFunction,), (self._function, self._size, on, self._fallback, self._fuse)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def _is_found_by_name(self) -> bool:
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for name in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, name, None)
+        return found is self
+
     def cache_info(self) -> CacheInfo:
         return CacheInfo(*self._calls.info())
 
@@ -160,6 +215,15 @@ class TracedFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ferrule.graph of {getattr(self._function, '__qualname__', self._function)}>"
+
+
+def _warn_of_assignment(label: str) -> None:
+    _, level = users_frame()
+    warnings.warn(
+        f"argument {label} was assigned to inside the graph; the caller's array stays as it was: return the new value",
+        UserWarning,
+        stacklevel=level,
+    )
 
 
 @overload
@@ -205,8 +269,9 @@ def graph(
     strides and device. Python's int and float are operands, which may change from call to call; what is computed of
     them is Python's, as without the graph. Arrays that the function closes over are constants. The other arguments are
     a part of the signature: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes, types, devices, slices and
-    frozensets by value, and so are `functools.partial` and frozen dataclasses; functions and members of an Enum by
-    identity. All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
+    frozensets by value, and so are `functools.partial` and frozen dataclasses; functions, classes and members of an
+    Enum by identity and by what they bring along: defaults, closures, attributes and values.
+    All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
 
     Parameters
     ----------

@@ -172,6 +172,8 @@ TEST(RegistryAbsence, NoDeviceAtAllHasACause) {
   }
   EXPECT_EQ(reason_for_no_backend(found, "cpu"), "cpu is disabled: FERRULE_ONLY does not name it");
   EXPECT_EQ(reason_for_no_backend(found, "cuda"), "");
+  EXPECT_EQ(reason_for_no_backend(found, "cpuu"), "did you mean 'cpu'?");
+  EXPECT_EQ(reason_for_no_backend(found, "npu"), "");
   EXPECT_EQ(reason_for_no_backend({}, "cpu"), "");
 }
 

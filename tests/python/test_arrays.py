@@ -372,3 +372,20 @@ def test_the_command_line_says_where_things_are(run_python: Any, package: Any) -
         )
         done = run_python(code, check=False)
         assert (package.__class__(done.stdout.strip()) / file).is_file()
+
+
+def test_an_array_of_one_element_is_formatted_as_its_number() -> None:
+    loss = fe.asarray(np.asarray([[2.34567]], "f4"))
+    assert f"{loss:.3f}" == "2.346"
+    assert f"{fe.asarray(7)}|{fe.asarray(7):>3}" == "7|  7"
+    assert round(loss, 2) == 2.35
+    assert round(loss) == 2
+
+
+def test_an_array_of_more_elements_has_no_format() -> None:
+    x = fe.ones(3)
+    assert f"{x}" == str(x) == repr(x)
+    with pytest.raises(TypeError, match=r"format '\.3f': the array has 3 elements"):
+        f"{x:.3f}"
+    with pytest.raises(fe.InvalidArgumentError, match="3 elements"):
+        round(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from typing import Any
 
@@ -12,6 +13,42 @@ import pytest
 
 def address(array: object) -> int:
     return int(np.asarray(array).__array_interface__["data"][0])
+
+
+class Holder:
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **_: object) -> object:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+class OnlyArray:
+    """As other libraries' tensors: NumPy's memory, by `__array__`."""
+
+    def __init__(self, memory: Any) -> None:
+        self.memory = memory
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.memory, dtype=dtype)
+
+
+class Tensor(OnlyArray):
+    """With DLPack, too."""
+
+    def __dlpack__(self, **arguments: Any) -> object:
+        return self.memory.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+class WithGradient(Tensor):
+    def __dlpack__(self, **arguments: Any) -> object:
+        raise BufferError("it has a gradient")
 
 
 def test_numpy_takes_our_bytes_without_a_copy_and_read_only() -> None:
@@ -51,8 +88,21 @@ def test_a_consumer_that_knows_no_flag_gets_a_copy_or_an_error() -> None:
     taken = fe.from_dlpack(Old())
     np.testing.assert_array_equal(np.asarray(taken), np.asarray(x))
     assert address(taken) != address(x)
-    with pytest.raises(BufferError, match="read-only"):
+    with pytest.raises(BufferError, match=r"read-only.*pass max_version=\(1, 0\) or later"):
         x.__dlpack__(copy=False)
+
+
+def test_what_a_consumer_that_knows_no_flag_writes_is_its_own() -> None:
+    a = np.arange(4, dtype="float32")
+    a.flags.writeable = False
+    x = fe.asarray(a)
+
+    capsule = x.__dlpack__()
+    assert 'dltensor"' in repr(capsule)
+    taken = np.from_dlpack(Holder(capsule))
+    ctypes.c_float.from_address(address(taken)).value = 9
+    assert taken[0] == 9
+    assert x.tolist() == a.tolist() == [0, 1, 2, 3]
 
 
 def test_a_copy_is_the_consumers_own() -> None:
@@ -120,3 +170,37 @@ def test_streams_and_other_devices_are_refused() -> None:
     with pytest.raises(BufferError):
         x.__dlpack__(dl_device=(2, 0))
     assert x.__dlpack_device__() == (1, 0)
+
+
+def test_asarray_borrows_what_has_dlpack_and_sees_writes() -> None:
+    a = np.zeros(4, dtype="float32")
+    x = fe.asarray(Tensor(a))
+    assert x.placement == "borrowed"
+    a[0] = 7
+    assert x.tolist() == [7, 0, 0, 0]
+    assert fe.asarray(Tensor(a), copy=False).placement == "borrowed"
+    assert fe.asarray(Tensor(a), dtype="float64").dtype == fe.float64
+    with pytest.raises(fe.InvalidArgumentError, match="float32 to float64 needs a copy"):
+        fe.asarray(Tensor(a), dtype="float64", copy=False)
+
+
+def test_asarray_takes_bfloat16_by_dlpack() -> None:
+    x = fe.asarray(Tensor(fe.asarray([1.5, 2], dtype="bfloat16")))
+    assert x.dtype == fe.bfloat16
+    assert x.tolist() == [1.5, 2]
+
+
+@pytest.mark.parametrize("kind", [OnlyArray, WithGradient])
+def test_asarray_converts_what_has_only_array(kind: Any) -> None:
+    a = np.zeros(4, dtype="float32")
+    x = fe.asarray(kind(a))
+    assert x.placement == "owned"
+    a[0] = 7
+    assert x.tolist() == [0, 0, 0, 0]
+
+
+def test_asarray_says_what_dlpack_said_when_there_is_no_other_way() -> None:
+    with pytest.raises(fe.InvalidArgumentError, match="needs a copy"):
+        fe.asarray(OnlyArray(np.zeros(4)), copy=False)
+    with pytest.raises(BufferError, match="gradient"):
+        fe.asarray(WithGradient(np.zeros(4)), copy=False)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import enum
 import functools
+import logging
 import math
+import re
 import types
 from collections import OrderedDict, defaultdict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import ferrule as fe
 import numpy as np
 import pytest
+
+T = TypeVar("T")
+TWO = np.ones(2)
 
 
 class Model:
@@ -48,6 +55,53 @@ class Mode(enum.Enum):
     DOWN = -1
 
 
+class Listed(enum.Enum):
+    WEIGHTS = [np.ones(2)]  # noqa: RUF012
+
+    @property
+    def weight(self) -> Any:
+        return self.value[0]
+
+
+class Weights:
+    w = np.ones(2)
+
+
+class MoreWeights(Weights):
+    pass
+
+
+class Scaled:
+    def scale(self, x: fe.Array, w: Any = TWO) -> fe.Array:
+        return x * w
+
+
+class Called:
+    def __init__(self, w: Any = TWO) -> None:
+        self.w = w
+
+
+@dataclasses.dataclass(frozen=True)
+class FrozenWithClassArray:
+    rate: float = 2.0
+    w: ClassVar[Any] = np.ones(2)
+
+
+def scaled(x: fe.Array, w: Any = TWO) -> fe.Array:
+    return x * w
+
+
+def scaled_by_keyword(x: fe.Array, *, w: Any = (TWO,)) -> fe.Array:
+    return x * w[0]
+
+
+def closing_over(w: Any) -> Callable[[fe.Array], fe.Array]:
+    def f(x: fe.Array) -> fe.Array:
+        return x * (w if isinstance(w, fe.Array) else w[0])
+
+    return f
+
+
 REFUSED: dict[str, Any] = {
     "model": Model(2),
     "slots": Settings(),
@@ -63,6 +117,21 @@ REFUSED: dict[str, Any] = {
     "bytearray": bytearray(b"ab"),
     "generator": (k for k in range(3)),
     "random state": np.random.default_rng(1),
+    "class with an array": Weights,
+    "class whose base has an array": MoreWeights,
+    "class whose method has an array": Scaled,
+    "class whose constructor has an array": Called,
+    "frozen dataclass whose class has an array": FrozenWithClassArray(),
+    "bound method with a default": types.MethodType(scaled, Mode.UP),
+    "function with a default": scaled,
+    "function with a default of a keyword": scaled_by_keyword,
+    "closure over an array": closing_over(fe.ones(2)),
+    "closure over a list of arrays": closing_over([np.ones(2)]),
+    "closure over a model": closing_over(Model(2)),
+    "closure over a closure": closing_over([closing_over(fe.ones(2))]),
+    "partial of a closure": functools.partial(closing_over(fe.ones(2))),
+    "member of an Enum": Listed.WEIGHTS,
+    "Enum": Listed,
     "in a list": [1, Model(2)],
     "in a dict": {"layer": Model(2)},
 }
@@ -83,12 +152,85 @@ def test_the_self_of_a_decorated_method_is_refused_with_advice() -> None:
         Model(2).decorated(fe.ones(3))
 
 
+def test_another_librarys_array_is_refused_with_advice() -> None:
+    class Tensor:
+        def __dlpack__(self) -> object: ...
+
+    for argument in (Tensor(), [Tensor()]):
+        with pytest.raises(fe.TracingError, match=r"'x' (is|holds) a .*Tensor; .*use ferrule\.from_dlpack\(x\)"):
+            fe.graph(relu)(argument)
+
+
 def test_a_replaced_array_is_never_the_old_one() -> None:
     f = fe.graph(lambda x, weights: x * weights["w"])
     weights = {"w": fe.full((3,), 2.0)}
     assert f(fe.ones(3), weights).tolist() == [2, 2, 2]
     weights["w"] = fe.full((3,), 5.0)
     assert f(fe.ones(3), weights).tolist() == [5, 5, 5]
+
+
+def test_what_a_function_or_a_class_brings_along_is_a_part_of_the_signature() -> None:
+    factors = [2.0]
+    by = closing_over(factors)
+
+    class Rate:
+        value = 2.0
+
+    f = fe.graph(lambda x, by, rate: by(x) * rate.value)
+    assert f(fe.ones(1), by, Rate).tolist() == [4]
+    factors[0] = 5.0
+    assert f(fe.ones(1), by, Rate).tolist() == [10]
+    Rate.value = 3.0
+    assert f(fe.ones(1), by, Rate).tolist() == [15]
+    assert f.cache_info().currsize == 3
+
+
+def test_a_traced_function_may_close_over_arrays() -> None:
+    f = fe.graph(lambda x, layer: layer(x))
+    assert f(fe.ones(2), fe.graph(closing_over(fe.full((2,), 3.0)))).tolist() == [3, 3]
+
+
+class Recursive:
+    def again(self, depth: int) -> int:
+        return depth and super().__sizeof__() and Recursive().again(depth - 1)
+
+    @staticmethod
+    def static(x: int = 1) -> int:
+        return x
+
+    @classmethod
+    def made(cls) -> Recursive:
+        return cls()
+
+    @property
+    def name(self) -> str:
+        return __name__
+
+    @functools.cached_property
+    def log(self) -> logging.Logger:
+        return logging.getLogger()
+
+
+class Point(NamedTuple):
+    x: int
+    y: int = 1
+
+
+class Shape(abc.ABC, Generic[T]):
+    __slots__ = ("sides",)
+    pattern = re.compile("a")
+
+    @abc.abstractmethod
+    def area(self) -> float: ...
+
+
+def looking_into_a_module() -> Callable[..., Any]:
+    import math as mathematics
+
+    def f(x: int) -> float:
+        return f(x - 1) if x else mathematics.sin(x)
+
+    return f
 
 
 def relu(x: fe.Array) -> fe.Array:
@@ -101,6 +243,8 @@ STATIC: dict[str, list[Any]] = {  # all different to a function
     "big ints": [2**70, -(2**70)],
     "dtypes": [np.dtype("f4"), fe.int32, np.float32, int, bool],
     "functions": [relu, fe.relu, math.sin, np.sin, str.upper, fe.graph(relu)],
+    "closures": [closing_over((1, 2)), closing_over([3]), looking_into_a_module(), functools.wraps(relu)(lambda x: x)],
+    "classes": [Recursive, Point, Shape, Frozen, Changing, Mode, fe.Array, np.ndarray, fe.bfloat16.type, OrderedDict],
     "partials": [
         functools.partial(relu),
         functools.partial(fe.softmax, axis=0),

@@ -231,3 +231,13 @@ def test_a_lost_device_is_an_error_at_the_wait(run_python: Any, null_module: Pat
         "else: raise AssertionError\n",
         FERRULE_BACKEND_PATH=null_module,
     )
+
+
+def test_placement_says_borrowed_only_of_the_callers_memory() -> None:
+    a = np.ones(3, "f4")
+    made: list[Any] = [[1], 1.5, np.float32(2), (np.float64(1),)]
+    arrays = [*map(fe.asarray, made), fe.asarray(a, dtype="f8"), fe.arange(3), fe.eye(2), fe.linspace(0, 1, 3)]
+    assert {x.placement for x in arrays} == {"owned"}
+    assert fe.asarray([1, 2])[1:].placement == "owned"
+    assert fe.asarray(a).placement == "borrowed"
+    assert fe.asarray(a, dtype="f4").placement == "borrowed"

@@ -241,3 +241,15 @@ def test_a_good_file_with_one_byte_changed_never_reads_outside(
             np.asarray(array).sum()
     except (fe.InvalidArgumentError, fe.UnsupportedError):
         pass
+
+
+def test_a_name_that_is_not_there_leads_to_near_ones(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.safetensors", {"layer.w_q": TENSORS["a"], "layer.b": TENSORS["b"]})
+    file = fe.io.open_safetensors(path, device="cpu")
+    with pytest.raises(KeyError) as caught:
+        file["layer.wq"]
+    assert caught.value.args[0].startswith(f"{path} has no tensor 'layer.wq'; did you mean 'layer.w_q'")
+    with pytest.raises(KeyError, match="it has 2: iterate over it"):
+        file["x"]
+    assert "x" not in file
+    assert file.get("x") is None

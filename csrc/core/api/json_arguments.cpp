@@ -6,7 +6,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void wrong(const ops::Row& op, const ops::AttributeRow& row, const json& value) {
-  fail_argument("{}: attribute '{}' is a {}, not {}", op.name, row.name, ops::name_of(row.type), shown(value));
+  fail_argument("{}: {} must be {}, not {}", op.name, row.name, ops::description_of(row.type), shown(value));
 }
 
 int64_t integer(const ops::Row& op, const ops::AttributeRow& row, const json& value) {

@@ -116,8 +116,9 @@ void Run::bind_inputs() {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const TypedView& input = inputs_[i];
     if (input.type != plan_.inputs[i])
-      fail_argument("input {} is {}, but the graph was compiled for {}", i, to_string(input.type),
-                    to_string(plan_.inputs[i]));
+      fail_argument("input {} is {}, but the graph was compiled for {}{}", i, to_string(input.type),
+                    to_string(plan_.inputs[i]),
+                    input.type.dtype == plan_.inputs[i].dtype ? "" : "; cast it with astype");
     bound.push_back(&input);
     if (!input.view.storage) continue;
     Device* const device = plan_.input_devices[i] ? plan_.input_devices[i] : plan_.home;

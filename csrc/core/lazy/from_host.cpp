@@ -10,7 +10,7 @@
 namespace ferrule {
 namespace {
 
-enum Copy { never = 0, always = 1, if_needed = 2 };
+enum Copy { never = 0, always = 1, if_needed = 2, given_away = 3 };
 
 // The bytes that a strided array touches, relative to its first element.
 struct Extent {
@@ -117,7 +117,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   if (memory.rank < 0 || memory.rank > FE_MAX_RANK)
     fail_argument("a host array has {} dimensions; an array has at most {}", memory.rank, FE_MAX_RANK);
   if (memory.rank > 0 && !memory.shape) fail_argument("a host array of {} dimensions has no shape", memory.rank);
-  if (memory.copy < never || memory.copy > if_needed) fail_argument("copy is 0, 1 or 2, not {}", memory.copy);
+  if (memory.copy < never || memory.copy > given_away) fail_argument("copy is 0, 1, 2 or 3, not {}", memory.copy);
   if (memory.access != FE_ACCESS_READ && memory.access != FE_ACCESS_READ_WRITE)
     fail_argument("access is {} (read) or {} (read and write)", static_cast<int>(FE_ACCESS_READ),
                   static_cast<int>(FE_ACCESS_READ_WRITE));
@@ -154,7 +154,8 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
     void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
     storage = borrowed(device, low, touched, type, memory.access, owner, why);
   }
-  if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, "borrowed");
+  const std::string used_as_it_is = memory.copy == given_away ? "owned" : "borrowed";
+  if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, used_as_it_is);
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
   return copied(device, type, first, byte_strides, "copied: " + why);
 }

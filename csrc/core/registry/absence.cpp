@@ -77,7 +77,10 @@ std::string reason_for_no_backend(const LastLoad& load, std::string_view name) {
   if (!load) return "";
   const auto found =
       std::find_if(load->begin(), load->end(), [&](const KnownModule& module) { return module.name == name; });
-  return found != load->end() ? clause_about(*found) : "";
+  if (found != load->end()) return clause_about(*found);
+  // "npu" and "tpu" are no slips of the pen for "cpu".
+  const std::string meant = nearest(name, names_of(*load));
+  return !meant.empty() && meant.front() == name.front() ? fmt::format("did you mean '{}'?", meant) : "";
 }
 
 }  // namespace ferrule

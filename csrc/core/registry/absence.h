@@ -20,7 +20,8 @@ using LastLoad = std::optional<std::vector<KnownModule>>;  // nothing while noth
 // 'cpu'?"
 std::string reason_for_no_device(const LastLoad& load);
 
-// Why the backend of a name is not there: "cpu is disabled: FERRULE_ONLY does not name it". "" when nothing is known.
+// Why the backend of a name is not there: "cpu is disabled: FERRULE_ONLY does not name it", or
+// "did you mean 'cpu'?". "" when nothing is known.
 std::string reason_for_no_backend(const LastLoad& load, std::string_view name);
 
 }  // namespace ferrule

@@ -182,7 +182,8 @@ typedef struct fe_array_info {
   int32_t writable;             /* 0: the bytes are read-only for everyone */
   int64_t nbytes;
 } fe_array_info;
-/* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed. `strides` in bytes, NULL =
+/* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed, 3 = only if needed, and
+ * nobody else uses the memory from now on: fe_array_placement then says "owned". `strides` in bytes, NULL =
  * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. `release` is
  * called once when the memory is no longer used, at a drain or on the calling thread, and also when this function
  * fails. */
@@ -217,7 +218,7 @@ FE_API void fe_array_release(fe_array *array);
 FE_API fe_error *fe_array_info_get(const fe_array *array, fe_array_info *out);
 FE_API fe_error *fe_array_device(const fe_array *array, fe_device **out);
 FE_API fe_error *fe_array_placement(const fe_array *array,
-                                    fe_string **out); /* "borrowed", "copied: ...", "lazy", ... */
+                                    fe_string **out); /* "borrowed", "owned", "copied: ...", "lazy", ... */
 /* Records op(inputs) for lazy evaluation. weak[i] (may be NULL) marks a Python scalar, which does not promote within
  * its kind. Inputs on different devices are an error. Shape, dtype and attribute errors come now. */
 FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const uint8_t *weak, size_t count,

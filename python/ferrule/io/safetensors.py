@@ -17,6 +17,7 @@ from ferrule._devices import Device, handle_of
 from ferrule._dtypes import as_dtype
 from ferrule._errors import InvalidArgumentError, UnsupportedError
 from ferrule._host import from_host
+from ferrule._near_names import did_you_mean
 from ferrule.array import Array
 from ferrule.buffers import map_file
 
@@ -66,7 +67,10 @@ class SafeTensors(Mapping[str, Array]):
         self.nbytes = size
 
     def __getitem__(self, name: str) -> Array:
-        tensor = self.tensors[name]
+        tensor = self.tensors.get(name)
+        if tensor is None:
+            meant = did_you_mean(name, self.tensors)
+            raise KeyError(f"{self.path} has no tensor {name!r}{meant or f'; it has {len(self)}: iterate over it'}")
         size, dtype = DTYPES[tensor.dtype]
         if not dtype:
             raise UnsupportedError(f"{self.path}: tensor {name!r} is {tensor.dtype}, which ferrule does not have yet")
@@ -74,8 +78,7 @@ class SafeTensors(Mapping[str, Array]):
             return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
         # The file was not written for views: this tensor is copied to where its elements are aligned.
         host = self._raw[tensor.begin : tensor.end].copy().view(as_dtype(dtype)).reshape(tensor.shape)
-        host.flags.writeable = False
-        return Array._of(from_host(host, self._device, None, "open_safetensors"))
+        return Array._of(from_host(host, self._device, None, "open_safetensors", owned=True))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)

@@ -1,0 +1,75 @@
+"""Python numbers as arguments of traced functions: whoever needs their value is told how to get it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+NEEDS: dict[str, Callable[[fe.Array, Any], Any]] = {
+    "range": lambda x, pos: [x for _ in range(pos)],
+    "slice": lambda x, pos: x[:, :pos],
+    "axis": lambda x, pos: fe.softmax(x, axis=pos),
+    "axis of a reduction": lambda x, pos: x.sum(axis=pos),
+    "epsilon": lambda x, pos: fe.layer_norm(x, fe.ones(3), fe.ones(3), epsilon=pos),
+    "float": lambda x, pos: x * float(pos),
+    "int": lambda x, pos: x * int(pos),
+    "bool": lambda x, pos: x if pos else x + 1,
+    "item": lambda x, pos: x * pos.item(),
+    "key": lambda x, pos: {1: x}[pos],
+    "iteration": lambda x, pos: [x for _ in pos],
+    "len": lambda x, pos: len(pos),
+    "shape": lambda x, pos: x.reshape(pos, -1),
+    "new array": lambda x, pos: fe.zeros(pos) + x,
+    "numpy": lambda x, pos: x + np.asarray(pos),
+    "str": lambda x, pos: {str(pos): x},
+    "f-string": lambda x, pos: {f"layer{pos}": x},
+    "f-string with a format": lambda x, pos: {f"layer{pos:03}": x},
+    "format": lambda x, pos: {"layer{}".format(pos): x},  # noqa: UP032
+    "round": lambda x, pos: x * round(pos),
+}
+
+
+@pytest.mark.parametrize("number", [1, 1.0])
+@pytest.mark.parametrize("need", NEEDS)
+def test_a_needed_value_is_refused_with_the_name_of_the_argument_and_the_way_out(need: str, number: float) -> None:
+    f = fe.graph(NEEDS[need])
+    with pytest.raises(fe.TracingError) as caught:
+        f(fe.ones((2, 3)), number)
+    told = str(caught.value)
+    assert "'pos' is a Python number argument of the graph, so its value is not known while it is traced. " in told
+    assert "To trace once for each value, pass it in a frozen dataclass" in told
+    assert "to use it as data, compute with it or use ferrule.where" in told
+    assert "test_graph_numbers.py" in told
+
+
+def test_numbers_in_trees_and_numbers_of_numbers_are_named() -> None:
+    with pytest.raises(fe.TracingError, match=r"c\['at'\]\[1\]\" is a Python number argument"):
+        fe.graph(lambda x, c: x[: c["at"][1]])(fe.ones(3), {"at": (1, 2)})
+    with pytest.raises(fe.TracingError, match=r"'places\[1\]' is a Python number argument"):
+        fe.graph(lambda x, *places: x[: places[1]])(fe.ones(3), 1, 2)
+    with pytest.raises(fe.TracingError, match="the number is computed of Python number arguments of the graph"):
+        fe.graph(lambda x, pos: x[: pos + 1])(fe.ones(3), 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    pos: int
+
+
+def test_a_frozen_dataclass_traces_once_for_each_value() -> None:
+    f = fe.graph(lambda x, place: x[: place.pos] * range(1, 9)[place.pos])
+    for _ in range(2):
+        assert f(fe.ones(4), Place(1)).tolist() == [2]
+        assert f(fe.ones(4), Place(3)).tolist() == [4, 4, 4]
+    assert f.cache_info()[:2] == (2, 2)
+
+
+def test_repr_of_a_number_is_for_looking() -> None:
+    seen: list[str] = []
+    fe.graph(lambda x, pos: (seen.append(repr(pos)), x + pos)[1])(fe.ones(1), 2)
+    assert seen[0].startswith("Array(traced")

@@ -1,0 +1,143 @@
+"""Messages that say what to do: wrong arguments as people from other libraries write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from ferrule._other_names import OTHER_NAMES
+
+X = fe.ones((2, 3))
+FE: Any = fe  # whose arguments mypy does not check
+
+
+def assign_too_much() -> None:
+    x = fe.ones((2, 3))
+    x[0] = fe.ones(4)
+
+
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "log level": (
+        lambda: fe.set_log_level("verbose"),
+        ValueError,
+        """takes "debug", "info", "warning" or "error", not 'verbose'""",
+    ),
+    "device by number": (lambda: FE.device(0), ValueError, 'takes a Device or a name, such as "cpu" or "gpu:1", not 0'),
+    "device misspelt": (lambda: fe.device("cpuu"), fe.NotFoundError, "did you mean 'cpu'"),
+    "threads below 0": (lambda: fe.set_thread_count(-1), ValueError, "or 0 for the default, not -1"),
+    "threads in halves": (lambda: FE.set_thread_count(1.5), ValueError, "takes a number of threads"),
+    "concat": (lambda: FE.concat(X, X), ValueError, "concat([x, y], axis=0)"),
+    "stack": (lambda: FE.stack(X, X), ValueError, "stack([x, y], axis=0)"),
+    "zeros of sizes": (lambda: FE.zeros(2, 3), ValueError, "pass the shape as one tuple, zeros((2, 3))"),
+    "zeros with a dtype": (lambda: FE.ones(2, "f8"), ValueError, "the dtype by its name: dtype=..."),
+    "empty": (lambda: FE.empty(2, 3), ValueError, "empty((2, 3))"),
+    "reshape": (lambda: FE.reshape(X, 3, 2), ValueError, "reshape(x, (2, 3))"),
+    "broadcast_to": (lambda: FE.broadcast_to(X, 3, 2), ValueError, "broadcast_to(x, (2, 3))"),
+    "permute_dims": (lambda: FE.permute_dims(X, 1, 0), ValueError, "permute_dims(x, (1, 0))"),
+    "zeros of a float": (lambda: FE.zeros(3.0), ValueError, "zeros: shape must be an integer or a tuple of integers"),
+    "sum along a float": (
+        lambda: FE.sum(X, axis=1.0),
+        ValueError,
+        "sum: axis must be an integer or a tuple of integers",
+    ),
+    "sum along a text": (lambda: FE.sum(X, axis="0"), ValueError, "sum: axis must be an integer or a tuple"),
+    "argmax of two axes": (
+        lambda: FE.argmax(X, axis=(0, 1)),
+        ValueError,
+        "argmax: axis must be one integer, not (0, 1)",
+    ),
+    "expand_dims": (lambda: FE.expand_dims(X, axis=1.5), ValueError, "expand_dims: axis must be one integer, not 1.5"),
+    "softmax of two axes": (
+        lambda: FE.softmax(X, axis=(0, 1)),
+        ValueError,
+        "softmax: axis must be one integer, not [0,1]",
+    ),
+    "int of 65 bits": (lambda: fe.asarray(2**64), OverflowError, f"{2**64} does not fit into int64 or uint64"),
+    "list of an int of 65 bits": (lambda: fe.asarray([[1], [-(2**63) - 1]]), OverflowError, "does not fit into int64"),
+    "text": (
+        lambda: fe.asarray("a"),
+        fe.DTypeError,
+        "type str is neither numbers nor memory that holds them; ferrule has",
+    ),
+    "list of objects": (lambda: fe.asarray([object()]), fe.DTypeError, "type object is neither numbers nor"),
+    "list of texts": (lambda: fe.asarray(["a"]), fe.DTypeError, "dtype <U1 is not supported; ferrule has bool, int8"),
+    "dtype misspelt": (
+        lambda: fe.zeros(3, dtype="flaot32"),
+        fe.DTypeError,
+        "'flaot32' is no dtype; did you mean 'float32'",
+    ),
+    "dtype of astype": (lambda: X.astype("flaot32"), fe.DTypeError, "did you mean 'float32'"),
+    "no dtype": (lambda: fe.asarray([1], dtype="image"), fe.DTypeError, "'image' is no dtype; there are bool, int8"),
+    "integers to sqrt": (
+        lambda: fe.sqrt(fe.asarray([1, 2])),
+        fe.DTypeError,
+        "needs a floating-point dtype; convert it with x.astype('float32')",
+    ),
+    "assignment": (
+        assign_too_much,
+        ValueError,
+        "x[key] = value: the value has shape (4,), which does not broadcast to (3,)",
+    ),
+    "fallback": (
+        lambda: fe.graph(lambda x: x, fallback="never"),
+        ValueError,
+        """fallback is "warn", "allow" or "error", not 'never'""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_message_says_what_to_do(name: str) -> None:
+    call, kind, told = WRONG[name]
+    with pytest.raises(fe.Error) as caught:
+        call()
+    assert isinstance(caught.value, kind)
+    assert told in str(caught.value)
+    assert "incompatible function arguments" not in str(caught.value)
+
+
+@pytest.mark.parametrize("like", [np.ones((2, 3), "f8"), [[1.0, 2, 3]] * 2, fe.ones((2, 3), dtype="f8")])
+def test_like_takes_what_asarray_takes(like: Any) -> None:
+    dtype = fe.asarray(like).dtype
+    for make, value in ((fe.zeros_like, 0), (fe.ones_like, 1), (fe.empty_like, 0)):
+        made = make(like)
+        assert (made.dtype, made.tolist()) == (dtype, [[value] * 3] * 2)
+    assert fe.full_like(like, 7).tolist() == [[7] * 3] * 2
+
+
+def test_a_graph_that_is_given_another_dtype_says_to_cast() -> None:
+    graph = fe.Graph()
+    graph.output(graph.input((3,)) + 1)
+    with pytest.raises(fe.InvalidArgumentError, match=r"compiled for float32.*; cast it with astype"):
+        graph.compute(np.ones(3))
+    with pytest.raises(fe.InvalidArgumentError, match=r"compiled for float32\(3,\)$"):
+        graph.compute(np.ones(4, "f4"))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"\x80\x04hello", b"PK\x03\x04hello"])
+def test_a_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "model.graph"
+    path.write_bytes(data)
+    with pytest.raises(fe.InvalidArgumentError) as caught:
+        fe.Graph.load(path)
+    assert str(caught.value) == f"{path} is no saved graph: Graph.save and Graph.to_bytes make them"
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_of_other_libraries_lead_to_ours(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"it is ferrule.{OTHER_NAMES[name]} here"):
+        getattr(fe, name)
+    found: Any = fe
+    for part in OTHER_NAMES[name].split("."):
+        found = getattr(found, part)
+
+
+def test_a_misspelt_name_leads_to_near_ones() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'sofmax'; did you mean 'softmax'"):
+        FE.sofmax  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute '__wrapped__'$"):
+        FE.__wrapped__  # noqa: B018
