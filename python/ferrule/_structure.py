@@ -77,7 +77,10 @@ class Arguments:
         self.to_array = to_array
 
     def take(self, value: Any) -> Structure:
-        """Collect what varies from call to call; what remains is the structure."""
+        """Collect what varies from call to call; what remains is the structure.
+
+        Comprehensions recurse without C's stack, as map() and generators do not: too deep is a RecursionError.
+        """
         kind = type(value)
         if isinstance(value, Array):
             self.arrays.append(Array._of(value._handle))  # what it is now: another thread may assign to it
@@ -89,11 +92,11 @@ class Arguments:
             self.arrays.append(self.to_array(value))
             return ("array",)
         if _is_tuple(value):
-            return ("tuple", kind, *map(self.take, value))
+            return ("tuple", kind, *[self.take(part) for part in value])
         if kind is list:
-            return ("list", *map(self.take, value))
+            return ("list", *[self.take(part) for part in value])
         if kind is dict or kind is OrderedDict:
-            return ("dict", kind, tuple(map(Static, value)), *map(self.take, value.values()))
+            return ("dict", kind, tuple(map(Static, value)), *[self.take(part) for part in value.values()])
         return ("static", Static(value))
 
 
@@ -122,24 +125,24 @@ def static_key(value: Any) -> Hashable:
     if value is None or value is Ellipsis or isinstance(value, (int, str, bytes, np.dtype, Device)):
         return (kind, value)
     if isinstance(value, slice):
-        return (kind, *map(static_key, (value.start, value.stop, value.step)))
+        return (kind, *[static_key(part) for part in (value.start, value.stop, value.step)])
     if isinstance(value, range):
         return (kind, value.start, value.stop, value.step)
     if kind is list or _is_tuple(value):
-        return (kind, *map(static_key, value))
+        return (kind, *[static_key(part) for part in value])
     if kind is frozenset:
-        return (kind, frozenset(map(static_key, value)))
+        return (kind, frozenset([static_key(part) for part in value]))
     if kind is dict or kind is OrderedDict:
-        return (kind, *((static_key(name), static_key(part)) for name, part in value.items()))
+        return (kind, *[(static_key(name), static_key(part)) for name, part in value.items()])
     if isinstance(value, functools.partial):
-        return (kind, *map(static_key, (value.func, value.args, value.keywords)))
+        return (kind, *[static_key(part) for part in (value.func, value.args, value.keywords)])
     if isinstance(value, (MethodType, BuiltinFunctionType)):
         if value.__self__ is None or isinstance(value.__self__, ModuleType):
             return Identity(value)
         return (kind, value.__name__, static_key(value.__self__))
     if dataclasses.is_dataclass(value) and kind.__dataclass_params__.frozen:
         fields = dataclasses.fields(value)
-        return (kind, *(static_key(getattr(value, field.name)) for field in fields))
+        return (kind, *[static_key(getattr(value, field.name)) for field in fields])
     raise MayHoldArraysError(value)
 
 
