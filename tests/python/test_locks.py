@@ -4,6 +4,9 @@ ever. Each in a process that ends, with the stacks of its threads, when it takes
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 LIMIT = "import faulthandler; faulthandler.dump_traceback_later(30, exit=True)\n"
 FORK = """
@@ -191,5 +194,38 @@ threads = [threading.Thread(target=change, args=(name,)) for name in "ab"]
 for thread in threads: thread.start()
 while time.monotonic() < end: fe.load_all()
 for thread in threads: thread.join()
+"""
+    )
+
+
+@pytest.mark.parametrize("question", ["device.memory", "device.info", "fe.memory_stats(device)"])
+def test_python_goes_on_while_a_device_that_is_asked_is_being_opened(
+    run_python: Run, build_module: Callable[..., Path], question: str
+) -> None:
+    """A question that waits for the core waits without the GIL, which others want."""
+    run_python(
+        LIMIT
+        + f"""
+import threading, time
+import ferrule as fe
+fe.load({str(build_module("t_a"))!r}, as_name="t_a")
+device = fe.device("t_a")
+opening = threading.Thread(target=device.open, kwargs={{"delay": 1000}})
+opening.start()
+longest, done = [0.0], threading.Event()
+def tick():
+    before = time.monotonic()
+    while not done.wait(0.01):
+        now = time.monotonic()
+        longest[0], before = max(longest[0], now - before), now
+ticking = threading.Thread(target=tick)
+ticking.start()
+time.sleep(0.1)
+{question}
+time.sleep(0.05)
+done.set()
+ticking.join()
+opening.join()
+assert longest[0] < 0.5, longest
 """
     )
