@@ -26,21 +26,29 @@ char** system_block() noexcept {
 
 using Setter = void (*)(char* const* variables);
 
+// What the core reads on this thread.
+constinit thread_local char* const* current = nullptr;
+
 Setter setter() {
   static const auto found = reinterpret_cast<Setter>(fe_get_proc(FE_SET_THREAD_ENVIRONMENT));
   return found;
 }
 
+void set_current(char* const* block) {
+  current = block;
+  setter()(block);
+}
+
 }  // namespace
 
-EnvironmentSnapshot::EnvironmentSnapshot() {
+EnvironmentSnapshot::EnvironmentSnapshot() : before_(current) {
   for (char** place = system_block(); place != nullptr && *place != nullptr; ++place) variables_.emplace_back(*place);
   block_.reserve(variables_.size() + 1);
   for (std::string& variable : variables_) block_.push_back(variable.data());
   block_.push_back(nullptr);
-  setter()(block_.data());
+  set_current(block_.data());
 }
 
-EnvironmentSnapshot::~EnvironmentSnapshot() { setter()(nullptr); }
+EnvironmentSnapshot::~EnvironmentSnapshot() { set_current(before_); }
 
 }  // namespace ferrule::python

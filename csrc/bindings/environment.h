@@ -19,6 +19,7 @@ class EnvironmentSnapshot {
  private:
   std::vector<std::string> variables_;
   std::vector<char*> block_;
+  char* const* before_;  // of a call that this one is made within: by a signal handler, while it computes
 };
 
 // without_gil() for calls that read environment variables: loads, what opens devices, compiles.

@@ -29,7 +29,7 @@ class SavedGraph:
     constants: dict[str, NDArray[Any]]
 
 
-def read(data: bytes) -> SavedGraph:
+def read(data: bytes, name: str = "this") -> SavedGraph:
     """Raises InvalidArgumentError for what is no saved graph, UnsupportedError for another format."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -37,14 +37,14 @@ def read(data: bytes) -> SavedGraph:
         described = json.loads(arrays.pop("steps").tobytes().decode())
         version = described["format"]
     except MemoryError as error:
-        raise OutOfMemoryError(f"there is no memory for the saved graph: {error}") from error
-    except Exception as error:  # zip, NumPy's and JSON's readers raise what they like
-        raise InvalidArgumentError(f"this is no saved graph: {type(error).__name__}: {error}") from error
+        raise OutOfMemoryError(f"there is no memory for the saved graph {name}: {error}") from error
+    except Exception as error:  # zip, NumPy's and JSON's readers raise what they like, about pickles and the like
+        raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
     if version != FORMAT:
-        raise UnsupportedError(f"the graph was saved in format {version!r}; this ferrule reads {FORMAT}")
+        raise UnsupportedError(f"{name} was saved in format {version!r}; this ferrule reads {FORMAT}")
     device, numbers, steps = described.get("device"), described.get("numbers", []), described.get("steps")
     if not (_is_text(device) and isinstance(numbers, list) and isinstance(steps, list)):
-        raise InvalidArgumentError("this is no saved graph: it needs a device, and lists of numbers and steps")
+        raise InvalidArgumentError(f"{name} is no saved graph: it needs a device, and lists of numbers and steps")
     return SavedGraph(device, numbers, steps, arrays)
 
 
