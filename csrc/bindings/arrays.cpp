@@ -1,6 +1,8 @@
 // Arrays: NumPy's memory in and out, recording, evaluating.
+#include "environment.h"
 #include "graphs.h"
 #include "lending.h"
+#include "text.h"
 #include "values.h"
 
 #include <pybind11/numpy.h>
@@ -28,7 +30,8 @@ ArrayPointer from_numpy(const Device& device, const py::array& source, bool writ
   memory.release = end_loan;
   memory.release_argument = lend(source);
   fe_array* out = nullptr;
-  check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
+  check(without_gil_reading_environment_once(device.was_used(),
+                                             [&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
   return array_of(out);
 }
@@ -38,7 +41,7 @@ ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size
                           const py::object& owner) {
   fe_array* out = nullptr;
   void* const loan = lend(owner);
-  check(without_gil([&] {
+  check(without_gil_reading_environment_once(device.was_used(), [&] {
     return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
                                    writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, end_loan, loan, &out);
   }));
@@ -61,8 +64,9 @@ ArrayPointer full(const Device& device, py::handle sizes, py::handle value, py::
   const fe_dtype id = dtype_of(dtype);
   const fe_scalar scalar = scalar_of(value, id);
   fe_array* out = nullptr;
-  check(without_gil(
-      [&] { return fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out); }));
+  check(without_gil_reading_environment_once(device.was_used(), [&] {
+    return fe_array_full(device.get(), static_cast<int32_t>(shape.size()), shape.data(), id, scalar, &out);
+  }));
   return array_of(out);
 }
 
@@ -73,20 +77,23 @@ ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
   return array_of(out);
 }
 
-ArrayPointer apply(const std::string& op, const std::vector<ArrayPointer>& inputs, const std::vector<bool>& weak,
+ArrayPointer apply(const Text& op, const std::vector<ArrayPointer>& inputs, const std::vector<bool>& weak,
                    const py::dict& attributes) {
   const std::vector<fe_array*> handles = handles_of(inputs);
-  const std::vector<uint8_t> marks(weak.begin(), weak.end());
+  const std::vector<uint8_t> marks = marks_of(weak, inputs.size());
   const std::string json = attributes_json(attributes);
   fe_array* out = nullptr;
-  check(without_gil(
-      [&] { return fe_array_apply(op.c_str(), handles.data(), marks.data(), handles.size(), json.c_str(), &out); }));
+  check(without_gil([&] {
+    return fe_array_apply(op.c_str(), handles.data(), marks.empty() ? nullptr : marks.data(), handles.size(),
+                          json.c_str(), &out);
+  }));
   return array_of(out);
 }
 
 ArrayPointer to_device(const Array& array, const Device& device) {
   fe_array* out = nullptr;
-  check(without_gil([&] { return fe_array_to_device(array.get(), device.get(), &out); }));
+  check(without_gil_reading_environment_once(device.was_used(),
+                                             [&] { return fe_array_to_device(array.get(), device.get(), &out); }));
   return array_of(out);
 }
 

@@ -96,9 +96,10 @@ class Calls {
       // Ends last: an entry's end may run Python code, which may call this.
       std::list<Entry> gone;
       ++misses_;
+      // Another thread has traced the same meanwhile: its graph stays.
       if (const auto found = entries_.find(key); found != entries_.end()) {
-        gone.splice(gone.end(), order_, found->second);
-        entries_.erase(found);
+        order_.splice(order_.begin(), order_, found->second);
+        return results_of(Graph(found->second->graph), arrays, numbers);
       }
       while (order_.size() >= capacity_) {
         entries_.erase(order_.back().key);
@@ -188,8 +189,8 @@ void bind_calls(py::module_& module) {
             return self.run(structure, arrays, numbers);
           },
           py::arg("structure"), py::arg("arrays"), py::arg("numbers"))
-      .def("add", &Calls::add, py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("compiled"),
-           py::arg("operands"), py::arg("finish"))
+      .def("add", &Calls::add, py::arg("structure"), py::arg("arrays"), py::arg("numbers"),
+           py::arg("compiled").none(false), py::arg("operands"), py::arg("finish"))
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
   handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());

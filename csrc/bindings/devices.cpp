@@ -1,6 +1,8 @@
 // Backends, devices, and what the process knows of itself.
+#include "environment.h"
 #include "handles.h"
 #include "lending.h"
+#include "text.h"
 #include "values.h"
 
 #include "parts.h"
@@ -15,7 +17,8 @@ namespace {
 template <class Function, class... Arguments>
 std::string json_of(Function function, Arguments... arguments) {
   fe_string* text = nullptr;
-  check(function(arguments..., &text));
+  // Without the GIL, here and below: it may wait for a lock of the core's, whose owner may want the GIL.
+  check(without_gil_reading_environment([&] { return function(arguments..., &text); }));
   return take_text(text);
 }
 
@@ -39,7 +42,7 @@ void bind_backend(py::module_& module) {
            [](const Backend& self) { return json_of(fe_backend_info, static_cast<const fe_backend_ref*>(self.get())); })
       .def(
           "proc",
-          [](const Backend& self, const std::string& name) -> py::object {
+          [](const Backend& self, const Text& name) -> py::object {
             fe_proc function = nullptr;
             check(fe_backend_get_proc(self.get(), name.c_str(), &function));
             if (function == nullptr) return py::none();
@@ -62,7 +65,7 @@ void bind_device(py::module_& module) {
            })
       .def(
           "view",
-          [](const Device& self, const std::string& backend) {
+          [](const Device& self, const Text& backend) {
             fe_device* device = nullptr;
             check(fe_device_view(self.get(), backend.c_str(), &device));
             return std::make_unique<Device>(device);
@@ -76,14 +79,14 @@ void bind_device(py::module_& module) {
            })
       .def(
           "open",
-          [](const Device& self, const std::string& options) {
-            check(without_gil([&] { return fe_device_open(self.get(), options.c_str()); }));
+          [](const Device& self, const Text& options) {
+            check(without_gil_reading_environment([&] { return fe_device_open(self.get(), options.c_str()); }));
           },
           py::arg("options"))
       .def("memory",
            [](const Device& self) {
              uint64_t free = UINT64_MAX, total = UINT64_MAX;
-             check(fe_device_memory(self.get(), &free, &total));
+             check(without_gil([&] { return fe_device_memory(self.get(), &free, &total); }));
              return py::make_tuple(known(free), known(total));
            })
       .def("memory_stats",
@@ -95,11 +98,12 @@ void bind_device(py::module_& module) {
       .def("reset", [](const Device& self) { check(without_gil([&] { return fe_queue_reset(self.get()); })); })
       .def(
           "supports",
-          [](const Device& self, const std::string& op, const py::sequence& dtypes) {
+          [](const Device& self, const Text& op, const py::sequence& dtypes) {
             std::vector<fe_dtype> ids;
             for (const py::handle dtype : dtypes) ids.push_back(dtype_of(dtype));
             int answer = 0;
-            check(fe_supports(self.get(), op.c_str(), ids.data(), ids.size(), &answer));
+            check(without_gil_reading_environment(
+                [&] { return fe_supports(self.get(), op.c_str(), ids.data(), ids.size(), &answer); }));
             return answer != 0;
           },
           py::arg("op"), py::arg("dtypes"))
@@ -112,7 +116,7 @@ void bind_device(py::module_& module) {
       py::arg("unified"));
   module.def(
       "device_by_name",
-      [](const std::string& name, const std::optional<std::string>& backend) {
+      [](const Text& name, const std::optional<Text>& backend) {
         fe_device* device = nullptr;
         check(fe_device_by_name(name.c_str(), backend ? backend->c_str() : nullptr, &device));
         return std::make_unique<Device>(device);
@@ -137,7 +141,8 @@ void bind_devices(py::module_& module) {
     return json_of(fe_stats);
   });
   module.def(
-      "set_thread_count", [](uint32_t count) { check(without_gil([&] { return fe_set_thread_count(count); })); },
+      "set_thread_count",
+      [](uint32_t count) { check(without_gil_reading_environment([&] { return fe_set_thread_count(count); })); },
       py::arg("count"));
   module.def("thread_count", &fe_thread_count);
   module.def("version", [] { return std::string(fe_version()); });

@@ -1,6 +1,7 @@
 // DLPack, both ways. What we export is read-only; who cannot be told so gets a copy.
 #include "dlpack.h"
 
+#include "environment.h"
 #include "handles.h"
 #include "lending.h"
 #include "values.h"
@@ -175,7 +176,8 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // ours from here
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
-  check(without_gil([&] { return fe_array_from_host(device.get(), &memory, &out); }));
+  check(without_gil_reading_environment_once(device.was_used(),
+                                             [&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
   return array_of(out);
 }

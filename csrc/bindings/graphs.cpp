@@ -1,8 +1,10 @@
 // Graphs under construction, and compiled ones.
 #include "graphs.h"
 
+#include "environment.h"
 #include "interruption.h"
 #include "lending.h"
+#include "text.h"
 #include "values.h"
 
 #include "parts.h"
@@ -23,19 +25,19 @@ class Graph {
     handle_.reset(handle);
   }
 
-  uint32_t input(const std::string& name, py::handle dtype, py::handle sizes, const py::object& element_strides) {
+  uint32_t input(const Text& name, py::handle dtype, py::handle sizes, const py::object& element_strides) {
     const std::vector<int64_t> shape = shape_of(sizes);
     std::vector<int64_t> strides;
     if (!element_strides.is_none()) strides = shape_of(element_strides);
     if (!element_strides.is_none() && strides.size() != shape.size())
-      raise(FE_INVALID_ARGUMENT, "input '" + name + "' needs a stride for each dimension");
+      raise(FE_INVALID_ARGUMENT, "input '" + name.string() + "' needs a stride for each dimension");
     uint32_t value = 0;
     check(fe_graph_input(handle_.get(), name.c_str(), dtype_of(dtype), static_cast<int32_t>(shape.size()), shape.data(),
                          element_strides.is_none() ? nullptr : strides.data(), &value));
     return value;
   }
 
-  uint32_t constant(const std::string& name, const ArrayPointer& array) {
+  uint32_t constant(const Text& name, const ArrayPointer& array) {
     const ArrayPointer arrays[] = {array};
     make_computed(arrays);
     uint32_t value = 0;
@@ -51,13 +53,13 @@ class Graph {
     return value;
   }
 
-  uint32_t apply(const std::string& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
+  uint32_t apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
                  const py::dict& attributes, const Device* device) {
-    const std::vector<uint8_t> marks(weak.begin(), weak.end());
+    const std::vector<uint8_t> marks = marks_of(weak, inputs.size());
     const std::string json = attributes_json(attributes);
     uint32_t value = 0;
-    check(fe_graph_apply(handle_.get(), op.c_str(), inputs.data(), marks.data(), inputs.size(), json.c_str(),
-                         device == nullptr ? nullptr : device->get(), &value));
+    check(fe_graph_apply(handle_.get(), op.c_str(), inputs.data(), marks.empty() ? nullptr : marks.data(),
+                         inputs.size(), json.c_str(), device == nullptr ? nullptr : device->get(), &value));
     return value;
   }
 
@@ -70,16 +72,16 @@ class Graph {
     return py::make_tuple(numpy_dtype(info.dtype), shape_tuple(info));
   }
 
-  std::string text(const std::string& format) const {
+  std::string text(const Text& format) const {
     fe_string* string = nullptr;
     check(fe_graph_text(handle_.get(), format.c_str(), &string));
     return take_text(string);
   }
 
-  std::shared_ptr<Compiled> compile(const std::string& options) const {
+  std::shared_ptr<Compiled> compile(const Text& options) const {
     auto compiled = std::make_shared<Compiled>();
     fe_compiled* handle = nullptr;
-    check(without_gil([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
+    check(without_gil_reading_environment([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
     compiled->handle.reset(handle);
     // As they were when it was compiled: another thread may have recorded more meanwhile.
     fe_compiled_info info{};
@@ -97,6 +99,9 @@ class Graph {
  private:
   GraphHandle handle_;
 };
+
+// The first computation reads how many threads there are to be.
+bool has_computed = false;
 
 Array& given(const ArrayPointer& array) {
   if (!array) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
@@ -127,7 +132,7 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
   return list;
 }
 
-std::string text_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled*, fe_string**)) {
+std::string json_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled*, fe_string**)) {
   fe_string* text = nullptr;
   check(get(compiled.handle.get(), &text));
   return take_text(text);
@@ -142,13 +147,21 @@ std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
   return handles;
 }
 
+std::vector<uint8_t> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
+  if (!weak.empty() && weak.size() != inputs)
+    raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
+                                   " inputs, and must have one for each or none");
+  return {weak.begin(), weak.end()};
+}
+
 void make_computed(std::span<const ArrayPointer> arrays) {
   std::vector<fe_array*> lazy;
   for (const ArrayPointer& array : arrays)
     if (given(array).computed_info() == nullptr) lazy.push_back(array->get());
   if (lazy.empty()) return;
   Interruption interruption;
-  interruption.check(without_gil([&] { return fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption); }));
+  interruption.check(without_gil_reading_environment_once(
+      has_computed, [&] { return fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption); }));
   for (const ArrayPointer& array : arrays) array->computed_info();
 }
 
@@ -170,7 +183,7 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
   std::vector<ArrayHandle> outputs;
   outputs.reserve(made.size());
   Interruption interruption;
-  fe_error* const error = without_gil([&] {
+  fe_error* const error = without_gil_reading_environment_once(has_computed, [&] {
     return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), values.empty() ? nullptr : values.data(),
                       values.size(), destinations.empty() ? nullptr : memory.data(),
                       destinations.empty() ? nullptr : bytes.data(), made.data(), made.size(), Interruption::poll,
@@ -195,8 +208,8 @@ void bind_graphs(py::module_& module) {
       .def("compile", &Graph::compile, py::arg("options"));
   py::class_<Compiled, std::shared_ptr<Compiled>>(module, "Compiled")
       .def("compute", &call, py::arg("arrays"), py::arg("scalars"), py::arg("out"))
-      .def("plan", [](const Compiled& self) { return text_of(self, fe_compiled_plan); })
-      .def("placement", [](const Compiled& self) { return text_of(self, fe_compiled_placement); });
+      .def("plan", [](const Compiled& self) { return json_of(self, fe_compiled_plan); })
+      .def("placement", [](const Compiled& self) { return json_of(self, fe_compiled_placement); });
 }
 
 }  // namespace ferrule::python

@@ -30,6 +30,9 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
 // Computes those that are not; the strides of all are valid afterwards. Raises invalid_argument for None among them.
 void make_computed(std::span<const ArrayPointer> arrays);
 
+// The marks of an op's inputs that are weak numbers, or none at all; raises invalid_argument unless there is one each.
+std::vector<uint8_t> marks_of(const std::vector<bool>& weak, std::size_t inputs);
+
 // Valid as long as the arrays live; raises as make_computed does.
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays);
 

@@ -35,9 +35,12 @@ class Device {
  public:
   explicit Device(fe_device* handle) : handle_(handle) {}
   fe_device* get() const noexcept { return handle_.get(); }
+  // Whether memory was taken of it: then it is open, and nothing of the environment is read for that. With the GIL.
+  bool& was_used() const noexcept { return was_used_; }
 
  private:
   DeviceHandle handle_;
+  mutable bool was_used_ = false;
 };
 
 class Backend {

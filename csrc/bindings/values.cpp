@@ -1,5 +1,7 @@
 #include "values.h"
 
+#include "text.h"
+
 #include <pybind11/numpy.h>
 
 #include <array>
@@ -32,12 +34,21 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
+// A number in a message. Python prints no int of thousands of digits.
+std::string shown(py::handle value) {
+  if (PyLong_Check(value.ptr())) {
+    const auto bits = value.attr("bit_length")().cast<std::size_t>();
+    if (bits > 512) return "an int of " + std::to_string(bits) + " bits";
+  }
+  return py::str(value).cast<std::string>();
+}
+
 int64_t integer_of(py::handle value) {
   const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   if (!index) throw py::error_already_set();
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow != 0) raise(FE_INVALID_ARGUMENT, py::str(value).cast<std::string>() + " does not fit into 64 bits");
+  if (overflow != 0) raise(FE_INVALID_ARGUMENT, shown(index) + " does not fit into 64 bits");
   if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   return number;
 }
@@ -56,7 +67,7 @@ std::string attribute_json(const std::string& name, py::handle value) {
   if (PyBool_Check(object)) return object == Py_True ? "true" : "false";
   if (PyLong_Check(object)) return std::to_string(integer_of(value));
   if (PyFloat_Check(object)) return real_json(name, PyFloat_AS_DOUBLE(object));
-  if (PyUnicode_Check(object)) return quoted(value.cast<std::string>());
+  if (PyUnicode_Check(object)) return quoted(text_of(value).string());
   if (is_numpy_dtype(value)) return quoted(fe_dtype_name(dtype_of(value)));
   if (PyIndex_Check(object)) return std::to_string(integer_of(value));
   if (PySequence_Check(object)) {
@@ -109,7 +120,7 @@ fe_dtype dtype_of(py::handle value) {
   for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
     if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
   if (PyUnicode_Check(value.ptr()))  // NumPy knows "bfloat16" only when ml_dtypes is imported
-    if (const fe_dtype id = fe_dtype_by_name(value.cast<std::string>().c_str()); id != 0) return id;
+    if (const fe_dtype id = fe_dtype_by_name(text_of(value).c_str()); id != 0) return id;
   const py::dtype dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
   const std::string name = py::str(dtype.attr("name"));
   const fe_dtype id = fe_dtype_by_name(name.c_str());
@@ -143,7 +154,11 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
     store(scalar, static_cast<uint8_t>(truth));
   } else if (is_floating(name)) {
     const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (number == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+      PyErr_Clear();
+      raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into " + name);
+    }
     check(fe_scalar_from(dtype, number, &scalar));
   } else if (name == "uint64") {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
@@ -151,7 +166,7 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
     const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
     if (PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, py::str(value).cast<std::string>() + " does not fit into uint64");
+      raise(FE_INVALID_ARGUMENT, shown(index) + " does not fit into uint64");
     }
     store(scalar, static_cast<uint64_t>(number));
   } else {
@@ -178,7 +193,7 @@ std::string attributes_json(const py::dict& attributes) {
     const auto key = py::reinterpret_borrow<py::object>(known_key);
     const auto value = py::reinterpret_borrow<py::object>(known_value);
     if (value.is_none()) continue;
-    const std::string name = py::cast<std::string>(key);
+    const std::string name = text_of(key).string();
     if (json.size() > 1) json.push_back(',');
     json.append(quoted(name)).push_back(':');
     json.append(attribute_json(name, value));
@@ -190,7 +205,7 @@ std::string attributes_json(const py::dict& attributes) {
 void bind_values(py::module_& module) {
   dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
   module.def(
-      "is_dtype", [](const std::string& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
+      "is_dtype", [](const Text& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
   module.def("attributes_json", &attributes_json, py::arg("attributes"));

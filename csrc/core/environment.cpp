@@ -1,6 +1,7 @@
 #include "core/environment.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #if defined(__APPLE__)
 #include <crt_externs.h>
@@ -29,6 +30,17 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return parts;
 }
 
+// Null: the system's.
+constinit thread_local char* const* thread_environment = nullptr;
+
+// As std::getenv, in a block.
+const char* value_in(char* const* block, std::string_view name) {
+  for (; *block != nullptr; ++block)
+    if (std::strncmp(*block, name.data(), name.size()) == 0 && (*block)[name.size()] == '=')
+      return *block + name.size() + 1;
+  return nullptr;
+}
+
 // ASCII only: names of ours are, and the locale of the process is none of our business.
 template <char first, char last, int distance>
 std::string shifted(std::string_view text) {
@@ -54,7 +66,7 @@ bool has_more_rights_than_its_caller() noexcept {
 
 std::optional<std::string> environment(const char* name) {
   if (has_more_rights_than_its_caller()) return std::nullopt;
-  const char* value = std::getenv(name);
+  const char* value = thread_environment ? value_in(thread_environment, name) : std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
 }
@@ -84,7 +96,10 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
   return text;
 }
 
-char** environment_block() noexcept {
+void set_thread_environment(char* const* block) noexcept { thread_environment = block; }
+
+char* const* environment_block() noexcept {
+  if (thread_environment) return thread_environment;
 #if defined(_WIN32)
   return _environ;
 #elif defined(__APPLE__)

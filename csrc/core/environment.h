@@ -12,9 +12,12 @@ namespace ferrule {
 // environment is the caller's, and must not decide which files are opened.
 bool has_more_rights_than_its_caller() noexcept;
 std::optional<std::string> environment(const char* name);
+// What this thread reads from then on instead of the system's environment, whose readers race with its writers: a block
+// like environment_block()'s, which is not copied; null for the system's again.
+void set_thread_environment(char* const* block) noexcept;
 // All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none. Not for
 // reading variables: it is the caller's, whatever rights this program has.
-char** environment_block() noexcept;
+char* const* environment_block() noexcept;
 // The parts of a list of paths (":" between them, ";" on Windows), without empty ones.
 std::vector<std::string> environment_paths(const char* name);
 // The parts of a list of names, with commas or spaces between them, in lower case.

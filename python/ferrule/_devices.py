@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
 from ferrule import _ferrule
 from ferrule._errors import InvalidArgumentError, NotFoundError
+from ferrule._locks import LockHolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_loaded_once = False  # load_all was called, or had its chance
+_loaded_once = False  # load_all has looked for what there is, or is not wanted
 _loaded_a_file = False  # load was called: what it loaded is used without looking for the rest
-_is_loading = False  # by the thread that holds the lock
-_load_lock = threading.RLock()
 _default: _ferrule.Device | None = None
 _changes = 0  # calls of changed()
+
+
+class _FirstLoad(LockHolder):
+    """What load_once() is doing."""
+
+    is_running = False  # by the thread that holds the lock
+
+    def _renew_lock(self) -> None:
+        super()._renew_lock()
+        self.is_running = False
+
+
+_first_load = _FirstLoad()
 
 
 class Backend:
@@ -246,22 +257,23 @@ def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
 def load_once() -> None:
     """What the first use of a device does: load_all(), unless that was called, or FERRULE_AUTOLOAD=0.
 
-    Other threads wait until it is done.
+    Other threads wait until it is done. After an error the next use tries again.
     """
-    global _loaded_once, _is_loading
+    global _loaded_once
     if _loaded_once:
         return
-    with _load_lock:
-        if _loaded_once or _is_loading:
+    with _first_load._lock:
+        if _loaded_once or _first_load.is_running:
             return
-        _is_loading = True
+        _first_load.is_running = True
         try:
             if os.environ.get("FERRULE_AUTOLOAD", "") != "0":
                 from ferrule.loading import load_all
 
                 load_all()
+            _loaded_once = True
         finally:
-            _loaded_once, _is_loading = True, False
+            _first_load.is_running = False
 
 
 def changed() -> None:

@@ -13,17 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from ferrule._errors import InvalidArgumentError, NumberOverflowError
+from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
 
 Number = bool | int | float
 # An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
 Step = tuple[str, list[Any]]
 
 
+def shown(value: object) -> str:
+    """A number in a message; Python prints no int of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 512:
+        return f"{'a negative int' if value < 0 else 'an int'} of {value.bit_length()} bits"
+    return repr(value)
+
+
 def _exactly(kind: type[Number]) -> Callable[[Number], Number]:
     def convert(value: Number) -> Number:
         if value != value or kind(value) != value:
-            raise NumberOverflowError(f"{value!r} does not fit into {kind.__name__}")
+            raise NumberOverflowError(f"{shown(value)} does not fit into {kind.__name__}")
         return kind(value)
 
     return convert
@@ -56,14 +63,19 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+_UNARY = frozenset(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"))
+
+
 def perform(operation: str, *values: Number) -> Any:
     """What Python makes of the numbers; ferrule's errors where they have no such result."""
     try:
         return _OPERATIONS[operation](*values)
     except OverflowError as error:
-        raise NumberOverflowError(f"{operation} of {', '.join(map(str, values))}: {error}") from error
+        raise NumberOverflowError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error
     except ValueError as error:
-        raise InvalidArgumentError(f"{operation} of {', '.join(map(str, values))}: {error}") from error
+        raise InvalidArgumentError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error
+    except TypeError as error:
+        raise DTypeError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error
 
 
 def conversion(kind: str, dtype: np.dtype[Any], exact: bool) -> str | None:
@@ -103,15 +115,29 @@ class Numbers:
 
     def replay(self, step: Step, value: Number) -> None:
         """Add a step of a saved graph again."""
-        if step[0] not in _OPERATIONS and step[0] not in ("operand", "literal"):
-            raise InvalidArgumentError(f"the saved graph has a number of the operation {step[0]!r}, which is unknown")
-        self.operand_count += step[0] == "operand"
-        self._add((step[0], list(step[1])), value)
+        operation, parts = step[0], list(step[1])
+        if operation == "operand":
+            fits = parts == [self.operand_count] and type(parts[0]) is int
+            self.operand_count += 1
+        elif operation == "literal":
+            fits = len(parts) == 1 and type(parts[0]) in (bool, int, float)
+        elif isinstance(operation, str) and operation in _OPERATIONS:
+            fits = len(parts) == (1 if operation in _UNARY else 2) and all(
+                type(part) is int and 0 <= part < len(self.steps) for part in parts
+            )
+        else:
+            raise InvalidArgumentError(f"the operation {operation!r} is unknown")
+        if not fits:
+            raise InvalidArgumentError(f"{operation} has parts that do not exist")
+        if self._add((operation, parts), value) + 1 != len(self.steps):
+            raise InvalidArgumentError(f"{operation} stands there twice")
 
     def _add(self, step: Step, value: Number) -> int:
         if type(value) not in (bool, int, float):
-            raise InvalidArgumentError(f"{step[0]} of Python's numbers gave {value!r}, which is no number of an array")
-        key = (step[0], *((type(part), repr(part)) for part in step[1]))
+            raise InvalidArgumentError(
+                f"{step[0]} of Python's numbers gave {shown(value)}, which is no number of an array"
+            )
+        key = (step[0], *((type(part), part if type(part) is int else repr(part)) for part in step[1]))
         place = self._places.setdefault(key, len(self.steps))
         if place == len(self.steps):
             self.steps.append(step)
@@ -130,8 +156,8 @@ class Numbers:
                 value = perform(operation, *[values[place] for place in parts])
             if type(value) is not type(known):
                 raise InvalidArgumentError(
-                    f"ferrule.graph: {operation} of Python's numbers gave {value!r} in this call, but "
-                    f"{known!r} in the one that was traced: a graph has one dtype for both"
+                    f"ferrule.graph: {operation} of Python's numbers gave {shown(value)} in this call, but "
+                    f"{shown(known)} in the one that was traced: a graph has one dtype for both"
                 )
             values.append(value)
         return [literal if place is None else values[place] for place, literal in self.scalars]

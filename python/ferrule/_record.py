@@ -12,7 +12,7 @@ from ferrule import _ferrule
 from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
 from ferrule._dtypes import as_dtype, is_floating
 from ferrule._errors import InvalidArgumentError, NumberOverflowError
-from ferrule._numbers import conversion, perform
+from ferrule._numbers import conversion, perform, shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 
@@ -123,7 +123,7 @@ def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
     """Raise NumberOverflowError unless the integer dtype has the number."""
     limits = np.iinfo(dtype)
     if not limits.min <= value <= limits.max:
-        raise NumberOverflowError(f"{op or 'ferrule.graph'}: {value} does not fit into {dtype}")
+        raise NumberOverflowError(f"{op or 'ferrule.graph'}: {shown(value)} does not fit into {dtype}")
 
 
 def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:

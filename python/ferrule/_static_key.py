@@ -101,7 +101,7 @@ def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
         if id(value) in seen:
             return Identity(value)
         seen.add(id(value))
-        return (Identity(value), *map(key_of, _brought_along(value)))
+        return (Identity(value), *[key_of(part) for part in _brought_along(value)])
     if isinstance(value, (Function, *_C_FUNCTIONS)):  # what a traced function closes over is constant
         return Identity(value)
     if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
@@ -109,17 +109,17 @@ def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
     if value is None or value is Ellipsis or isinstance(value, (int, str, bytes, np.dtype, Device)):
         return (kind, value)
     if isinstance(value, slice):
-        return (kind, *map(key_of, (value.start, value.stop, value.step)))
+        return (kind, *[key_of(part) for part in (value.start, value.stop, value.step)])
     if isinstance(value, range):
         return (kind, value.start, value.stop, value.step)
     if kind is list or is_tuple(value):
-        return (kind, *map(key_of, value))
+        return (kind, *[key_of(part) for part in value])
     if kind is frozenset:
-        return (kind, frozenset(map(key_of, value)))
+        return (kind, frozenset([key_of(part) for part in value]))
     if kind is dict or kind is OrderedDict:
-        return (kind, *((key_of(name), key_of(part)) for name, part in value.items()))
+        return (kind, *[(key_of(name), key_of(part)) for name, part in value.items()])
     if isinstance(value, functools.partial):
-        return (kind, *map(key_of, (value.func, value.args, value.keywords)))
+        return (kind, *[key_of(part) for part in (value.func, value.args, value.keywords)])
     if isinstance(value, MethodType):
         return (kind, key_of(value.__func__), key_of(value.__self__))
     if isinstance(value, BuiltinFunctionType):
@@ -128,7 +128,7 @@ def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
         return (kind, value.__name__, key_of(value.__self__))
     if dataclasses.is_dataclass(value) and kind.__dataclass_params__.frozen:
         fields = dataclasses.fields(value)
-        return (key_of(kind), *(key_of(getattr(value, field.name)) for field in fields))
+        return (key_of(kind), *[key_of(getattr(value, field.name)) for field in fields])
     raise MayHoldArraysError(value)
 
 

@@ -44,7 +44,10 @@ class Arguments:
         self.to_array = to_array
 
     def take(self, value: Any) -> Structure:
-        """Collect what varies from call to call; what remains is the structure."""
+        """Collect what varies from call to call; what remains is the structure.
+
+        Comprehensions recurse without C's stack, as map() and generators do not: too deep is a RecursionError.
+        """
         kind = type(value)
         if isinstance(value, Array):
             self.arrays.append(Array._of(value._handle))  # what it is now: another thread may assign to it
@@ -56,36 +59,41 @@ class Arguments:
             self.arrays.append(self.to_array(value))
             return ("array",)
         if is_tuple(value):
-            return ("tuple", kind, *map(self.take, value))
+            return ("tuple", kind, *[self.take(part) for part in value])
         if kind is list:
-            return ("list", *map(self.take, value))
+            return ("list", *[self.take(part) for part in value])
         if kind is dict or kind is OrderedDict:
-            return ("dict", kind, tuple(map(Static, value)), *map(self.take, value.values()))
+            return ("dict", kind, tuple(map(Static, value)), *[self.take(part) for part in value.values()])
         return ("static", Static(value))
 
 
-def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> Iterator[str]:
+def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[str]:
     """What the caller would write for the parts of these kinds ("array", "int", "float"): "x", "c['k'][0]"."""
     kind = structure[0]
     if kind in kinds:
-        yield label
-    elif kind == "list":
-        for place, child in enumerate(structure[1:]):
-            yield from labels_of(child, f"{label}[{place}]", kinds)
+        return [label]
+    parts: list[tuple[Structure, str]] = []
+    if kind == "list":
+        parts = [(child, f"{label}[{place}]") for place, child in enumerate(structure[1:])]
     elif kind == "tuple":
         fields = getattr(structure[1], "_fields", None)
-        for place, child in enumerate(structure[2:]):
-            yield from labels_of(child, f"{label}.{fields[place]}" if fields else f"{label}[{place}]", kinds)
+        parts = [
+            (child, f"{label}.{fields[place]}" if fields else f"{label}[{place}]")
+            for place, child in enumerate(structure[2:])
+        ]
     elif kind == "dict":
-        for name, child in zip(structure[2], structure[3:], strict=True):
-            yield from labels_of(child, f"{label}[{name.value!r}]", kinds)
+        pairs = zip(structure[2], structure[3:], strict=True)
+        parts = [(child, f"{label}[{name.value!r}]") for name, child in pairs]
+    return [found for child, of_child in parts for found in labels_of(child, of_child, kinds)]
 
 
 def is_among(array: Array, value: Any) -> bool:
     """Whether a traced function's result has this very object."""
     if isinstance(value, dict):
         value = tuple(value.values())
-    return any(is_among(array, child) for child in value) if isinstance(value, (tuple, list)) else value is array
+    if isinstance(value, (tuple, list)):
+        return any([is_among(array, child) for child in value])  # noqa: C419  a generator would spend the C stack
+    return value is array
 
 
 def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[Any]) -> Any:

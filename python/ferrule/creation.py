@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import TYPE_CHECKING, Any, Never, NoReturn
 
 import numpy as np
@@ -9,9 +11,16 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
 from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_floating
-from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, UnsupportedError
+from ferrule._errors import (
+    DTypeError,
+    Error,
+    InvalidArgumentError,
+    NumberOverflowError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
 from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host
-from ferrule._numbers import conversion, perform
+from ferrule._numbers import conversion, perform, shown
 from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
 from ferrule.array import Array
@@ -135,7 +144,7 @@ def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device |
         dtype = np.bool_ if isinstance(fill_value, bool) else np.int64 if isinstance(fill_value, int) else np.float32
     wanted = sizes(shape, "full")
     if any(size < 0 for size in wanted):
-        raise InvalidArgumentError(f"full: shape {wanted} has a negative size")
+        raise InvalidArgumentError(f"full: shape ({', '.join(map(shown, wanted))}) has a negative size")
     element = as_dtype(dtype)
     operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
     number = fill_value if operation is None else perform(operation, fill_value)
@@ -196,13 +205,19 @@ def arange(
 ) -> Array:
     """Numbers from start up to, without, stop; from 0 when one number is given."""
     first, end = (0, start) if stop is None else (start, stop)
+    for name, number in (("start", first), ("stop", end), ("step", step)):
+        if not _is_finite("arange", name, number):
+            raise InvalidArgumentError(f"arange: {name} is {number}, and must be finite")
     if step == 0:
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
     element = as_dtype(dtype)
     try:
-        with enough_memory(f"arange from {first} to {end} in steps of {step}"), np.errstate(over="ignore"):
+        with (
+            enough_memory(f"arange from {shown(first)} to {shown(end)} in steps of {shown(step)}"),
+            np.errstate(over="ignore"),
+        ):
             if is_floating(element):
                 # NumPy takes the distance of two rounded numbers for the step: of float16(1000) and float16(1000.1)
                 # it is 0.
@@ -229,8 +244,14 @@ def linspace(
 ) -> Array:
     """num evenly spaced numbers from start to stop."""
     element = as_dtype(dtype or np.float32)
+    num = _count("linspace", "num", num)
+    for name, number in (("start", start), ("stop", stop)):
+        _is_finite("linspace", name, number)
     with enough_memory(f"linspace of {num} numbers"):
-        host = np.linspace(start, stop, num, endpoint=endpoint)
+        try:
+            host = np.linspace(float(start), float(stop), num, endpoint=endpoint)
+        except OverflowError as error:
+            raise NumberOverflowError(f"linspace: {error}") from error
     for number in host[[0, -1]] if element.kind in "iu" and host.size else ():
         check_range("linspace", perform("int", number), element)
     with np.errstate(over="ignore"):
@@ -241,7 +262,9 @@ def eye(
     rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
 ) -> Array:
     """Ones on the k-th diagonal, zeros elsewhere."""
-    with enough_memory(f"eye of shape {(rows, rows if columns is None else columns)}"):
+    rows = _count("eye", "rows", rows)
+    columns = rows if columns is None else _count("eye", "columns", columns)
+    with enough_memory(f"eye of shape {(rows, columns)}"):
         host = np.eye(rows, columns, k=k, dtype=as_dtype(dtype or np.float32))
     return _owned(host, device)
 
@@ -250,16 +273,39 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
     wanted, element = sizes(shape, "host_empty"), as_dtype(dtype)
     if any(size < 0 for size in wanted):
-        raise InvalidArgumentError(f"host_empty: shape {wanted} has a negative size")
+        raise InvalidArgumentError(f"host_empty: shape ({', '.join(map(shown, wanted))}) has a negative size")
     if len(wanted) > MAX_DIMENSIONS:
         raise InvalidArgumentError(f"host_empty: an array has at most {MAX_DIMENSIONS} dimensions, not {len(wanted)}")
     count = int(np.prod(wanted, dtype=object)) * element.itemsize
     rounded = -(-count // PAGE) * PAGE
+    if rounded >= 2**63 - PAGE:
+        raise OutOfMemoryError(f"host_empty: no machine has {shown(count)} bytes")
     with enough_memory(f"host_empty: {count} bytes for shape {wanted} of {element}"):
         memory = np.empty(rounded + PAGE, dtype=np.uint8)
     start = -memory.ctypes.data % PAGE
     flat: NDArray[Any] = memory[start : start + count].view(element)
     return flat.reshape(wanted)
+
+
+def _is_finite(caller: str, name: str, value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond all floats
+        return True
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(f"{caller}: {name} is a {type(value).__name__}, and no number") from error
+
+
+def _count(caller: str, name: str, value: Any) -> int:
+    try:
+        count = operator.index(value)
+    except TypeError as error:
+        raise InvalidArgumentError(f"{caller}: {name} is a {type(value).__name__}, and no integer") from error
+    if not 0 <= count < 2**63:
+        raise InvalidArgumentError(f"{caller}: {name} is {shown(count)}, and must be from 0 to 2**63 - 1")
+    return count
 
 
 def _owned(host: NDArray[Any], device: Device | str | None) -> Array:

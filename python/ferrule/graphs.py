@@ -5,21 +5,20 @@ from __future__ import annotations
 import io
 import json
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ferrule import _ferrule
+from ferrule import _ferrule, _saved_graphs
 from ferrule._comparison import MIRRORED, within_range
 from ferrule._devices import Device, best_device
 from ferrule._devices import device as find_device
 from ferrule._dtypes import as_dtype
 from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
+from ferrule._locks import LockHolder
 from ferrule._numbers import Number, Numbers, conversion
 from ferrule._record import number_dtype
 from ferrule._symbols import Symbol, users_line
@@ -27,10 +26,8 @@ from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.manipulation import Shape, sizes
 
-FORMAT = 3  # of saved graphs
 
-
-class Graph:
+class Graph(LockHolder):
     """A graph for one device. Ops on its inputs are recorded in it, with the functions and operators of arrays:
 
     >>> g = Graph()
@@ -45,9 +42,9 @@ class Graph:
     def __init__(self, device: Device | str | None = None) -> None:
         self.device = best_device() if device is None else find_device(device)
         self._graph = _ferrule.Graph(self.device._handle)
-        # Held while a step is added to the core's graph and to the lists that follow: they tell the same. Never held
-        # while something is computed or compiled.
-        self._lock = threading.RLock()
+        # _lock is held while a step is added to the core's graph and to the lists that follow: they tell the same. It
+        # is never held while something is computed or compiled.
+        super().__init__()
         self.inputs: list[Array] = []
         self.outputs: list[Array] = []
         self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
@@ -346,7 +343,9 @@ class Graph:
         with self._lock:
             recorded, constants = list(self._steps), self._concrete_constants()
             numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
-        steps = json.dumps({"format": FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded})
+        steps = json.dumps(
+            {"format": _saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
+        )
         arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(constants)}
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)
@@ -363,42 +362,39 @@ class Graph:
     @classmethod
     def _from_bytes(cls, data: bytes, device: Device | str | None, name: str) -> Graph:
         """`name`: of the file, for messages."""
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                arrays = {part: file[part] for part in file.files}
-            described = json.loads(arrays.pop("steps").tobytes().decode())
-            version, steps, numbers = described["format"], described["steps"], described.get("numbers", [])
-        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
-            # What NumPy says of other files is about pickles, which no saved graph has.
-            raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
-        if version != FORMAT:
-            raise UnsupportedError(f"{name} was saved in format {version}; this ferrule reads {FORMAT}")
-        graph = cls(described["device"] if device is None else device)
-        for step, value in numbers:
-            graph._numbers.replay(step, value)
-        graph._rebuild(steps, arrays)
+        saved = _saved_graphs.read(data, name)
+        graph = cls(saved.device if device is None else device)
+        graph._rebuild(saved)
         return graph
 
-    def _rebuild(self, steps: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def _rebuild(self, saved: _saved_graphs.SavedGraph) -> None:
         symbols: dict[int, Array] = {}
-        for step in steps:
-            kind, value = step[0], step[1]
-            if kind == "input":
-                symbols[value] = self.input(step[4], step[3], step[2], step[5])
-            elif kind == "constant":
-                known = arrays[f"constant{step[3]}"].view(as_dtype(step[4]))  # an .npz forgets that it was bfloat16
-                symbols[value] = self.constant(asarray(known, device=self.device), step[2])
-            elif kind == "scalar":
-                symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
-            elif kind == "apply":
-                _, _, op, ids, weak, attributes, place = step
-                device = None if place is None else find_device(place)._handle
-                inputs = [self._own(symbols[i]).id for i in ids]
-                made = self._graph.apply(op, inputs, weak if any(weak) else (), json.loads(attributes), device)
-                self._steps.append(("apply", made, op, inputs, weak, attributes, place))
-                symbols[value] = self._symbol(made)
-            else:
-                self.output(symbols[value])
+        for index, number in enumerate(saved.numbers):
+            with _saved_graphs.named(f"number {index}"):
+                _saved_graphs.replay_number(self._numbers, number)
+        for index, step in enumerate(saved.steps):
+            with _saved_graphs.named(f"step {index}"):
+                self._replay(_saved_graphs.checked_step(step, symbols, len(self._numbers.values)), symbols, saved)
+
+    def _replay(self, step: tuple[Any, ...], symbols: dict[int, Array], saved: _saved_graphs.SavedGraph) -> None:
+        kind, value = step[0], step[1]
+        if kind == "input":
+            symbols[value] = self.input(step[4], step[3], step[2], step[5])
+        elif kind == "constant":
+            known = _saved_graphs.constant_in(saved, step[3], step[4])
+            symbols[value] = self.constant(asarray(known, device=self.device), step[2])
+        elif kind == "scalar":
+            symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
+        elif kind == "apply":
+            _, _, op, ids, weak, json_attributes, place = step
+            attributes = _saved_graphs.attributes_in(json_attributes)
+            device = None if place is None else find_device(place)._handle
+            inputs = [self._own(symbols[i]).id for i in ids]
+            made = self._graph.apply(op, inputs, weak if any(weak) else (), attributes, device)
+            self._steps.append(("apply", made, op, inputs, weak, json_attributes, place))
+            symbols[value] = self._symbol(made)
+        else:
+            self.output(symbols[value])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         Path(path).write_bytes(self.to_bytes())

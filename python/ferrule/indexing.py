@@ -14,6 +14,7 @@ import numpy as np
 from ferrule import _record
 from ferrule._errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule._host import enough_memory
+from ferrule._numbers import shown
 from ferrule._symbols import Symbol, refuse
 from ferrule.array import Array
 from ferrule.manipulation import as_operand, astype, broadcast_to, permute_dims, reshape, take
@@ -217,7 +218,7 @@ def _item(x: Array, item: object) -> object:
 
 def _in_range(index: int, axis: int, size: int) -> int:
     if not -size <= index < size:
-        raise OutOfRangeError(f"x[key]: index {index} is out of range for axis {axis} with {size} elements")
+        raise OutOfRangeError(f"x[key]: index {shown(index)} is out of range for axis {axis} with {size} elements")
     return index % size
 
 

@@ -127,9 +127,12 @@ def load_all(
         "extra_roots": installed_roots(),
     }
     text, error = _ferrule.load_all(json_text(options))
-    _devices.loaded_all()
     global last_report
     report = LoadReport(text) if text else None
+    if report is None:
+        _devices.changed()
+    else:
+        _devices.loaded_all()
     last_report = last_report if report is None else report
     if error is None and report is not None:
         return report
@@ -147,7 +150,12 @@ def _folders(dirs: Iterable[PathLike | _DefaultRoots] | PathLike | None) -> list
         if isinstance(folder, _DefaultRoots):
             folders += [path for path in standard_roots() if os.path.isdir(path)]
         else:
-            folders.append(os.path.abspath(os.fsdecode(folder)))
+            path = os.path.abspath(os.fsdecode(folder))
+            try:
+                path.encode()
+            except UnicodeEncodeError:
+                raise InvalidArgumentError(f"load_all: the name of the folder {path!r} is no UTF-8") from None
+            folders.append(path)
     return folders
 
 
@@ -232,10 +240,18 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     """
     options = {"probe": probe, "trust": trust, "as_name": as_name}
     try:
-        backend = Backend(_ferrule.load(os.path.abspath(os.fsdecode(path)), json_text(options)))
+        backend = Backend(_ferrule.load(_system_path(path), json_text(options)))
     finally:
         _devices.loaded_a_file()
     return backend
+
+
+def _system_path(path: PathLike) -> bytes:
+    """The path as the system has it: names of files need not be UTF-8."""
+    try:
+        return os.fsencode(os.path.abspath(os.fsdecode(path)))
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"load: {path!r} is no name of a file: {error}") from error
 
 
 def unload(name: Backend | str) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ferrule import _record
 from ferrule._dtypes import as_dtype
-from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfRangeError
+from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
+from ferrule._numbers import shown
 from ferrule.array import Array
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -61,7 +62,7 @@ def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
     """The axis counted from the front."""
     index = one_integer(axis, caller, "axis")
     if not -rank <= index < rank:
-        raise OutOfRangeError(f"{caller}: axis {index} is out of range for {rank} dimensions")
+        raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")
     return index % rank
 
 
@@ -150,7 +151,7 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     length = x.shape[place]
     if isinstance(sections, int):
         if sections < 1 or length % sections != 0:
-            raise InvalidArgumentError(f"split: {length} elements do not divide into {sections} equal parts")
+            raise InvalidArgumentError(f"split: {length} elements do not divide into {shown(sections)} equal parts")
         ends = list(range(0, length + 1, length // sections)) if length else [0] * (sections + 1)
     else:
         ends = [0, *sections, length]
@@ -165,7 +166,8 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
     """
     pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
     if pairs.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"pad: widths are integers, not {widths!r}")
+        what = f"dtype {pairs.dtype}" if pairs.dtype.kind == "O" else repr(widths)
+        raise InvalidArgumentError(f"pad: widths are integers of 64 bits, not {what}")
     attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
     filling = _record.number_like("pad", value, x, exact=True) if _record.is_number(value) else value
     return _record.apply("pad", (x, filling), attributes)
@@ -179,7 +181,14 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
         axis = 0
     if isinstance(indices, (list, tuple)):
-        indices = np.asarray(indices, dtype=np.int64)
+        try:
+            indices = np.asarray(indices, dtype=np.int64)
+        except OverflowError as error:
+            raise NumberOverflowError("take: an index does not fit into int64") from error
+        except (TypeError, ValueError) as error:
+            if isinstance(error, Error):
+                raise
+            raise InvalidArgumentError(f"take: the indices are no integers: {error}") from error
     places = as_operand("take", indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")

@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
@@ -55,7 +54,6 @@ class TracedFunction(Function):
         self._fallback, self._fuse = fallback, fuse
         self._device = on
         self._size = cache_size
-        self._lock = threading.RLock()
         self._structures: dict[Structure, int] = {}
         # Never twice the same: a thread may hold a number from before the structures were forgotten.
         self._unused_numbers = itertools.count()
@@ -81,14 +79,14 @@ class TracedFunction(Function):
         result = self._calls.run(number, handles, arguments.numbers)
         if result is not NotImplemented:
             return result
-        with self._lock:
-            graph, finish = self._trace(structure, arguments, any_layout=False)
-            finish_all = None if finish == 0 and len(graph.outputs) == 1 else functools.partial(fill, finish)
-            if not graph.outputs:
-                return fill(finish, [])  # nothing of it depends on the arguments
-            compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
-            scalars_of = graph._numbers.scalars_of if arguments.numbers else None
-            return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
+        # Without a lock: the function may call others, which other threads trace and which call this one.
+        graph, finish = self._trace(structure, arguments, any_layout=False)
+        finish_all = None if finish == 0 and len(graph.outputs) == 1 else functools.partial(fill, finish)
+        if not graph.outputs:
+            return fill(finish, [])  # nothing of it depends on the arguments
+        compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
+        scalars_of = graph._numbers.scalars_of if arguments.numbers else None
+        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -137,13 +135,12 @@ class TracedFunction(Function):
         """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
         if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
             return -count
-        with self._lock:
-            number = self._structures.get(structure)
-            if number is None:
-                if len(self._structures) >= 16 * max(self._size, 1):  # mostly of graphs that are gone, too
-                    self._structures.clear()
-                number = self._structures[structure] = next(self._unused_numbers)
-            return number
+        number = self._structures.get(structure)
+        if number is None:
+            if len(self._structures) >= 16 * max(self._size, 1):  # mostly of graphs that are gone, too
+                self._structures.clear()
+            number = self._structures.setdefault(structure, next(self._unused_numbers))  # another thread's, if it has
+        return number
 
     def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
         graph = Graph(self._place(arguments.arrays))
@@ -272,6 +269,9 @@ def graph(
     frozensets by value, and so are `functools.partial` and frozen dataclasses; functions, classes and members of an
     Enum by identity and by what they bring along: defaults, closures, attributes and values.
     All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
+
+    Any thread may call it at any time. Threads that make the first call of one signature at the same time may each run
+    `function`, at the same time; the graph of the first that is done is kept.
 
     Parameters
     ----------

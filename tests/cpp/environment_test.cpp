@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -33,6 +34,22 @@ TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
   EXPECT_EQ(environment_paths("T_VARIABLE").size(), is_setuid ? 0u : 2u);
   EXPECT_EQ(environment_names("T_VARIABLE").size(), is_setuid ? 0u : 1u);
   if (is_setuid) _exit(HasFailure() ? 1 : 0);  // nobody may look into such a process, a leak sanitizer neither
+}
+
+TEST(Environment, OfAThreadHidesTheSystems) {
+  if (has_more_rights_than_its_caller()) GTEST_SKIP() << "its environment is the caller's";
+  const Variable variable("T_VARIABLE", "system");
+  std::string longer = "T_VARIABLE_LONGER=no", own = "T_VARIABLE=thread", empty = "T_EMPTY=";
+  char* const block[] = {longer.data(), own.data(), empty.data(), nullptr};
+  set_thread_environment(block);
+  EXPECT_EQ(environment("T_VARIABLE"), "thread");
+  EXPECT_EQ(environment("T_EMPTY"), std::nullopt);
+  EXPECT_EQ(environment("PATH"), std::nullopt);
+  EXPECT_EQ(environment_block(), static_cast<char* const*>(block));
+  std::thread([] { EXPECT_EQ(environment("T_VARIABLE"), "system"); }).join();
+  set_thread_environment(nullptr);
+  EXPECT_EQ(environment("T_VARIABLE"), "system");
+  EXPECT_NE(environment_block(), static_cast<char* const*>(block));
 }
 
 #if defined(__linux__)

@@ -39,5 +39,11 @@ TEST_F(GraphPrint, JsonHoldsWhatIsNeededToBuildTheGraphAgain) {
   EXPECT_EQ(json["outputs"], (std::vector<uint32_t>{2}));
 }
 
+TEST_F(GraphPrint, JsonReplacesWhatIsNoUtf8InANameOfTheCaller) {
+  const ValueId x = graph.add_input("\xff", {DType::float32, {2}});
+  graph.outputs = {add("exp", {x})};
+  EXPECT_EQ(nlohmann::json::parse(to_json(graph))["values"][0]["name"], "\xef\xbf\xbd");
+}
+
 }  // namespace
 }  // namespace ferrule::test

@@ -231,3 +231,39 @@ def test_programs(name: str, run_python: Run) -> None:
 @pytest.mark.parametrize("name", DEEP)
 def test_nothing_recurses_into_a_long_graph(name: str, run_python: Run) -> None:
     on_small_stacks(run_python, DEEP[name], warm="np.asarray(fe.ones(3) + 1)")
+
+
+NESTED = """
+import threading
+from collections import OrderedDict
+import ferrule as fe
+x = fe.ones(3)
+makers = {
+    "tuple": lambda part: (part,),
+    "list": lambda part: [part],
+    "dict": lambda part: {"a": part},
+    "ordered": lambda part: OrderedDict(a=part),
+    "slice": lambda part: slice(part),
+    "frozenset": lambda part: frozenset([part]),
+}
+def nested(make, depth):
+    value = 1.0
+    for _ in range(depth): value = make(value)
+    return value
+def work():
+    for make in makers.values():
+        for depth in (100, 400, 900):
+            try: fe.graph(lambda argument: x * 2)(nested(make, depth))
+            except (RecursionError, fe.Error): pass
+        try: fe.graph(lambda a: nested(lambda part: (part, a * 2), 400))(x)
+        except RecursionError: pass
+fe.graph(lambda argument: x * 2)((1.0,))
+threading.stack_size(262144)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def test_arguments_may_be_nested_deeply(run_python: Run) -> None:
+    run_python(NESTED)

@@ -173,6 +173,9 @@ fe_error* fe_device_open(fe_device* device, const char* options_json) {
     const nlohmann::json given_options = parse_object("device_open", options_json);
     for (const auto& [key, value] : given_options.items())
       options[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    for (const auto& [key, value] : options)  // a module takes them as C strings
+      if (key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
+        fail_argument("device_open: the option {} holds a NUL", shown(nlohmann::json(key)));
     given(device, "device_open", "device").device->open(options);
   });
 }

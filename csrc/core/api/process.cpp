@@ -1,5 +1,6 @@
 // The process: the op set, threads, statistics, logging, deferred work.
 #include "core/api/handles.h"
+#include "core/environment.h"
 #include "core/lazy/deferred.h"
 #include "core/log.h"
 #include "core/registry/step.h"
@@ -99,6 +100,7 @@ size_t fe_drain(void) { return drain_releases() + drain_log(); }
 void* fe_get_proc(const char* name) {
   const std::string_view wanted = name ? name : "";
   if (wanted == FE_SET_LOAD_STEP_CALLBACK) return reinterpret_cast<void*>(&set_step_callback);
+  if (wanted == FE_SET_THREAD_ENVIRONMENT) return reinterpret_cast<void*>(&set_thread_environment);
   return nullptr;
 }
 }

@@ -1,6 +1,7 @@
 // A graph as text, DOT and JSON.
 #include "core/graph/graph.h"
 #include "core/graph/node_text.h"
+#include "core/json_object.h"
 #include "core/registry/device.h"
 
 #include <nlohmann/json.hpp>
@@ -146,7 +147,7 @@ std::string to_json(const Graph& graph) {
                              {"attributes", attributes},
                              {"device", node.device ? Json(node.device->name()) : Json()}});
   }
-  return json.dump();
+  return json_text(json);  // names are the caller's
 }
 
 }  // namespace ferrule

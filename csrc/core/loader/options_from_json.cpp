@@ -10,13 +10,20 @@
 namespace ferrule {
 namespace {
 
+// Names end at a NUL where the system or a module takes them: what stands behind it would be ignored.
+std::string text_in(const char* function, const char* key, const nlohmann::json& value) {
+  std::string text = value.get<std::string>();
+  if (text.find('\0') != std::string::npos) fail_argument("{}: {} holds a NUL: {}", function, key, shown(value));
+  return text;
+}
+
 std::vector<std::string> strings(const nlohmann::json& options, const char* key) {
   std::vector<std::string> list;
   if (!options.contains(key) || options[key].is_null()) return list;
   if (!options[key].is_array()) fail_argument("load_all: '{}' is a list of strings, not {}", key, shown(options[key]));
   for (const auto& item : options[key]) {
     if (!item.is_string()) fail_argument("load_all: '{}' holds {}, which is no string", key, shown(item));
-    list.push_back(item.get<std::string>());
+    list.push_back(text_in("load_all", key, item));
   }
   return list;
 }
@@ -32,7 +39,7 @@ std::vector<std::filesystem::path> paths(const nlohmann::json& options, const ch
 std::string word(const char* function, const nlohmann::json& options, const char* key) {
   if (!options.contains(key) || options[key].is_null()) return "";
   if (!options[key].is_string()) fail_argument("{}: {} is a word, not {}", function, key, shown(options[key]));
-  return options[key].get<std::string>();
+  return text_in(function, key, options[key]);
 }
 
 bool flag(const char* function, const nlohmann::json& options, const char* key) {

@@ -144,7 +144,7 @@ class ProbeProcess {
     std::array<char*, 8> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
     const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
-                                    environment_block());
+                                    const_cast<char**>(environment_block()));
     if (problem != 0)
       fail(FE_IO, "{} could not be started: {}", probe.string(), std::generic_category().message(problem));
     life_.reader.close();

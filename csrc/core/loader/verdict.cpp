@@ -55,7 +55,7 @@ std::string boot_id() {
 
 std::vector<std::string> variables() {
   std::vector<std::string> found;
-  for (char** place = environment_block(); place != nullptr && *place != nullptr; ++place) {
+  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
     const std::string_view entry = *place;
     const auto begins = [&](std::string_view beginning) { return entry.starts_with(beginning); };
     if (std::any_of(driver_variables.begin(), driver_variables.end(), begins)) found.emplace_back(entry);

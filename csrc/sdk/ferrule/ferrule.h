@@ -300,6 +300,10 @@ FE_API void *fe_get_proc(const char *name);
  * where it ended. NULL ends that. */
 #define FE_SET_LOAD_STEP_CALLBACK "fe_set_load_step_callback"
 typedef void (*fe_load_step_callback)(void *argument, const char *step);
+/* A void (*)(char *const *variables): what ferrule reads on the calling thread instead of the process's environment
+ * until it is called with NULL; "NAME=value", NULL behind the last, not copied. For programs that change the
+ * environment on another thread meanwhile: they make a copy under the lock of theirs that the change is made under. */
+#define FE_SET_THREAD_ENVIRONMENT "fe_set_thread_environment"
 
 #ifdef __cplusplus
 }

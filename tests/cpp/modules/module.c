@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef TEST_VARIANT
@@ -138,6 +139,10 @@ static fe_error *device_open(fe_module_backend *backend, uint32_t index, const f
   for (uint32_t i = 0; i < count; ++i)
     if (strcmp(fe_option_at(options, i)->value, "bad") == 0)
       return host->error_create(FE_INVALID_ARGUMENT, "the value is bad");
+  for (uint32_t i = 0; i < count; ++i)
+    if (strcmp(fe_option_at(options, i)->key, "delay") == 0)
+      for (int left = atoi(fe_option_at(options, i)->value); left > 0; left -= 10)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); /* the option is in milliseconds */
   ++open_devices;
   note("device opened");
   *out = (fe_module_device *)&open_devices;

@@ -1,0 +1,54 @@
+#include "environment.h"
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#elif defined(_WIN32)
+#include <cstdlib>
+#else
+#include <unistd.h>
+#if !defined(__GLIBC__)  // whose unistd.h has it
+extern char** environ;
+#endif
+#endif
+
+namespace ferrule::python {
+namespace {
+
+char** system_block() noexcept {
+#if defined(_WIN32)
+  return _environ;
+#elif defined(__APPLE__)
+  return *_NSGetEnviron();
+#else
+  return environ;
+#endif
+}
+
+using Setter = void (*)(char* const* variables);
+
+// What the core reads on this thread.
+constinit thread_local char* const* current = nullptr;
+
+Setter setter() {
+  static const auto found = reinterpret_cast<Setter>(fe_get_proc(FE_SET_THREAD_ENVIRONMENT));
+  return found;
+}
+
+void set_current(char* const* block) {
+  current = block;
+  setter()(block);
+}
+
+}  // namespace
+
+EnvironmentSnapshot::EnvironmentSnapshot() : before_(current) {
+  for (char** place = system_block(); place != nullptr && *place != nullptr; ++place) variables_.emplace_back(*place);
+  block_.reserve(variables_.size() + 1);
+  for (std::string& variable : variables_) block_.push_back(variable.data());
+  block_.push_back(nullptr);
+  set_current(block_.data());
+}
+
+EnvironmentSnapshot::~EnvironmentSnapshot() { set_current(before_); }
+
+}  // namespace ferrule::python

@@ -1,0 +1,25 @@
+#include "text.h"
+
+namespace ferrule::python {
+
+Text text_of(py::handle value) {
+  const char* data = nullptr;
+  char* bytes = nullptr;
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(value.ptr()) != 0) {
+    data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (data == nullptr) {
+      PyErr_Clear();
+      raise(FE_INVALID_ARGUMENT, py::repr(value).cast<std::string>() + " has characters that UTF-8 has not");
+    }
+  } else {
+    if (PyBytes_AsStringAndSize(value.ptr(), &bytes, &size) != 0) throw py::error_already_set();
+    data = bytes;
+  }
+  std::string text(data, static_cast<std::size_t>(size));
+  if (text.find('\0') != std::string::npos)
+    raise(FE_INVALID_ARGUMENT, py::repr(value).cast<std::string>() + " holds a NUL, at which a text would end");
+  return Text(std::move(text));
+}
+
+}  // namespace ferrule::python

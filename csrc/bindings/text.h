@@ -1,0 +1,36 @@
+// Python's text as the C API takes it: bytes that end at their first NUL.
+#pragma once
+
+#include "errors.h"
+
+#include <string>
+#include <utility>
+
+namespace ferrule::python {
+
+// A str as UTF-8, or bytes as they are (names of files): without a NUL, behind which the rest would be ignored.
+class Text {
+ public:
+  Text() = default;
+  explicit Text(std::string text) : text_(std::move(text)) {}
+  const char* c_str() const noexcept { return text_.c_str(); }
+  const std::string& string() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Raises invalid_argument for a str or bytes with a NUL, and for a str that has no UTF-8; TypeError for anything else.
+Text text_of(py::handle value);
+
+}  // namespace ferrule::python
+
+template <>
+struct pybind11::detail::type_caster<ferrule::python::Text> {
+  PYBIND11_TYPE_CASTER(ferrule::python::Text, const_name("str"));
+  bool load(handle source, bool) {
+    if (PyUnicode_Check(source.ptr()) == 0 && PyBytes_Check(source.ptr()) == 0) return false;
+    value = ferrule::python::text_of(source);
+    return true;
+  }
+};
