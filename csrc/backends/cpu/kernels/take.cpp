@@ -27,7 +27,7 @@ fe_error* take(const Call& call) {
   const I* index = reinterpret_cast<const I*>(indices.data);
   const int64_t count = count_of(indices);
   for (int64_t i = 0; i < count; ++i)
-    if (const int64_t at = read_once(index[i]); at < -size || at >= size) return out_of_bounds(call, at, axis, size);
+    if (const int64_t at = index[i]; at < -size || at >= size) return out_of_bounds(call, at, axis, size);
   // x as [outer][axis][inner], where a row of inner elements is what is moved.
   int64_t outer = 1, inner = 1;
   for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
@@ -37,9 +37,9 @@ fe_error* take(const Call& call) {
   const int64_t grain = larger(1, 32768 / row);
   return parallel_with_local(call, outer * count, grain, [&](int64_t begin, int64_t end, char*) -> fe_error* {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = read_once(index[i % count]);
-      if (at < -size || at >= size) return out_of_bounds(call, at, axis, size);
-      const char* from = x.data + (i / count * size + (at < 0 ? at + size : at)) * row;
+      const int64_t given = read_once(index[i % count]), at = given < 0 ? given + size : given;
+      if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return out_of_bounds(call, given, axis, size);
+      const char* from = x.data + (i / count * size + at) * row;
       char* to = call.out[0].data + i * row;
       if (inner == 1)
         with_item(static_cast<size_t>(item), [&](auto zero) { __builtin_memcpy(to, from, sizeof zero); });
