@@ -3,7 +3,6 @@
 #include "ops/error.h"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 namespace ferrule {
@@ -11,8 +10,9 @@ namespace {
 
 using nlohmann::json;
 
-// Nothing of ours nests further; printing a value in a message takes a stack frame for each level.
-constexpr int deepest = 16;
+// Nothing of ours nests further; printing a value in a message takes a stack frame for each level, and so does
+// destroying it.
+constexpr std::size_t deepest = 16;
 constexpr std::size_t longest_shown = 200;  // bytes
 
 std::string beginning_of(std::string text) {
@@ -23,41 +23,104 @@ std::string beginning_of(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-}  // namespace
+// A container without children is destroyed without memory.
+void clear_children(json& value) noexcept {
+  if (!value.is_structured()) return;
+  for (json& child : value) clear_children(child);
+  value.clear();
+}
 
-json parse_json(std::string_view text) {
-  try {
-    using Event = json::parse_event_t;
-    std::vector<std::set<std::string>> keys;  // of each object that is open
-    return json::parse(text, [&](int depth, Event event, const json& value) {
-      if (depth > deepest) fail_argument("its JSON nests deeper than {} levels", deepest);
-      if (event == Event::object_start) keys.emplace_back();
-      if (event == Event::object_end) keys.pop_back();
-      // Of a key that stands there twice, two readers may see two values.
-      if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
-        fail_argument("its JSON has the key {} twice in one object", shown(value));
-      return true;
-    });
-  } catch (const json::exception& error) {
+// Builds the value where it stays: the parser's own builder destroys what it has when memory ends.
+class Reader {
+ public:
+  explicit Reader(json& root) : root_(root) {}
+
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(json::number_integer_t value) { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) { return add(value); }
+  bool number_float(json::number_float_t value, const std::string&) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(json::binary_t&) { return false; }  // JSON has none
+  bool start_object(std::size_t) { return open(json::value_t::object); }
+  bool start_array(std::size_t) { return open(json::value_t::array); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(std::string& name) {
+    check_depth();
+    json& object = *open_.back();
+    // Of a key that stands there twice, two readers may see two values.
+    if (object.contains(name)) fail_argument("its JSON has the key {} twice in one object", shown(name));
+    member_ = &object[name];
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this. It
     // ends with all that the parser had read of a value, each blank written out.
     const std::string message = error.what();
     fail_argument("it is not JSON: {}", beginning_of(message.substr(std::min(message.find("] ") + 2, message.size()))));
   }
+
+ private:
+  void check_depth() const {
+    if (open_.size() > deepest) fail_argument("its JSON nests deeper than {} levels", deepest);
+  }
+  // The place of the next value. Only the innermost container grows, so the others stay where they are.
+  json& place() {
+    check_depth();
+    if (open_.empty()) return root_;
+    if (open_.back()->is_array()) return open_.back()->emplace_back(nullptr);
+    return *member_;
+  }
+  template <class Value>
+  bool add(Value value) {
+    place() = json(std::move(value));
+    return true;
+  }
+  bool open(json::value_t type) {
+    json& container = place();
+    container = json(type);
+    open_.push_back(&container);
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  json& root_;
+  std::vector<json*> open_;
+  json* member_ = nullptr;
+};
+
+}  // namespace
+
+JsonDocument::~JsonDocument() { clear_children(value_); }
+
+JsonDocument parse_json(std::string_view text) {
+  JsonDocument document;
+  Reader reader(*document);
+  json::sax_parse(text, &reader);
+  return document;
 }
 
-json parse_object(const char* function, const char* text) {
-  if (text == nullptr || *text == '\0') return json::object();
-  json parsed;
+JsonDocument parse_object(const char* function, const char* text) {
+  JsonDocument parsed;
+  *parsed = json::object();
+  if (text == nullptr || *text == '\0') return parsed;
   try {
     parsed = parse_json(text);
   } catch (const Error& error) {
     fail_argument("{}: {}", function, error.what());
   }
-  if (!parsed.is_object()) fail_argument("{}: its JSON is no object: {}", function, shown(parsed));
+  if (!parsed->is_object()) fail_argument("{}: its JSON is no object: {}", function, shown(*parsed));
   return parsed;
 }
 
-std::string shown(const json& value) { return beginning_of(json_text(value)); }
+std::string shown(const json& value) {
+  return beginning_of(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
 
 }  // namespace ferrule

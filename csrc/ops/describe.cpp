@@ -1,28 +1,52 @@
 #include "ops/describe.h"
 
+#include "ops/json_text.h"
 #include "ops/table.h"
-
-#include <nlohmann/json.hpp>
 
 namespace ferrule::ops {
 namespace {
 
-nlohmann::ordered_json default_of(const AttributeRow& attribute) {
+void write_default(const AttributeRow& attribute, JsonText& json) {
   switch (attribute.type) {
     case AttributeType::integer:
-      return attribute.integer_default;
+      json.value(attribute.integer_default);
+      break;
     case AttributeType::real:
-      return attribute.real_default;
+      json.value(attribute.real_default);
+      break;
     case AttributeType::boolean:
-      return attribute.integer_default != 0;
+      json.value(attribute.integer_default != 0);
+      break;
     case AttributeType::string:
-      return attribute.string_default;
+      json.value(attribute.string_default);
+      break;
     case AttributeType::integers:
-      return nlohmann::ordered_json::array();
+      json.begin_array().end_array();
+      break;
     case AttributeType::dtype:
-      return nullptr;
+      json.value(nullptr);
+      break;
   }
-  return nullptr;
+}
+
+void write(const InputRow& input, JsonText& json) {
+  json.begin_object()
+      .member("name", input.name)
+      .member("accepts", name_of(input.accepts))
+      .member("promoted", input.promoted)
+      .member("optional", input.optional)
+      .member("variadic", input.variadic)
+      .end_object();
+}
+
+void write(const AttributeRow& attribute, JsonText& json) {
+  json.begin_object()
+      .member("name", attribute.name)
+      .member("type", name_of(attribute.type))
+      .member("required", attribute.required)
+      .key("default");
+  write_default(attribute, json);
+  json.end_object();
 }
 
 }  // namespace
@@ -44,31 +68,23 @@ const char* name_of(Kind kind) {
 }
 
 std::string describe_ops() {
-  auto all = nlohmann::ordered_json::array();
+  JsonText json;
+  json.begin_array();
   for (const Row* row : all_ops()) {
     if (row->kind == Kind::internal) continue;
-    nlohmann::ordered_json op = {
-        {"name", row->name}, {"doc", row->text}, {"kind", name_of(row->kind)}, {"revision", row->revision}};
-    op["inputs"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < row->input_count; ++i) {
-      const InputRow& input = row->inputs[i];
-      op["inputs"].push_back({{"name", input.name},
-                              {"accepts", name_of(input.accepts)},
-                              {"promoted", input.promoted},
-                              {"optional", input.optional},
-                              {"variadic", input.variadic}});
-    }
-    op["attributes"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < row->attribute_count; ++i) {
-      const AttributeRow& attribute = row->attributes[i];
-      op["attributes"].push_back({{"name", attribute.name},
-                                  {"type", name_of(attribute.type)},
-                                  {"required", attribute.required},
-                                  {"default", default_of(attribute)}});
-    }
-    all.push_back(std::move(op));
+    json.begin_object()
+        .member("name", row->name)
+        .member("doc", row->text)
+        .member("kind", name_of(row->kind))
+        .member("revision", row->revision);
+    json.key("inputs").begin_array();
+    for (std::size_t i = 0; i < row->input_count; ++i) write(row->inputs[i], json);
+    json.end_array().key("attributes").begin_array();
+    for (std::size_t i = 0; i < row->attribute_count; ++i) write(row->attributes[i], json);
+    json.end_array().end_object();
   }
-  return all.dump(1);
+  json.end_array();
+  return json.take();
 }
 
 }  // namespace ferrule::ops

@@ -132,5 +132,19 @@ TEST_F(CompilerPlace, ADeviceIsAskedAnewForWhateverItsAnswerMayDependOn) {
   EXPECT_EQ(asks(fused("subtract", {0, 1}, {2}), *first), 1u);
 }
 
+// Else a shortage of memory would look like an op that the device lacks, and the work would go elsewhere.
+TEST_F(CompilerPlace, ADeviceThatFailsToAnswerIsAnErrorAndNoRefusal) {
+  graph.outputs = {add("exp", {input({2})})};
+  for (const fe_code code : {FE_OUT_OF_MEMORY, FE_DEVICE_LOST, FE_INTERNAL}) {
+    of_first.failure = code;
+    const Error error = error_of([&] { placed(options()); });
+    EXPECT_EQ(error.code(), code);
+    EXPECT_STREQ(error.what(), "exp: t_first:0 failed to say whether it supports it: the test has no answer");
+  }
+  of_first.failure = static_cast<fe_code>(1000);
+  EXPECT_EQ(error_of([&] { placed(options()); }).code(), FE_INTERNAL);
+  EXPECT_EQ(of_second.asked, 0u);
+}
+
 }  // namespace
 }  // namespace ferrule::test

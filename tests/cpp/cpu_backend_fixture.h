@@ -265,6 +265,7 @@ class CpuBackend : public testing::Test {
  protected:
   void SetUp() override {
     threads = 1;
+    before_parallel = nullptr;
     ASSERT_FALSE(modules().empty()) << "no CPU module of this build runs here";
   }
   template <class Test>

@@ -1,5 +1,6 @@
 // Copies, gathers, casts.
 #include "cpu_backend_fixture.h"
+#include "failing_allocations.h"
 
 namespace cpu_backend {
 namespace {
@@ -22,6 +23,28 @@ TEST_F(CpuBackend, CopiesTransposesOfEveryItemSize) {
   });
 }
 
+TEST_F(CpuBackend, SupportsSaysThatMemoryIsShortAndNotThatItRefuses) {
+  const Array x = random_array({4}), y = random_array({4});
+  Array out = array("float32", {4});
+  OneNode graph("add", {&x, &y}, {&out});
+  for_each_module([&](Module& module) {
+    const std::size_t failed = ferrule::test::for_each_allocation([&](std::size_t n) {
+      fe_requirements requirements{};
+      requirements.struct_size = sizeof requirements;
+      bool has_failed = false;
+      int answer = 0;
+      {
+        const ferrule::test::FailingAllocation failing(n, ferrule::test::Shortage::once);
+        answer = module.backend.supports(module.device, &graph.view(), 0, &requirements);
+        has_failed = failing.has_failed();
+      }
+      EXPECT_EQ(answer, has_failed ? -FE_OUT_OF_MEMORY : 1) << n;
+      return has_failed;
+    });
+    EXPECT_GT(failed, 0u);
+  });
+}
+
 TEST_F(CpuBackend, TakeWrapsNegativeIndicesAndRefusesThoseOutOfBounds) {
   const Array x = random_array({4, 6, 5}), indices = array_of<int64_t>("int64", {2, 2}, {5, -6, -1, 0});
   const Array wrong = array_of<int32_t>("int32", {1}, {6});
@@ -36,6 +59,25 @@ TEST_F(CpuBackend, TakeWrapsNegativeIndicesAndRefusesThoseOutOfBounds) {
     Array out = array("float32", {4, 1, 5});
     const std::string message = OneNode("take", {&x, &wrong}, {&out}, &attributes).run(module);
     EXPECT_NE(message.find("index 6 is out of bounds for axis 1 with size 6"), std::string::npos) << message;
+  });
+}
+
+TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
+  const int64_t count = 40'000;
+  const Array x = random_array({16});
+  Array narrow = array("int32", {count}), wide = array("int64", {count});
+  const fe_take_attributes attributes{sizeof attributes, 0};
+  for_each_module([&](Module& module) {
+    for (Array* indices : {&narrow, &wide})
+      for (const int byte : {0x3f, 0xc0}) {  // far above, far below
+        const auto write = [&](int value) { std::memset(indices->bytes.data(), value, indices->bytes.size() - 64); };
+        write(0);
+        Array out = array("float32", {count});
+        before_parallel = [&] { write(byte); };
+        const std::string message = OneNode("take", {&x, indices}, {&out}, &attributes).run(module);
+        before_parallel = nullptr;
+        EXPECT_NE(message.find("is out of bounds for axis 0 with size 16"), std::string::npos) << message;
+      }
   });
 }
 

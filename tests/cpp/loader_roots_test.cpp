@@ -205,7 +205,7 @@ TEST_F(LoaderRoots, ReportIsReadableAsTextAndAsJson) {
   EXPECT_CONTAINS(text, root().string() + " (dirs)\n");
   EXPECT_CONTAINS(text, "  t_pair-high  loaded         200");
   EXPECT_CONTAINS(text, "  t_pair-low   outranked       10");
-  const nlohmann::json json = to_json(report);
+  const auto json = nlohmann::json::parse(to_json(report));
   const nlohmann::json* first = nullptr;
   for (const auto& row : json["candidates"])
     if (row["name"] == "t_pair" && row["variant"] == "high") first = &row;

@@ -12,10 +12,10 @@ using namespace ferrule;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
-    const LoadReport report = report_from_json(parse_object("load_report_text", text.c_str()));
+    const LoadReport report = report_from_json(*parse_object("load_report_text", text.c_str()));
     static_cast<void>(to_text(report));
-    const nlohmann::json written = to_json(report);
-    if (to_json(report_from_json(written)) != written) std::abort();
+    const std::string written = to_json(report);
+    if (to_json(report_from_json(*parse_json(written))) != written) std::abort();
   } catch (const Error& error) {
     if (error.code() != FE_INVALID_ARGUMENT || *error.what() == '\0') std::abort();
   }

@@ -5,11 +5,11 @@
 #include "core/executor/executable.h"
 #include "core/memory/allocator.h"
 #include "core/registry/unify.h"
+#include "ops/json_text.h"
 
 #include <cstdlib>
 
 using namespace ferrule;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -134,13 +134,19 @@ fe_error* fe_backend_get_proc(const fe_backend_ref* handle, const char* name, fe
 fe_error* fe_backend_info(const fe_backend_ref* handle, fe_string** json) {
   return guarded([&] {
     Backend& backend = *given(handle, "backend_info", "backend").backend;
-    nlohmann::ordered_json info = {{"name", backend.name()},        {"variant", backend.variant()},
-                                   {"version", backend.version()},  {"path", backend.file()},
-                                   {"static", backend.is_static()}, {"closed", backend.is_closed()}};
-    if (backend.manifest()) info["rank"] = backend.manifest()->rank;
-    info["features"] = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : backend.features()) info["features"][name] = value;
-    give_text("backend_info", json, json_text(info));
+    JsonText info;
+    info.begin_object()
+        .member("name", backend.name())
+        .member("variant", backend.variant())
+        .member("version", backend.version())
+        .member("path", backend.file())
+        .member("static", backend.is_static())
+        .member("closed", backend.is_closed());
+    if (backend.manifest()) info.member("rank", backend.manifest()->rank);
+    info.key("features").begin_object();
+    for (const auto& [name, value] : backend.features()) info.member(name, value);
+    info.end_object().end_object();
+    give_text("backend_info", json, info.take());
   });
 }
 
@@ -170,8 +176,8 @@ fe_error* fe_device_best(fe_device** out) {
 fe_error* fe_device_open(fe_device* device, const char* options_json) {
   return guarded([&] {
     DeviceOptions options;
-    const nlohmann::json given_options = parse_object("device_open", options_json);
-    for (const auto& [key, value] : given_options.items())
+    const JsonDocument given_options = parse_object("device_open", options_json);
+    for (const auto& [key, value] : given_options->items())
       options[key] = value.is_string() ? value.get<std::string>() : value.dump();
     for (const auto& [key, value] : options)  // a module takes them as C strings
       if (key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
@@ -227,30 +233,36 @@ fe_error* fe_device_info(const fe_device* handle, fe_string** json) {
     std::vector<std::string> backends;
     for (const auto& backend : Registry::instance().backends_of(pointer)) backends.push_back(backend->name());
     const DeviceProperties& p = device.properties();
-    nlohmann::ordered_json options = nlohmann::ordered_json::array();
-    if (!device.backend()->is_closed())
-      for (const DeviceOptionInfo& option : device.known_options())
-        options.push_back({{"key", option.key}, {"type", option.type}, {"doc", option.doc}});
-    nlohmann::ordered_json capabilities = nlohmann::ordered_json::array();
+    std::vector<const char*> capabilities;
     for (const auto& [bit, name] : capability_names)
       if ((capabilities_of(device) & bit) != 0) capabilities.push_back(name);
-    nlohmann::ordered_json info = {{"name", device.name()},
-                                   {"kind", name_of(device.kind())},
-                                   {"index", device.index()},
-                                   {"description", p.name},
-                                   {"detail", p.description},
-                                   {"backend", device.backend()->name()},
-                                   {"backends", backends},
-                                   {"host_memory", device.is_host()},
-                                   {"capabilities", capabilities},
-                                   {"total_memory", p.total_memory},
-                                   {"max_allocation", p.max_allocation},
-                                   {"borrow_alignment", p.borrow_alignment},
-                                   {"uuid", p.uuid ? Json(uuid_text(*p.uuid)) : Json()},
-                                   {"pci_address", p.pci_address},
-                                   {"open", device.is_open()},
-                                   {"options", options}};
-    give_text("device_info", json, json_text(info));
+    JsonText info;
+    info.begin_object()
+        .member("name", device.name())
+        .member("kind", name_of(device.kind()))
+        .member("index", device.index())
+        .member("description", p.name)
+        .member("detail", p.description)
+        .member("backend", device.backend()->name())
+        .member("backends", backends)
+        .member("host_memory", device.is_host())
+        .member("capabilities", capabilities)
+        .member("total_memory", p.total_memory)
+        .member("max_allocation", p.max_allocation)
+        .member("borrow_alignment", p.borrow_alignment)
+        .member("uuid", p.uuid ? std::optional(uuid_text(*p.uuid)) : std::nullopt)
+        .member("pci_address", p.pci_address)
+        .member("open", device.is_open());
+    info.key("options").begin_array();
+    if (!device.backend()->is_closed())
+      for (const DeviceOptionInfo& option : device.known_options())
+        info.begin_object()
+            .member("key", option.key)
+            .member("type", option.type)
+            .member("doc", option.doc)
+            .end_object();
+    info.end_array().end_object();
+    give_text("device_info", json, info.take());
   });
 }
 
@@ -266,12 +278,15 @@ fe_error* fe_memory_stats(fe_device* device, fe_string** json) {
   return guarded([&] {
     Device& of = *given(device, "memory_stats", "device").device;
     const MemoryStatistics now = of.is_open() ? memory_statistics(of) : MemoryStatistics{};
-    const nlohmann::ordered_json info = {{"live", now.live},
-                                         {"cached", now.cached},
-                                         {"prepared", now.prepared},
-                                         {"borrowed", now.borrowed},
-                                         {"peak", now.peak}};
-    give_text("memory_stats", json, info.dump());
+    JsonText info;
+    info.begin_object()
+        .member("live", now.live)
+        .member("cached", now.cached)
+        .member("prepared", now.prepared)
+        .member("borrowed", now.borrowed)
+        .member("peak", now.peak)
+        .end_object();
+    give_text("memory_stats", json, info.take());
   });
 }
 

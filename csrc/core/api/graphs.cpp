@@ -125,8 +125,8 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
     given(out, "graph_compile", "out");
     Fallback fallback = Fallback::warn;
     bool fuse = true, guard = false;
-    const nlohmann::json options = parse_object("graph_compile", options_json);
-    for (const auto& [key, value] : options.items()) {
+    const JsonDocument options = parse_object("graph_compile", options_json);
+    for (const auto& [key, value] : options->items()) {
       if (key == "fallback" && value.is_string())
         fallback = fallback_from(value.get<std::string>());
       else if (key == "fuse" && value.is_boolean())

@@ -49,8 +49,8 @@ ops::Attribute attribute(const ops::Row& op, const ops::AttributeRow& row, const
 std::vector<ops::NamedAttribute> parse_attributes(const ops::Row& op, const char* text) {
   std::vector<ops::NamedAttribute> attributes;
   if (!text || !*text || (text[0] == '{' && text[1] == '}')) return attributes;
-  const json given = parse_object(op.name, text);
-  for (const auto& [name, value] : given.items()) {
+  const JsonDocument given = parse_object(op.name, text);
+  for (const auto& [name, value] : given->items()) {
     const auto* row = op.attributes.begin();
     const auto* const end = row + op.attribute_count;
     while (row != end && name != row->name) ++row;

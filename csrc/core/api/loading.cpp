@@ -14,7 +14,7 @@ fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
     const LoadOptions options = load_all_options(options_json);
     const LoadReport report = load_all(options);
     Registry::instance().warn_of_unknown_preferences();
-    if (report_json) *report_json = new fe_string{json_text(to_json(report))};
+    if (report_json) *report_json = new fe_string{to_json(report)};
     check_required(options, report);
   });
 }
@@ -87,14 +87,14 @@ fe_error* fe_executable_dir(fe_string** out) {
 fe_error* fe_load_report_text(const char* report_json, fe_string** out) {
   return guarded([&] {
     given(report_json, "load_report_text", "report");
-    give_text("load_report_text", out, to_text(report_from_json(parse_object("load_report_text", report_json))));
+    give_text("load_report_text", out, to_text(report_from_json(*parse_object("load_report_text", report_json))));
   });
 }
 
 fe_error* fe_load_report_explain(const char* report_json, const char* name, fe_string** out) {
   return guarded([&] {
     given(report_json, "load_report_explain", "report");
-    const LoadReport report = report_from_json(parse_object("load_report_explain", report_json));
+    const LoadReport report = report_from_json(*parse_object("load_report_explain", report_json));
     const std::string wanted = &given(name, "load_report_explain", "name");
     const auto kind = kind_to_explain(report, wanted);
     give_text("load_report_explain", out, kind ? explain(report, *kind) : explain(report, wanted));

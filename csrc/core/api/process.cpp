@@ -6,9 +6,8 @@
 #include "core/registry/step.h"
 #include "core/threads/pool.h"
 #include "ops/describe.h"
+#include "ops/json_text.h"
 #include "ops/table.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace ferrule;
 
@@ -83,12 +82,15 @@ uint32_t fe_thread_count(void) { return thread_count(); }
 fe_error* fe_stats(fe_string** json) {
   return guarded([&] {
     const ExecutionCounters& counters = execution_counters();
-    const nlohmann::ordered_json stats = {{"compiles", counters.compiles.load()},
-                                          {"executions", counters.executions.load()},
-                                          {"cache_hits", counters.cache_hits.load()},
-                                          {"transfers", counters.transfers.load()},
-                                          {"threads", thread_count()}};
-    give_text("stats", json, stats.dump());
+    JsonText stats;
+    stats.begin_object()
+        .member("compiles", counters.compiles.load())
+        .member("executions", counters.executions.load())
+        .member("cache_hits", counters.cache_hits.load())
+        .member("transfers", counters.transfers.load())
+        .member("threads", thread_count())
+        .end_object();
+    give_text("stats", json, stats.take());
   });
 }
 

@@ -3,13 +3,10 @@
 #include "core/compiler/view.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
-
-#include <nlohmann/json.hpp>
+#include "ops/json_text.h"
 
 namespace ferrule {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class Visit>
 void for_each_node(const Plan& plan, Visit visit) {
@@ -21,52 +18,64 @@ void for_each_node(const Plan& plan, Visit visit) {
 }  // namespace
 
 std::string plan_to_json(const Plan& plan) {
-  Json json = {{"workspace_bytes", plan.workspace_size}, {"steps", Json::array()}};
-  for (const auto& step : plan.steps) {
-    if (const auto* transfer = std::get_if<Transfer>(&step)) {
-      const Slot &from = plan.slots[transfer->from], &to = plan.slots[transfer->to];
-      json["steps"].push_back({{"transfer", to_string(from.type)},
-                               {"from", from.device->name()},
-                               {"to", to.device->name()},
-                               {"bytes", byte_count(from.type)}});
-      continue;
-    }
-    const auto& segment = std::get<Segment>(step);
-    Json nodes = Json::array();
-    for (const PlannedNode& node : segment.nodes)
-      nodes.push_back({{"text", node.text},
-                       {"op", node.op},
-                       {"kernel", node.kernel},
-                       {"reason", node.reason},
-                       {"bytes", node.output_bytes}});
-    json["steps"].push_back({{"device", segment.device->name()},
-                             {"workspace_bytes", view_of(*segment.view).workspace_size},
-                             {"nodes", std::move(nodes)}});
-  }
   uint64_t prepared = 0;
   for (const Slot& slot : plan.slots)
     if (slot.prepared) prepared += slot.prepared->size();
-  json["prepared_bytes"] = prepared;
-  return json.dump();
+  JsonText json;
+  json.begin_object().member("workspace_bytes", plan.workspace_size).key("steps").begin_array();
+  for (const auto& step : plan.steps) {
+    if (const auto* transfer = std::get_if<Transfer>(&step)) {
+      const Slot &from = plan.slots[transfer->from], &to = plan.slots[transfer->to];
+      json.begin_object()
+          .member("transfer", to_string(from.type))
+          .member("from", from.device->name())
+          .member("to", to.device->name())
+          .member("bytes", byte_count(from.type))
+          .end_object();
+      continue;
+    }
+    const auto& segment = std::get<Segment>(step);
+    json.begin_object()
+        .member("device", segment.device->name())
+        .member("workspace_bytes", view_of(*segment.view).workspace_size);
+    json.key("nodes").begin_array();
+    for (const PlannedNode& node : segment.nodes)
+      json.begin_object()
+          .member("text", node.text)
+          .member("op", node.op)
+          .member("kernel", node.kernel)
+          .member("reason", node.reason)
+          .member("bytes", node.output_bytes)
+          .end_object();
+    json.end_array().end_object();
+  }
+  json.end_array().member("prepared_bytes", prepared).end_object();
+  return json.take();
 }
 
 std::string placement_to_json(const Plan& plan) {
-  Json nodes = Json::array(), constants = Json::array();
+  JsonText json;
+  json.begin_object().key("nodes").begin_array();
   for_each_node(plan, [&](const Segment& segment, const PlannedNode& node) {
-    nodes.push_back({{"node", node.text},
-                     {"op", node.op},
-                     {"device", segment.device->name()},
-                     {"kernel", node.kernel},
-                     {"reason", node.reason}});
+    json.begin_object()
+        .member("node", node.text)
+        .member("op", node.op)
+        .member("device", segment.device->name())
+        .member("kernel", node.kernel)
+        .member("reason", node.reason)
+        .end_object();
   });
+  json.end_array().key("constants").begin_array();
   for (const GraphConstant& constant : plan.constants) {
     const Storage* const storage = constant.view.storage.get();
-    constants.push_back({{"name", constant.name},
-                         {"device", storage ? storage->device()->name() : plan.home->name()},
-                         {"placement", constant.placement.empty() ? "computed" : constant.placement}});
+    json.begin_object()
+        .member("name", constant.name)
+        .member("device", storage ? storage->device()->name() : plan.home->name())
+        .member("placement", constant.placement.empty() ? "computed" : constant.placement)
+        .end_object();
   }
-  const Json json = {{"nodes", std::move(nodes)}, {"constants", std::move(constants)}};
-  return json.dump();
+  json.end_array().end_object();
+  return json.take();
 }
 
 }  // namespace ferrule

@@ -59,6 +59,12 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
   view.finish(bindings, scalars, 0, 0);
 }
 
+[[noreturn]] void fail_to_answer(const LoweredNode& node, const Device& device, int code, const char* reason) {
+  const bool is_known = code > FE_OK && code < FE_CODE_COUNT;
+  fail(is_known ? static_cast<fe_code>(code) : FE_INTERNAL, "{}: {} failed to say whether it supports it: {}",
+       node.op->name, device.name(), reason ? reason : "it gave no reason");
+}
+
 }  // namespace
 
 const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, Device& device) {
@@ -71,11 +77,14 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   fe_requirements requirements{};
   requirements.struct_size = sizeof requirements;
   SupportAnswer answer;
+  int supported = 0;
   {
     // A module may look it up under a lock of its own, which a child would find locked.
     const HoldsForks holds_forks;
-    answer.supported = device.table().supports(device.open(), &view.view(), 0, &requirements) != 0;
+    supported = device.table().supports(device.open(), &view.view(), 0, &requirements);
   }
+  if (supported < 0) fail_to_answer(node, device, -supported, requirements.reason);
+  answer.supported = supported > 0;
   answer.contiguous_inputs = requirements.contiguous_inputs;
   answer.innermost_inputs = requirements.innermost_inputs;
   answer.alignment = requirements.alignment;

@@ -1,10 +1,10 @@
 // A graph as text, DOT and JSON.
 #include "core/graph/graph.h"
 #include "core/graph/node_text.h"
-#include "core/json_object.h"
 #include "core/registry/device.h"
+#include "ops/json_text.h"
 
-#include <nlohmann/json.hpp>
+#include <span>
 
 namespace ferrule {
 namespace {
@@ -31,6 +31,44 @@ std::string escaped(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out;
+}
+
+void write(const Graph& graph, ValueId id, JsonText& json) {
+  static constexpr const char* kinds[] = {"input", "constant", "scalar", "result"};
+  const ValueInfo& value = graph.values[id];
+  json.begin_object()
+      .member("id", id)
+      .member("dtype", name_of(value.type.dtype))
+      .member("shape", value.type.shape)
+      .member("kind", kinds[static_cast<int>(value.kind)]);
+  if (value.kind == ValueKind::input)
+    json.member("name", graph.input_info[value.index].name).member("strides", graph.input_info[value.index].strides);
+  if (value.kind == ValueKind::constant) json.member("name", graph.constant_info[value.index].name);
+  if (value.kind == ValueKind::scalar)
+    json.member("bytes", std::span(graph.scalar_defaults[value.index].bytes, size_of(value.type.dtype)));
+  json.end_object();
+}
+
+void write(const Node& node, JsonText& json) {
+  json.begin_object().member("op", node.op->name).member("inputs", node.inputs).member("outputs", node.outputs);
+  json.key("attributes").begin_object();
+  for (std::size_t i = 0; i < node.op->attribute_count; ++i) {
+    json.key(node.op->attributes[i].name);
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, DType>)
+            json.value(name_of(value));
+          else
+            json.value(value);
+        },
+        (*node.attributes)[i]);
+  }
+  json.end_object().key("device");
+  if (node.device)
+    json.value(node.device->name());
+  else
+    json.value(nullptr);
+  json.end_object();
 }
 
 }  // namespace
@@ -110,44 +148,13 @@ std::string to_dot(const Graph& graph) {
 }
 
 std::string to_json(const Graph& graph) {
-  using Json = nlohmann::ordered_json;
-  const auto shape_of = [](const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); };
-  Json json = {{"values", Json::array()}, {"nodes", Json::array()}, {"outputs", graph.outputs}};
-  for (ValueId id = 0; id < graph.values.size(); ++id) {
-    const ValueInfo& value = graph.values[id];
-    Json row = {{"id", id}, {"dtype", name_of(value.type.dtype)}, {"shape", shape_of(value.type.shape)}};
-    static constexpr const char* kinds[] = {"input", "constant", "scalar", "result"};
-    row["kind"] = kinds[static_cast<int>(value.kind)];
-    if (value.kind == ValueKind::input) row["name"] = graph.input_info[value.index].name;
-    if (value.kind == ValueKind::input) row["strides"] = shape_of(graph.input_info[value.index].strides);
-    if (value.kind == ValueKind::constant) row["name"] = graph.constant_info[value.index].name;
-    if (value.kind == ValueKind::scalar) {
-      const fe_scalar& scalar = graph.scalar_defaults[value.index];
-      row["bytes"] = std::vector<uint8_t>(scalar.bytes, scalar.bytes + size_of(value.type.dtype));
-    }
-    json["values"].push_back(std::move(row));
-  }
-  for (const Node& node : graph.nodes) {
-    Json attributes = Json::object();
-    for (std::size_t i = 0; i < node.op->attribute_count; ++i) {
-      const ops::Attribute& value = (*node.attributes)[i];
-      Json& slot = attributes[node.op->attributes[i].name];
-      if (std::holds_alternative<DType>(value))
-        slot = name_of(std::get<DType>(value));
-      else
-        std::visit(
-            [&](const auto& v) {
-              if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, DType>) slot = v;
-            },
-            value);
-    }
-    json["nodes"].push_back({{"op", node.op->name},
-                             {"inputs", node.inputs},
-                             {"outputs", node.outputs},
-                             {"attributes", attributes},
-                             {"device", node.device ? Json(node.device->name()) : Json()}});
-  }
-  return json_text(json);  // names are the caller's
+  JsonText json;
+  json.begin_object().key("values").begin_array();
+  for (ValueId id = 0; id < graph.values.size(); ++id) write(graph, id, json);
+  json.end_array().key("nodes").begin_array();
+  for (const Node& node : graph.nodes) write(node, json);
+  json.end_array().member("outputs", graph.outputs).end_object();
+  return json.take();
 }
 
 }  // namespace ferrule

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ferrule {
 namespace {
@@ -33,14 +34,14 @@ BriefMutex& evaluation_mutex() {
 }
 
 ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement) {
-  ArrayPointer array(new Array(type, std::move(device), State::computed));
+  ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, std::move(device), State::computed)));
   array->view_ = std::move(view);
   array->placement_ = std::move(placement);
   return array;
 }
 
 ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scalar value) {
-  ArrayPointer array(new Array({dtype, {}}, std::move(device), State::scalar));
+  ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array({dtype, {}}, std::move(device), State::scalar)));
   array->scalar_ = checked_scalar(dtype, value);
   return array;
 }
@@ -77,7 +78,7 @@ ArrayPointer Array::record_checked(const ops::Row& op, std::vector<ArrayPointer>
   const std::shared_ptr<Device> device = inputs[0]->device();
   if (op.kind == ops::Kind::view && inputs[0]->state() == State::computed)
     if (ArrayPointer view = inputs[0]->viewed(op, attributes, type)) return view;
-  ArrayPointer array(new Array(type, device, State::pending));
+  ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, device, State::pending)));
   array->op_ = &op;
   array->attributes_ = std::make_shared<const ops::Attributes>(std::move(attributes));
   array->pending_below_ = 1;
@@ -102,22 +103,21 @@ ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes
   return computed(type, device_, std::move(copy.view), copied_for_owner);
 }
 
-// A chain of a million arrays must not end in a million nested destructors: inner ones leave their inputs to the
-// outermost.
-Array::~Array() {
-  thread_local std::vector<ArrayPointer>* outermost = nullptr;
-  if (inputs_.empty()) return;
-  if (outermost) {
-    std::move(inputs_.begin(), inputs_.end(), std::back_inserter(*outermost));
-    return;
+ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), let_go}; }
+
+// A chain of a million arrays must not end in a million nested destructors: an array that goes while another is being
+// destroyed waits in a list. The list runs through the arrays, because destruction must not need memory.
+void Array::let_go(Array* array) noexcept {
+  thread_local Array* waiting = nullptr;
+  thread_local bool is_destroying = false;
+  array->next_let_go_ = std::exchange(waiting, array);
+  if (is_destroying) return;
+  is_destroying = true;
+  while (waiting) {
+    const std::unique_ptr<Array> next(waiting);
+    waiting = next->next_let_go_;
   }
-  std::vector<ArrayPointer> waiting = std::move(inputs_);
-  outermost = &waiting;
-  while (!waiting.empty()) {
-    const ArrayPointer next = std::move(waiting.back());
-    waiting.pop_back();
-  }
-  outermost = nullptr;
+  is_destroying = false;
 }
 
 ArrayPointer snapshot(const ArrayPointer& array) {

@@ -25,7 +25,7 @@ class Array : public std::enable_shared_from_this<Array> {
   // Records op(inputs); see ops::input_dtypes for `weak`. Shape, dtype, attribute and device errors are thrown here.
   static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs, std::span<const bool> weak,
                              const std::vector<ops::NamedAttribute>& given);
-  ~Array();
+  ~Array() = default;
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
@@ -42,6 +42,9 @@ class Array : public std::enable_shared_from_this<Array> {
   friend class Evaluation;
   Array(TensorType type, std::shared_ptr<Device> device, State state)
       : type_(type), device_(std::move(device)), state_(state) {}
+  // The pointer to a new array, whose last reference calls let_go().
+  static ArrayPointer pointer_to(std::unique_ptr<Array> array);
+  static void let_go(Array* array) noexcept;
   static ArrayPointer record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs, ops::Attributes attributes,
                                      TensorType type);
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
@@ -59,6 +62,7 @@ class Array : public std::enable_shared_from_this<Array> {
   std::shared_ptr<const ops::Attributes> attributes_;
   std::vector<ArrayPointer> inputs_;
   uint32_t pending_below_ = 0;  // at least as many nodes as its evaluation has to look at
+  Array* next_let_go_ = nullptr;
 };
 
 // Guards what pending arrays remember.

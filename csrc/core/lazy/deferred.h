@@ -8,7 +8,8 @@
 
 namespace ferrule {
 
-// The last reference queues the release. A null function lends forever.
+// The last reference queues the release, for which memory is taken here: without it the release is called at once, and
+// bad_alloc thrown. A null function lends forever.
 std::shared_ptr<void> lender(fe_release_function release, void* argument);
 // Runs what is queued; how many.
 std::size_t drain_releases();

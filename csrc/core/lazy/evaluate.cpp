@@ -24,11 +24,11 @@ class CompileCache {
     return found->second->second;
   }
   void insert(const std::string& key, std::shared_ptr<Executable> executable) {
-    decltype(order_) gone;
+    decltype(order_) added, gone;
+    added.emplace_front(key, std::move(executable));
     const std::scoped_lock lock(mutex_);
-    if (entries_.contains(key)) return;
-    order_.emplace_front(key, std::move(executable));
-    entries_.emplace(key, order_.begin());
+    if (!entries_.emplace(key, added.begin()).second) return;
+    order_.splice(order_.begin(), added);
     if (order_.size() <= capacity) return;
     entries_.erase(order_.back().first);
     gone.splice(gone.begin(), order_, std::prev(order_.end()));
@@ -64,6 +64,9 @@ class Evaluation {
     for (std::size_t i = 0; i < items_.size(); ++i)
       if (asked[i] || (states_[i] == Array::State::pending && items_[i].array->handles > 0))
         outputs_.push_back(static_cast<uint32_t>(i));
+    std::size_t inputs = 0;
+    for (const uint32_t output : outputs_) inputs += items_[output].array->inputs_.size();
+    released.reserve(inputs);
   }
 
   void run() {
@@ -160,8 +163,9 @@ class Evaluation {
     return graph;
   }
 
-  // A result that is not wanted stays with the caller, who lets go of it outside of all locks.
-  void publish(Array& array, TypedView& result) {
+  // A result that is not wanted stays with the caller, who lets go of it outside of all locks. Nothing here may fail:
+  // an array that has half of its result cannot be used.
+  void publish(Array& array, TypedView& result) noexcept {
     if (array.state_ == Array::State::computed) return;  // another thread was first
     array.view_ = std::move(result.view);
     std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(released));

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/json_object.h"
 #include "core/loader/driver.h"
+#include "core/loader/folder_entries.h"
 #include "sdk/tools/file_bytes.h"
 
 #include <algorithm>
@@ -70,7 +71,8 @@ std::vector<std::string> libraries_named_in(const fs::path& manifest) {
   tools::FileBytes file(manifest);
   if (!file.is_open() || file.size() > largest_manifest) return libraries;
   try {
-    const nlohmann::json json = parse_json(file.text().value_or(""));
+    const JsonDocument document = parse_json(file.text().value_or(""));
+    const nlohmann::json& json = *document;
     if (!json.is_object()) return libraries;
     for (const char* key : {"ICD", "layer"})
       if (const auto found = json.find(key); found != json.end()) add_libraries(*found, libraries);
@@ -90,10 +92,10 @@ void add_manifest(const fs::path& manifest, std::string& state) {
 
 std::vector<fs::path> manifests_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code problem;
-  for (fs::directory_iterator it(folder, problem), end; !problem && it != end && files.size() < most_files;
-       it.increment(problem))
-    if (it->path().extension() == ".json") files.push_back(it->path());
+  visit_entries(folder, [&](const fs::path& path) {
+    if (path.extension() == ".json") files.push_back(path);
+    return files.size() < most_files;
+  });
   std::sort(files.begin(), files.end());
   return files;
 }

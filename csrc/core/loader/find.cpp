@@ -2,6 +2,7 @@
 
 #include "core/environment.h"
 #include "core/error.h"
+#include "core/loader/folder_entries.h"
 #include "sdk/tools/module_name.h"
 
 #include <algorithm>
@@ -55,10 +56,10 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
 // are not looked into.
 void scan(const fs::path& folder, std::size_t root, Findings& found) {
   std::vector<fs::path> files;
-  std::error_code problem;
-  for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem)) {
-    if (tools::parse_module_name(it->path().filename().string())) files.push_back(it->path());
-  }
+  const std::error_code problem = visit_entries(folder, [&](const fs::path& path) {
+    if (tools::parse_module_name(path.filename().string())) files.push_back(path);
+    return true;
+  });
   if (problem) found.roots[root].problem = "it cannot be read: " + problem.message();
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
   found.candidates.reserve(found.candidates.size() + files.size());

@@ -144,6 +144,6 @@ std::filesystem::path manifest_path(const std::filesystem::path& module) {
   return std::filesystem::path(module).replace_extension(".json");
 }
 
-Manifest parse_manifest(const std::string& text) { return read(parse_json(text)); }
+Manifest parse_manifest(const std::string& text) { return read(*parse_json(text)); }
 
 }  // namespace ferrule

@@ -49,9 +49,9 @@ bool flag(const char* function, const nlohmann::json& options, const char* key) 
 }
 
 // The object in `text`, which may have these keys only.
-nlohmann::json known_options(const char* function, const char* text, std::initializer_list<std::string_view> known) {
-  nlohmann::json json = parse_object(function, text);
-  for (const auto& [key, value] : json.items())
+JsonDocument known_options(const char* function, const char* text, std::initializer_list<std::string_view> known) {
+  JsonDocument json = parse_object(function, text);
+  for (const auto& [key, value] : json->items())
     if (std::find(known.begin(), known.end(), key) == known.end())
       fail_argument("{}: there is no option '{}'; it has: {}", function, key, fmt::join(known, ", "));
   return json;
@@ -66,8 +66,9 @@ Policy policy_from(const char* function, const nlohmann::json& json) {
 }  // namespace
 
 LoadOptions load_all_options(const char* text) {
-  const nlohmann::json json = known_options(
+  const JsonDocument document = known_options(
       "load_all", text, {"dirs", "require", "only", "probe", "select", "trust", "reprobe", "extra_roots"});
+  const nlohmann::json& json = *document;
   LoadOptions options;
   if (json.contains("dirs") && !json["dirs"].is_null()) options.dirs = paths(json, "dirs");
   options.require = strings(json, "require");
@@ -78,8 +79,8 @@ LoadOptions load_all_options(const char* text) {
 }
 
 FileOptions load_options(const char* text) {
-  const nlohmann::json json = known_options("load", text, {"probe", "trust", "reprobe", "as_name"});
-  return {policy_from("load", json), word("load", json, "as_name")};
+  const JsonDocument json = known_options("load", text, {"probe", "trust", "reprobe", "as_name"});
+  return {policy_from("load", *json), word("load", *json, "as_name")};
 }
 
 }  // namespace ferrule

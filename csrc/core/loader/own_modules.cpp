@@ -1,10 +1,10 @@
 #include "core/loader/own_modules.h"
 
+#include "core/json_object.h"
 #include "core/loader/load.h"
 #include "core/log.h"
 #include "core/threads/once.h"
-
-#include <nlohmann/json.hpp>
+#include "ops/error.h"
 
 #include <fstream>
 #include <iterator>
@@ -14,16 +14,22 @@
 namespace ferrule {
 namespace {
 
+void warn_of_damage(const std::exception& error) {
+  log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
+}
+
 std::set<std::string> read_list() {
   std::ifstream file(library_dir() / "own-modules.json", std::ios::binary);
   if (library_dir().empty() || !file) return {};
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::set<std::string> hashes;
   try {
-    const nlohmann::json list = nlohmann::json::parse(text);
-    for (const auto& [name, hash] : list.at("sha256").items()) hashes.insert(hash.get<std::string>());
+    const JsonDocument list = parse_json(text);
+    for (const auto& [name, hash] : list->at("sha256").items()) hashes.insert(hash.get<std::string>());
+  } catch (const Error& error) {
+    warn_of_damage(error);
   } catch (const nlohmann::json::exception& error) {
-    log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
+    warn_of_damage(error);
   }
   return hashes;
 }

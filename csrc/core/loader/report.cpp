@@ -1,7 +1,8 @@
 #include "core/loader/report.h"
 
+#include "ops/json_text.h"
+
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,39 +12,40 @@
 namespace ferrule {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array state_names = {"loaded",     "outranked",    "disabled",  "incompatible", "unsafe",
                                     "not_probed", "probe_failed", "no_device", "error"};
 static_assert(state_names.size() == static_cast<std::size_t>(LoadState::error) + 1);
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
+void write(const LoadTimes& times, JsonText& json) {
+  json.begin_object()
+      .member("find", times.find)
+      .member("read", times.read)
+      .member("hash", times.hash)
+      .member("probe", times.probe)
+      .member("open", times.open)
+      .member("init", times.init)
+      .end_object();
 }
 
-json to_json(const LoadTimes& times) {
-  return {{"find", times.find},   {"read", times.read}, {"hash", times.hash},
-          {"probe", times.probe}, {"open", times.open}, {"init", times.init}};
-}
-
-json to_json(const LoadRow& row) {
-  return {{"path", row.path},
-          {"root", row.root},
-          {"name", row.name},
-          {"variant", row.variant},
-          {"version", row.version},
-          {"state", name_of(row.state)},
-          {"reason", row.reason},
-          {"rank", or_null(row.rank)},
-          {"score", or_null(row.score)},
-          {"devices", row.devices},
-          {"probed", row.probed},
-          {"notes", row.notes},
-          {"output", row.output},
-          {"files", row.files},
-          {"times", to_json(row.times)},
-          {"milliseconds", row.times.sum()}};
+void write(const LoadRow& row, JsonText& json) {
+  json.begin_object()
+      .member("path", row.path)
+      .member("root", row.root)
+      .member("name", row.name)
+      .member("variant", row.variant)
+      .member("version", row.version)
+      .member("state", name_of(row.state))
+      .member("reason", row.reason)
+      .member("rank", row.rank)
+      .member("score", row.score)
+      .member("devices", row.devices)
+      .member("probed", row.probed)
+      .member("notes", row.notes)
+      .member("output", row.output)
+      .member("files", row.files)
+      .key("times");
+  write(row.times, json);
+  json.member("milliseconds", row.times.sum()).end_object();
 }
 
 std::string number(const std::optional<int>& value) { return value ? std::to_string(*value) : ""; }
@@ -104,19 +106,30 @@ const LoadRow* LoadReport::loaded(std::string_view name) const {
   return nullptr;
 }
 
-json to_json(const LoadReport& report) {
-  json roots = json::array(), rows = json::array(), remaining = json::array();
+std::string to_json(const LoadReport& report) {
+  JsonText json;
+  json.begin_object().key("roots").begin_array();
   for (const LoadRoot& root : report.roots)
-    roots.push_back(
-        {{"path", root.path}, {"origin", root.origin}, {"candidates", root.candidates}, {"problem", root.problem}});
-  for (const LoadRow& row : report.rows) rows.push_back(to_json(row));
+    json.begin_object()
+        .member("path", root.path)
+        .member("origin", root.origin)
+        .member("candidates", root.candidates)
+        .member("problem", root.problem)
+        .end_object();
+  json.end_array().key("candidates").begin_array();
+  for (const LoadRow& row : report.rows) write(row, json);
+  json.end_array().key("remaining").begin_array();
   for (const Remnant& remnant : report.remaining)
-    remaining.push_back({{"path", remnant.path}, {"reason", remnant.reason}});
-  json policy = {{"select", name_of(report.policy.select)},
-                 {"probe", name_of(report.policy.probe)},
-                 {"trust", name_of(report.policy.trust)}};
-  return {{"roots", std::move(roots)},   {"candidates", std::move(rows)},  {"remaining", std::move(remaining)},
-          {"policy", std::move(policy)}, {"times", to_json(report.times)}, {"milliseconds", report.milliseconds}};
+    json.begin_object().member("path", remnant.path).member("reason", remnant.reason).end_object();
+  json.end_array().key("policy").begin_object();
+  json.member("select", name_of(report.policy.select))
+      .member("probe", name_of(report.policy.probe))
+      .member("trust", name_of(report.policy.trust))
+      .end_object();
+  json.key("times");
+  write(report.times, json);
+  json.member("milliseconds", report.milliseconds).end_object();
+  return json.take();
 }
 
 std::string to_text(const LoadReport& report) {

@@ -76,7 +76,8 @@ struct LoadReport {
   const LoadRow* loaded(std::string_view name) const;
 };
 
-nlohmann::json to_json(const LoadReport& report);
+// JSON.
+std::string to_json(const LoadReport& report);
 // The other way; throws invalid_argument for what is no report.
 LoadReport report_from_json(const nlohmann::json& json);
 // A table for people.

@@ -29,9 +29,10 @@ LoadReport report_from_json(const nlohmann::json& json) {
       to.root = row.at("root");
       to.name = row.at("name");
       to.variant = row.at("variant");
+      // Text is compared, not JSON: JSON's comparison with text makes JSON of it, and may not throw for want of memory.
+      const auto& word = row.at("state").get_ref<const std::string&>();
       int state = 0;
-      while (state < static_cast<int>(LoadState::error) && row.at("state") != name_of(static_cast<LoadState>(state)))
-        ++state;
+      while (state < static_cast<int>(LoadState::error) && word != name_of(static_cast<LoadState>(state))) ++state;
       to.state = static_cast<LoadState>(state);
       to.reason = row.at("reason");
       if (!row.at("rank").is_null()) to.rank = number_from<int>(row, "rank");

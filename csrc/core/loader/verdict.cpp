@@ -3,10 +3,9 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/cache/disk_cache.h"
+#include "core/json_object.h"
 #include "core/loader/probe_process.h"
 #include "core/threads/once.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,8 +21,6 @@
 
 namespace ferrule {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* cache_kind = "verdict";
 constexpr std::array kind_words = {"passed", "refused", "failed", "timeout"};
@@ -70,11 +67,20 @@ VerdictKind kind_of(const std::string& word) {
   return static_cast<VerdictKind>(found - kind_words.begin());
 }
 
+JsonDocument answer_in(const std::string& line) {
+  try {
+    return parse_json(line);
+  } catch (const Error& error) {
+    fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
+  }
+}
+
 }  // namespace
 
 Verdict verdict_from(const std::string& line) {
+  const JsonDocument document = answer_in(line);
   try {
-    const json object = json::parse(line);
+    const nlohmann::json& object = *document;
     Verdict verdict;
     verdict.kind = kind_of(object.at("verdict").get<std::string>());
     verdict.reason = object.at("reason").get<std::string>();
@@ -85,7 +91,7 @@ Verdict verdict_from(const std::string& line) {
     verdict.may_pass =
         verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused || object.value("may_pass", false);
     return verdict;
-  } catch (const json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
   }
 }

@@ -67,7 +67,7 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */  \
   F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */     \
   F(const char *, kernel)        /* name of the kernel that will run, for the plan; NULL = none */ \
-  F(const char *, reason)        /* when unsupported: why, as a part of a sentence; NULL = none */
+  F(const char *, reason)        /* unless supported: why, as a part of a sentence; NULL = none */
 
 /* A buffer bound to an input, output or constant. `generation` changes when the same slot is bound to other bytes. */
 #define FE_BINDING_FIELDS(F)      \
@@ -167,8 +167,8 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   /* 1 when that work is over, however it ended; 0 when it is not, or when that cannot be told. */                    \
   S(int, event_done, (fe_module_event * event))                                                                       \
   S(void, event_release, (fe_module_event * event))                                                                   \
-  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0. The */    \
-  /* strings in `out` live until the same thread calls this again. */                                                 \
+  /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0; or a */   \
+  /* negative fe_code, with the error's message as the reason, if that cannot be told: for want of memory, say. */    \
   S(int, supports,                                                                                                    \
     (fe_module_device * device, const struct fe_graph_view *view, uint32_t node, struct fe_requirements *out))        \
   /* (optional) Bytes of the packed form of a constant operand, 0 if none is wanted; `key` (at least 128 bytes) */    \

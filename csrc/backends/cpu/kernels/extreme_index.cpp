@@ -16,6 +16,7 @@ HWY_INLINE bool replaces(T a, T b) {
 }
 
 // Blocks: the extreme of a block is found with vectors, its place only if it replaces the best so far.
+// The owner of lent memory may write to it meanwhile: an extreme that is gone counts as the block's last element.
 template <class Op, class T>
 int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const BlockBuffers<T>& buffers) {
   using Value = Computed<T>;
@@ -28,9 +29,9 @@ int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const Blo
     if (index >= 0 && !replaces<Op>(best, extreme)) continue;
     int64_t i = 0;
     if (extreme == extreme)
-      while (block[i] != extreme) ++i;
+      while (i < n - 1 && block[i] != extreme) ++i;
     else
-      while (block[i] == block[i]) ++i;
+      while (i < n - 1 && block[i] == block[i]) ++i;
     best = extreme;
     index = first + i;
   }

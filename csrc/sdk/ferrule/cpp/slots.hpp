@@ -298,6 +298,8 @@ inline int event_done(fe_module_event* event) {
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
 
+// An author's `supports` says no with an answer, with FE_UNSUPPORTED or with what is wrong with the view; any other
+// error is no answer.
 inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_t node, fe_requirements* out) {
   if (device == nullptr || out == nullptr) return 0;
   Support answer;
@@ -305,11 +307,13 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
     check_node(view, node);
     answer = unless_too_young(cast(device).supports(Node(*view, node)), Node(*view, node));
   });
+  const fe_code code = error ? host->error_code(error) : FE_OK;
   if (error) answer = {.supported = false};
   fill(out, {sizeof(fe_requirements), answer.contiguous_inputs, answer.innermost_inputs, answer.alignment,
              last_answer.kernel.keep(answer.kernel),
              last_answer.reason.keep(error ? std::string_view(host->error_message(error)) : answer.reason)});
   if (error) host->error_release(error);
+  if (code != FE_OK && code != FE_UNSUPPORTED && code != FE_INVALID_ARGUMENT) return -static_cast<int>(code);
   return answer.supported ? 1 : 0;
 }
 
