@@ -124,7 +124,7 @@ def test_a_bound_is_of_the_results_shape_and_shrinks_with_the_unit_roundoff(name
         assert (bound[finite] >= 0).all()
         # A sum of n products has n errors, each as large as n products together can be.
         terms = max((size for shape in problem.shapes for size in shape), default=1)
-        unit = max(1, terms / 130) ** 2 * accumulator_roundoff(case.result)
+        unit = max(1, terms / 100) ** 2 * accumulator_roundoff(case.result)
         assert (bound[finite] <= 1e5 * unit * (1 + np.abs(wanted[finite]))).all()
 
 
