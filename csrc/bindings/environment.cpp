@@ -26,7 +26,7 @@ char** system_block() noexcept {
 
 using Setter = void (*)(char* const* variables);
 
-// What the core reads on this thread.
+// The environment that the core reads on this thread; null: the system's.
 constinit thread_local char* const* current = nullptr;
 
 Setter setter() {

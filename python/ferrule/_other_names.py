@@ -39,7 +39,7 @@ OTHER_NAMES = {
 
 
 def advice(name: str, public: Iterable[str]) -> str:
-    """What to write instead of a name that ferrule does not have; "" when nothing is near."""
+    """The name to use instead of one that ferrule does not have; "" when no name is near."""
     from ferrule._near_names import did_you_mean
 
     meant = OTHER_NAMES.get(name)

@@ -33,7 +33,7 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
     """Raises InvalidArgumentError for what is no saved graph, UnsupportedError for another format."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = {part: file[part] for part in file.files}
         described = json.loads(arrays.pop("steps").tobytes().decode())
         version = described["format"]
     except MemoryError as error:
@@ -134,11 +134,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_list_of(value: object, kind: type, length: int | None = None) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == (len(value) if length is None else length)
-        and all(isinstance(item, kind) for item in value)
-    )
+    return isinstance(value, list) and length in (None, len(value)) and all(isinstance(item, kind) for item in value)
 
 
 def _or_none(fits: Callable[[object], bool]) -> Callable[[object], bool]:

@@ -1,4 +1,4 @@
-"""What stands in a signature for an argument that is neither array nor number, and who is refused there.
+"""The keys of arguments that are neither arrays nor numbers in a signature, and which arguments are refused.
 
 A graph keeps what its function read when it was traced. An argument that brings values along (a function its defaults
 and closure, a class its attributes, a member of an Enum its value) is a part of the signature together with them, and
@@ -82,7 +82,7 @@ _NO_VALUES = (
     re.Pattern,
     type(vars(_OfOne)["first"]),
 )
-# Of these modules the base classes bring along nothing that changes.
+# Base classes from these modules have no attributes that change.
 _KNOWN_MODULES = frozenset({"abc", "builtins", "collections", "enum", "numpy", "typing"})
 
 

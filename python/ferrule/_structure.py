@@ -68,7 +68,7 @@ class Arguments:
 
 
 def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[str]:
-    """What the caller would write for the parts of these kinds ("array", "int", "float"): "x", "c['k'][0]"."""
+    """The names of the parts of these kinds ("array", "int", "float") in the caller's terms: "x", "c['k'][0]"."""
     kind = structure[0]
     if kind in kinds:
         return [label]

@@ -33,7 +33,7 @@ def _drawn_of_shape(
 
 
 def copies() -> Family:
-    """Of more rows and columns, too, than are copied in one piece."""
+    """The last problem has more rows and columns than are copied in one piece."""
     family = elementwise(1)
     return replace(family, large=(*family.large, Problem(((150, 4_100),))))
 
