@@ -7,14 +7,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import ferrule as fe
 import pytest
 from ferrule.testing.child import Child
 from ferrule.testing.dtypes import op_rows
+from ferrule.testing.programs.compute import Places, compare, faults_of, see_steps
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.hunt import Finding, batches_of, hunt
 from ferrule.testing.programs.operation import operations
-from ferrule.testing.programs.program import Program
+from ferrule.testing.programs.program import Input, Memory, Program, Step
 from ferrule.testing.programs.shrink import values_of
+from ferrule.testing.programs.ways import STEPS, WAYS
 from ferrule.testing.target import Target
 
 PARTS = 8
@@ -70,6 +73,28 @@ def test_programs_have_what_is_likely_to_break() -> None:
         found["in place"] += any(step.operation == "update" for step in program.steps)
         found["raises"] += program.raises
     assert min(found.values()) >= 5, found
+
+
+def test_sums_of_a_view_that_was_computed_alone_may_have_other_bits() -> None:
+    """Seed 519191: computed before its sum, an output that is a view lies dense, and a sum's order depends on that."""
+    program = Program(
+        (Memory("float64", (50, 300), "ordinary", 7, -1, 1, writable=False),),
+        (Input("x0", 0, "{0}"),),
+        (),
+        (
+            Step("v0", "astype", ("x0",), {"dtype": "float32"}),
+            Step("v1", "permute_dims", ("v0",), {"axes": [1, 0]}),
+            Step("v2", "sum", ("v1",), {"axis": 1, "keepdims": False}),
+        ),
+        ("v1", "v2"),
+    )
+    places = Places(fe.device("cpu"))
+    one_by_one = next(way for way in WAYS if way.name == "one_by_one")
+    seen, _ = see_steps(program, places, STEPS)
+    assert compare(program, places, one_by_one, [seen["v1"], seen["v2"]]) is not None
+    assert faults_of(program, places, only=["one_by_one"]) == []
+    seen["v2"] = seen["v2"] + 1
+    assert compare(program, places, one_by_one, [seen["v1"], seen["v2"]]) is not None
 
 
 def test_a_device_that_computes_nothing_is_caught_and_the_program_made_small(null_module: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class Run:
             "ml_dtypes": ml_dtypes,
             "device": places.device,
             "second": places.second,
-            "see": lambda name, value: None,
+            "see": lambda name, value: value,
             "overwrite": lambda: overwrite(self.names["memories"]),
         }
         self._do(program.setup_source(0))
@@ -135,8 +135,11 @@ def overwrite(memories: Sequence[Values]) -> None:
             flat.view(np.uint8)[...] ^= 0x55
 
 
-def see_steps(program: Program, places: Places, way: Way) -> tuple[dict[str, Values], Outcome]:
-    """Each value, computed as soon as it is made; raises Refused."""
+def see_steps(
+    program: Program, places: Places, way: Way, dense_outputs: bool = False
+) -> tuple[dict[str, Values], Outcome]:
+    """Each value, computed as soon as it is made; raises Refused. `dense_outputs`: what reads an output reads a dense
+    copy of it."""
     import ferrule as fe
 
     run = Run(program, places, way)
@@ -144,9 +147,14 @@ def see_steps(program: Program, places: Places, way: Way) -> tuple[dict[str, Val
     seen = {one.name: own[f"a_{one.name}"].copy() for one in program.inputs}
     last = [""]
 
-    def see(name: str, value: Any) -> None:
+    def see(name: str, value: Any) -> Any:
         seen[name] = np.array(value)  # a copy
         last[0] = name
+        if not dense_outputs or name not in program.outputs or not isinstance(value, fe.Array):
+            return value
+        dense = np.array(value, order="C")
+        dense.flags.writeable = False
+        return fe.asarray(dense, device=places.device)
 
     run.names["see"] = see
     try:
@@ -206,9 +214,10 @@ def faults_of(
 
 
 def is_right_elsewhere(program: Program, places: Places, way: Way) -> bool:
-    """Whether the way gives the bits of the steps on arrays that lie otherwise. Sums depend on strides, and what views
-    writable memory is copied by the steps, and not within a graph. A way that writes to that memory is held against
-    the one that does the same without."""
+    """Whether the way gives the bits of the steps on arrays that lie otherwise. Sums depend on strides. What views
+    writable memory is copied by the steps, and not within a graph; an output that is computed before others, together
+    with what it is a view of, gets dense memory of its own. A way that writes to that memory is held against the one
+    that does the same without."""
     if way.without_writing:
         other = next(one for one in WAYS if one.name == way.without_writing)
         outcome = Run(program, places, other).compute(order_of(program))
@@ -218,8 +227,13 @@ def is_right_elsewhere(program: Program, places: Places, way: Way) -> bool:
         )
     read_only = tuple(dataclasses.replace(memory, writable=False) for memory in program.memories)
     dense = tuple(dataclasses.replace(one, view=f"np.array({one.view}, order='C')") for one in program.inputs)
-    for lying in (dataclasses.replace(program, memories=read_only), dataclasses.replace(program, inputs=dense)):
-        seen, outcome = see_steps(lying, places, STEPS_AGAIN if way.call else STEPS)
+    arrangements = [
+        (dataclasses.replace(program, memories=read_only), False),
+        (dataclasses.replace(program, inputs=dense), False),
+        *([(program, True)] if way.one_by_one else []),
+    ]
+    for lying, dense_outputs in arrangements:
+        seen, outcome = see_steps(lying, places, STEPS_AGAIN if way.call else STEPS, dense_outputs)
         if outcome.error is not None or judge_steps(lying, seen, way.call) is not None:
             continue
         if compare(lying, places, way, [seen[name] for name in program.outputs]) is None:
@@ -324,7 +338,7 @@ def source_of(program: Program, places: Places, fault: Fault) -> str:
     if way.needs_second and places.second is not None:
         lines.append(f"second = fe.device({places.second.name!r})")
     if way.sees:
-        lines.append("see = lambda name, value: print(name, np.asarray(value))")
+        lines.append("see = lambda name, value: print(name, np.asarray(value)) or value")
     if way.call:
         lines += [program.setup_source(1), program.arguments_source(1).replace("arguments", "others", 1)]
     lines += [program.setup_source(0), program.arguments_source(0)]

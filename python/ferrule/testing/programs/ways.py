@@ -14,10 +14,11 @@ from ferrule.testing.programs.program import Program
 
 @dataclass(frozen=True)
 class Way:
-    """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
-    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
-    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be
-    anything. `without_writing`: the way that does the same and leaves the memory as it is."""
+    """`sees`: the program goes on with what see(name, value) returns for each of its values. `call`: 1 where the other
+    arguments are given. `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten
+    before the outputs are computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may
+    be anything. `without_writing`: the way that does the same and leaves the memory as it is. `one_by_one`: the outputs
+    are computed one after the other."""
 
     name: str
     code: str
@@ -28,6 +29,7 @@ class Way:
     into_inputs: bool = False
     only_traced: bool = False
     without_writing: str = ""
+    one_by_one: bool = False
     needs_second: bool = False
     needs_array: bool = False  # an argument that is an array
 
@@ -67,10 +69,11 @@ WAYS = (
     Way(
         "one_by_one",
         "outputs = program(*arguments)\nfor place in {order}:\n    np.asarray(outputs[place])\n",
+        one_by_one=True,
     ),
     Way(
         "all_values",
-        "kept = []\nsee = lambda name, value: kept.append(copy.copy(value))\n"
+        "kept = []\nsee = lambda name, value: kept.append(copy.copy(value)) or value\n"
         "outputs = program(*arguments)\nfe.eval(kept, *outputs)\n",
         sees=True,
     ),
@@ -159,6 +162,7 @@ outputs = [computed[traced.index(place)] if place in traced else made[place] for
 outputs = program(*arguments)
 outputs = [y.to_device(second).to_device(device) for y in outputs]
 """,
+        one_by_one=True,
         needs_second=True,
         traced=True,
     ),
