@@ -66,7 +66,7 @@ class Outcome:
 class Run:
     """A program's namespace, in which one way is computed."""
 
-    def __init__(self, program: Program, places: Places, way: Way) -> None:
+    def __init__(self, program: Program, places: Places, way: Way, with_what_see_gives: bool = False) -> None:
         import ml_dtypes
 
         import ferrule as fe
@@ -79,11 +79,11 @@ class Run:
             "ml_dtypes": ml_dtypes,
             "device": places.device,
             "second": places.second,
-            "see": lambda name, value: value,
+            "see": lambda name, value: None,
             "overwrite": lambda: overwrite(self.names["memories"]),
         }
         self._do(program.setup_source(0))
-        self._do(program.body_source(way.sees))
+        self._do(program.body_source(way.sees, with_what_see_gives))
         self._do(program.arguments_source(0))
         self.names["memories"] = [self.names[f"m{number}"] for number in program.writable]
         if way.call:
@@ -142,7 +142,7 @@ def see_steps(
     copy of it."""
     import ferrule as fe
 
-    run = Run(program, places, way)
+    run = Run(program, places, way, with_what_see_gives=dense_outputs)
     own = run._others
     seen = {one.name: own[f"a_{one.name}"].copy() for one in program.inputs}
     last = [""]
@@ -338,7 +338,7 @@ def source_of(program: Program, places: Places, fault: Fault) -> str:
     if way.needs_second and places.second is not None:
         lines.append(f"second = fe.device({places.second.name!r})")
     if way.sees:
-        lines.append("see = lambda name, value: print(name, np.asarray(value)) or value")
+        lines.append("see = lambda name, value: print(name, np.asarray(value))")
     if way.call:
         lines += [program.setup_source(1), program.arguments_source(1).replace("arguments", "others", 1)]
     lines += [program.setup_source(0), program.arguments_source(0)]

@@ -84,16 +84,16 @@ class Program:
         """Whether only arguments lie there."""
         return all(one.is_argument for one in self.inputs if one.memory == memory)
 
-    def body_source(self, with_see: bool = False) -> str:
-        """The function; where that is asked for, each step ends with a call `see(name, value)`, whose result it goes on
-        with."""
+    def body_source(self, with_see: bool = False, with_what_see_gives: bool = False) -> str:
+        """The function; with a call `see(name, value)` after each step where that is asked for, and going on with what
+        it returns."""
         names = {one.name: self._text_of(one) for one in self.inputs}
         lines = [f"def program({', '.join(self.parameters)}):"]
         for step in self.steps:
             bare = self._bare_names(step)
             lines += [f"    {line}" for line in step.lines({**names, **bare})]
             if with_see:
-                lines.append(f"    {step.name} = see({step.name!r}, {step.name})")
+                lines.append(f"    {f'{step.name} = ' if with_what_see_gives else ''}see({step.name!r}, {step.name})")
         lines.append(f"    return {self._tuple(names.get(name, name) for name in self.outputs)}")
         return "\n".join(lines)
 

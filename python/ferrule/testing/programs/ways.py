@@ -14,11 +14,11 @@ from ferrule.testing.programs.program import Program
 
 @dataclass(frozen=True)
 class Way:
-    """`sees`: the program goes on with what see(name, value) returns for each of its values. `call`: 1 where the other
-    arguments are given. `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten
-    before the outputs are computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may
-    be anything. `without_writing`: the way that does the same and leaves the memory as it is. `one_by_one`: the outputs
-    are computed one after the other."""
+    """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
+    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
+    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be anything.
+    `without_writing`: the way that does the same and leaves the memory as it is. `one_by_one`: the outputs are computed
+    one after the other."""
 
     name: str
     code: str
@@ -73,7 +73,7 @@ WAYS = (
     ),
     Way(
         "all_values",
-        "kept = []\nsee = lambda name, value: kept.append(copy.copy(value)) or value\n"
+        "kept = []\nsee = lambda name, value: kept.append(copy.copy(value))\n"
         "outputs = program(*arguments)\nfe.eval(kept, *outputs)\n",
         sees=True,
     ),
