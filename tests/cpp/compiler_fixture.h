@@ -23,6 +23,7 @@ struct FakeDevice {
   bool takes_bodies = true;                // fused nodes
   std::set<std::string> wants_contiguous;  // ops whose operands must all be contiguous
   std::set<std::string> wants_innermost;   // ops whose operands must have innermost stride 1
+  std::set<std::string> refuses_strides;   // ops that it refuses where an operand is not contiguous
   std::set<std::string> wants_aligned;     // ops whose operands must begin at a multiple of 16 bytes
   bool packs = false;                      // matmul's second operand, where it is constant
   std::size_t asked = 0;                   // calls of supports
@@ -35,6 +36,16 @@ template <int number>
 struct FakeTable {
   static constexpr const char* name = number == 0 ? "t_first" : "t_second";
   static FakeDevice& device() { return fake_devices[number]; }
+
+  static bool reads_strides(const fe_graph_view& view, const fe_node& node) {
+    for (uint32_t i = 0; i < node.input_count; ++i) {
+      const fe_value& value = *view.values[node.inputs[i]];
+      int64_t dense = 1;
+      for (int32_t k = value.rank; k-- > 0; dense *= value.shape[k])
+        if (value.shape[k] != 1 && value.strides[k] != dense) return true;
+    }
+    return false;
+  }
 
   static int supports(fe_module_device*, const fe_graph_view* view, uint32_t index, fe_requirements* out) {
     FakeDevice& fake = device();
@@ -50,6 +61,10 @@ struct FakeTable {
     if (fake.refused.contains(op) || (is_fused && !fake.takes_bodies) ||
         (!is_fused && node.body != nullptr && !fake.takes_epilogues)) {
       out->reason = "the test refuses it";
+      return 0;
+    }
+    if (fake.refuses_strides.contains(op) && reads_strides(*view, node)) {
+      out->reason = "the test reads rows";
       return 0;
     }
     if (fake.wants_contiguous.contains(op)) out->contiguous_inputs = (1u << node.input_count) - 1;

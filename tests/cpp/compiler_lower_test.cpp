@@ -82,6 +82,24 @@ TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
   EXPECT_EQ(result.nodes[1].kernel, "t_first");
 }
 
+TEST_F(CompilerLower, AKernelThatRefusesStridesGetsCopies) {
+  of_first.refuses_strides = {"softmax"};
+  graph.outputs = {add("softmax", {add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}})})};
+  const Lowered result = laid_out();
+  EXPECT_EQ(text_of(result),
+            "copy: %0+0(3, 2)/(1, 3) -> %3\n"
+            "softmax: %3+0(3, 2)/(2, 1) -> %2\n");
+  EXPECT_EQ(result.nodes[0].reason, "the kernel does not read these strides: the test reads rows");
+}
+
+TEST_F(CompilerLower, AKernelThatRefusesItsCopiesTooIsAnError) {
+  of_first.refused = {"softmax"};
+  graph.outputs = {add("softmax", {add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}})})};
+  const Error error = error_of([&] { laid_out(); });
+  EXPECT_EQ(error.code(), FE_UNSUPPORTED);
+  EXPECT_STREQ(error.what(), "softmax is not supported by t_first:0: the test refuses it");
+}
+
 TEST_F(CompilerLower, InnermostContiguityAloneLeavesOuterStridesAlone) {
   of_first.wants_innermost = {"softmax"};
   const ValueId x = input({4, 6});

@@ -14,7 +14,9 @@ TEST_F(CompilerMemory, TemporariesThatNoMemoryHoldsAreRefused) {
   planner.take(WorkspacePlanner::most - 64);
   EXPECT_THROW(planner.take(65), Error);
   EXPECT_THROW(planner.take(UINT64_MAX), Error);
-  EXPECT_LE(planner.size(), WorkspacePlanner::most);
+  planner.take(64);
+  EXPECT_THROW(planner.take(1), Error);
+  EXPECT_EQ(planner.size(), uint64_t{1} << 62);  // twice that fits in 64 bits, with and without a sign
 }
 
 TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
