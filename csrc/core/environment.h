@@ -12,8 +12,8 @@ namespace ferrule {
 // environment is the caller's, and must not decide which files are opened.
 bool has_more_rights_than_its_caller() noexcept;
 std::optional<std::string> environment(const char* name);
-// What this thread reads from then on instead of the system's environment, whose readers race with its writers: a block
-// like environment_block()'s, which is not copied; null for the system's again.
+// Makes this thread read its variables in `block`, which looks like environment_block()'s and is not copied; null: in
+// the system's environment again, which cannot be read while another thread writes to it.
 void set_thread_environment(char* const* block) noexcept;
 // All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none. Not for
 // reading variables: it is the caller's, whatever rights this program has.

@@ -50,7 +50,7 @@ class Reader {
   bool key(std::string& name) {
     check_depth();
     json& object = *open_.back();
-    // Of a key that stands there twice, two readers may see two values.
+    // Two readers may take different values for a key that an object has twice.
     if (object.contains(name)) fail_argument("its JSON has the key {} twice in one object", shown(name));
     member_ = &object[name];
     return true;

@@ -21,7 +21,7 @@ class JsonText {
   JsonText& begin_array() { return begin('['); }
   JsonText& end_array() { return end(']'); }
 
-  // Of a member of the innermost object; its value comes next.
+  // The name of a member of the innermost open object. The next call writes its value.
   JsonText& key(std::string_view name) {
     value(name);
     text_ += ':';

@@ -20,7 +20,7 @@ _changes = 0  # calls of changed()
 
 
 class _FirstLoad(LockHolder):
-    """What load_once() is doing."""
+    """The lock of load_once(), and whether it runs."""
 
     is_running = False  # by the thread that holds the lock
 

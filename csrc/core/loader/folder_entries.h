@@ -1,4 +1,4 @@
-// What lies in a folder.
+// The files and folders in a folder.
 #pragma once
 
 #include <filesystem>
