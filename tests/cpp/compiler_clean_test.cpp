@@ -154,11 +154,15 @@ TEST_F(CompilerClean, NodesOfConstantsAreComputedOnceAndViewsStayViews) {
 
 TEST_F(CompilerClean, ResultsAboveTheLimitAreNotFolded) {
   const ValueId w = graph.add_constant("w", {DType::float32, {1, 1}}, {nullptr, 0, {1, 1}});
-  const ValueId wide = add("broadcast_to", {w}, {{"shape", std::vector<int64_t>{int64_t{1} << 20, 17}}});
-  graph.outputs = {add("exp", {wide})};
   CompileOptions options = this->options();
-  options.evaluate = [](const Graph&) -> std::vector<GraphConstant> { throw Error(FE_INTERNAL, "not to be called"); };
-  EXPECT_EQ(ops_of(fold_constants(graph, options)), "broadcast_to exp");
+  options.evaluate = [](const Graph&) -> std::vector<GraphConstant> { throw Error(FE_INTERNAL, "it is folded"); };
+  const auto fold = [&](int64_t elements) {
+    graph.outputs = {add("exp", {add("broadcast_to", {w}, {{"shape", std::vector<int64_t>{1, elements}}})})};
+    return ops_of(fold_constants(graph, options));
+  };
+  constexpr int64_t limit = int64_t{64} << 18;  // 64 MiB of float32
+  EXPECT_EQ(fold(limit + 1), "broadcast_to exp");
+  EXPECT_EQ(error_of([&] { fold(limit); }).what(), std::string("it is folded"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class CompilerLower : public CompilerTest {
     Lowered result = lowered();
     Support support;
     satisfy_layouts(result, first.get(), support);
-    for (const LoweredNode& node : result.nodes) EXPECT_EQ(node.kernel, "t_first") << node.op->name;
+    for (const LoweredNode& node : result.nodes) EXPECT_EQ(node.kernel, fmt::format("t_first {}", node.op->name));
     return result;
   }
   // "op(%root +offset shape strides, ...) -> %value", one line a node.
@@ -79,7 +79,6 @@ TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
             "copy: %0+0(3, 2)/(1, 3) -> %3\n"
             "softmax: %3+0(3, 2)/(2, 1) -> %2\n");
   EXPECT_EQ(result.nodes[0].reason, "the kernel reads contiguous memory");
-  EXPECT_EQ(result.nodes[1].kernel, "t_first");
 }
 
 TEST_F(CompilerLower, AKernelThatRefusesStridesGetsCopies) {

@@ -295,6 +295,26 @@ TEST_F(LoaderOwnLibraries, WrongHashIsFoundBeforeAnythingIsOpened) {
     }
 }
 
+TEST_F(LoaderOwnLibraries, ThatWereWrittenWhileTheModuleWasProbedAreNotOpened) {
+  write_manifest(module_, {{"libraries", right()}});
+  LoadOptions options;
+  options.dirs = {{root()}};
+  options.policy = policy_of("manifest", "always", "owner", false);
+  {
+    const Variable touches("FERRULE_TEST_TOUCHES", (root_ / "libt_inner.so").c_str());
+    const LoadRow refused = row(load_all(options), "t_needy");
+    EXPECT_EQ(refused.state, LoadState::error);
+    EXPECT_CONTAINS(refused.reason, "replaced");
+    EXPECT_EQ(refused.probed, "yes");
+  }
+  const std::string of_the_probe = notes();
+  EXPECT_EQ(of_the_probe.find("opened t_inner"), of_the_probe.rfind("opened t_inner")) << of_the_probe;
+  // The verdict was on another file than there is now.
+  const LoadRow loaded = row(load_all(options), "t_needy");
+  EXPECT_EQ(loaded.state, LoadState::loaded) << loaded.reason;
+  EXPECT_EQ(loaded.probed, "yes");
+}
+
 TEST_F(LoaderOwnLibraries, WhatOthersCanWriteOfThemIsUnsafe) {
   for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
     fs::permissions(root_ / name, fs::perms::others_write, fs::perm_options::add);

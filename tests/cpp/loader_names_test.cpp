@@ -46,6 +46,14 @@ TEST_F(LoaderGivenNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
   EXPECT_EQ(registry.find_backend("t_pair"), nullptr);
 }
 
+TEST_F(LoaderGivenNames, NameOfTheFileDoesNotCountWhereOneIsGiven) {
+  const fs::path path = put_as("t_plain", "libferrule-t_plain.so");
+  const Variable disable("FERRULE_DISABLE", "t_plain");
+  EXPECT_EQ(load_as(path, "t_mine")->name(), "t_mine");
+  registry.unload("t_mine");
+  EXPECT_CONTAINS(reason_of_load(path), "FERRULE_DISABLE names it");
+}
+
 TEST_F(LoaderGivenNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
   const fs::path path = put_as("t_plain", "mine.so");
   const nlohmann::json manifest = {{"name", "t_plain"},
