@@ -41,6 +41,7 @@ endif()
 if(FERRULE_SANITIZE)
   add_compile_options(-fsanitize=${FERRULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${FERRULE_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # an index beyond a vector's end, also where memory goes on
 endif()
 
 find_program(CCACHE ccache)

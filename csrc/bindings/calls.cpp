@@ -122,7 +122,7 @@ class Calls {
   struct Graph {
     std::shared_ptr<Compiled> compiled;
     py::object operands;  // None: a call's numbers are the graph's first scalars; else called with the list of them
-    py::object finish;    // None: one array is the result; else called with the list of them
+    py::object finish;    // None: one array is the result; else called with the list of them and that of the numbers
   };
   struct Entry {
     std::string key;
@@ -138,7 +138,7 @@ class Calls {
     if (graph.finish.is_none()) return wrapped(std::move(results[0]));
     py::list list;
     for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return graph.finish(list);
+    return graph.finish(list, numbers);
   }
 
   std::size_t capacity_;

@@ -146,6 +146,11 @@ class Numbers:
 
     def scalars_of(self, operands: Sequence[Number]) -> list[Number]:
         """The graph's scalars in a call with these operands."""
+        values = self.values_of(operands)
+        return [literal if place is None else values[place] for place, literal in self.scalars]
+
+    def values_of(self, operands: Sequence[Number]) -> list[Number]:
+        """All numbers in a call with these operands."""
         values: list[Number] = []
         for (operation, parts), known in zip(self.steps, self.values, strict=True):
             if operation == "operand":
@@ -160,4 +165,4 @@ class Numbers:
                     f"{shown(known)} in the one that was traced: a graph has one dtype for both"
                 )
             values.append(value)
-        return [literal if place is None else values[place] for place, literal in self.scalars]
+        return values

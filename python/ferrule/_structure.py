@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,15 +114,35 @@ def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[
     return structure[1](*children) if hasattr(structure[1], "_fields") else tuple(children)
 
 
+class Again:
+    """In the structure of a result: another object of an array that stands in it already."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+class Number:
+    """In the structure of a result: a Python number, by its place in the graph's Numbers."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
 def result_of(value: Any, outputs: list[Array]) -> Any:
     """The structure of a traced function's result; its traced arrays are collected in `outputs`, each once.
 
-    Ints in the structure are places in `outputs`; everything that was not traced stands as a Constant.
+    Ints in the structure are places in `outputs`; what was not traced stands as an Identity. Raises MayHoldArraysError.
     """
     if isinstance(value, Array) and isinstance(value._handle, Symbol):
+        if value._handle.weak:
+            return Number(value._handle.id)
         for place, output in enumerate(outputs):
             if output._handle is value._handle:
-                return place
+                return place if output is value else Again(place)
         outputs.append(value)
         return len(outputs) - 1
     if isinstance(value, tuple):
@@ -131,19 +151,32 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
     if isinstance(value, list):
         return [result_of(child, outputs) for child in value]
     if isinstance(value, dict):
-        return {key: result_of(child, outputs) for key, child in value.items()}
+        kind = OrderedDict if isinstance(value, OrderedDict) else dict
+        return kind([(key, result_of(child, outputs)) for key, child in value.items()])
+    if isinstance(value, Array):
+        return Identity(value._snapshot())  # a constant, as it is now
+    if isinstance(value, np.ndarray):
+        return Identity(value.copy())
+    static_key(value)
     return Identity(value)
 
 
-def fill(structure: Any, results: list[Any]) -> Any:
-    """The result of a call: the structure with its arrays."""
+def fill(structure: Any, results: list[Array], numbers: Sequence[Any]) -> Any:
+    """The result of a call: the structure with its arrays and numbers. No two calls share an array object."""
     if isinstance(structure, int):
         return results[structure]
+    if isinstance(structure, Again):
+        return results[structure.place]._another()
+    if isinstance(structure, Number):
+        return numbers[structure.place]
     if isinstance(structure, Identity):
-        return structure.value
+        value = structure.value
+        if isinstance(value, Array):
+            return value._another()
+        return value.copy() if isinstance(value, np.ndarray) else value
     if isinstance(structure, tuple):
-        children = [fill(child, results) for child in structure]
+        children = [fill(child, results, numbers) for child in structure]
         return type(structure)(*children) if hasattr(structure, "_fields") else tuple(children)
     if isinstance(structure, list):
-        return [fill(child, results) for child in structure]
-    return {key: fill(child, results) for key, child in structure.items()}
+        return [fill(child, results, numbers) for child in structure]
+    return type(structure)([(key, fill(child, results, numbers)) for key, child in structure.items()])

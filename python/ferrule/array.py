@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -189,7 +190,8 @@ class Array:
         return (self[index] for index in range(self.shape[0]))
 
     def __contains__(self, value: object) -> bool:
-        return bool(_reductions.any(self == value))
+        equal = self == value
+        return bool(_reductions.any(equal)) if isinstance(equal, Array) else equal
 
     def __repr__(self) -> str:
         from ferrule._text import text_of
@@ -249,7 +251,10 @@ class Array:
         """Rebinds: earlier views and exports keep the old values."""
         from ferrule.indexing import put
 
-        self._handle = put(self, key, value)._snapshot()._handle
+        handle = put(self, key, value)._snapshot()._handle
+        if isinstance(handle, Symbol) and not isinstance(self._handle, Symbol) and handle.graph._assigned is not None:
+            handle.graph._assigned.append((weakref.ref(self), self._handle))
+        self._handle = handle
 
     # ---- shapes
     @property

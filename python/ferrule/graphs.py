@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ class Graph(LockHolder):
         self._compiled: _ferrule.Compiled | None = None
         self._version = 0  # grows with what a compiled graph takes and gives
         self._closed = False
+        # Of a function that is traced: arrays that were no symbols before it assigned to them, and what they were.
+        self._assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None = None
 
     # ---- building
     def input(
@@ -81,18 +84,18 @@ class Graph(LockHolder):
         with self._lock:
             known = self._constants.get(handle)
         if known is not None:
-            return known[1]
+            return known[1]._another()  # the holder of an array may assign to it
         kept = handle.snapshot()  # it may copy: not under the lock
         with self._lock:
             self._open("constant")
             if handle in self._constants:
-                return self._constants[handle][1]
+                return self._constants[handle][1]._another()
             called = f"c{len(self._constants)}" if name is None else name
             value_id = self._graph.constant(called, kept)
             self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
             symbol = self._symbol(value_id)
             self._constants[handle] = (kept, symbol)
-        return symbol
+        return symbol._another()
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
         """An op by its name, which may be asked to run on another device."""

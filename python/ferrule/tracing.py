@@ -6,16 +6,18 @@ import functools
 import inspect
 import itertools
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, device, handle_of
 from ferrule._errors import InvalidArgumentError, TracingError
+from ferrule._numbers import Numbers
 from ferrule._static_key import Function, MayHoldArraysError
 from ferrule._structure import (
     Arguments,
@@ -31,6 +33,9 @@ from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.graphs import Graph
 
+if TYPE_CHECKING:
+    import weakref
+
 
 class CacheInfo(NamedTuple):
     """As functools.lru_cache has it."""
@@ -39,6 +44,15 @@ class CacheInfo(NamedTuple):
     misses: int
     maxsize: int
     currsize: int
+
+
+class _OnThread(threading.local):
+    """How many functions this thread is tracing, one within the other."""
+
+    traces = 0
+
+
+_on_thread = _OnThread()
 
 
 class TracedFunction(Function):
@@ -72,8 +86,9 @@ class TracedFunction(Function):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         structure, arguments = self._take_apart(args, kwargs)
-        if any(isinstance(array._handle, Symbol) for array in arguments.arrays):
-            return self._function(*args, **kwargs)  # called while another function is traced: a part of its graph
+        if _on_thread.traces or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
+            # Called while another function is traced, or a graph is built by hand: a part of that graph.
+            return self._run(structure, arguments.arrays, arguments.numbers)
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
         result = self._calls.run(number, handles, arguments.numbers)
@@ -81,12 +96,17 @@ class TracedFunction(Function):
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
         graph, finish = self._trace(structure, arguments, any_layout=False)
-        finish_all = None if finish == 0 and len(graph.outputs) == 1 else functools.partial(fill, finish)
+        finish_all = (
+            None if finish == 0 and len(graph.outputs) == 1 else functools.partial(_finish, finish, graph._numbers)
+        )
         if not graph.outputs:
-            return fill(finish, [])  # nothing of it depends on the arguments
+            return _finish(finish, graph._numbers, [], arguments.numbers)  # no array of it depends on the arguments
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
-        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
+        is_one_array = finish == 0 and len(graph.outputs) == 1
+        return self._calls.add(
+            number, handles, arguments.numbers, compiled, scalars_of, None if is_one_array else finish_all
+        )
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -144,36 +164,54 @@ class TracedFunction(Function):
 
     def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
         graph = Graph(self._place(arguments.arrays))
-        children = (*structure[0][1:], *structure[2:])
-        names = self._names(len(structure[0]) - 1, structure[1])
-
-        def labels(*kinds: str) -> list[str]:
-            pairs = zip(children, names, strict=True)
-            return [label for child, name in pairs for label in labels_of(child, name, kinds)]
-
         numbers = [
             graph._operand(number, label)
-            for number, label in zip(arguments.numbers, labels("int", "float"), strict=True)
+            for number, label in zip(arguments.numbers, self._labels(structure, "int", "float"), strict=True)
         ]
         inputs = [
             graph.input(array.shape, array.dtype) if any_layout else graph._input_like(array)
             for array in arguments.arrays
         ]
-        given = [array._handle for array in inputs]
-        arrays, operands = iter(inputs), iter(numbers)
-        args = [put_together(child, arrays, operands) for child in structure[0][1:]]
+        graph._assigned = []
+        outputs: list[Array] = []
+        value: Any = None
+        _on_thread.traces += 1
+        try:
+            value = self._run(structure, inputs, numbers)
+            finish = result_of(value, outputs)
+            graph.output(*outputs)
+        except MayHoldArraysError as error:
+            kind = type(error.value)
+            raise TracingError(
+                f"{self!r}: the result {'is' if error.value is value else 'holds'} a {kind.__module__}."
+                f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list or dict"
+            ) from None
+        finally:
+            _on_thread.traces -= 1
+            _give_back(graph._assigned, value)
+        graph._close()
+        return graph, finish
+
+    def _run(self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]) -> Any:
+        """What the function makes of these arguments, and a warning for each array that it assigned to."""
+        given = [array._handle for array in arrays]
+        each_array, each_number = iter(arrays), iter(numbers)
+        args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
         kwargs = {
-            name: put_together(child, arrays, operands) for name, child in zip(structure[1], structure[2:], strict=True)
+            name: put_together(child, each_array, each_number)
+            for name, child in zip(structure[1], structure[2:], strict=True)
         }
         value = self._function(*args, **kwargs)
-        outputs: list[Array] = []
-        finish = result_of(value, outputs)
-        graph.output(*outputs)
-        graph._close()
-        for array, handle, label in zip(inputs, given, labels("array"), strict=True):
+        for array, handle, label in zip(arrays, given, self._labels(structure, "array"), strict=True):
             if array._handle is not handle and not is_among(array, value):
-                _warn_of_assignment(label)
-        return graph, finish
+                _warn_of_assignment(f"argument {label}")
+        return value
+
+    def _labels(self, structure: Structure, *kinds: str) -> list[str]:
+        """The names of the arguments of these kinds."""
+        children = (*structure[0][1:], *structure[2:])
+        pairs = zip(children, self._names(len(structure[0]) - 1, structure[1]), strict=True)
+        return [label for child, name in pairs for label in labels_of(child, name, kinds)]
 
     def _place(self, arrays: Sequence[Array]) -> Device:
         if self._device is not None:
@@ -214,10 +252,24 @@ class TracedFunction(Function):
         return f"<ferrule.graph of {getattr(self._function, '__qualname__', self._function)}>"
 
 
-def _warn_of_assignment(label: str) -> None:
+def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
+    return fill(structure, results, numbers.values_of(operands) if operands else [])
+
+
+def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:
+    """Arrays that a traced function assigned to and that outlive it are again what they were."""
+    for reference, handle in reversed(assigned):
+        array = reference()
+        if array is not None and isinstance(array._handle, Symbol):
+            array._handle = handle
+            if not is_among(array, value):
+                _warn_of_assignment("an array from outside the function")
+
+
+def _warn_of_assignment(subject: str) -> None:
     _, level = users_frame()
     warnings.warn(
-        f"argument {label} was assigned to inside the graph; the caller's array stays as it was: return the new value",
+        f"{subject} was assigned to inside the graph; the caller's array stays as it was: return the new value",
         UserWarning,
         stacklevel=level,
     )
