@@ -1,5 +1,7 @@
 #include "ops/tensor_type.h"
 
+#include <algorithm>
+
 namespace ferrule {
 namespace {
 
@@ -65,6 +67,13 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
     if (strides[axis] != expected) return false;
     expected *= shape[axis];
   }
+  return true;
+}
+
+bool is_same_layout(const Shape& shape, const Strides& one, const Strides& other) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] != 1 && one[axis] != other[axis]) return false;
   return true;
 }
 

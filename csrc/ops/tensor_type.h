@@ -64,6 +64,9 @@ Reach checked_reach(const Shape& shape, const Strides& strides, int64_t unit);
 Strides contiguous_strides(const Shape& shape);
 // True when strides address the elements of a C-contiguous array (axes of size one are free, as is an empty array).
 bool is_contiguous(const Shape& shape, const Strides& strides);
+// Whether each element lies at the same place by either: strides of axes with one element do not matter, and none of an
+// array without elements.
+bool is_same_layout(const Shape& shape, const Strides& one, const Strides& other);
 // "(2, 3)", "(2,)", "()".
 std::string to_string(const Dims& dims);
 // The broadcast shape of two; throws invalid_argument naming `op`.

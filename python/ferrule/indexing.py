@@ -202,7 +202,7 @@ def _item(x: Array, item: object) -> object:
     if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int:
         return item
     if isinstance(item, (list, np.ndarray)):
-        item = np.asarray(item, dtype=np.int64) if isinstance(item, list) and not item else np.asarray(item)
+        item = _as_indices(item)
     if isinstance(item, (bool, np.bool_)) or (isinstance(item, (Array, np.ndarray)) and item.dtype.kind == "b"):
         raise UnsupportedError(
             "x[mask]: how many elements a mask chooses is not known before it is computed; use where(mask, x, other)"
@@ -214,6 +214,13 @@ def _item(x: Array, item: object) -> object:
     if isinstance(item, SupportsIndex):
         return operator.index(item)
     raise OutOfRangeError(f"x[key]: a {type(item).__name__} is no index: int, slice, None, ... and integer arrays are")
+
+
+def _as_indices(item: list[Any] | NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(item, dtype=np.int64) if isinstance(item, list) and not item else np.asarray(item)
+    except ValueError as error:
+        raise OutOfRangeError(f"x[key]: the lists in {shown(item)} differ in length") from error
 
 
 def _in_range(index: int, axis: int, size: int) -> int:

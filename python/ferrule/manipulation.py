@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Never, SupportsIndex
 
@@ -125,12 +125,19 @@ def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
     return x[tuple(slice(None, None, -1) if place in places else slice(None) for place in range(x.ndim))]
 
 
+def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
+    if not isinstance(arrays, Iterable):
+        raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays, not {type(arrays).__name__}")
+    together = [*arrays]
+    return [as_operand(op, array, *together) for array in together]
+
+
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
     """Arrays joined along an axis; flattened first when axis is None."""
     refuse_more(more, "concat", "pass the arrays as one list or tuple: concat([x, y], axis=0)")
-    if not arrays:
+    inputs = _operands("concat", arrays)
+    if not inputs:
         raise InvalidArgumentError("concat: there are no arrays")
-    inputs = [as_operand("concat", array, *arrays) for array in arrays]
     if axis is None:
         inputs, axis = [reshape(array, (-1,)) for array in inputs], 0
     return _record.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
@@ -139,7 +146,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
     """Arrays of one shape joined along a new axis."""
     refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
-    inputs = [as_operand("stack", array, *arrays) for array in arrays]
+    inputs = _operands("stack", arrays)
     if len({array.shape for array in inputs}) > 1:
         raise InvalidArgumentError(f"stack: the shapes differ: {', '.join(str(array.shape) for array in inputs)}")
     return concat([expand_dims(array, axis=axis) for array in inputs], axis=axis)

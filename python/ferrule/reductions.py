@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import SupportsFloat
 
 from ferrule._dtypes import is_floating
+from ferrule._errors import InvalidArgumentError
 from ferrule._record import apply
 from ferrule.array import Array
 from ferrule.manipulation import astype, one_integer, reshape, sizes
@@ -29,6 +31,8 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes: the squared distances to the mean, over their number less `correction`."""
+    if not isinstance(correction, SupportsFloat):
+        raise InvalidArgumentError(f"var: correction is a number, not {correction!r}")
     return _reduce("var", _floating(x), axis, keepdims, correction=float(correction))
 
 

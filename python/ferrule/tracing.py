@@ -346,7 +346,8 @@ def graph(
     Raises
     ------
     TracingError
-        When it is called with an argument that may hold arrays, or when the function needs a value of an array.
+        When it is called with an argument that may hold arrays, when the function needs a value of an array, or when it
+        returns an object that may hold arrays and is no tuple, list or dict.
     """
     if function is None:
         return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse)

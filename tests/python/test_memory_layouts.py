@@ -192,3 +192,20 @@ def test_an_address_that_no_element_can_have_is_never_read_as_one(dtype: str, sh
     assert (x.placement == "borrowed") == (shift % size == 0 and dtype != "bool")
     np.testing.assert_array_equal(np.asarray(x), values)
     np.testing.assert_array_equal(np.asarray(fe.concat([x, x])), np.concatenate([values, values]))
+
+
+@pytest.mark.parametrize(
+    "view", [grid()[:, :1], grid()[1:2, ::2], grid().reshape(6, 1, 2)[::2], np.ones((0, 3), "f4")[:, ::2]]
+)
+def test_the_stride_of_one_element_does_not_matter(view: Numpy) -> None:
+    graph = fe.Graph("cpu")
+    strides = [stride // view.itemsize for stride in view.strides]
+    graph.output(graph.input(view.shape, view.dtype, strides=strides) + 1)
+    np.testing.assert_array_equal(graph.compute(view), view + 1)
+
+
+def test_strides_that_are_others_than_the_graphs_are_an_error() -> None:
+    graph = fe.Graph("cpu")
+    graph.output(graph.input((3, 2), strides=[4, 2]) + 1)
+    with pytest.raises(fe.InvalidArgumentError, match=r"with strides \(4, 1\), but the graph .* strides \(4, 2\)"):
+        graph.compute(grid()[:, :2])

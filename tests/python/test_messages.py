@@ -141,3 +141,17 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
         FE.sofmax  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute '__wrapped__'$"):
         FE.__wrapped__  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]
+        (lambda: fe.stack(None), "stack: takes a list or tuple of arrays, not NoneType"),  # type: ignore[arg-type]
+        (lambda: fe.ones((3, 3))[[[1], [1, 2]]], r"x\[key\]: the lists in \[\[1\], \[1, 2\]\] differ in length"),
+    ],
+)
+def test_arguments_that_are_none_of_theirs_are_typed_errors(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(fe.Error, match=f"^{message}$"):
+        call()

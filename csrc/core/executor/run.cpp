@@ -124,7 +124,7 @@ void Run::bind_inputs() {
     Device* const device = plan_.input_devices[i] ? plan_.input_devices[i] : plan_.home;
     const bool moves = input.view.storage->device().get() != device;
     const Strides& wanted = plan_.input_strides[i];
-    if (!moves && input.view.strides == wanted) continue;
+    if (!moves && is_same_layout(input.type.shape, input.view.strides, wanted)) continue;
     const bool wants_contiguous = is_contiguous(input.type.shape, wanted);
     if (!moves && wants_contiguous && is_contiguous(input.type.shape, input.view.strides)) continue;
     if (!wants_contiguous)
