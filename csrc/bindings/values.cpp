@@ -73,6 +73,8 @@ std::string attribute_json(const std::string& name, py::handle value) {
   if (PySequence_Check(object)) {
     std::string out(1, '[');
     for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
+      if (!PyIndex_Check(item.ptr()))
+        raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' holds integers, not " + shown(py::repr(item)));
       if (out.size() > 1) out.push_back(',');
       out.append(std::to_string(integer_of(item)));
     }

@@ -140,6 +140,8 @@ def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device |
     """An array of one value, which also gives the dtype unless one is named, and must be one of the dtype's."""
     if isinstance(fill_value, (Array, np.generic)):
         fill_value = fill_value.item()
+    if not isinstance(fill_value, (bool, int, float)):
+        raise InvalidArgumentError(f"full: the value is a number, not {fill_value!r}")
     if dtype is None:
         dtype = np.bool_ if isinstance(fill_value, bool) else np.int64 if isinstance(fill_value, int) else np.float32
     wanted = sizes(shape, "full")
@@ -250,6 +252,8 @@ def linspace(
     with enough_memory(f"linspace of {num} numbers"):
         try:
             host = np.linspace(float(start), float(stop), num, endpoint=endpoint)
+            if element.kind in "iu":  # as NumPy
+                host = np.floor(host)
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
     for number in host[[0, -1]] if element.kind in "iu" and host.size else ():

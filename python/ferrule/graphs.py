@@ -277,7 +277,7 @@ class Graph(LockHolder):
             results = self._compiled_handle().compute(handles, scalars, None)
             made = tuple(Array._of(result) for result in results if result is not None)
             return made[0] if len(made) == 1 else made
-        targets = [out] if isinstance(out, np.ndarray) else list(out)
+        targets: list[Any] = [*out] if isinstance(out, (list, tuple)) else [out]
         self._check_out(targets)
         self._compiled_handle().compute(handles, scalars, targets)
         return out

@@ -77,6 +77,8 @@ def put(x: Array, key: object, value: object) -> Array:
         value = _record.number_like("x[key] = value", value, x)
     else:
         value = astype(as_operand("x[key] = value", value, x), x.dtype, copy=False)
+    if isinstance(key, list):
+        key = _as_indices(key)
     if isinstance(key, (Array, np.ndarray)) and key.dtype.kind == "b":
         return _put_by_mask(x, as_operand("x[mask] = value", key, x), value)
     given = _items(x, key)

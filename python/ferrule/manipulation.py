@@ -13,6 +13,7 @@ from ferrule import _record
 from ferrule._dtypes import as_dtype
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule._numbers import shown
+from ferrule._symbols import Symbol
 from ferrule.array import Array
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -119,6 +120,7 @@ def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
 
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """x with the order along axes, or all of them, reversed."""
+    x = as_operand("flip", x)
     places = (
         range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis, "flip", "axis")}
     )
@@ -154,14 +156,16 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
 
 def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
     """x cut along an axis: into so many equal parts, or before each of the given places."""
+    x = as_operand("split", x)
     place = axis_of("split", axis, x.ndim)
     length = x.shape[place]
-    if isinstance(sections, int):
+    if isinstance(sections, SupportsIndex) and not isinstance(sections, np.ndarray):
+        sections = operator.index(sections)
         if sections < 1 or length % sections != 0:
             raise InvalidArgumentError(f"split: {length} elements do not divide into {shown(sections)} equal parts")
         ends = list(range(0, length + 1, length // sections)) if length else [0] * (sections + 1)
     else:
-        ends = [0, *sections, length]
+        ends = [0, *sizes(sections, "split", "sections"), length]
     before = (slice(None),) * place
     return [x[(*before, slice(start, end))] for start, end in pairwise(ends)]
 
@@ -171,7 +175,13 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
 
     A Python number must be one of x's dtype; an array of 0 dimensions promotes with x.
     """
-    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
+    x = as_operand("pad", x)
+    try:
+        pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"pad: widths are a number, a pair, or a pair for each of {x.ndim} axes, not {widths!r}"
+        ) from error
     if pairs.dtype.kind not in "iu":
         what = f"dtype {pairs.dtype}" if pairs.dtype.kind == "O" else repr(widths)
         raise InvalidArgumentError(f"pad: widths are integers of 64 bits, not {what}")
@@ -203,7 +213,17 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
         places = _record.apply("minimum", (places, np.iinfo(np.int64).max), {})
     if places.dtype.name not in ("int32", "int64"):
         places = astype(places, "int64")
-    return _record.apply("take", (x, places), {"axis": axis_of("take", axis, x.ndim)})
+    place = axis_of("take", axis, x.ndim)
+    if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
+        _check_bounds(places, place, x.shape[place])  # nothing is computed that would find it
+    return _record.apply("take", (x, places), {"axis": place})
+
+
+def _check_bounds(places: Array, axis: int, size: int) -> None:
+    known = np.asarray(places)
+    outside = known[(known < -size) | (known >= size)]
+    if outside.size:
+        raise OutOfRangeError(f"take: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
@@ -215,6 +235,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     target = as_dtype(dtype)
     if _record.is_number(x):
         return _record.array_of_number(x, target)
+    x = as_operand("astype", x)
     if target != x.dtype:
         return _record.apply("astype", (x,), {"dtype": target})
     return x._snapshot() if copy else x._another()

@@ -9,7 +9,7 @@ from ferrule._dtypes import is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._record import apply
 from ferrule.array import Array
-from ferrule.manipulation import astype, one_integer, reshape, sizes
+from ferrule.manipulation import as_operand, astype, one_integer, reshape, sizes
 
 Axes = int | Sequence[int] | None
 
@@ -26,19 +26,19 @@ def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Arithmetic mean over axes; of integers in float32."""
-    return _reduce("mean", _floating(x), axis, keepdims)
+    return _reduce("mean", _floating("mean", x), axis, keepdims)
 
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over axes: the squared distances to the mean, over their number less `correction`."""
     if not isinstance(correction, SupportsFloat):
         raise InvalidArgumentError(f"var: correction is a number, not {correction!r}")
-    return _reduce("var", _floating(x), axis, keepdims, correction=float(correction))
+    return _reduce("var", _floating("var", x), axis, keepdims, correction=float(correction))
 
 
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over axes: the root of the variance, which of halves is not rounded before."""
-    x = _floating(x)
+    x = _floating("std", x)
     wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
     root = apply("sqrt", (var(wide, axis=axis, correction=correction, keepdims=keepdims),), {})
     return astype(root, x.dtype, copy=False)
@@ -78,8 +78,8 @@ def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object)
     if axis is not None:
         axes = sizes(axis, op, "axis")
         if not axes:  # to the op an empty list means all axes: reduce an axis of one element that we add
-            x = reshape(x, (*x.shape, 1))
-            return reshape(_reduce(op, x, -1, False, **attributes), x.shape[:-1])
+            x = as_operand(op, x)
+            return reshape(_reduce(op, reshape(x, (x.size, 1)), -1, False, **attributes), x.shape)
         attributes["axis"] = axes
     return apply(op, (x,), {**attributes, "keepdims": keepdims})
 
@@ -87,9 +87,11 @@ def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object)
 def _index(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     if axis is not None:
         return apply(op, (x,), {"axis": one_integer(axis, op, "axis"), "keepdims": keepdims})
-    index = apply(op, (reshape(x, (-1,)),), {"axis": 0})
+    x = as_operand(op, x)
+    index = apply(op, (reshape(x, (x.size,)),), {"axis": 0, "keepdims": keepdims})
     return reshape(index, (1,) * x.ndim) if keepdims else index
 
 
-def _floating(x: Array) -> Array:
+def _floating(op: str, x: Array) -> Array:
+    x = as_operand(op, x)
     return x if is_floating(x.dtype) else astype(x, "float32")

@@ -63,6 +63,8 @@ class TracedFunction(Function):
     ) -> None:
         if fallback not in ("warn", "allow", "error"):
             raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
+        if type(cache_size) is not int or not 0 <= cache_size < 2**31:
+            raise InvalidArgumentError(f"graph: cache_size is a number of graphs, not {cache_size!r}")
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._fallback, self._fuse = fallback, fuse
@@ -96,17 +98,11 @@ class TracedFunction(Function):
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
         graph, finish = self._trace(structure, arguments, any_layout=False)
-        finish_all = (
-            None if finish == 0 and len(graph.outputs) == 1 else functools.partial(_finish, finish, graph._numbers)
-        )
-        if not graph.outputs:
-            return _finish(finish, graph._numbers, [], arguments.numbers)  # no array of it depends on the arguments
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
         is_one_array = finish == 0 and len(graph.outputs) == 1
-        return self._calls.add(
-            number, handles, arguments.numbers, compiled, scalars_of, None if is_one_array else finish_all
-        )
+        finish_all = None if is_one_array else functools.partial(_finish, finish, graph._numbers)
+        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -179,7 +175,8 @@ class TracedFunction(Function):
         try:
             value = self._run(structure, inputs, numbers)
             finish = result_of(value, outputs)
-            graph.output(*outputs)
+            # A graph has an output, also where no result depends on the arguments: those are constants.
+            graph.output(*(outputs or [graph.constant(np.zeros(0, np.float32))]))
         except MayHoldArraysError as error:
             kind = type(error.value)
             raise TracingError(

@@ -389,3 +389,32 @@ def test_an_array_of_more_elements_has_no_format() -> None:
         f"{x:.3f}"
     with pytest.raises(fe.InvalidArgumentError, match="3 elements"):
         round(x)
+
+
+def test_functions_take_numpys_arrays() -> None:
+    a = np.asarray([1.0, 2.0], "f4")
+    made = [fe.all(a > 0), fe.any(a > 1), fe.mean(a), fe.pad(a, 1), fe.astype(a, "float64"), fe.flip(a)]
+    made += [*fe.split(a, np.int64(2)), fe.argmax(a), fe.sum(a, axis=())]
+    assert all(isinstance(one, fe.Array) for one in made)
+    want = [True, True, 1.5, [0, 1, 2, 0], [1, 2], [2, 1], [1], [2], 1, [1, 2]]
+    assert [np.asarray(one).tolist() for one in made] == want
+
+
+def test_reducing_no_axis_of_eight() -> None:
+    x = fe.asarray(np.arange(6, dtype="f4").reshape(1, 2, 1, 3, 1, 1, 1, 1))
+    np.testing.assert_array_equal(np.asarray(fe.sum(x, axis=())), np.asarray(x))
+    np.testing.assert_array_equal(np.asarray(fe.std(x, axis=())), np.zeros(x.shape))
+    assert fe.max(fe.zeros((0, 2)), axis=()).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32"])
+def test_linspace_is_numpys(dtype: str) -> None:
+    for start, stop, count in ((-2, 0, 4), (-7.5, 3.2, 9), (0, 1, 2), (3, -3, 5)):
+        want = np.linspace(start, stop, count, dtype=dtype)
+        np.testing.assert_array_equal(np.asarray(fe.linspace(start, stop, count, dtype=dtype)), want)
+
+
+def test_a_list_of_bools_is_a_mask() -> None:
+    x = fe.zeros(3)
+    x[[True, False, True]] = 3
+    assert np.asarray(x).tolist() == [3, 0, 3]

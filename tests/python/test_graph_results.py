@@ -161,3 +161,21 @@ def test_each_constant_of_a_graph_is_an_object_of_its_own() -> None:
 def test_what_cannot_be_compared_is_not_in_an_array() -> None:
     assert "a" not in fe.ones(3)
     assert 1 in fe.ones(3)
+
+
+def test_results_that_depend_on_no_argument_are_constants_and_traced_once() -> None:
+    lent = np.ones(2, "f4")
+    k = fe.asarray(lent)
+    traced = []
+    f = fe.graph(lambda x: (traced.append(1), k * 2)[1])
+    g = fe.graph(lambda: k * 3)
+    x = fe.zeros(2)
+    assert (np.asarray(f(x)).tolist(), np.asarray(g()).tolist()) == ([2, 2], [3, 3])
+    lent[:] = 5
+    assert (np.asarray(f(x)).tolist(), np.asarray(g()).tolist()) == ([2, 2], [3, 3])
+    assert len(traced) == 1
+    assert f.cache_info() == (1, 1, 64, 1)
+    assert g.cache_info() == (1, 1, 64, 1)
+    half = fe.graph(lambda n: n * 0.5)
+    assert (half(3), half(5)) == (1.5, 2.5)
+    assert half.cache_info().misses == 1

@@ -147,6 +147,16 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
     ("call", "message"),
     [
         (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
+        (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
+        (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
+        (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds integers, not None"),  # type: ignore[arg-type]
+        (lambda: fe.graph(fe.exp, cache_size=-1), "graph: cache_size is a number of graphs, not -1"),
+        (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list"),  # type: ignore[arg-type]
+        (lambda: fe.argmax(fe.ones(2), keepdims="a"), 'argmax: keepdims must be True or False, not "a"'),  # type: ignore[arg-type]
+        (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of range for axis 0 with 3 elements"),
+        (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
         (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]
         (lambda: fe.stack(None), "stack: takes a list or tuple of arrays, not NoneType"),  # type: ignore[arg-type]
         (lambda: fe.ones((3, 3))[[[1], [1, 2]]], r"x\[key\]: the lists in \[\[1\], \[1, 2\]\] differ in length"),
