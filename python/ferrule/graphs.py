@@ -208,7 +208,8 @@ class Graph(LockHolder):
         handle = array._computed("ferrule.graph")
         host = _ferrule.host_view(handle)
         strides: tuple[int, ...] | None = None
-        if host is not None and not host.flags.c_contiguous:
+        # What comes from another device is dense when it is here.
+        if host is not None and not host.flags.c_contiguous and array.device == self.device:
             strides = tuple(stride // host.itemsize for stride in host.strides)
         return self.input(array.shape, array.dtype, strides=strides)
 

@@ -369,3 +369,18 @@ def test_stats_count_compiles() -> None:
 def test_null_device_graph_is_all_zeros(null_device: fe.Device) -> None:
     f = fe.graph(lambda x: x + 1)
     assert f(fe.ones(3, device=null_device)).tolist() == [0, 0, 0]
+
+
+def test_an_argument_of_another_device_is_moved_however_it_lies(run_python: Any) -> None:
+    run_python(
+        "import numpy as np, ferrule as fe\n"
+        "fe.load_all()\n"
+        "second = fe.load(next(one for one in fe.backends() if one.name == 'cpu').path, as_name='second').devices[0]\n"
+        "x, y = fe.asarray([1.0, 2.0], device='cpu'), fe.asarray([3.0, 4.0], device=second)\n"
+        "f, g = fe.graph(lambda a, b: a + b), fe.graph(lambda a: a + 1, device=second)\n"
+        "for other in (y, y[::-1], fe.broadcast_to(y[:1], (2,))):\n"
+        "    assert f(x, other).tolist() == (np.asarray(x) + np.asarray(other)).tolist()\n"
+        "    assert f(x, other).device.name == 'cpu:0'\n"
+        "for argument in (x, x[::-1], fe.ones(2, device='cpu')):\n"
+        "    assert g(argument).tolist() == (np.asarray(argument) + 1).tolist()\n"
+    )
