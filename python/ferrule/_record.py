@@ -37,6 +37,10 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
             if kind is int or kind is float or kind is bool:
                 numbers = True
                 continue
+            if isinstance(operand, (int, float)) and not isinstance(operand, np.generic):  # a member of an IntEnum
+                operands[index] = int(operand) if isinstance(operand, int) else float(operand)
+                numbers = True
+                continue
             operand = operands[index] = _array(op, operand, operands)
         assert isinstance(operand, Array)
         handle = operand._handle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import operator
 from typing import Any
@@ -248,3 +249,20 @@ def test_a_graph_with_computed_numbers_is_saved(tmp_path: Any) -> None:
             again.compute(np.zeros(2, "f4"), *numbers).tolist() == graph.compute(np.zeros(2, "f4"), *numbers).tolist()
         )
     assert again.compute(np.zeros(1 + 1, "f4"), 4).tolist() == [6, 6]
+
+
+class Level(enum.IntEnum):
+    LOW = 2
+
+
+class Ratio(float):
+    pass
+
+
+def test_subclasses_of_pythons_numbers_are_numbers() -> None:
+    x = fe.ones(2, dtype="float16")
+    for made in (x + Level.LOW, Level.LOW * x, fe.add(x, Ratio(0.5)), fe.graph(lambda a: a - Level.LOW)(x)):
+        assert made.dtype == np.float16
+    assert (x + Level.LOW).tolist() == [3, 3]
+    assert fe.where(x > Ratio(0.5), Level.LOW, x).tolist() == [2, 2]
+    assert (x + np.float64(1)).dtype == np.float64
