@@ -19,7 +19,8 @@ TEST_F(CompilerMemory, TemporariesThatNoMemoryHoldsAreRefused) {
   EXPECT_EQ(planner.size(), uint64_t{1} << 62);  // twice that fits in 64 bits, with and without a sign
 }
 
-TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
+// Takes and gives back ranges of up to `largest` bytes.
+void keep_apart(uint64_t largest) {
   std::mt19937 random(7);
   WorkspacePlanner planner;
   struct Place {
@@ -35,7 +36,7 @@ TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
       living.erase(living.begin() + static_cast<std::ptrdiff_t>(which));
       continue;
     }
-    const uint64_t bytes = 1 + random() % 1000;
+    const uint64_t bytes = 1 + random() % largest;
     const uint64_t offset = planner.take(bytes);
     ASSERT_EQ(offset % 64, 0u);
     ASSERT_LE(offset + bytes, planner.size());
@@ -48,6 +49,12 @@ TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
   EXPECT_LE(planner.size(), 2 * most);
   for (const Place& place : living) planner.give_back(place.offset, place.bytes);
   EXPECT_EQ(planner.take(planner.size()), 0u);
+}
+
+TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
+  keep_apart(1000);
+  keep_apart(6400);  // of few sizes, so that one is often a little less than another
+  keep_apart(1'000'000);
 }
 
 TEST_F(CompilerMemory, AThousandChainedOpsNeedTheMemoryOfTwo) {

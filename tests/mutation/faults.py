@@ -93,8 +93,8 @@ FAULTS = [
     Fault(
         "take",
         "take.cpp",
-        "const I at = index[i % count];",
-        "const I at = index[i % count] < -1 ? I(0) : index[i % count];",
+        "at = given < 0 ? given + size : given;",
+        "at = given < -1 ? 0 : given < 0 ? given + size : given;",
         "negative indices other than -1 give the first element",
     ),
     Fault(
@@ -189,9 +189,9 @@ FAULTS = [
     ),
     Fault(
         "softmax",
-        "rows.h",
-        "alignas(64) float from[longest_half_row], to[longest_half_row];",
-        "alignas(64) static float from[longest_half_row], to[longest_half_row];",
+        "softmax.cpp",
+        "Scratch scratch(local);",
+        "Scratch scratch(local == nullptr ? local : call.local.data);",
         "threads share the buffer of a row of halves",
         ("float16",),
         "concurrent",
@@ -263,8 +263,8 @@ FAULTS = [
     Fault(
         "matmul",
         "matmul.cpp",
-        "call.epilogue->apply(call.epilogue, at, count, c + at);",
-        "call.epilogue->apply(call.epilogue, first, count, c + at);",
+        "call.epilogue->apply(call.epilogue, at, count, c + at, local)",
+        "call.epilogue->apply(call.epilogue, first, count, c + at, local)",
         "an epilogue takes each row for the first one",
         check="fused",
     ),
@@ -279,8 +279,8 @@ FAULTS = [
     Fault(
         "matmul",
         "../compile.cpp",
-        "return aligned(kernel_scratch) + conversion_scratch; }",
-        "return aligned(kernel_scratch) + conversion_scratch / 2; }",
+        "return before_conversions() + conversion_scratch; }",
+        "return before_conversions() + conversion_scratch / 2; }",
         "asks for too little memory for halves as float32",
         ("float16",),
         "guards",

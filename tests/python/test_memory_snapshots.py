@@ -43,6 +43,21 @@ def test_a_graph_that_is_traced_after_a_write_has_the_new_bytes() -> None:
     assert np.asarray(first(x))[0, 0] == 64
 
 
+@pytest.mark.parametrize("place", [0, 8191, 16384, -1])
+def test_a_graph_has_the_new_bytes_wherever_they_are(place: int) -> None:
+    """What was copied for an earlier graph is still held: it is the same only if all bytes are."""
+    lent = np.ones(100_000, "float32")
+    w = fe.asarray(lent)
+    graphs = []
+    for value in (1, 2):
+        lent[place] = value
+        graph = fe.Graph()
+        graph.output(graph.input(lent.shape) * graph.constant(w))
+        graphs.append(graph)
+    before, after = (np.asarray(graph.compute(np.ones_like(lent))) for graph in graphs)
+    assert (before[place], after[place]) == (1, 2)
+
+
 def test_a_saved_graph_has_the_bytes_that_it_computes_with() -> None:
     lent = weights()
     graph = fe.Graph()

@@ -46,6 +46,69 @@ def test_ops_that_differ_in_one_attribute_are_not_taken_for_one() -> None:
         np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-6, err_msg=f"{op} {attributes}")
 
 
+@pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
+def test_numbers_that_differ_in_their_last_digits_are_not_taken_for_one(traced: bool) -> None:
+    """Neither in a graph nor as keys of what was compiled before."""
+    x = np.random.default_rng(0).uniform(-1, 1, (3, 7))
+    epsilons = [0.5, 0.5 + 2.0**-30, 0.5 + 2.0**-50]
+    variance = x.var(1, keepdims=True)
+    if traced:
+        graph = fe.Graph("cpu")
+        symbol = graph.input(x.shape, "float64")
+        graph.output(*(fe.layer_norm(symbol, epsilon=epsilon) for epsilon in epsilons))
+        got = graph.compute(x)
+    else:
+        got = tuple(fe.layer_norm(fe.asarray(x), epsilon=epsilon) for epsilon in epsilons)
+    for result, epsilon in zip(got, epsilons[:2], strict=False):
+        wanted = (x - x.mean(1, keepdims=True)) / np.sqrt(variance + epsilon)
+        np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-13)
+    assert (np.asarray(got[0]) != np.asarray(got[2])).any()
+
+
+@pytest.mark.parametrize("lying", [(1, 1, 3), (2, 1, 3), (1, 4, 1), (2, 1, 1), (1, 4, 3), (2, 4, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(24,), (8, 3), (2, 12), (3, 8), (12, 2), (2, 2, 6)], ids=str)
+def test_a_repeated_array_is_reshaped_as_it_is_seen(lying: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    x = numbers(*lying)
+    graph = fe.Graph("cpu")
+    symbol = graph.input(lying)
+    graph.output(fe.reshape(fe.broadcast_to(symbol, (2, 4, 3)), shape) + 0.5)
+    wanted = np.broadcast_to(x, (2, 4, 3)).reshape(shape)
+    np.testing.assert_array_equal(np.asarray(graph.compute(x)), wanted + 0.5)
+    np.testing.assert_array_equal(np.asarray(fe.reshape(fe.broadcast_to(fe.asarray(x), (2, 4, 3)), shape)), wanted)
+
+
+def test_lists_that_differ_in_their_last_item_are_not_taken_for_one() -> None:
+    """Each item of a list counts: of as many as an array has axes."""
+    x = numbers(2, 2, 2, 2, 2, 2, 3, 4)
+    graph = fe.Graph("cpu")
+    symbol = graph.input(x.shape)
+    for axis in range(8):
+        part, other = ([slice(None)] * 8 for _ in range(2))
+        part[axis], other[axis] = slice(0, x.shape[axis] - 1), slice(1, x.shape[axis])
+        graph.output(fe.abs(symbol[tuple(part)]), fe.abs(symbol[tuple(other)]))
+    got = graph.compute(x)
+    for axis in range(8):
+        first, last = np.arange(x.shape[axis] - 1), np.arange(1, x.shape[axis])
+        np.testing.assert_array_equal(np.asarray(got[2 * axis]), np.abs(x.take(first, axis)))
+        np.testing.assert_array_equal(np.asarray(got[2 * axis + 1]), np.abs(x.take(last, axis)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_packed_parts_of_one_constant_are_not_mixed_up(dtype: str) -> None:
+    """Parts of one shape and equal strides, which only begin elsewhere: of columns, of rows, of a stack."""
+    lying, x = numbers(3, 80, 80).astype(dtype), numbers(5, 40).astype(dtype)
+    lying.flags.writeable = False
+    graph = fe.Graph("cpu")
+    symbol, weight = graph.input(x.shape, dtype), graph.constant(lying)
+    parts = [
+        (k, slice(row, row + 40), slice(column, column + 40)) for k in (0, 2) for row in (0, 40) for column in (0, 40)
+    ]
+    graph.output(*(symbol @ weight[part] for part in parts))
+    for part, result in zip(parts, graph.compute(x), strict=True):
+        wanted = (x.astype("float32") @ lying[part].astype("float32")).astype(dtype)
+        np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)], ids=str)
 def test_a_packed_constant_begins_where_it_does_when_it_lies_backwards(axes: tuple[int, ...], rows: int) -> None:
@@ -70,3 +133,18 @@ def test_temporaries_of_many_sizes_stay_within_the_workspace() -> None:
     rows, total = graph.compute(x)
     np.testing.assert_allclose(np.asarray(rows).sum(1), 1, rtol=1e-5)
     np.testing.assert_allclose(np.asarray(total), 65, rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_each_of_several_inputs_may_lie_otherwise_than_was_declared(count: int) -> None:
+    """The graph was compiled for contiguous inputs: each of these is copied, in the first run and in a later one."""
+    graph = fe.Graph("cpu")
+    symbols = [graph.input((5, 7)) for _ in range(count)]
+    total = symbols[0]
+    for number, symbol in enumerate(symbols[1:], 2):
+        total = total + symbol * number
+    graph.output(total)
+    for _ in range(2):
+        inputs = [numbers(7, 5).T + 16 * number for number in range(count)]
+        wanted = sum(number * x for number, x in enumerate(inputs, 1))
+        np.testing.assert_array_equal(np.asarray(graph.compute(*inputs)), wanted)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import ferrule as fe
 
 LEVELS = ("brief", "quick", "full", "edge")
+AS_THEY_ARE = ("benchmark", "concurrent", "repeat")  # checks of runs as users have them
 
 
 class Failed(Exception):  # noqa: N818 - a verdict
@@ -66,7 +67,9 @@ class Attempt:
         return self.case.inputs(problem, self.rng(problem, *words))
 
     def prepare(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Execution:
-        """Compile; raises Refused."""
+        """Compile; raises Refused. What is written to lies between guard zones and is filled with bytes that are no
+        result: memory that is used again may hold the right one, of the run before, where nothing is written."""
+        options.setdefault("guard", self.check not in AS_THEY_ARE)
         self.at(f"{problem}{note and ' ' + note} (compiling)")
         execution = prepare(self.device, self.case, problem, inputs, **options)
         if not self.kernels:

@@ -93,7 +93,18 @@ class Case:
         truth = self.truth(problem, inputs) if truth is None else truth
         distances = self.tolerance.distances([widen(x) for x in inputs], dict(problem.attributes), truth, self.result)
         nearest = self._nearest(problem, inputs) if self.tolerance.nearest else None
-        return compare(got, truth, self.result, self.tolerance, distances, self.signed_zeros, nearest)
+        return compare(
+            got, truth, self.result, self.tolerance, distances, self.signed_zeros, nearest, self._exact(inputs, truth)
+        )
+
+    def _exact(self, inputs: list[Values], truth: Values) -> Values | None:
+        """Where a function of infinity is an integer, as tanh and exp have them: limits are no matter of rounding."""
+        import numpy as np
+
+        if not self.family.pointwise or len(inputs) != 1 or not all(map(is_floating, (*self.dtypes, self.result))):
+            return None
+        with np.errstate(all="ignore"):
+            return np.asarray(np.isinf(inputs[0].astype(np.float64)) & (truth == np.rint(truth)))
 
     def _nearest(self, problem: Problem, inputs: list[Values]) -> Values | None:
         """What float64 itself rounds once. A wider truth was rounded before, and 64 bits are too few to hide that; for

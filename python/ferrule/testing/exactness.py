@@ -71,8 +71,10 @@ def compare(
     distances: Values | None = None,
     signed_zeros: bool = True,
     nearest: Values | None = None,
+    exact: Values | None = None,
 ) -> Verdict:
-    """Hold a result against the truth, which is wider where `dtype` is floating-point.
+    """Hold a result against the truth, which is wider where `dtype` is floating-point. Where `exact` holds, nothing but
+    the truth will do.
 
     `nearest` has the numbers that are nearest to the truth, where `tolerance` asks for them and they are known better
     than by rounding the truth.
@@ -96,6 +98,8 @@ def compare(
             allowed = np.where(other & ~np.isnan(truth), np.minimum(allowed, np.nextafter(0.5, 0)), allowed)
             if ties.any() and not (off > 0.5).any():
                 why = "a tie is not rounded to even"
+        if exact is not None:
+            allowed = np.where(exact, 0.0, allowed)
     return _verdict(off, allowed, got, truth, why)
 
 

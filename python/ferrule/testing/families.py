@@ -129,7 +129,8 @@ def reduction(over_empty: bool = True) -> Family:
         return drawn()
 
     def sized(size: int) -> tuple[Problem, ...]:
-        return problem((3, size), [1]), problem((size, 3), [0]), problem((size,), [], True), problem((size, 1), [0])
+        along = problem((3, size), [1]), problem((size, 3), [0]), problem((size,), [], True), problem((size, 1), [0])
+        return (*along, problem((5, size), [0]))  # and as many results side by side
 
     return Family(
         sized=sized,
@@ -146,12 +147,14 @@ def reduction(over_empty: bool = True) -> Family:
         ),
         empty=(problem((0, 3), [1]), *([problem((0, 3), [0]), problem((2, 0, 3), [])] if over_empty else [])),
         single=(problem((1,), [0]), problem((1, 1), [], True), problem((), [])),
-        large=(problem((3, 40_001), [1]), problem((40_001, 3), [0]), problem((70_001,), [])),
+        # The last is many times what is added up in one piece.
+        large=(problem((3, 40_001), [1]), problem((40_001, 3), [0]), problem((1_000_003,), [])),
         draw=draw,
         batches=(
             Batch(problem((67, 300), [1]), (0,)),
             Batch(problem((300, 67), [0]), (1,)),
             Batch(problem((67, 30, 5), [1, 2]), (0,)),
+            Batch(problem((3, 300, 67), [1]), (2,), 1),  # a single column is contiguous
             Batch(problem((11, 70_001), [1]), (0,)),  # longer than what is added up in one piece
         ),
     )

@@ -99,7 +99,12 @@ def matrix_products() -> Family:
         ),
         empty=(product((0, 3), (3, 2)), product((3, 0), (0, 2)), product((0, 3, 4), (4, 5)), product((2, 3), (3, 0))),
         single=(product((1, 1), (1, 1)), product((1, 1, 1), (1, 1)), product((1, 7), (7, 1))),
-        large=(product((131, 257), (257, 67)), product((3, 70, 40), (3, 40, 90)), product((1, 2_000), (2_000, 33))),
+        large=(
+            product((150, 70), (70, 600)),  # several blocks of rows, and of columns
+            product((3, 70, 40), (3, 40, 90)),
+            product((1, 2_000), (2_000, 33)),
+            product((131, 257), (257, 67)),
+        ),
         draw=draw,
         batches=(
             Batch(product((67, 96), (96, 64)), (0, None)),
@@ -141,11 +146,15 @@ def attentions(mask: bool = False) -> Family:
         )
 
     def sized(size: int) -> tuple[Problem, ...]:
-        """As the number of queries and of keys, and the size of a head."""
+        """As the number of queries and of keys, and the size of a head: of queries and keys, and of values, whose sums
+        are scaled anew by a block of keys that has a greater score."""
         if size > 1_025:
             return ()
         found = [problem((1,), (3, size), (4, 5), mask_shape=(3, 1)), problem((1,), (size, 3), (4, 5))]
-        return tuple(found if size > 257 else [*found, problem((1,), (2, 3), (size, 1 + size % 9))])
+        found.append(problem((1,), (2, size), (4, 5), causal=True, mask_shape=(2, 1)))
+        if size <= 257:
+            found += [problem((1,), (2, 3), (size, 1 + size % 9)), problem((1,), (3, 300), (4, size))]
+        return tuple(found)
 
     def masks() -> tuple[Problem, ...]:
         """Each shape that broadcasts to the scores' (2, 3, 5, 7)."""

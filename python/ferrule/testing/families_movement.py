@@ -33,9 +33,10 @@ def _drawn_of_shape(
 
 
 def copies() -> Family:
-    """The last problem has more rows and columns than are copied in one piece."""
+    """The last two problems have more rows and columns than are copied in one piece, the last one of several planes
+    when its axes are reversed."""
     family = elementwise(1)
-    return replace(family, large=(*family.large, Problem(((150, 4_100),))))
+    return replace(family, large=(*family.large, Problem(((150, 4_100),)), Problem(((900, 2, 300),))))
 
 
 def reshapes() -> Family:
@@ -196,6 +197,7 @@ def concatenations() -> Family:
         ),
         empty=(problem(0, (0, 3), (0, 3)), problem(1, (0, 3), (0, 2)), problem(0, (0,), (2,))),
         single=(problem(0, (1,)), problem(0, (1,), (0,)), problem(1, (1, 1), (1, 1))),
+        shapes=tuple(problem(0, *((2, 3),) * count) for count in range(4, 18)),  # modules have room for some of them
         large=(
             problem(0, (301, 203), (67, 203)),
             problem(1, (301, 203), (301, 67)),

@@ -103,6 +103,12 @@ def repeated(values: Values) -> Laid:
     return Laid(base, seen, [("broadcast_to", {"shape": list(values.shape)})])
 
 
+def rows_repeated(values: Values) -> Laid:
+    """One row for all: strides of zero but for the last axis."""
+    base = np.ascontiguousarray(values[(slice(0, 1),) * (values.ndim - 1)])
+    return Laid(base, np.broadcast_to(base, values.shape), [("broadcast_to", {"shape": list(values.shape)})])
+
+
 def spread_out(values: Values) -> Laid:
     """All of it is one element repeated."""
     base = np.ascontiguousarray(values[(slice(0, 1),) * values.ndim])
@@ -132,6 +138,7 @@ STRIDED: dict[str, Layout] = {
     "given_backwards": given_backwards,
     "given_turned": given_turned,
     "repeated": repeated,
+    "rows_repeated": rows_repeated,
     "spread_out": spread_out,
     "offset_by_1": offset(1),
     "offset_by_3": offset(3),

@@ -17,8 +17,8 @@ class Domain:
     """Ordinary values lie in [low, high], half of them by magnitude where `spread` is set, so that small ones occur.
 
     `edges` are added to the dtype's own, `only` are instead of them; with `within` the dtype's edges outside of
-    [low, high] are left out, for which the case has a reason. Integers: the same, or the dtype's whole range when
-    nothing is said.
+    [low, high] are left out, for which the case has a reason. `signalling` adds NaN that functions may treat in ways
+    of their own (pow(1, NaN)). Integers: the same, or the dtype's whole range when nothing is said.
     """
 
     low: float = -10.0
@@ -27,6 +27,7 @@ class Domain:
     edges: Sequence[float] = ()
     only: Sequence[float] = ()
     within: bool = False
+    signalling: bool = False
     integer_low: int | None = None
     integer_high: int | None = None
 
@@ -56,7 +57,8 @@ class Domain:
         if self.within:
             values = values[np.isnan(values) | ((values >= self.low) & (values <= self.high))]
         with np.errstate(over="ignore"):
-            return values.astype(numpy_dtype(dtype))
+            edges = values.astype(numpy_dtype(dtype))
+        return np.concatenate([edges, least_nans(dtype)]) if self.signalling else edges
 
     def _integers(self, dtype: str) -> tuple[int, int]:
         info = np.iinfo(dtype)
@@ -98,6 +100,13 @@ def float_edges(dtype: str) -> list[float]:
         float("inf"),
     ]
     return [*positive, *(-value for value in positive), float("nan")]
+
+
+def least_nans(dtype: str) -> Values:
+    """Of both signs, with only the last bit of the payload: what is cut off it must not leave an infinity."""
+    wanted = numpy_dtype(dtype)
+    infinities = np.array([np.inf, -np.inf]).astype(wanted)
+    return (infinities.view(f"uint{8 * wanted.itemsize}") + 1).view(wanted)
 
 
 def patterns(rng: np.random.Generator, count: int, dtype: str) -> Values:

@@ -25,9 +25,17 @@ BESIDE_TIES = [
     for off in (2.0**-40, -(2.0**-40))
     for s in (1, -1)
 ]
-FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES, *BESIDE_TIES))
+FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES, *BESIDE_TIES), signalling=True)
 # 2^53 + 1 is no float64: its neighbours are said as integers.
-INTEGER = Domain(edges=(*TIES, *(s * (2**53 + by) for by in (1, 3) for s in (1, -1))))
+# Nor are those beside a tie of each format among the large ones.
+BESIDE_LARGE_TIES = [
+    s * (2**62 + by * 2 ** (62 - digits) + off)
+    for digits in (8, 24, 53)
+    for by in (1, 3)
+    for off in (1, -1)
+    for s in (1, -1)
+]
+INTEGER = Domain(edges=(*TIES, *(s * (2**53 + by) for by in (1, 3) for s in (1, -1)), *BESIDE_LARGE_TIES))
 
 
 def to_integer(x: Values, dtype: str) -> Values:

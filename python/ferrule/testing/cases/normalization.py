@@ -47,7 +47,9 @@ def softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Value
     s = shifted(inputs[0], attributes["axis"])
     each, whole = sum_of_exponentials_error(s, truth, attributes["axis"], dtype)
     relative = each + whole + gamma(2, dtype)
-    return np.asarray(truth * grown(relative) + 2 * least_normal(dtype))
+    # What is masked weighs nothing, rather than next to nothing.
+    vanishing = np.where(inputs[0] == -np.inf, 0, 2 * least_normal(dtype))
+    return np.asarray(truth * grown(relative) + vanishing)
 
 
 def log_softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
@@ -81,7 +83,8 @@ def layer_norm_bound(inputs: list[Values], attributes: dict[str, Any], truth: Va
 
 SOFTMAX = Tolerance(
     "relative: (|s| + 8) u of its exponential, the mean of that over the row and gamma_n of the sum, 2 u for the "
-    "quotient; and twice the least normal number, below which an exponential, and then a quotient, may vanish",
+    "quotient; and, but for minus infinity, twice the least normal number, below which an exponential, and then a "
+    "quotient, may vanish",
     bound=softmax_bound,
 )
 LOG_SOFTMAX = Tolerance(

@@ -42,6 +42,8 @@ def check(attempt: Attempt) -> None:
         for chain in chains_of(attempt.case):
             try:
                 _one_problem(attempt, chain, problem, inputs, every=number == 0 or attempt.level != "quick")
+                if len(chain) > 1:
+                    _read_again(attempt, chain, problem, inputs)
                 break
             except Refused as refusal:
                 refusals.append(f"{problem}, then {', '.join(chain)}: {refusal}")
@@ -64,6 +66,24 @@ def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inp
             for number, got in zip(outputs, execution.compute_all(), strict=True):
                 note = f"in one graph, {what}: its result {number}, and that of one after the other"
                 attempt.equal_bits(problem, got, wanted[number], note)
+
+
+def _read_again(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
+    """The op's own result, where it is no output, is read once more when what was made of it is written already."""
+    unary, binary = chain[:2]
+    result = attempt.run(problem, inputs)
+    wanted = _one_after_the_other(attempt, (unary, binary), result, result)[1:]
+
+    def follow(graph: fe.Graph, own: fe.Array, further: list[fe.Array]) -> list[fe.Array]:
+        first = graph.apply(unary, own)
+        return [first, graph.apply(binary, first, own)]
+
+    what = f"then {unary}, and {binary} of both"
+    execution = attempt.prepare(problem, inputs, what, tail=follow)
+    attempt.runs += 1
+    for number, got in enumerate(execution.compute_all()):
+        note = f"in one graph, {what}: result {number}, and that of one after the other"
+        attempt.equal_bits(problem, got, wanted[number], note)
 
 
 def _tail(chain: tuple[str, ...], outputs: tuple[int, ...]) -> Tail:

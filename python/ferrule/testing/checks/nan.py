@@ -11,7 +11,7 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values, is_floating
 from ferrule.testing.execution import Execution
 from ferrule.testing.families import Batch
-from ferrule.testing.sizes import around_vectors
+from ferrule.testing.sizes import LONGEST, above_blocks, around_vectors
 
 
 def _places(case: Case) -> list[int]:
@@ -31,6 +31,7 @@ def check(attempt: Attempt) -> None:
     if case.family.pointwise:
         _every_other(attempt)
     else:
+        _two_in_a_row(attempt)
         for batch in case.family.batches:
             if max(math.prod(shape) for shape in batch.problem.shapes) <= attempt.pick(quick=10_000, full=1_000_000):
                 _one_in_each_row(attempt, batch)
@@ -47,6 +48,22 @@ def _one_problem(attempt: Attempt, problem: Problem, number: int) -> None:
         spoilt = [x.copy() for x in inputs]
         spoilt[number].reshape(-1)[place] = np.nan
         attempt.try_problem(problem, spoilt, f"NaN at {place} of input {number}")
+
+
+def _two_in_a_row(attempt: Attempt) -> None:
+    """One in the first block of a long row and one in the last: which of them is told must be the first."""
+    sized = attempt.case.family.sized
+    if sized is None:
+        return
+    for size in above_blocks():
+        for problem in sized(size)[:2] if size < LONGEST else []:
+            inputs = attempt.inputs(problem)
+            for number in _places(attempt.case)[:1]:
+                shape = problem.shapes[number]
+                if size in shape:
+                    row = np.moveaxis(inputs[number], shape.index(size), -1)[(0,) * (len(shape) - 1)]
+                    row[[size // 7, size - 1]] = np.nan
+                    attempt.try_problem(problem, inputs, f"NaN at {size // 7} and at the end of a row")
 
 
 def _every_other(attempt: Attempt) -> None:
