@@ -157,7 +157,8 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
         return Identity(value._snapshot())  # a constant, as it is now
     if isinstance(value, np.ndarray):
         return Identity(value.copy())
-    static_key(value)
+    if not isinstance(value, np.generic):
+        static_key(value)
     return Identity(value)
 
 

@@ -82,8 +82,8 @@ def test_a_result_that_may_hide_arrays_is_refused(wrap: Any) -> None:
 
 
 def test_what_holds_no_arrays_may_be_a_result() -> None:
-    result = fe.graph(lambda x: (None, "word", 3, np.float32, fe.device("cpu"), x))(fe.zeros(1))
-    assert result[:4] == (None, "word", 3, np.float32)
+    result = fe.graph(lambda x: (None, "word", 3, np.float32, np.int8(4), x))(fe.zeros(1))
+    assert result[:5] == (None, "word", 3, np.float32, 4)
 
 
 def test_an_array_from_outside_that_is_assigned_to_stays_as_it_was() -> None:
