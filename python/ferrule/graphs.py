@@ -347,9 +347,11 @@ class Graph(LockHolder):
         with self._lock:
             recorded, constants = list(self._steps), self._concrete_constants()
             numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
-        steps = json.dumps(
-            {"format": _saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
-        )
+        described = {"format": _saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
+        try:
+            steps = json.dumps(described)
+        except ValueError as error:  # Python writes no int of thousands of digits
+            raise InvalidArgumentError(f"Graph.to_bytes: a number of the graph cannot be written: {error}") from error
         arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(constants)}
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)

@@ -153,3 +153,11 @@ def test_random_bytes_give_no_errors_but_ferrules() -> None:
             pass
         except Exception as error:
             raise AssertionError(f"seed {seed}") from error
+
+
+def test_a_number_that_python_cannot_write_is_a_typed_error() -> None:
+    graph = fe.graph(lambda x, n: x * (n * 10**5000 > 3) + n).trace(np.ones(2, "f4"), 3)
+    with pytest.raises(
+        fe.InvalidArgumentError, match=r"Graph.to_bytes: a number of the graph cannot be written: .*4300"
+    ):
+        graph.to_bytes()
