@@ -162,6 +162,15 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
     return Identity(value)
 
 
+def has_number(structure: Any) -> bool:
+    """Whether a result's structure has a Python number."""
+    if isinstance(structure, dict):
+        structure = [*structure.values()]
+    if isinstance(structure, (tuple, list)):
+        return any([has_number(child) for child in structure])  # noqa: C419  a generator would spend the C stack
+    return isinstance(structure, Number)
+
+
 def fill(structure: Any, results: list[Array], numbers: Sequence[Any]) -> Any:
     """The result of a call: the structure with its arrays and numbers. No two calls share an array object."""
     if isinstance(structure, int):

@@ -55,7 +55,7 @@ class Graph(LockHolder):
         self._compiled: _ferrule.Compiled | None = None
         self._version = 0  # grows with what a compiled graph takes and gives
         self._closed = False
-        # Of a function that is traced: arrays that were no symbols before it assigned to them, and what they were.
+        # While a function is traced: the arrays from outside that it assigned to, each with its handle before that.
         self._assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None = None
 
     # ---- building
@@ -208,7 +208,7 @@ class Graph(LockHolder):
         handle = array._computed("ferrule.graph")
         host = _ferrule.host_view(handle)
         strides: tuple[int, ...] | None = None
-        # What comes from another device is dense when it is here.
+        # An array of another device is copied to this one, which makes it dense.
         if host is not None and not host.flags.c_contiguous and array.device == self.device:
             strides = tuple(stride // host.itemsize for stride in host.strides)
         return self.input(array.shape, array.dtype, strides=strides)

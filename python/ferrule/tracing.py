@@ -23,6 +23,7 @@ from ferrule._structure import (
     Arguments,
     Structure,
     fill,
+    has_number,
     is_among,
     labels_of,
     put_together,
@@ -101,7 +102,9 @@ class TracedFunction(Function):
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
         is_one_array = finish == 0 and len(graph.outputs) == 1
-        finish_all = None if is_one_array else functools.partial(_finish, finish, graph._numbers)
+        # The scalars need the numbers of a call already: they are computed again only where one is a result.
+        numbers = graph._numbers if has_number(finish) else Numbers()
+        finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
@@ -190,7 +193,7 @@ class TracedFunction(Function):
         return graph, finish
 
     def _run(self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]) -> Any:
-        """What the function makes of these arguments, and a warning for each array that it assigned to."""
+        """Calls the function with these arguments; warns of each array among them that it assigned to."""
         given = [array._handle for array in arrays]
         each_array, each_number = iter(arrays), iter(numbers)
         args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
@@ -250,7 +253,7 @@ class TracedFunction(Function):
 
 
 def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
-    return fill(structure, results, numbers.values_of(operands) if operands else [])
+    return fill(structure, results, numbers.values_of(operands))
 
 
 def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:

@@ -145,7 +145,7 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [
+    [  # arguments of wrong types are what is tested, so the type checker is told to let them pass
         (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]

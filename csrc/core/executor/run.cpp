@@ -125,9 +125,7 @@ void Run::bind_inputs() {
     const bool moves = input.view.storage->device().get() != device;
     const Strides& wanted = plan_.input_strides[i];
     if (!moves && is_same_layout(input.type.shape, input.view.strides, wanted)) continue;
-    const bool wants_contiguous = is_contiguous(input.type.shape, wanted);
-    if (!moves && wants_contiguous && is_contiguous(input.type.shape, input.view.strides)) continue;
-    if (!wants_contiguous)
+    if (!is_contiguous(input.type.shape, wanted))
       fail_argument("input {} is on {} with strides {}, but the graph was compiled for {} with strides {}", i,
                     input.view.storage->device()->name(), to_string(input.view.strides), device->name(),
                     to_string(wanted));

@@ -47,7 +47,7 @@ def softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: Value
     s = shifted(inputs[0], attributes["axis"])
     each, whole = sum_of_exponentials_error(s, truth, attributes["axis"], dtype)
     relative = each + whole + gamma(2, dtype)
-    # What is masked weighs nothing, rather than next to nothing.
+    # The weight of a masked element is exactly 0.
     vanishing = np.where(inputs[0] == -np.inf, 0, 2 * least_normal(dtype))
     return np.asarray(truth * grown(relative) + vanishing)
 

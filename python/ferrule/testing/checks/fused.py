@@ -51,7 +51,7 @@ def check(attempt: Attempt) -> None:
     if attempt.runs < 2:
         raise NotApplicable(refusals[0])
     if (attempt.case.op, *attempt.case.dtypes) == ("add", "float32", "float32"):
-        # Of the last, buffers are too many for a stack and too few for a second thread.
+        # The second shape needs buffers too large for a stack, and has too few elements for a second thread.
         for problem in (attempt.case.family.plain[0], Problem(((4_099,), (4_099,)))):
             _longest_body(attempt, problem, attempt.inputs(problem))
 
