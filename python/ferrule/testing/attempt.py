@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,11 @@ class Attempt:
         self.kernels: list[str] = []
         self.measured: dict[str, float] = {}
 
+    @functools.cached_property
+    def is_in_host_memory(self) -> bool:
+        """Whether the device computes in memory that the host reaches."""
+        return bool(self.device.info.get("host_memory", self.device.kind == "cpu"))
+
     def pick(self, **by_level: int) -> int:
         """A number by the level: pick(quick=3, full=20); that of the next lower level where one is not given."""
         chosen = 0
@@ -72,8 +78,10 @@ class Attempt:
     def prepare(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Execution:
         """Compile; raises Refused. What is written to lies between guard zones and is filled with bytes that are no
         result: memory that is used again may hold the right one, of the run before, where nothing is written."""
-        is_hosts = self.device.info.get("host_memory", self.device.kind == "cpu")
-        options.setdefault("guard", self.check not in AS_THEY_ARE and (is_hosts or self.check in GUARDED_ELSEWHERE))
+        if "guard" not in options:
+            options["guard"] = self.check not in AS_THEY_ARE and (
+                self.check in GUARDED_ELSEWHERE or self.is_in_host_memory
+            )
         self.at(f"{problem}{note and ' ' + note} (compiling)")
         execution = prepare(self.device, self.case, problem, inputs, **options)
         if not self.kernels:

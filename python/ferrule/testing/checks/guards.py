@@ -34,7 +34,7 @@ def check(attempt: Attempt) -> None:
         if problem in large and attempt.level == "quick":
             continue  # whose values others judge
         attempt.judge(problem, inputs, got, "guard zones")
-        if attempt.device.info.get("host_memory", attempt.device.kind == "cpu"):
+        if attempt.is_in_host_memory:
             _between_fences(attempt, problem, inputs, got)
 
 
