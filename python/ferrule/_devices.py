@@ -162,7 +162,7 @@ class Device:
         return self
 
     def supports(self, op: str, *dtypes: object) -> bool:
-        """Whether the device has a kernel of its own for an op with inputs of these dtypes."""
+        """Whether the device computes an op with inputs of these dtypes, by its own kernel or by those of which it is made."""
         return self._handle.supports(op, dtypes)
 
     def trim(self) -> None:

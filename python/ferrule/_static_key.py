@@ -1,22 +1,26 @@
 """The keys of arguments that are neither arrays nor numbers in a signature, and which arguments are refused.
 
-A graph keeps what its function read when it was traced. An argument that brings values along (a function its defaults
-and closure, a class its attributes, a member of an Enum its value) is a part of the signature together with them, and
-refused when they may hold arrays.
+A graph keeps what its function read when it was traced. An argument that brings values along (a function its defaults,
+its closure and the global variables that it reads, a class its attributes, a member of an Enum its value) is a part of
+the signature together with them, and refused when they may hold arrays.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import dis
 import enum
 import functools
 import logging
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
+from pathlib import Path
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
+    CodeType,
     DynamicClassAttribute,
     FunctionType,
     GenericAlias,
@@ -139,7 +143,7 @@ def is_tuple(value: object) -> bool:
 
 def _brought_along(value: enum.Enum | FunctionType | type) -> list[Any]:
     if isinstance(value, FunctionType):
-        parts = [*_defaults_of(value), *_closure_of(value)]
+        parts = [*_defaults_of(value), *_closure_of(value), *_globals_of(value)]
     elif isinstance(value, enum.Enum):
         own = [part for name, part in vars(value).items() if not name.startswith("_")]
         parts = [value.value, *own, *_attributes_of(type(value))]
@@ -158,6 +162,33 @@ def _closure_of(function: FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:  # not filled yet
             continue
+
+
+def _globals_of(function: FunctionType) -> Iterator[Any]:
+    """The values of the global variables that a function reads, unless an installed package defines it. Of functions
+    and classes only those of its own module count."""
+    if _is_installed(function.__module__):
+        return
+    for name in _globals_read_by(function.__code__):
+        value = function.__globals__.get(name)
+        if not isinstance(value, (FunctionType, type)) or value.__module__ == function.__module__:
+            yield value
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(module: str | None) -> bool:
+    """Whether the file of a module lies in Python's own folders of libraries."""
+    folders = Path(getattr(sys.modules.get(module or ""), "__file__", None) or "").parents
+    return any(Path(prefix, lib) in folders for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _globals_read_by(code: CodeType) -> tuple[str, ...]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):  # a function or a class within
+            names.update(_globals_read_by(constant))
+    return tuple(sorted(names))
 
 
 def _attributes_of(kind: type) -> Iterator[Any]:

@@ -133,7 +133,8 @@ class TracedFunction(Function):
             "dict; or trace a function that closes over it, such as `self.run = ferrule.graph(self._run)` of a method: "
             "then the arrays in it are constants of the graph. Other arguments are numbers, strings, None, bools, "
             "dtypes, devices, frozen dataclasses of such, and functions, classes and members of an Enum without arrays "
-            "in their defaults, closures, attributes or values; what a ferrule.graph(function) closes over is constant."
+            "in their defaults, closures, global variables, attributes or values; what a ferrule.graph(function) "
+            "closes over is constant."
         )
 
     def _names(self, count: int, keywords: tuple[str, ...]) -> list[str]:
@@ -319,7 +320,7 @@ def graph(
     them is Python's, as without the graph. Arrays that the function closes over are constants. The other arguments are
     a part of the signature: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes, types, devices, slices and
     frozensets by value, and so are `functools.partial` and frozen dataclasses; functions, classes and members of an
-    Enum by identity and by what they bring along: defaults, closures, attributes and values.
+    Enum by identity and by what they bring along: defaults, closures, global variables, attributes and values.
     All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
 
     Any thread may call it at any time. Threads that make the first call of one signature at the same time may each run

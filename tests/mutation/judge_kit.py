@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import resource
 import sys
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ class Request:
 class Answer:
     killed_by: str = ""  # "add-float32 values (failed)"
     message: str = ""
-    refuses: list[str] = field(default_factory=list)  # cases that the clean module takes and this one does not
+    refuses: list[str] = field(default_factory=list)  # cases that the clean module takes, or takes with other kernels
     items: int = 0  # that ran
 
 
@@ -101,13 +102,21 @@ def _same(item: Item, subjects: list[Subject]) -> Item:
 
 
 def _compare_support(subjects: list[Subject], clean: list[Subject], answer: Answer) -> None:
-    """An op that a module declares and does not take fails the kit; fewer cases of one are listed by it."""
+    """An op that a module declares and does not take fails the kit; fewer cases of one, and those that it leaves to
+    other kernels than before, are listed by it."""
     for subject, before in zip(subjects, clean, strict=False):
         for op in sorted(subject.ops or ()):
             if op in subject.declared and before.supported(op) and not subject.supported(op):
                 answer.killed_by = answer.killed_by or f"{op} listed (declared, not supported)"
-        taken = {name for name, support in before.support.items() if support.supported}
-        answer.refuses += sorted(name for name in taken if not subject.support[name].supported)
+        for name, support in sorted(before.support.items()):
+            now = subject.support[name]
+            if support.supported and (not now.supported or _families(now.kernels) != _families(support.kernels)):
+                answer.refuses.append(name)
+
+
+def _families(kernels: list[str]) -> list[str]:
+    """What kernels' names begin with: not which of a family's was chosen."""
+    return [re.split(r"[._ ]", kernel)[0] for kernel in kernels]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,8 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
 TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times as long as without, and a minute
-SUPPORT_TEST = "tests/python/kit/test_support.py"  # the kit only lists what a module does not take; of ours it is known
+# The kit only lists what a module does not take, or leaves to other kernels; of ours these tests know it.
+CPU_SUPPORT, VULKAN_SUPPORT = "tests/python/kit/test_support.py", "tests/vulkan/test_support.py"
 
 
 @dataclass
@@ -32,7 +33,6 @@ class Outcome:
     by: str = ""
     note: str = ""
     seconds: float = 0.0
-    refuses: list[str] = field(default_factory=list)  # cases of the kit that the module takes without the fault
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,7 @@ class KernelTrial:
                 except BuildError as error:
                     return Outcome(NOT_COMPILED, note=_first_error(str(error)))
                 ops = unit.ops & rows
-                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level)
-                if outcome.state == SURVIVED and outcome.refuses:
-                    return Outcome(KILLED, by=f"{outcome.refuses[0]} taken ({SUPPORT_TEST})", note=outcome.note)
+                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level, CPU_SUPPORT)
                 if outcome.state == KILLED:
                     return outcome
         return outcome
@@ -97,7 +95,7 @@ class VulkanTrial:
                 return Outcome(NOT_COMPILED, note=_first_error(str(error)))
             if self.workspace.is_identical:
                 return Outcome(IDENTICAL)
-            return ask_kit(self.workspace, ops, first, self._level)
+            return ask_kit(self.workspace, ops, first, self._level, VULKAN_SUPPORT)
 
 
 class PassTrial:
@@ -173,8 +171,8 @@ TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
 }
 
 
-def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Sequence[str], level: str) -> Outcome:
-    """Whether the kit passes the product of a workspace, as far as these ops go."""
+def ask_kit(workspace: Workspace, ops: Iterable[str], first: Sequence[str], level: str, support_test: str) -> Outcome:
+    """Whether the kit passes the product of a workspace, as far as these ops go, and the test of what it takes."""
     request = {
         "module": str(workspace.product),
         "clean": str(workspace.clean),
@@ -201,8 +199,8 @@ def ask_kit(workspace: Workspace, ops: Sequence[str] | frozenset[str], first: Se
         return Outcome(KILLED, by=answer["killed_by"], note=answer["message"])
     note = f"{answer['items']} checks passed"
     if answer["refuses"]:
-        note += f"; no longer taken: {', '.join(answer['refuses'])}"
-    return Outcome(SURVIVED, note=note, refuses=answer["refuses"])
+        return Outcome(KILLED, by=f"{answer['refuses'][0]} taken ({support_test})", note=note)
+    return Outcome(SURVIVED, note=note)
 
 
 def failure_of(step: Step, limit: float) -> str:

@@ -6,6 +6,7 @@ import abc
 import dataclasses
 import enum
 import functools
+import json
 import logging
 import math
 import re
@@ -19,6 +20,8 @@ import numpy as np
 import pytest
 
 T = TypeVar("T")
+WEIGHTS = np.full(2, 2.0)
+factor = 2
 TWO = np.ones(2)
 
 
@@ -102,6 +105,18 @@ def closing_over(w: Any) -> Callable[[fe.Array], fe.Array]:
     return f
 
 
+def reading_an_array(x: fe.Array) -> fe.Array:
+    return x * WEIGHTS
+
+
+def calling_one_that_does(x: fe.Array) -> fe.Array:
+    return [reading_an_array(part) for part in (x,)][0]
+
+
+def reading_a_number(x: fe.Array) -> fe.Array:
+    return x * factor
+
+
 REFUSED: dict[str, Any] = {
     "model": Model(2),
     "slots": Settings(),
@@ -129,6 +144,9 @@ REFUSED: dict[str, Any] = {
     "closure over a list of arrays": closing_over([np.ones(2)]),
     "closure over a model": closing_over(Model(2)),
     "closure over a closure": closing_over([closing_over(fe.ones(2))]),
+    "function of a global array": reading_an_array,
+    "function of one of a global array": calling_one_that_does,
+    "class whose method reads a global array": type("Layer", (), {"run": reading_an_array}),
     "partial of a closure": functools.partial(closing_over(fe.ones(2))),
     "member of an Enum": Listed.WEIGHTS,
     "Enum": Listed,
@@ -183,6 +201,19 @@ def test_what_a_function_or_a_class_brings_along_is_a_part_of_the_signature() ->
     Rate.value = 3.0
     assert f(fe.ones(1), by, Rate).tolist() == [15]
     assert f.cache_info().currsize == 3
+
+
+def test_a_global_number_that_a_function_reads_is_a_part_of_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = fe.graph(lambda x, by: by(x))
+    assert f(fe.ones(1), reading_a_number).tolist() == [2]
+    monkeypatch.setitem(globals(), "factor", 3)
+    assert f(fe.ones(1), reading_a_number).tolist() == [3]
+
+
+def test_what_installed_packages_keep_in_globals_does_not_count() -> None:
+    """json.dumps reads an object of the json package."""
+    f = fe.graph(lambda x, name, write: x + len(write(name)))
+    assert f(fe.ones(1), "ab", json.dumps).tolist() == [5]
 
 
 def test_a_traced_function_may_close_over_arrays() -> None:

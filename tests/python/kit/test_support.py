@@ -1,16 +1,47 @@
-"""What ferrule's own modules take. The kit lists what a device does not support; of ours it is known."""
+"""What ferrule's own modules take, and with which kernels. The kit lists what a device does not support; of ours it is
+known."""
 
 from __future__ import annotations
 
-from ferrule.testing.kit import subjects_of
+import pytest
+from ferrule.testing.case import Case, all_cases
+from ferrule.testing.dtypes import numpy_dtype
+from ferrule.testing.kit import Subject, subjects_of
 from ferrule.testing.target import Target
 
+VIEWS = {"broadcast_to", "permute_dims", "reshape", "slice"}  # nothing is computed
 
-def test_the_cpu_module_takes_every_case() -> None:
-    for subject in subjects_of([Target("device", "cpu")], limit=60.0):
-        try:
-            assert subject.error is None
-            refused = {name: answer.reason for name, answer in subject.support.items() if not answer.supported}
-            assert refused == {}
-        finally:
-            subject.child.close()
+
+@pytest.fixture(scope="module")
+def cpu() -> Subject:
+    (subject,) = subjects_of([Target("device", "cpu")], limit=60.0)
+    subject.child.close()
+    return subject
+
+
+def expected_kernels(case: Case) -> list[str]:
+    first = case.dtypes[0] if case.dtypes else ""
+    integer = bool(first) and numpy_dtype(first).kind in "biu"
+    if case.op in VIEWS:
+        return []
+    if case.op == "matmul" and integer:
+        return ["integer_matmul"]
+    if case.op in {"sum", "prod"} and integer and numpy_dtype(first).itemsize < 8:
+        return ["astype", case.op]
+    return [case.op]
+
+
+def test_the_cpu_module_takes_every_case(cpu: Subject) -> None:
+    assert cpu.error is None
+    assert {name: answer.reason for name, answer in cpu.support.items() if not answer.supported} == {}
+
+
+def test_the_cpu_module_computes_each_op_with_a_kernel_of_its_own(cpu: Subject) -> None:
+    """An op that its kernel refuses is made of others: as right, and slower, so that no other test would notice."""
+    composed = {
+        name: answer.kernels
+        for name, answer in cpu.support.items()
+        if (case := all_cases()[name]).op != "var"
+        and [kernel.removesuffix(" (blocks)") for kernel in answer.kernels] != expected_kernels(case)
+    }
+    assert composed == {}

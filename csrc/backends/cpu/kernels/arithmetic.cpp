@@ -103,8 +103,7 @@ struct FloorDivide {
       const T whole = floor(q);
       return q - whole > T(0.5) ? whole + T(1) : whole;
     }
-    const T ratio = a / b;
-    return ratio < T(0) || (ratio == T(0) && 1 / ratio < 0) ? -T(0) : T(0);
+    return 1 / (a / b) < T(0) ? -T(0) : T(0);  // with the sign of a / b, which may be a zero, and is no infinity here
   }
 };
 struct Remainder {
@@ -124,8 +123,8 @@ struct Remainder {
   template <class T>
   static T run(T a, T b, T (*mod)(T, T)) {
     const T r = mod(a, b);
-    if (r == T(0)) return b < T(0) ? -T(0) : r == r && b > T(0) ? T(0) : r;
-    return (r < T(0)) != (b < T(0)) && b == b ? r + b : r;
+    if (r == T(0)) return b < T(0) ? -T(0) : T(0);
+    return (r < T(0)) != (b < T(0)) ? r + b : r;  // NaN where r is: where a or b is, where a is infinite, where b is 0
   }
 };
 // C semantics of the sign, as math.fmod.

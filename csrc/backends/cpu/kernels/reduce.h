@@ -18,49 +18,49 @@ constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
 template <class T>
 constexpr bool is_float = static_cast<T>(0.5) != T(0);
 
-// Calls f with a value of the type that stands for a dtype; bool as uint8_t. False for other dtypes.
+// Calls f with a value of the type that stands for a dtype; bool as uint8_t. Nothing happens for other dtypes.
 template <class F>
-bool with_type(DType dtype, F f) {
+void with_type(DType dtype, F f) {
   switch (dtype) {
     case DType::boolean:
     case DType::u8:
       f(uint8_t{});
-      return true;
+      break;
     case DType::i8:
       f(int8_t{});
-      return true;
+      break;
     case DType::i16:
       f(int16_t{});
-      return true;
+      break;
     case DType::i32:
       f(int32_t{});
-      return true;
+      break;
     case DType::i64:
       f(int64_t{});
-      return true;
+      break;
     case DType::u16:
       f(uint16_t{});
-      return true;
+      break;
     case DType::u32:
       f(uint32_t{});
-      return true;
+      break;
     case DType::u64:
       f(uint64_t{});
-      return true;
+      break;
     case DType::f32:
       f(float{});
-      return true;
+      break;
     case DType::f64:
       f(double{});
-      return true;
+      break;
     case DType::f16:
       f(Float16{});
-      return true;
+      break;
     case DType::bf16:
       f(BFloat16{});
-      return true;
+      break;
     default:
-      return false;
+      break;
   }
 }
 

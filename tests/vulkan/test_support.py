@@ -1,0 +1,50 @@
+"""What the module takes of the kit's cases, and with which kernels: an op that its kernel refuses is made of others, as
+right and slower, so that no other test would notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ferrule.testing.case import all_cases
+from ferrule.testing.kit import Subject, subjects_of
+from ferrule.testing.target import Target
+
+# What the name of the shader begins with, of each op that could be made of others, and of reductions.
+SHADERS = {
+    "softmax": "softmax",
+    "log_softmax": "softmax",
+    "layer_norm": "layer_norm",
+    "scaled_dot_product_attention": "attention",
+    "matmul": "matmul",
+    **dict.fromkeys(("sum", "prod", "mean", "max", "min", "all", "any", "argmax", "argmin"), "reduce"),
+}
+# There is no exponential of float64 here, and layer_norm's kernel refuses float64.
+NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
+
+
+@pytest.fixture(scope="module")
+def vulkan(module: Path) -> Subject:
+    (subject,) = subjects_of([Target("backend", str(module), "quick")], limit=300.0)
+    subject.child.close()
+    return subject
+
+
+def test_only_elementary_functions_of_float64_are_refused(vulkan: Subject) -> None:
+    assert vulkan.error is None
+    refused = {name for name, answer in vulkan.support.items() if not answer.supported}
+    assert {name for name in refused if all_cases()[name].dtypes[0] != "float64"} == set()
+    assert {"exp-float64", "tanh-float64", "softmax-float64"} <= refused
+    assert not refused & {"add-float64", "sqrt-float64", "matmul-float64", "layer_norm-float64"}
+
+
+def test_ops_of_rows_and_matrices_have_kernels_of_their_own(vulkan: Subject) -> None:
+    composed = {}
+    for name, answer in vulkan.support.items():
+        case = all_cases()[name]
+        if case.op not in SHADERS or (case.op in NOT_IN_DOUBLE and case.dtypes[0] == "float64"):
+            continue
+        own = [kernel for kernel in answer.kernels if kernel]  # an elementwise one, such as astype's, has no name here
+        if len(own) != 1 or not own[0].startswith(SHADERS[case.op]):
+            composed[name] = answer.kernels
+    assert composed == {}
