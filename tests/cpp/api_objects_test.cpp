@@ -25,6 +25,13 @@ class ApiThreads : public LifeTest {
     const ErrorPointer owner(error);
     ASSERT_EQ(error, nullptr) << fe_error_message(error);
   }
+  // A device with queues.
+  fe_device* null_device() {
+#ifdef FERRULE_NULL_MODULE
+    if (!registry.find_backend("null")) load(FERRULE_NULL_MODULE);
+#endif
+    return new fe_device{registry.by_name("null")};
+  }
   // Ones.
   ArrayHandle computed(fe_device* device) {
     fe_array* array = nullptr;
@@ -142,79 +149,121 @@ struct SharedArray {
   ArrayHandle handle;
 };
 
-TEST_F(ApiThreads, ArrayIsComputedWhileOthersLookAtIt) {
+class ArrayThreads : public ApiThreads {
+ protected:
+  // Of an array of twos.
+  std::vector<Operation<SharedArray>> operations() {
+    return {
+        {"retain",
+         [](SharedArray& array) -> fe_error* {
+           fe_array_retain(array.handle.get());
+           fe_array_release(array.handle.get());
+           return nullptr;
+         }},
+        {"info",
+         [](SharedArray& array) {
+           fe_array_info info{};
+           info.struct_size = sizeof info;
+           return fe_array_info_get(array.handle.get(), &info);
+         }},
+        {"device",
+         [](SharedArray& array) {
+           return given_back<fe_device_release, fe_device>(fe_array_device, array.handle.get());
+         }},
+        {"placement", [](SharedArray& array) { return text_of(fe_array_placement, array.handle.get()); }},
+        {"apply",
+         [](SharedArray& array) {
+           fe_array* const input = array.handle.get();
+           return array_of(fe_array_apply, "relu", &input, nullptr, size_t{1}, nullptr);
+         }},
+        {"view",
+         [](SharedArray& array) {
+           fe_array* const input = array.handle.get();
+           return array_of(fe_array_apply, "reshape", &input, nullptr, size_t{1}, "{\"shape\": [2, 4]}");
+         }},
+        {"compute a result",
+         [&](SharedArray& array) -> fe_error* {
+           const ArrayHandle sum = pending(array.handle.get());
+           std::array<float, 8> values{};
+           if (fe_error* const error = fe_array_read(sum.get(), values.data(), sizeof values)) return error;
+           return values[7] == 4 ? nullptr : make_error(FE_INTERNAL, "a sum is wrong");
+         }},
+        {"to_device", [&](SharedArray& array) { return array_of(fe_array_to_device, array.handle.get(), home.get()); }},
+        {"to another device",
+         [&](SharedArray& array) { return array_of(fe_array_to_device, array.handle.get(), elsewhere.get()); }},
+        {"eval",
+         [](SharedArray& array) {
+           fe_array* const list[] = {array.handle.get()};
+           return fe_eval(list, 1, nullptr, nullptr);
+         }},
+        {"host_pointer",
+         [](SharedArray& array) {
+           void* pointer = nullptr;
+           return fe_array_host_pointer(array.handle.get(), &pointer);
+         },
+         {FE_INVALID_ARGUMENT}},  // not computed yet
+        {"read",
+         [](SharedArray& array) {
+           std::array<float, 8> values{};
+           fe_error* const error = fe_array_read(array.handle.get(), values.data(), sizeof values);
+           return !error && values[0] != 2 ? make_error(FE_INTERNAL, "an array is wrong") : error;
+         }},
+        {"cut",
+         [](SharedArray& array) {
+           return array_of(fe_array_cut, array.handle.get(), uint64_t{4}, float32, int32_t{0}, nullptr);
+         }},
+        {"snapshot",
+         [](SharedArray& array) -> fe_error* {
+           // The second one is compared with the last that was made, and shares its memory when that is still in use.
+           std::array<ArrayHandle, 2> copies;
+           for (ArrayHandle& copy : copies) {
+             fe_array* made = nullptr;
+             if (fe_error* const error = fe_array_snapshot(array.handle.get(), &made)) return error;
+             copy.reset(made);
+           }
+           std::array<float, 8> values{};
+           if (fe_error* const error = fe_array_read(copies[1].get(), values.data(), sizeof values)) return error;
+           return values[7] == 2 ? nullptr : make_error(FE_INTERNAL, "a snapshot is wrong");
+         }},
+        {"constant", [&](SharedArray& array) -> fe_error* {
+           fe_graph* graph = nullptr;
+           if (fe_error* const error = fe_graph_create(home.get(), &graph)) return error;
+           uint32_t value = 0;
+           const GraphHandle owner(graph);
+           return fe_graph_constant(graph, "c", array.handle.get(), &value);
+         }}};
+  }
+
   const ArrayHandle ones = computed(home.get());
-  const DeviceHandle elsewhere([&] {
-    const auto backend = registry.find_backend("null");
-    return backend ? new fe_device{backend->devices().front()} : new fe_device{cpu()};
-  }());
-  const std::vector<Operation<SharedArray>> operations = {
-      {"retain",
-       [](SharedArray& array) -> fe_error* {
-         fe_array_retain(array.handle.get());
-         fe_array_release(array.handle.get());
-         return nullptr;
-       }},
-      {"info",
-       [](SharedArray& array) {
-         fe_array_info info{};
-         info.struct_size = sizeof info;
-         return fe_array_info_get(array.handle.get(), &info);
-       }},
-      {"device",
-       [](SharedArray& array) {
-         return given_back<fe_device_release, fe_device>(fe_array_device, array.handle.get());
-       }},
-      {"placement", [](SharedArray& array) { return text_of(fe_array_placement, array.handle.get()); }},
-      {"apply",
-       [](SharedArray& array) {
-         fe_array* const input = array.handle.get();
-         return array_of(fe_array_apply, "relu", &input, nullptr, size_t{1}, nullptr);
-       }},
-      {"view",
-       [](SharedArray& array) {
-         fe_array* const input = array.handle.get();
-         return array_of(fe_array_apply, "reshape", &input, nullptr, size_t{1}, "{\"shape\": [2, 4]}");
-       }},
-      {"compute a result",
-       [&](SharedArray& array) -> fe_error* {
-         const ArrayHandle sum = pending(array.handle.get());
-         std::array<float, 8> values{};
-         if (fe_error* const error = fe_array_read(sum.get(), values.data(), sizeof values)) return error;
-         return values[7] == 4 ? nullptr : make_error(FE_INTERNAL, "a sum is wrong");
-       }},
-      {"to_device", [&](SharedArray& array) { return array_of(fe_array_to_device, array.handle.get(), home.get()); }},
-      {"to another device",
-       [&](SharedArray& array) { return array_of(fe_array_to_device, array.handle.get(), elsewhere.get()); }},
-      {"eval",
-       [](SharedArray& array) {
-         fe_array* const list[] = {array.handle.get()};
-         return fe_eval(list, 1, nullptr, nullptr);
-       }},
-      {"host_pointer",
-       [](SharedArray& array) {
-         void* pointer = nullptr;
-         return fe_array_host_pointer(array.handle.get(), &pointer);
-       },
-       {FE_INVALID_ARGUMENT}},  // not computed yet
-      {"read",
-       [](SharedArray& array) {
-         std::array<float, 8> values{};
-         fe_error* const error = fe_array_read(array.handle.get(), values.data(), sizeof values);
-         return !error && values[0] != 2 ? make_error(FE_INTERNAL, "an array is wrong") : error;
-       }},
-      {"cut",
-       [](SharedArray& array) {
-         return array_of(fe_array_cut, array.handle.get(), uint64_t{4}, float32, int32_t{0}, nullptr);
-       }},
-      {"constant", [&](SharedArray& array) -> fe_error* {
-         fe_graph* graph = nullptr;
-         if (fe_error* const error = fe_graph_create(home.get(), &graph)) return error;
-         uint32_t value = 0;
-         const GraphHandle owner(graph);
-         return fe_graph_constant(graph, "c", array.handle.get(), &value);
-       }}};
-  run_pairs(operations, {6, 2}, [&] { return std::make_unique<SharedArray>(SharedArray{pending(ones.get())}); });
+  const DeviceHandle elsewhere{null_device()};
+};
+
+TEST_F(ArrayThreads, ArrayIsComputedWhileOthersLookAtIt) {
+  run_pairs(operations(), {6, 2}, [&] { return std::make_unique<SharedArray>(SharedArray{pending(ones.get())}); });
+}
+
+// What is recorded of such an array, or kept of it, is a copy, because its owner may write to the memory.
+TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
+  alignas(64) std::array<float, 8> twos{};
+  twos.fill(2);
+  const auto lent = [&] {
+    fe_host_memory memory{};
+    memory.struct_size = sizeof memory;
+    memory.pointer = twos.data();
+    memory.dtype = float32;
+    memory.rank = 1;
+    memory.shape = shape.data();
+    memory.access = FE_ACCESS_READ_WRITE;
+    memory.copy = 0;
+    fe_array* array = nullptr;
+    must(fe_array_from_host(home.get(), &memory, &array));
+    return std::make_unique<SharedArray>(SharedArray{ArrayHandle(array)});
+  };
+  fe_array_info info{};
+  info.struct_size = sizeof info;
+  must(fe_array_info_get(lent()->handle.get(), &info));
+  ASSERT_TRUE(info.computed && info.writable);
+  run_pairs(operations(), {4, 20}, lent);
 }
 
 struct SharedCompiled {
@@ -368,10 +417,7 @@ TEST_F(ApiThreads, DeviceIsUsedAndLookedAt) {
 }
 
 TEST_F(ApiThreads, DeviceWithQueuesIsUsedAndLookedAt) {
-#ifdef FERRULE_NULL_MODULE
-  load(FERRULE_NULL_MODULE);
-#endif
-  const DeviceHandle device(new fe_device{registry.by_name("null")});
+  const DeviceHandle device(null_device());
   run_pairs(operations_of_a_device(), {2, 4},
             [&] { return std::make_unique<SharedDevice>(SharedDevice{device.get()}); });
 }

@@ -4,6 +4,8 @@
 #include "life_fixture.h"
 #include "pairs.h"
 
+extern "C" const fe_static_module ferrule_module_null;
+
 namespace ferrule::test {
 namespace {
 
@@ -96,6 +98,10 @@ TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
        },
        lost},
       {"unload what was registered", [](Process&) { return fe_unload("t_own"); }, lost},
+      {"register",
+       [](Process&) { return given_back<fe_backend_release, fe_backend_ref>(fe_register, &ferrule_module_null); },
+       lost},
+      {"unload what was linked in", [](Process&) { return fe_unload("null"); }, lost},
       {"refresh", [](Process&) { return fe_refresh(); }},
       {"shutdown", [](Process&) { return fe_shutdown(); }, lost},
       {"backends", [](Process&) { return list_of<fe_backend_release>(fe_backends); }},
@@ -177,6 +183,8 @@ TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
   fe_set_log_level(FE_LOG_WARNING);
   reinterpret_cast<void (*)(fe_load_step_callback, void*)>(fe_get_proc(FE_SET_LOAD_STEP_CALLBACK))(nullptr, nullptr);
   ASSERT_EQ(fe_set_thread_count(0), nullptr);
+  if (registry.find_backend("null")) registry.unload("null");
+  registry.add_static_modules();
 }
 
 }  // namespace

@@ -127,6 +127,8 @@ class OneNode {
     arrays_ = all;
   }
 
+  uint32_t thread_limit = 0;  // of an execution; 0 = all
+
   fe_graph_view& view() { return view_; }
   fe_storage& storage(size_t i) { return storages_[i]; }
 
@@ -157,6 +159,7 @@ class OneNode {
     fe_execution execution{};
     execution.struct_size = sizeof execution;
     execution.bindings = bindings.data();
+    execution.thread_limit = thread_limit;
     const uint64_t scratch = b.executable_scratch_size(executable);
     std::vector<std::byte> scratch_memory(scratch + 2 * guard, std::byte{0x5a});
     if (scratch > 0) {

@@ -25,8 +25,9 @@ inline const Failure& failure(const fe_error* error) { return *reinterpret_cast<
 inline void release(fe_error* error) { delete reinterpret_cast<Failure*>(error); }
 
 inline uint32_t threads = 1;
-// Called when a kernel shares out its work: what another thread might do at that moment.
-inline std::function<void()> before_parallel;
+// Called when a kernel shares out its work, with the number of threads that it may use: it can note that number, or do
+// what another thread might do at that moment.
+inline std::function<void(uint32_t)> before_parallel;
 
 inline const std::vector<std::pair<const char*, size_t>>& dtypes() {
   static const std::vector<std::pair<const char*, size_t>> rows = {
@@ -53,8 +54,8 @@ inline fe_dtype dtype_id(const char* name) {
 inline size_t size_of(const char* dtype) { return dtypes()[dtype_id(dtype)].second; }
 
 inline fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) {
-  if (before_parallel) before_parallel();
   const uint32_t hands = limit == 0 ? threads : std::min(limit, threads);
+  if (before_parallel) before_parallel(hands);
   if (hands == 1 || n <= grain) return fn(argument, 0, n, 0);
   const int64_t share = (n / grain / hands + 1) * grain;
   std::vector<std::thread> workers;

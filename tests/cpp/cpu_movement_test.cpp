@@ -73,7 +73,7 @@ TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
         const auto write = [&](int value) { std::memset(indices->bytes.data(), value, indices->bytes.size() - 64); };
         write(0);
         Array out = array("float32", {count});
-        before_parallel = [&] { write(byte); };
+        before_parallel = [&](uint32_t) { write(byte); };
         const std::string message = OneNode("take", {&x, indices}, {&out}, &attributes).run(module);
         before_parallel = nullptr;
         EXPECT_NE(message.find("is out of bounds for axis 0 with size 16"), std::string::npos) << message;

@@ -51,12 +51,20 @@ class LoaderDriverFiles : public LoaderTest {
   LoadRow row_with_floor(const std::string& floor) {
     return row_with({{{"library", "libt_driver.so.1"}, {"floor", floor}}});
   }
-  std::string state() {
-    Candidate candidate = candidate_at(root() / "libferrule-t_plain.so");
+  std::string state(const std::string& module = "t_plain") {
+    Candidate candidate = candidate_at(root() / ("libferrule-" + module + ".so"));
     TrustCheck trust(Trust::owner);
     read_candidate(candidate, trust);
-    EXPECT_TRUE(candidate.manifest) << candidate.row.reason;
+    EXPECT_FALSE(candidate.is_refused) << candidate.row.reason;
     return libraries_state(candidate);
+  }
+  bool changes_with_a_vulkan_driver(const std::string& module) {
+    const Variable data("XDG_DATA_DIRS", (folder_ / "data").string());
+    fs::remove_all(folder_ / "data");
+    const std::string before = state(module);
+    fs::create_directories(folder_ / "data/vulkan/icd.d");
+    write_file(folder_ / "data/vulkan/icd.d/t.json", "{}");
+    return state(module) != before;
   }
   const Variable path_{"LD_LIBRARY_PATH", (folder_ / "lib").string()};
 };
@@ -194,20 +202,36 @@ TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
     EXPECT_CONTAINS(driver_files_state(tools::driver_interfaces[0]), (folder / name).string() + ".json");
 }
 
-TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesThatUseVulkan) {
-  const Variable data("XDG_DATA_DIRS", (folder_ / "data").string());
-  const auto changes_with_a_driver = [&](const char* driver) {
+TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesWhoseManifestNamesVulkan) {
+  const auto changes_with = [&](const char* driver) {
     row_with({driver});
-    fs::remove_all(folder_ / "data");
-    const std::string before = state();
-    fs::create_directories(folder_ / "data/vulkan/icd.d");
-    write_file(folder_ / "data/vulkan/icd.d/t.json", "{}");
-    return state() != before;
+    return changes_with_a_vulkan_driver("t_plain");
   };
-  EXPECT_FALSE(changes_with_a_driver("libcuda.so.1"));
+  EXPECT_FALSE(changes_with("libcuda.so.1"));
   for (const char* driver : {"libvulkan.so.1", "libvulkan.1.dylib", "vulkan-1.dll"})
-    EXPECT_TRUE(changes_with_a_driver(driver)) << driver;
+    EXPECT_TRUE(changes_with(driver)) << driver;
 }
+
+#if defined(__linux__)
+TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesThatAreLinkedWithVulkan) {
+  put(root(), "t_plain");
+  EXPECT_FALSE(changes_with_a_vulkan_driver("t_plain"));
+  const fs::path module = put(root(), "t_draws");
+  EXPECT_TRUE(changes_with_a_vulkan_driver("t_draws")) << "it has no manifest";
+  write_manifest(module, {{"driver", {"libcuda.so.1"}}});
+  EXPECT_TRUE(changes_with_a_vulkan_driver("t_draws")) << "its manifest names another driver";
+}
+
+TEST_F(LoaderDriverFiles, LibrariesThatComeWithAModuleCountWithWhatTheyAreLinkedWith) {
+  put(root(), "t_lets_draw");
+  EXPECT_FALSE(changes_with_a_vulkan_driver("t_lets_draw")) << "its library is not there";
+  fs::copy_file(fs::path(FERRULE_TEST_MODULES) / "libt_drawing.so", root() / "libt_drawing.so");
+  EXPECT_TRUE(changes_with_a_vulkan_driver("t_lets_draw"));
+  const std::string before = state("t_lets_draw");
+  fs::copy_file("/proc/self/exe", root("lib") / "libvulkan.so.1");
+  EXPECT_NE(state("t_lets_draw"), before) << "the file behind the loader's name is another";
+}
+#endif
 
 TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
   const nlohmann::json good = {{"name", "a"},

@@ -49,6 +49,30 @@ def test_limit_of_threads_changes_no_result() -> None:
         set_n_threads(0)
 
 
+def test_limit_of_threads_is_kept(run_python: Callable[..., Any]) -> None:
+    """A loop that may take one thread starts none of the pool's; the first one that may take more starts them all."""
+    run_python(
+        """
+import ctypes, os
+import ferrule as fe
+backend = fe.device("cpu").backend
+set_n_threads = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(backend.proc("set_n_threads"))
+x = fe.full((256, 320), 1.5)
+fe.eval(x)
+fe.set_thread_count(4)
+before = set(os.listdir("/proc/self/task"))
+count_new = lambda: len(set(os.listdir("/proc/self/task")) - before)
+set_n_threads(1)
+fe.eval(fe.softmax(x, axis=-1))
+assert count_new() == 0, count_new()
+set_n_threads(0)
+fe.eval(fe.softmax(x, axis=-1))
+assert count_new() == 3, count_new()
+""",
+        FERRULE_THREADS="1",
+    )
+
+
 def test_function_keeps_its_backend_and_is_an_error_after_unloading(
     run_python: Callable[..., Any], null_module: Path
 ) -> None:

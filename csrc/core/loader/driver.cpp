@@ -4,6 +4,7 @@
 #include "core/loader/driver_files.h"
 #include "core/loader/run_paths.h"
 #include "core/threads/once.h"
+#include "sdk/tools/elf.h"
 #include "sdk/tools/file_bytes.h"
 #include "sdk/tools/sha256.h"
 
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #if defined(_WIN32)
@@ -129,6 +131,18 @@ bool is_of_c_library(std::string_view library) {
 }
 #endif
 
+// What the module is linked with, itself or by a library that comes with it.
+std::vector<std::string> needed_libraries(const Candidate& candidate) {
+  std::vector<std::string> needed = candidate.image.libraries;
+  for (const tools::OwnLibrary& own : candidate.libraries) {
+    tools::FileBytes file(own.path);
+    if (!file.is_open()) continue;
+    for (std::string& library : tools::ElfReader(file).read_library().libraries)
+      if (std::find(needed.begin(), needed.end(), library) == needed.end()) needed.push_back(std::move(library));
+  }
+  return needed;
+}
+
 }  // namespace
 
 std::optional<fs::path> find_library(const std::string& library) {
@@ -193,23 +207,28 @@ std::string libraries_state(const Candidate& candidate) {
                            identity->changed_ns);
     state += '\n';
   };
+  const std::vector<std::string> needed = needed_libraries(candidate);
+  std::vector<std::string> asked_for = needed;
   if (candidate.manifest)
     for (const DriverNeed& need : candidate.manifest->driver) {
       add_library(need.library, find_library(need.library));
       if (!need.version_file.empty()) state += line_about(need.version_file);
+      asked_for.push_back(need.library);
     }
-  if (const auto* driver_interface = candidate.manifest ? driver_interface_of(*candidate.manifest) : nullptr) {
+  for (const tools::DriverInterface& driver_interface : tools::driver_interfaces) {
+    const auto is_its_loader = [&](const std::string& library) { return is_loader_of(driver_interface, library); };
+    if (std::none_of(asked_for.begin(), asked_for.end(), is_its_loader)) continue;
     tools::Sha256 files;  // there may be many, and a key is bounded
-    const std::string text = driver_files_state(*driver_interface);
+    const std::string text = driver_files_state(driver_interface);
     files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-    state += fmt::format("{} {}\n", driver_interface->folder, files.finish());
+    state += fmt::format("{} {}\n", driver_interface.folder, files.finish());
   }
 #if defined(__linux__)
   for (const tools::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
   std::vector<std::string> own_folders;
   for (const fs::path& folder : folders_of_run_paths(candidate.image, candidate.real.parent_path()))
     own_folders.push_back(folder.string());
-  for (const std::string& library : candidate.image.libraries) {
+  for (const std::string& library : needed) {
     if (is_of_c_library(library)) continue;
     const auto own = find_in(own_folders, library);
     add_library(library, own ? own : find_library(library));

@@ -102,14 +102,10 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 
 }  // namespace
 
-const tools::DriverInterface* driver_interface_of(const Manifest& manifest) {
-  for (const tools::DriverInterface& driver_interface : tools::driver_interfaces)
-    for (const DriverNeed& need : manifest.driver) {
-      const std::string name = lower_case(fs::path(need.library).filename().string());
-      for (const std::string_view beginning : driver_interface.libraries)
-        if (name.starts_with(beginning)) return &driver_interface;
-    }
-  return nullptr;
+bool is_loader_of(const tools::DriverInterface& driver_interface, std::string_view library) {
+  const std::string name = lower_case(fs::path(library).filename().string());
+  return std::any_of(driver_interface.libraries.begin(), driver_interface.libraries.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
 std::vector<fs::path> places_of_driver_files(const tools::DriverInterface& driver_interface) {

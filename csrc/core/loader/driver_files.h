@@ -2,17 +2,17 @@
 // They decide what a module shows and does, and change without the loader's own library changing.
 #pragma once
 
-#include "core/registry/manifest.h"
 #include "sdk/tools/driver_interfaces.h"
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ferrule {
 
-// That of a library which the manifest names among the drivers; null when none of them is known to read such files.
-const tools::DriverInterface* driver_interface_of(const Manifest& manifest);
+// Whether a library, a name or a path, is the loader that reads the files of this interface.
+bool is_loader_of(const tools::DriverInterface& driver_interface, std::string_view library);
 
 // The places that the variables and the standards name, files and folders; they need not exist. Not those that Windows
 // keeps in its registry.

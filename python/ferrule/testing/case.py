@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Attributes = Mapping[str, Any]
 Oracle = Callable[..., Values]
+Draw = Callable[["np.random.Generator", Shape, str], Values]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Case:
 
     `oracle` takes the inputs, floating-point ones widened (dtypes.wide_of), and the attributes, and gives the truth: as
     wide for a floating-point result, else in its dtype. It is never code of ferrule's. `domains` has one for each
-    input, the last for all that follow. `family` says which shapes and attributes there are.
+    input, the last for all that follow. `family` says which shapes and attributes there are. `fill` is given the number
+    of an input and the values drawn for it, and gives what the op shall have: a mask, indices, infinities among them.
     """
 
     op: str
@@ -51,7 +53,8 @@ class Case:
     domains: tuple[Domain, ...] = (ANY,)
     variant: str = ""  # of several cases of the same op and dtypes: "tanh"
     signed_zeros: bool = True  # whether the sign of a zero is said
-    fill: Callable[[np.random.Generator, int, Problem, Values], Values] | None = None  # inputs that depend on shapes
+    fill: Callable[[np.random.Generator, int, Problem, Values], Values] | None = None  # what becomes of drawn inputs
+    left_out: Mapping[str, str] = field(default_factory=dict)  # fills of checks/ranges.py without a truth, and why
     errors: Callable[[Case], Iterable[Failing]] | None = None
 
     @property
@@ -73,11 +76,15 @@ class Case:
     def dtype(self, number: int) -> str:
         return self.dtypes[min(number, len(self.dtypes) - 1)]
 
-    def inputs(self, problem: Problem, rng: np.random.Generator) -> list[Values]:
-        """Ordinary values for a problem."""
+    def inputs(self, problem: Problem, rng: np.random.Generator, draw: Draw | None = None) -> list[Values]:
+        """Ordinary values for a problem, or floating-point ones that `draw` gives."""
         values = []
         for number, shape in enumerate(problem.shapes):
-            drawn = self.domain(number).ordinary(rng, shape, self.dtype(number))
+            dtype = self.dtype(number)
+            if draw is None or not is_floating(dtype):
+                drawn = self.domain(number).ordinary(rng, shape, dtype)
+            else:
+                drawn = draw(rng, shape, dtype).astype(numpy_dtype(dtype))
             values.append(drawn if self.fill is None else self.fill(rng, number, problem, drawn))
         return values
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ferrule.testing.dtypes import numpy_dtype
 
 VECTOR_BYTES = 64  # of the widest registers that are common; narrower ones divide it
-# The depth of a block of a matrix product, what fits into a first-level cache, a page, the reach of 16 bits.
-BLOCKS = (384, 512, 1024, 4096, 16384)
-LONGEST = 65_537
+# The depth of a block of a matrix product, and powers of two: what fits into a cache, a page, the reach of 16 bits.
+BLOCKS = (384, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
+LONGEST = BLOCKS[-1] + 1
 
 
 def around_vectors(dtypes: Sequence[str]) -> list[int]:
@@ -21,8 +21,8 @@ def around_vectors(dtypes: Sequence[str]) -> list[int]:
 
 
 def around_blocks() -> list[int]:
-    return [*(size + by for size in BLOCKS for by in (-1, 0, 1)), LONGEST]
+    return [size + by for size in BLOCKS for by in (-1, 0, 1)]
 
 
 def above_blocks() -> list[int]:
-    return [*(size + 1 for size in BLOCKS), LONGEST]
+    return [size + 1 for size in BLOCKS]

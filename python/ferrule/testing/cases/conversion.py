@@ -29,7 +29,8 @@ FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES, *BESIDE_
 # 2^53 + 1 is no float64: its neighbours are said as integers.
 # Nor are those beside a tie of each format among the large ones.
 BESIDE_LARGE_TIES = [
-    s * (2**62 + by * 2 ** (62 - digits) + off)
+    s * (2**power + by * 2 ** (power - digits) + off)
+    for power in (53, 54, 62)  # from 2^53 on a float64 loses the last digit
     for digits in (8, 24, 53)
     for by in (1, 3)
     for off in (1, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 BINARY = {"add", "bitwise_xor", "logical_xor"}  # the others have one input
 # Which results are outputs: 0 is the op's own, each further one is computed from the one before it alone, so that
 # nothing but being an output keeps it.
-LONGEST_BODY = 64
 OUTPUTS = {3: ((3,), (0, 3), (1, 2, 3), (0, 1, 2, 3)), 1: ((1,), (0, 1))}
+MOST_AXES = 8
+LONGEST_BODY = 64
 
 
 def chains_of(case: Case) -> list[tuple[str, ...]]:
@@ -36,6 +38,22 @@ def operands_of(shape: Shape) -> list[Shape]:
     return [shape[-1:], (*shape[-2:-1], *(1 for _ in shape[-1:])), (), shape]
 
 
+def wider_than(shape: Shape) -> list[Shape]:
+    """Shapes that one is broadcast to: by a further axis, and along its first axis of one element."""
+    found: list[Shape] = [(2, *shape)] if len(shape) < MOST_AXES else []
+    if 1 in shape:
+        place = shape.index(1)
+        found.append((*shape[:place], 3, *shape[place + 1 :]))
+    return found
+
+
+def to_broadcast(attempt: Attempt) -> list[Problem]:
+    """Among them one with axes of one element, as reductions keep them, along which its result is broadcast."""
+    plain, count = attempt.case.family.plain, attempt.pick(quick=1, full=10)
+    with_ones = [p for p in plain[count:] if p.attributes.get("keepdims") or any(1 in shape for shape in p.shapes)]
+    return [*plain[:count], *with_ones[:1]]
+
+
 def check(attempt: Attempt) -> None:
     refusals = []
     for number, problem in enumerate(attempt.case.family.plain[: attempt.pick(quick=2, full=10)]):
@@ -48,6 +66,9 @@ def check(attempt: Attempt) -> None:
                 break
             except Refused as refusal:
                 refusals.append(f"{problem}, then {', '.join(chain)}: {refusal}")
+    for problem in to_broadcast(attempt):
+        with contextlib.suppress(Refused):  # a device need not take what comes behind
+            _broadcast(attempt, chains_of(attempt.case)[0], problem, attempt.inputs(problem))
     if attempt.runs < 2:
         raise NotApplicable(refusals[0])
     if (attempt.case.op, *attempt.case.dtypes) == ("add", "float32", "float32"):
@@ -60,8 +81,32 @@ def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inp
     result = attempt.run(problem, inputs)
     pairs = list(zip(OUTPUTS[len(chain)], operands_of(result.shape), strict=False))
     for outputs, operand in pairs if every else pairs[-1:]:
-        other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
-        wanted = _one_after_the_other(attempt, chain, result, other)
+        _one_chain(attempt, chain, problem, inputs, result, operand, [outputs])
+
+
+def _broadcast(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
+    """The op's own result, or what one op made of it, is broadcast to the shape of what comes behind: two loops, and no
+    epilogue. The last result is the only output, and then the last one of the smaller shape is one, too."""
+    result = attempt.run(problem, inputs)
+    for operand in wider_than(result.shape)[-attempt.pick(quick=1, full=2) :]:
+        for ops in (chain, chain[1:]):
+            smaller = next(number for number, op in enumerate(ops) if op in BINARY)
+            _one_chain(attempt, ops, problem, inputs, result, operand, [(len(ops),), (smaller, len(ops))])
+
+
+def _one_chain(
+    attempt: Attempt,
+    chain: tuple[str, ...],
+    problem: Problem,
+    inputs: list[Values],
+    result: Values,
+    operand: Shape,
+    choices: list[tuple[int, ...]],
+) -> None:
+    """The op, whose `result` is known, and a chain behind it, with each choice of outputs."""
+    other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
+    wanted = _one_after_the_other(attempt, chain, result, other)
+    for outputs in choices:
         what = f"then {', '.join(chain)} with {operand}, {len(outputs)} outputs"
         # Whatever runs where: fused in a workspace as users have it, and with all temporaries in a guarded one.
         for options in ({"guard": False}, {"guard": True, "fuse": False}) if len(outputs) == 1 else ({},):

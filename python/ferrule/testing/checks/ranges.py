@@ -3,22 +3,17 @@ and infinities of both signs in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ferrule.testing.attempt import Attempt
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import FORMATS, Values, is_floating, numpy_dtype
+from ferrule.testing.case import Case, Draw
+from ferrule.testing.dtypes import FORMATS, Values, is_floating
 from ferrule.testing.values import Shape
-
-Fill = Callable[[np.random.Generator, Shape, str], Values]
 
 
 def applies(case: Case) -> bool:
-    """Of elements that nothing else depends on, the checks of values and edges have these already; where `fill` or a
-    bound on the values says what inputs there may be, there are no others."""
-    return not case.family.pointwise and case.fill is None and all(map(is_floating, case.dtypes)) and bool(case.dtypes)
+    """Of elements that nothing else depends on, the checks of values and edges have these already."""
+    return not case.family.pointwise and any(map(is_floating, case.dtypes))
 
 
 def far_from_zero(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
@@ -43,7 +38,7 @@ def both_infinities(rng: np.random.Generator, shape: Shape, dtype: str) -> Value
     return np.where(np.arange(count).reshape(shape) % 2 == 0, np.inf, -np.inf)
 
 
-FILLS: dict[str, Fill] = {
+FILLS: dict[str, Draw] = {
     "a mean far from zero": far_from_zero,
     "numbers of all sizes": of_all_sizes,
     "equal numbers": equal,
@@ -55,9 +50,5 @@ def check(attempt: Attempt) -> None:
     case = attempt.case
     for problem in (*case.family.plain[: attempt.pick(quick=5, full=20)], *case.family.large[:1]):
         for what, fill in FILLS.items():
-            rng = attempt.rng(problem, what)
-            inputs = [
-                fill(rng, shape, case.dtype(number)).astype(numpy_dtype(case.dtype(number)))
-                for number, shape in enumerate(problem.shapes)
-            ]
-            attempt.try_problem(problem, inputs, what)
+            if what not in case.left_out:
+                attempt.try_problem(problem, case.inputs(problem, attempt.rng(problem, what), fill), what)
