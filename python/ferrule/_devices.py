@@ -162,7 +162,7 @@ class Device:
         return self
 
     def supports(self, op: str, *dtypes: object) -> bool:
-        """Whether the device computes an op with inputs of these dtypes, by its own kernel or by those of which it is made."""
+        """Whether the device computes an op with inputs of these dtypes, by a kernel of its own or by several."""
         return self._handle.supports(op, dtypes)
 
     def trim(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ferrule.testing.case import Problem, all_cases
 from ferrule.testing.dtypes import FLOATS, FORMATS, numpy_dtype
-from ferrule.testing.exactness import ROUNDED, compare, round_to
+from ferrule.testing.exactness import ROUNDED, compare, round_to, spacing
 from ferrule.testing.values import patterns
 
 
@@ -49,6 +49,30 @@ def test_the_nearest_number_of_a_number_is_itself_and_of_a_half_the_even_one(dty
     assert np.isinf(round_to(beyond, dtype)).all()
     least = np.array([0.5, 0.75, 1.5, -0.5], np.longdouble) * np.longdouble(form.least)
     assert (round_to(least, dtype) == np.array([0, 1, 2, 0]) * np.longdouble(form.least)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("op", ["sqrt", "reciprocal", "divide"])
+def test_a_correctly_rounded_op_is_that_in_halves(op: str, dtype: str) -> None:
+    """Computed in float32 and rounded again: the nearest half. Half an ULP and a little more is wrong."""
+    case = all_cases()[f"{op}-{dtype}"]
+    inputs = [patterns(np.random.default_rng(number), 20_000, dtype) for number, _ in enumerate(case.dtypes)]
+    problem = Problem(tuple(x.shape for x in inputs))
+    function = {"sqrt": np.sqrt, "reciprocal": np.reciprocal, "divide": np.divide}[op]
+    with np.errstate(all="ignore"):
+        single = function(*(x.astype(np.float32) for x in inputs))
+        right = single.astype(numpy_dtype(dtype))
+    assert case.judge(problem, inputs, right).ok
+    truth = case.truth(problem, inputs)
+    with np.errstate(all="ignore"):
+        upward = right.astype(np.float64) < truth
+        bits = right.view(np.uint16)
+        beyond = np.where(upward == (right > 0), bits + 1, bits - 1).astype(np.uint16).view(right.dtype)
+        off = np.abs(beyond.astype(np.float64) - truth) / spacing(truth, dtype)
+    close = (off > 0.5) & (off < 0.51) & np.isfinite(truth)
+    assert close.any()
+    wrong = np.where(close, beyond, right)
+    assert case.judge(problem, inputs, wrong).wrong == close.sum()
 
 
 def test_a_bool_of_the_byte_2_is_wrong() -> None:
