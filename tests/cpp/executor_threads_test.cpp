@@ -16,8 +16,8 @@ namespace {
 
 using ExecutorThreads = ExecutorTest;
 
-// Kernels over half rows compute in scratch memory of the executable, a part of it for each thread of the pool; those
-// that know float32 only are given widened copies there.
+// Kernels over rows of halves compute in the scratch memory of an execution, of which each thread of the pool has a
+// part. Kernels that know float32 only, as that of attention, get widened copies there.
 TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
   constexpr int64_t rows = 256, width = 320, heads = 4, length = 96, head = 64;
   const auto halves = [&](Shape shape, unsigned seed) {
@@ -52,6 +52,7 @@ TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
     set_thread_count(4);
     std::latch start(8);
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread)
       threads.emplace_back([&] {
         start.arrive_and_wait();
