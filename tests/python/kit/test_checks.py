@@ -1,0 +1,61 @@
+"""What the kit's checks choose: shapes, sizes, values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ferrule.testing.case import all_cases
+from ferrule.testing.checks.fused import wider_than
+from ferrule.testing.checks.ranges import FILLS, applies, equal
+from ferrule.testing.dtypes import is_floating
+from ferrule.testing.families import RANK_8
+from ferrule.testing.sizes import above_blocks, around_blocks
+
+
+def test_a_result_is_broadcast_by_a_further_axis_and_along_one_of_one_element() -> None:
+    assert wider_than((5, 7)) == [(2, 5, 7)]
+    assert wider_than((4, 1, 1)) == [(2, 4, 1, 1), (4, 3, 1)]
+    assert wider_than(()) == [(2,)]
+    for shape in ((5, 7), (4, 1, 1), (), RANK_8):
+        for wider in wider_than(shape):
+            assert len(wider) <= 8
+            assert wider != shape
+            assert np.broadcast_shapes(shape, wider) == wider
+
+
+def test_sizes_lie_around_each_power_of_two_up_to_the_reach_of_16_bits() -> None:
+    wanted = {2**power + by for power in range(9, 17) for by in (-1, 0, 1)}
+    assert wanted <= set(around_blocks())
+    assert {2**power + 1 for power in range(9, 17)} <= set(above_blocks())
+
+
+@pytest.mark.parametrize("name", [name for name, case in all_cases().items() if applies(case)])
+def test_values_of_a_range_leave_masks_and_indices_as_the_case_fills_them(name: str) -> None:
+    case = all_cases()[name]
+    for problem in case.family.plain:
+        inputs = case.inputs(problem, np.random.default_rng(1), equal)
+        assert [x.shape for x in inputs] == list(problem.shapes)
+        for number, x in enumerate(inputs):
+            assert x.dtype.name == case.dtype(number)
+        if case.op == "take":
+            size = problem.shapes[0][problem.attributes["axis"]]
+            assert ((inputs[1] >= -size) & (inputs[1] < size)).all()
+        if case.variant == "adds":
+            assert np.unique(inputs[3]).size <= 2  # one number, and minus infinity
+        if (
+            is_floating(case.dtype(0))
+            and case.variant != "masked"
+            and case.op not in ("max", "min", "argmax", "argmin")
+        ):
+            assert np.unique(inputs[0]).size <= 1
+
+
+def test_a_range_that_a_case_leaves_out_is_one_of_the_checks_and_has_a_reason() -> None:
+    left_out = {name: case.left_out for name, case in all_cases().items() if case.left_out}
+    assert {case.op for name, case in all_cases().items() if name in left_out} == {
+        "prod",
+        "scaled_dot_product_attention",
+    }
+    for reasons in left_out.values():
+        assert set(reasons) < set(FILLS)
+        assert all(len(reason) > 20 for reason in reasons.values())
