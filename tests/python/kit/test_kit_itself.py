@@ -56,7 +56,7 @@ FAULTS = [
 
 @pytest.fixture
 def subject(opponents: Path) -> Iterator[Subject]:
-    found = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=5)[0]
+    found = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=60)[0]
     yield found
     found.child.close()
 
@@ -76,7 +76,8 @@ def test_a_fault_is_caught(
     opponents: Path,
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", fault)
-    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=5)[0]
+    limit = 5 if state == "hung" else 60
+    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=limit)[0]
     record = record_of(subject, case, check)
     # The module is still there for what comes next.
     after = record_of(subject, "abs-float32", "values")
