@@ -1,4 +1,4 @@
-// What ferrule.h tells of devices that work differently: on the calling thread or behind it, in host memory or not.
+// The capabilities that ferrule.h reports for devices with and without queues, and with and without host memory.
 #include "api_handles.h"
 #include "core/api/handles.h"
 #include "life_fixture.h"

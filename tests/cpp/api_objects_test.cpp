@@ -151,7 +151,7 @@ struct SharedArray {
 
 class ArrayThreads : public ApiThreads {
  protected:
-  // Of an array of twos.
+  // Calls on an array whose elements are all 2.
   std::vector<Operation<SharedArray>> operations() {
     return {
         {"retain",
@@ -242,7 +242,7 @@ TEST_F(ArrayThreads, ArrayIsComputedWhileOthersLookAtIt) {
   run_pairs(operations(), {6, 2}, [&] { return std::make_unique<SharedArray>(SharedArray{pending(ones.get())}); });
 }
 
-// What is recorded of such an array, or kept of it, is a copy, because its owner may write to the memory.
+// The owner may write to the memory, so each op and each graph that reads the array makes a copy.
 TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
   alignas(64) std::array<float, 8> twos{};
   twos.fill(2);

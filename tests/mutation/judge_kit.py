@@ -115,7 +115,7 @@ def _compare_support(subjects: list[Subject], clean: list[Subject], answer: Answ
 
 
 def _families(kernels: list[str]) -> list[str]:
-    """What kernels' names begin with: not which of a family's was chosen."""
+    """The first word of each kernel's name: variants of one kernel count as the same."""
     return [re.split(r"[._ ]", kernel)[0] for kernel in kernels]
 
 

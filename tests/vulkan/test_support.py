@@ -1,5 +1,5 @@
-"""What the module takes of the kit's cases, and with which kernels: an op that its kernel refuses is made of others, as
-right and slower, so that no other test would notice."""
+"""The Vulkan module takes the kit's cases but for elementary functions of float64, and uses its own kernels. When a
+kernel refuses an op, other ops compute it: as right, and slower, so that no other test would notice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferrule.testing.case import all_cases
 from ferrule.testing.kit import Subject, subjects_of
 from ferrule.testing.target import Target
 
-# What the name of the shader begins with, of each op that could be made of others, and of reductions.
+# How the name of the shader begins, for reductions and for ops that other ops could compute.
 SHADERS = {
     "softmax": "softmax",
     "log_softmax": "softmax",

@@ -131,7 +131,7 @@ bool is_of_c_library(std::string_view library) {
 }
 #endif
 
-// What the module is linked with, itself or by a library that comes with it.
+// The libraries that the module, or a library that comes with it, is linked with.
 std::vector<std::string> needed_libraries(const Candidate& candidate) {
   std::vector<std::string> needed = candidate.image.libraries;
   for (const tools::OwnLibrary& own : candidate.libraries) {

@@ -1,5 +1,5 @@
-"""What ferrule's own modules take, and with which kernels. The kit lists what a device does not support; of ours it is
-known."""
+"""The CPU module takes every case of the kit, each op with a kernel of its own. For modules of others, the kit only
+lists what they do not take."""
 
 from __future__ import annotations
 
