@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +31,12 @@ struct Entry {
 };
 
 // "/proc/<id>/stat": the name stands in parentheses and may hold anything, so what follows is found from its end.
+// Reading fails where the process ends after the file was opened; getline leaves the text empty then, where an iterator
+// throws.
 std::optional<Entry> entry_of(pid_t id) {
   std::ifstream file("/proc/" + std::to_string(id) + "/stat");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  std::getline(file, text, '\0');
   const std::size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
   Entry entry{{id, text.substr(open + 1, close - open - 1)}, 0, '?'};

@@ -3,7 +3,7 @@
 
 #if defined(_WIN32)
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -34,9 +34,10 @@ std::optional<std::string> PrivateFolder::read(const std::string& name, std::siz
   if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > limit || error)
     return std::nullopt;
   std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file || text.size() > limit) return std::nullopt;
-  return text;
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text || text.str().size() > limit) return std::nullopt;
+  return text.str();
 }
 
 bool PrivateFolder::write(const std::string& name, const std::string& unfinished, std::string_view text) const {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -102,7 +103,9 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
   static constinit Once<std::string> whole;
   const std::string& cache = whole.get([] {
     std::ifstream file("/etc/ld.so.cache", std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
   });
   const std::string wanted = '/' + library + '\0';
   for (std::size_t at = cache.find(wanted); at != std::string::npos; at = cache.find(wanted, at + 1)) {

@@ -7,8 +7,8 @@
 #include "ops/error.h"
 
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace ferrule {
@@ -21,10 +21,11 @@ void warn_of_damage(const std::exception& error) {
 std::set<std::string> read_list() {
   std::ifstream file(library_dir() / "own-modules.json", std::ios::binary);
   if (library_dir().empty() || !file) return {};
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::ostringstream text;
+  text << file.rdbuf();
   std::set<std::string> hashes;
   try {
-    const JsonDocument list = parse_json(text);
+    const JsonDocument list = parse_json(text.str());
     for (const auto& [name, hash] : list->at("sha256").items()) hashes.insert(hash.get<std::string>());
   } catch (const Error& error) {
     warn_of_damage(error);

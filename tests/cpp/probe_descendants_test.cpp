@@ -1,0 +1,36 @@
+// What the probe's supervisor sees of the processes below it.
+#include "probe/descendants.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace ferrule::test {
+namespace {
+
+void start_short_processes(const std::atomic<bool>& over) {
+  while (!over) {
+    const pid_t child = vfork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+  }
+}
+
+// A process may end between the opening and the reading of its file in /proc: about once in 700 looks here.
+TEST(ProbeDescendants, AProcessMayEndWhileItIsLookedAt) {
+  std::atomic<bool> over = false;
+  std::thread first([&over] { start_short_processes(over); }), second([&over] { start_short_processes(over); });
+  EXPECT_NO_THROW({
+    for (int look = 0; look < 6000; ++look) probe::descendants();
+  });
+  over = true;
+  first.join();
+  second.join();
+}
+
+}  // namespace
+}  // namespace ferrule::test
