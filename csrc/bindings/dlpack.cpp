@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace ferrule::python {
@@ -18,31 +20,47 @@ namespace {
 constexpr const char* versioned_name = "dltensor_versioned";
 constexpr const char* unversioned_name = "dltensor";
 
+// The floating dtypes that have a code of their own.
+uint8_t float_code(std::string_view name) {
+  if (name == "bfloat16") return dlpack::code_bfloat;
+  return dlpack::code_float;
+}
+
+// Nothing of a dtype that DLPack does not know.
+std::optional<dlpack::DataType> type_of(const fe_dtype_info& dtype) {
+  const auto bits = static_cast<uint8_t>(8 * dtype.block_bytes);
+  switch (dtype.dtype_class) {
+    case FE_CLASS_BOOL:
+      return dlpack::DataType{dlpack::code_bool, bits, 1};
+    case FE_CLASS_SIGNED:
+      return dlpack::DataType{dlpack::code_int, bits, 1};
+    case FE_CLASS_UNSIGNED:
+      return dlpack::DataType{dlpack::code_uint, bits, 1};
+    case FE_CLASS_FLOAT:
+      return dlpack::DataType{float_code(dtype.name), bits, 1};
+    default:
+      return std::nullopt;
+  }
+}
+
 dlpack::DataType type_of(fe_dtype dtype) {
-  const std::string name = fe_dtype_name(dtype);
-  const auto bits = static_cast<uint8_t>(8 * fe_dtype_size(dtype));
-  const uint8_t code = name == "bool"              ? dlpack::code_bool
-                       : name.starts_with("float") ? dlpack::code_float
-                       : name == "bfloat16"        ? dlpack::code_bfloat
-                       : name.starts_with("uint")  ? dlpack::code_uint
-                                                   : dlpack::code_int;
-  return {code, bits, 1};
+  const fe_dtype_info& info = *fe_dtype_info_get(dtype);
+  const std::optional<dlpack::DataType> type = type_of(info);
+  if (!type) {
+    PyErr_SetString(PyExc_BufferError, (std::string("DLPack has no type for ") + info.name).c_str());
+    throw py::error_already_set();
+  }
+  return *type;
 }
 
 fe_dtype dtype_of(dlpack::DataType type) {
-  const char* const kind = type.code == dlpack::code_int      ? "int"
-                           : type.code == dlpack::code_uint   ? "uint"
-                           : type.code == dlpack::code_float  ? "float"
-                           : type.code == dlpack::code_bfloat ? "bfloat"
-                           : type.code == dlpack::code_bool   ? "bool"
-                                                              : "?";
-  std::string name = kind;
-  if (type.code != dlpack::code_bool) name += std::to_string(type.bits);
-  const fe_dtype dtype = type.lanes == 1 ? fe_dtype_by_name(name.c_str()) : 0;
-  if (dtype == 0 || fe_dtype_size(dtype) * 8 != type.bits)
-    raise(FE_INVALID_ARGUMENT, "from_dlpack: dtype " + name + " with " + std::to_string(type.lanes) +
-                                   " lanes and code " + std::to_string(type.code) + " is not supported");
-  return dtype;
+  for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
+    if (const auto own = type_of(*info);
+        own && own->code == type.code && own->bits == type.bits && own->lanes == type.lanes)
+      return dtype;
+  raise(FE_INVALID_ARGUMENT, "from_dlpack: a dtype of code " + std::to_string(type.code) + ", " +
+                                 std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +
+                                 " lanes is not supported");
 }
 
 // What lives as long as an exported tensor: the array, or a copy of its bytes.
@@ -156,7 +174,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   memory.shape = tensor.shape;
   std::vector<int64_t> strides;
   if (tensor.strides != nullptr) {
-    const auto item = static_cast<int64_t>(fe_dtype_size(memory.dtype));
+    const auto item = static_cast<int64_t>(fe_dtype_info_get(memory.dtype)->block_bytes);
     const std::vector<int64_t> shape(tensor.shape, tensor.shape == nullptr ? nullptr : tensor.shape + tensor.ndim);
     const bool is_empty = shape.empty() || std::find(shape.begin(), shape.end(), 0) != shape.end();
     for (int32_t axis = 0; axis < tensor.ndim; ++axis) {

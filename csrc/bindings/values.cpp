@@ -89,8 +89,6 @@ std::string attribute_json(const std::string& name, py::handle value) {
   raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is a " + std::string(Py_TYPE(object)->tp_name));
 }
 
-bool is_floating(const std::string& dtype) { return dtype.starts_with("float") || dtype == "bfloat16"; }
-
 // NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
 py::object named_dtype(const char* name) {
   if (std::string_view(name) != "bfloat16") return py::dtype::from_args(py::str(name));
@@ -106,6 +104,31 @@ py::object named_dtype(const char* name) {
 template <class T>
 void store(fe_scalar& scalar, T value) {
   std::memcpy(scalar.bytes, &value, sizeof value);
+}
+
+void store_uint64(fe_scalar& scalar, py::handle value) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!index) throw py::error_already_set();
+  const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    raise(FE_INVALID_ARGUMENT, shown(index) + " does not fit into uint64");
+  }
+  store(scalar, static_cast<uint64_t>(number));
+}
+
+void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dtype) {
+  const bool is_unsigned = dtype.dtype_class == FE_CLASS_UNSIGNED;
+  const auto bits = static_cast<int>(8 * dtype.block_bytes);
+  if (is_unsigned && bits == 64) return store_uint64(scalar, value);
+  const int64_t number = integer_of(value);
+  const int64_t lowest = is_unsigned ? 0 : bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
+  const int64_t highest = is_unsigned  ? (int64_t{1} << bits) - 1
+                          : bits == 64 ? INT64_MAX
+                                       : (int64_t{1} << (bits - 1)) - 1;
+  if (number < lowest || number > highest)
+    raise(FE_INVALID_ARGUMENT, std::to_string(number) + " does not fit into " + dtype.name);
+  std::memcpy(scalar.bytes, &number, dtype.block_bytes);  // little-endian, as every machine that ferrule runs on
 }
 
 }  // namespace
@@ -149,41 +172,31 @@ std::vector<int64_t> shape_of(py::handle sizes) {
 
 fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
   fe_scalar scalar{};
-  const std::string name = fe_dtype_name(dtype) == nullptr ? "" : fe_dtype_name(dtype);
-  if (name == "bool") {
-    const int truth = PyObject_IsTrue(value.ptr());
-    if (truth < 0) throw py::error_already_set();
-    store(scalar, static_cast<uint8_t>(truth));
-  } else if (is_floating(name)) {
-    const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred() != nullptr) {
-      if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
-      PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into " + name);
+  const fe_dtype_info* const info = fe_dtype_info_get(dtype);
+  const std::string name = info == nullptr ? "" : info->name;
+  switch (info == nullptr ? static_cast<uint32_t>(FE_CLASS_COUNT) : info->dtype_class) {
+    case FE_CLASS_BOOL: {
+      const int truth = PyObject_IsTrue(value.ptr());
+      if (truth < 0) throw py::error_already_set();
+      store(scalar, static_cast<uint8_t>(truth));
+      break;
     }
-    check(fe_scalar_from(dtype, number, &scalar));
-  } else if (name == "uint64") {
-    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!index) throw py::error_already_set();
-    const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      raise(FE_INVALID_ARGUMENT, shown(index) + " does not fit into uint64");
+    case FE_CLASS_FLOAT: {
+      const double number = PyFloat_AsDouble(value.ptr());
+      if (number == -1 && PyErr_Occurred() != nullptr) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+        PyErr_Clear();
+        raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into " + name);
+      }
+      check(fe_scalar_from(dtype, number, &scalar));
+      break;
     }
-    store(scalar, static_cast<uint64_t>(number));
-  } else {
-    const std::size_t size = fe_dtype_size(dtype);
-    if (size == 0 || size > 8) raise(FE_INVALID_ARGUMENT, "dtype '" + name + "' has no scalars");
-    const int64_t number = integer_of(value);
-    const bool is_unsigned = name.starts_with('u');
-    const int bits = static_cast<int>(8 * size);
-    const int64_t lowest = is_unsigned ? 0 : bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
-    const int64_t highest = is_unsigned  ? (int64_t{1} << bits) - 1
-                            : bits == 64 ? INT64_MAX
-                                         : (int64_t{1} << (bits - 1)) - 1;
-    if (number < lowest || number > highest)
-      raise(FE_INVALID_ARGUMENT, std::to_string(number) + " does not fit into " + name);
-    std::memcpy(scalar.bytes, &number, size);  // little-endian, as every machine that ferrule runs on
+    case FE_CLASS_UNSIGNED:
+    case FE_CLASS_SIGNED:
+      store_integer(scalar, value, *info);
+      break;
+    default:
+      raise(FE_INVALID_ARGUMENT, "dtype '" + name + "' has no scalars");
   }
   return scalar;
 }

@@ -34,9 +34,9 @@ struct Case {
 
 template <class Function>
 bool any_attribute(Spoilt& s, AttributeKind kind, Function spoil) {
-  for (uint32_t i = 0; i < s.op.attribute_count; ++i) {
-    if (s.op.attributes[i].kind != kind) continue;
-    spoil(s.graph.attribute(s.op.attributes[i]), s.op.attributes[i]);
+  for (const sdk::AttributeInfo& attribute : s.op.attributes) {
+    if (attribute.kind != kind) continue;
+    spoil(s.graph.attribute(attribute), attribute);
     return true;
   }
   return false;
@@ -61,7 +61,7 @@ void set_shape(Spoilt& s, uint32_t value, int64_t rows, int64_t columns) {
   s.graph.shape(value)[0] = rows;
   s.graph.shape(value)[1] = s.graph.strides(value)[0] = columns;
   s.graph.strides(value)[1] = 1;
-  s.graph.storage(value).size = static_cast<uint64_t>(rows * columns) * dtype_size(changed.dtype);
+  s.graph.storage(value).size = static_cast<uint64_t>(fe_bytes_of(dtype_info(changed.dtype), rows * columns));
 }
 
 // An axis out of range in the attribute of either kind.
@@ -117,7 +117,7 @@ const std::vector<Case>& cases() {
        [](Spoilt& s) {
          uint32_t promoted = 0, last = 0;
          for (uint32_t i = 0; i < s.inputs; ++i)
-           if (s.op.inputs[std::min(i, s.op.most_inputs - 1)].promoted) ++promoted, last = i;
+           if (s.op.inputs[std::min<size_t>(i, s.op.inputs.size() - 1)].promoted) ++promoted, last = i;
          if (promoted < 2) return false;
          change_dtype(s, last, other_dtype(s.sample.inputs[last].dtype));
          return true;
@@ -125,7 +125,7 @@ const std::vector<Case>& cases() {
       {"forbidden_dtype", "inputs of a dtype that the op does not take",
        [](Spoilt& s) {
          for (size_t dtype = 0; dtype < std::size(sdk::dtype_table); ++dtype) {
-           if (s.inputs == 0 || (s.op.inputs[0].dtypes >> dtype & 1) != 0) continue;
+           if (s.inputs == 0 || s.op.inputs[0].dtypes.contains(dtype)) continue;
            for (uint32_t i = 0; i <= s.inputs; ++i) change_dtype(s, i, sdk::dtype_table[dtype].name);
            return true;
          }
@@ -140,7 +140,7 @@ const std::vector<Case>& cases() {
       {"too_many_inputs", "an input more than the op has",
        [](Spoilt& s) {
          if (s.op.variadic) return false;
-         s.graph.node().input_count = s.op.most_inputs + 1;
+         s.graph.node().input_count = static_cast<uint32_t>(s.op.inputs.size()) + 1;
          return true;
        }},
       {"no_output", "a node without an output",
@@ -383,11 +383,11 @@ const std::vector<Case>& cases() {
       {"attributes_null", "null for the attributes",
        [](Spoilt& s) {
          s.graph.node().attributes = nullptr;
-         return s.op.attribute_count > 0;
+         return !s.op.attributes.empty();
        }},
       {"attributes_too_short", "attributes that end after their struct_size",
        [](Spoilt& s) {
-         if (s.op.attribute_count == 0) return false;
+         if (s.op.attributes.empty()) return false;
          s.graph.attributes_size() = sizeof(size_t);
          return true;
        }},

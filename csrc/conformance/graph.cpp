@@ -21,7 +21,7 @@ void put(std::vector<char>& bytes, size_t offset, const Field& field) {
 }  // namespace
 
 uint64_t byte_size(const TensorSample& type) {
-  return static_cast<uint64_t>(count_of(type.shape)) * dtype_size(dtype_id(type.dtype));
+  return static_cast<uint64_t>(fe_bytes_of(dtype_info(dtype_id(type.dtype)), count_of(type.shape)));
 }
 
 uint32_t Graph::add_storage(fe_storage_kind kind, uint64_t size) {
@@ -69,9 +69,9 @@ uint32_t Graph::add_node(fe_op op, const std::vector<uint32_t>& inputs, const st
 }
 
 void Graph::set_attributes(uint32_t node, const sdk::OpInfo& op, std::span<const AttributeValue> values) {
-  if (op.attribute_count == 0) return;
+  if (op.attributes.empty()) return;
   std::vector<char>& bytes = attributes_[node];
-  const sdk::AttributeInfo& last = op.attributes[op.attribute_count - 1];
+  const sdk::AttributeInfo& last = op.attributes.back();
   const size_t size = (size_t{last.offset} + last.size + 7) / 8 * 8;
   bytes.resize(size);
   put(bytes, 0, size);
@@ -101,6 +101,9 @@ void Graph::set_attributes(uint32_t node, const sdk::OpInfo& op, std::span<const
         put(bytes, info.offset, fe_int64_list{list.empty() ? nullptr : list.data(), list.size()});
         break;
       }
+      case sdk::AttributeKind::reals:
+        put(bytes, info.offset, fe_float64_list{&value.real, 1});
+        break;
     }
   }
   nodes_[node].attributes = bytes.data();

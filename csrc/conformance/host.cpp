@@ -107,7 +107,18 @@ const char* dtype_name(fe_dtype dtype) {
              ? sdk::dtype_table[dtype - first_dtype].name
              : nullptr;
 }
-size_t dtype_size(fe_dtype dtype) { return dtype_name(dtype) ? sdk::dtype_table[dtype - first_dtype].size : 0; }
+const fe_dtype_info* dtype_info(fe_dtype dtype) {
+  static const auto infos = [] {
+    std::array<fe_dtype_info, std::size(sdk::dtype_table)> table{};
+    for (size_t i = 0; i < table.size(); ++i) {
+      const sdk::DTypeInfo& row = sdk::dtype_table[i];
+      table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.dtype_class), row.block_elements,
+                  row.block_bytes};
+    }
+    return table;
+  }();
+  return dtype_name(dtype) ? &infos[dtype - first_dtype] : nullptr;
+}
 
 const fe_host& host() {
   static const fe_host table = [] {
@@ -122,7 +133,7 @@ const fe_host& host() {
     h.op_name = op_name;
     h.dtype_id = dtype_id;
     h.dtype_name = dtype_name;
-    h.dtype_size = dtype_size;
+    h.dtype_info = dtype_info;
     h.parallel_for = parallel_for;
     h.thread_count = [] { return threads; };
     h.device_added = [](fe_module_backend*) {};

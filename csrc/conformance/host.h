@@ -16,7 +16,7 @@ fe_op op_id(const char* name);
 const char* op_name(fe_op op);
 fe_dtype dtype_id(const char* name);
 const char* dtype_name(fe_dtype dtype);
-size_t dtype_size(fe_dtype dtype);
+const fe_dtype_info* dtype_info(fe_dtype dtype);
 
 // Errors created and not yet released, and releases of what was no error.
 size_t live_errors();

@@ -41,10 +41,7 @@ const char* dtype_name(fe_dtype dtype) {
   return row != nullptr ? row->name : nullptr;
 }
 
-size_t dtype_size(fe_dtype dtype) {
-  const DTypeRow* row = find_dtype(dtype);
-  return row != nullptr ? row->size : 0;
-}
+const fe_dtype_info* dtype_info(fe_dtype dtype) { return info_of(dtype); }
 
 fe_error* run_in_parallel(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) {
   return parallel_for(n, grain, limit, fn, argument);
@@ -71,7 +68,7 @@ constexpr fe_host table = {
     .op_name = op_name,
     .dtype_id = dtype_id,
     .dtype_name = dtype_name,
-    .dtype_size = dtype_size,
+    .dtype_info = dtype_info,
     .parallel_for = run_in_parallel,
     .thread_count = threads,
     .device_added = device_added,

@@ -4,6 +4,8 @@
 
 #include <ferrule/cpp/op_info.hpp>
 
+#include <fmt/ranges.h>
+
 #include <cstring>
 
 namespace ferrule::ops {
@@ -25,6 +27,8 @@ FieldLayout layout_of(AttributeType type) {
       return {sizeof(const char*), alignof(const char*)};
     case AttributeType::integers:
       return {sizeof(fe_int64_list), alignof(fe_int64_list)};
+    case AttributeType::reals:
+      return {sizeof(fe_float64_list), alignof(fe_float64_list)};
     case AttributeType::dtype:
       return {sizeof(fe_dtype), alignof(fe_dtype)};
   }
@@ -60,6 +64,8 @@ Attribute default_value_of(const AttributeRow& row) {
       return std::string(row.string_default);
     case AttributeType::integers:
       return std::vector<int64_t>();
+    case AttributeType::reals:
+      return std::vector<double>();
     case AttributeType::dtype:
       return DType::none;
   }
@@ -78,6 +84,8 @@ const char* description_of(AttributeType type) {
       return "a string";
     case AttributeType::integers:
       return "a list of integers";
+    case AttributeType::reals:
+      return "a list of numbers";
     case AttributeType::dtype:
       return "a dtype";
   }
@@ -96,6 +104,8 @@ const char* name_of(AttributeType type) {
       return "str";
     case AttributeType::integers:
       return "list of int";
+    case AttributeType::reals:
+      return "list of float";
     case AttributeType::dtype:
       return "dtype";
   }
@@ -112,12 +122,10 @@ std::string to_string(const Attribute& value) {
       return std::get<bool>(value) ? "true" : "false";
     case AttributeType::string:
       return fmt::format("'{}'", std::get<std::string>(value));
-    case AttributeType::integers: {
-      std::string text = "[";
-      for (int64_t item : std::get<std::vector<int64_t>>(value))
-        text += fmt::format("{}{}", text.size() > 1 ? ", " : "", item);
-      return text + "]";
-    }
+    case AttributeType::integers:
+      return fmt::format("[{}]", fmt::join(std::get<std::vector<int64_t>>(value), ", "));
+    case AttributeType::reals:
+      return fmt::format("[{}]", fmt::join(std::get<std::vector<double>>(value), ", "));
     case AttributeType::dtype: {
       const DType dtype = std::get<DType>(value);
       return dtype == DType::none ? "none" : ferrule::name_of(dtype);
@@ -144,6 +152,9 @@ Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>
     const AttributeType type = row.attributes[i].type;
     if (type == AttributeType::real && std::holds_alternative<int64_t>(attribute.value))
       values[i] = static_cast<double>(std::get<int64_t>(attribute.value));
+    else if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute.value);
+             type == AttributeType::reals && integers)
+      values[i] = std::vector<double>(integers->begin(), integers->end());
     else if (attribute.value.index() != static_cast<std::size_t>(type))
       fail_argument("{}: {} must be {}, not {}", row.name, attribute.name, description_of(type),
                     to_string(attribute.value));
@@ -201,6 +212,11 @@ PackedAttributes::PackedAttributes(const Row& row, Attributes values) {
       case AttributeType::integers: {
         const auto& list = std::get<std::vector<int64_t>>(value);
         write(at, fe_int64_list{list.data(), list.size()});
+        break;
+      }
+      case AttributeType::reals: {
+        const auto& list = std::get<std::vector<double>>(value);
+        write(at, fe_float64_list{list.data(), list.size()});
         break;
       }
       case AttributeType::dtype:

@@ -17,9 +17,9 @@ struct Row;
 struct AttributeRow;
 
 // Order equals that of Attribute's alternatives.
-enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype };
+enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype, reals };
 
-using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType>;
+using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType, std::vector<double>>;
 using Attributes = std::vector<Attribute>;
 
 const char* name_of(AttributeType type);
@@ -35,6 +35,7 @@ class AttributeReader {
   bool boolean(std::string_view name) const { return std::get<bool>(at(name)); }
   const std::string& string(std::string_view name) const { return std::get<std::string>(at(name)); }
   const std::vector<int64_t>& integers(std::string_view name) const { return std::get<std::vector<int64_t>>(at(name)); }
+  const std::vector<double>& reals(std::string_view name) const { return std::get<std::vector<double>>(at(name)); }
   DType dtype(std::string_view name) const { return std::get<DType>(at(name)); }
 
  private:
@@ -52,12 +53,13 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// The row's attributes in order: those given, else the defaults. Integers serve for reals. Throws invalid_argument for
-// an unknown name (listing the known ones), a wrong type or a missing value.
+// The row's attributes in order: those given, else the defaults. Integers serve for reals, also in lists. Throws
+// invalid_argument for an unknown name (listing the known ones), a wrong type or a missing value.
 Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given);
 
 // The attributes as the C struct of ops.h, whose layout is: size_t struct_size, then the fields in order with natural
-// alignment (int64_t, double, int32_t for bool, const char*, fe_int64_list, fe_dtype). Movable, not copyable.
+// alignment (int64_t, double, int32_t for bool, const char*, fe_int64_list, fe_float64_list, fe_dtype). Movable, not
+// copyable.
 class PackedAttributes {
  public:
   PackedAttributes() = default;

@@ -21,6 +21,7 @@ void write_default(const AttributeRow& attribute, JsonText& json) {
       json.value(attribute.string_default);
       break;
     case AttributeType::integers:
+    case AttributeType::reals:
       json.begin_array().end_array();
       break;
     case AttributeType::dtype:

@@ -17,22 +17,33 @@ int rank_of_kind(DType dtype) {
   }
 }
 
-DType signed_of_size(std::size_t size) {
+DType signed_of_size(int64_t bytes) {
   for (const DTypeRow& row : dtype_rows)
-    if (row.kind == FE_CLASS_SIGNED && row.size == size) return row.dtype;
+    if (row.kind == FE_CLASS_SIGNED && row.block_bytes == bytes) return row.dtype;
   return DType::none;
 }
 
+constexpr auto infos = [] {
+  std::array<fe_dtype_info, dtype_rows.size()> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const DTypeRow& row = dtype_rows[i];
+    table[i] = {sizeof(fe_dtype_info), row.name, static_cast<uint32_t>(row.kind), row.block_elements, row.block_bytes};
+  }
+  return table;
+}();
+
 }  // namespace
+
+const fe_dtype_info* info_of(fe_dtype id) { return find_dtype(id) ? &infos[id - 1] : nullptr; }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (rank_of_kind(a) != rank_of_kind(b)) return rank_of_kind(a) > rank_of_kind(b) ? a : b;
   if (is_half(a) && is_half(b)) return DType::float32;
-  if (class_of(a) == class_of(b)) return size_of(a) > size_of(b) ? a : b;
+  if (class_of(a) == class_of(b)) return block_bytes(a) > block_bytes(b) ? a : b;
   const DType unsigned_one = class_of(a) == FE_CLASS_UNSIGNED ? a : b;
   const DType signed_one = class_of(a) == FE_CLASS_UNSIGNED ? b : a;
-  return signed_of_size(std::max(size_of(signed_one), 2 * size_of(unsigned_one)));
+  return signed_of_size(std::max(block_bytes(signed_one), 2 * block_bytes(unsigned_one)));
 }
 
 }  // namespace ferrule

@@ -31,24 +31,25 @@ enum class DType : fe_dtype {
 struct DTypeRow {
   DType dtype;
   const char* name;
-  std::size_t size;  // bytes of one element
   fe_dtype_class kind;
+  uint32_t block_elements;
+  uint32_t block_bytes;
 };
 
 inline constexpr std::array<DTypeRow, 13> dtype_rows = {{
-    {DType::boolean, "bool", 1, FE_CLASS_BOOL},
-    {DType::int8, "int8", 1, FE_CLASS_SIGNED},
-    {DType::int16, "int16", 2, FE_CLASS_SIGNED},
-    {DType::int32, "int32", 4, FE_CLASS_SIGNED},
-    {DType::int64, "int64", 8, FE_CLASS_SIGNED},
-    {DType::uint8, "uint8", 1, FE_CLASS_UNSIGNED},
-    {DType::uint16, "uint16", 2, FE_CLASS_UNSIGNED},
-    {DType::uint32, "uint32", 4, FE_CLASS_UNSIGNED},
-    {DType::uint64, "uint64", 8, FE_CLASS_UNSIGNED},
-    {DType::float32, "float32", 4, FE_CLASS_FLOAT},
-    {DType::float64, "float64", 8, FE_CLASS_FLOAT},
-    {DType::float16, "float16", 2, FE_CLASS_FLOAT},
-    {DType::bfloat16, "bfloat16", 2, FE_CLASS_FLOAT},
+    {DType::boolean, "bool", FE_CLASS_BOOL, 1, 1},
+    {DType::int8, "int8", FE_CLASS_SIGNED, 1, 1},
+    {DType::int16, "int16", FE_CLASS_SIGNED, 1, 2},
+    {DType::int32, "int32", FE_CLASS_SIGNED, 1, 4},
+    {DType::int64, "int64", FE_CLASS_SIGNED, 1, 8},
+    {DType::uint8, "uint8", FE_CLASS_UNSIGNED, 1, 1},
+    {DType::uint16, "uint16", FE_CLASS_UNSIGNED, 1, 2},
+    {DType::uint32, "uint32", FE_CLASS_UNSIGNED, 1, 4},
+    {DType::uint64, "uint64", FE_CLASS_UNSIGNED, 1, 8},
+    {DType::float32, "float32", FE_CLASS_FLOAT, 1, 4},
+    {DType::float64, "float64", FE_CLASS_FLOAT, 1, 8},
+    {DType::float16, "float16", FE_CLASS_FLOAT, 1, 2},
+    {DType::bfloat16, "bfloat16", FE_CLASS_FLOAT, 1, 2},
 }};
 
 // The row of a dtype, or nullptr when the id is none of ours.
@@ -62,14 +63,33 @@ constexpr const DTypeRow* find_dtype(std::string_view name) {
 }
 constexpr const DTypeRow& row_of(DType dtype) { return dtype_rows[static_cast<fe_dtype>(dtype) - 1]; }
 constexpr const char* name_of(DType dtype) { return row_of(dtype).name; }
-constexpr std::size_t size_of(DType dtype) { return row_of(dtype).size; }
 constexpr fe_dtype_class class_of(DType dtype) { return row_of(dtype).kind; }
 constexpr bool is_floating(DType dtype) { return class_of(dtype) == FE_CLASS_FLOAT; }
 // Stored in 16 bits and computed in float32.
-constexpr bool is_half(DType dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
+constexpr bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
 }
+
+// The bytes of an element of a plain dtype; of a block dtype, those of a block.
+constexpr int64_t block_bytes(DType dtype) { return row_of(dtype).block_bytes; }
+constexpr int64_t block_elements(DType dtype) { return row_of(dtype).block_elements; }
+// Bytes of elements that are whole blocks; of a negative number of elements, as an offset may be, negative.
+constexpr int64_t bytes_of(DType dtype, int64_t elements) {
+  return elements / block_elements(dtype) * block_bytes(dtype);
+}
+// Elements of whole blocks that take up `bytes`.
+constexpr int64_t elements_in(DType dtype, uint64_t bytes) {
+  return static_cast<int64_t>(bytes) / block_bytes(dtype) * block_elements(dtype);
+}
+// A block lies at a multiple of this many bytes: the largest power of two that divides its size.
+constexpr uint64_t alignment_of(DType dtype) {
+  const auto bytes = static_cast<uint64_t>(block_bytes(dtype));
+  return bytes & (~bytes + 1);
+}
+
+// The row as the interface has it; nullptr when the id is none of ours.
+const fe_dtype_info* info_of(fe_dtype id);
 
 // The common dtype of two arrays. Within a kind the table of the Python array API standard (2024.12); across kinds,
 // which it leaves open, the higher kind's dtype (bool < integer < floating); of the two halves, of which neither holds

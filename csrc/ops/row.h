@@ -107,8 +107,8 @@ struct Call {
 using ResultRule = void (*)(Inference&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
-inline constexpr std::size_t max_inputs = 4;
-inline constexpr std::size_t max_attributes = 6;
+inline constexpr std::size_t max_inputs = 64;
+inline constexpr std::size_t max_attributes = 16;
 
 struct Row {
   const char* name = nullptr;

@@ -1,6 +1,7 @@
 #include "ops/tensor_type.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ferrule {
 namespace {
@@ -33,17 +34,19 @@ int64_t element_count(const Shape& shape) {
   return is_empty(shape) ? 0 : extent;
 }
 
-Reach checked_reach(const Shape& shape, const Strides& strides, int64_t unit) {
+Reach reach_of(const Shape& shape, const Strides& strides, int64_t unit) {
   Reach reach;
+  const int64_t most = INT64_MAX / unit;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int64_t stride = strides[axis], steps = std::max<int64_t>(shape[axis] - 1, 0);
-    if (stride > INT64_MAX / unit || stride < -(INT64_MAX / unit)) fail_reach(shape, strides);
+    if (stride > most || stride < -most) fail_reach(shape, strides);
     const int64_t distance = stride < 0 ? -stride : stride;
-    if (steps != 0 && distance > INT64_MAX / unit / steps) fail_reach(shape, strides);
+    if (steps != 0 && distance > most / steps) fail_reach(shape, strides);
     int64_t& side = stride < 0 ? reach.before : reach.after;
-    if (distance * steps > INT64_MAX / unit - 1 - reach.before - reach.after) fail_reach(shape, strides);
+    if (distance * steps > most - 1 - reach.before - reach.after) fail_reach(shape, strides);
     side += distance * steps;
   }
+  if (is_empty(shape)) return {};
   return reach;
 }
 
@@ -101,9 +104,47 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
 std::string to_string(const TensorType& type) { return name_of(type.dtype) + to_string(type.shape); }
 
 int64_t byte_count(const TensorType& type) {
-  const int64_t bytes =
-      checked_product(checked_extent(type.shape), static_cast<int64_t>(size_of(type.dtype)), type.shape);
+  const int64_t extent = checked_extent(type.shape), whole = block_elements(type.dtype);
+  if (whole != 1 && (type.shape.rank() == 0 || type.shape[type.shape.rank() - 1] % whole != 0))
+    fail_argument("{}: the last axis of {} is a whole number of blocks of {} elements", to_string(type),
+                  name_of(type.dtype), whole);
+  const int64_t bytes = checked_product(std::max<int64_t>(extent / whole, 1), block_bytes(type.dtype), type.shape);
   return is_empty(type.shape) ? 0 : bytes;
+}
+
+Strides byte_strides_of(DType dtype, const Strides& strides) {
+  Strides bytes = strides;
+  const int last = block_elements(dtype) == 1 ? -1 : strides.rank() - 1;
+  for (int axis = 0; axis < strides.rank(); ++axis)
+    bytes[axis] = axis == last ? block_bytes(dtype) : bytes_of(dtype, strides[axis]);
+  return bytes;
+}
+
+void gather(const std::byte* first, const TensorType& type, const Strides& byte_strides, std::byte* to) {
+  if (is_empty(type.shape)) return;
+  const auto bytes = static_cast<std::size_t>(block_bytes(type.dtype));
+  const int last = type.shape.rank() - 1;
+  const int64_t row = last < 0 ? 1 : type.shape[last] / block_elements(type.dtype);
+  const int64_t step = last < 0 ? 0 : byte_strides[last];
+  const bool is_run = row == 1 || step == block_bytes(type.dtype);
+  Dims index;
+  index.resize(std::max(last, 0));
+  for (;;) {
+    if (is_run) {
+      std::memcpy(to, first, static_cast<std::size_t>(row) * bytes);
+      to += static_cast<std::size_t>(row) * bytes;
+    } else {
+      for (int64_t i = 0; i < row; ++i, to += bytes) std::memcpy(to, first + i * step, bytes);
+    }
+    int axis = last - 1;
+    for (; axis >= 0; --axis) {
+      if (++index[axis] < type.shape[axis]) break;
+      index[axis] = 0;
+      first -= (type.shape[axis] - 1) * byte_strides[axis];
+    }
+    if (axis < 0) return;
+    first += byte_strides[axis];
+  }
 }
 
 }  // namespace ferrule

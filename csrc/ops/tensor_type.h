@@ -54,12 +54,13 @@ using Strides = Dims;  // in elements
 // Number of elements; throws invalid_argument when a size is negative, or when the product of those that are not zero
 // does not fit 63 bits.
 int64_t element_count(const Shape& shape);
-// How far strided elements lie before and after the first one, in the strides' unit.
+// How far strided elements lie before and after the one at index (0, ..., 0), in the strides' unit: that one is at
+// `before` of a range of `before + 1 + after`. Of an array without elements both are 0.
 struct Reach {
   int64_t before = 0, after = 0;
 };
-// Throws invalid_argument when `before` + 1 + `after` elements, or one stride, times `unit` do not fit 63 bits.
-Reach checked_reach(const Shape& shape, const Strides& strides, int64_t unit);
+// Throws invalid_argument when `before` + 1 + `after`, or one stride, times `unit` do not fit 63 bits.
+Reach reach_of(const Shape& shape, const Strides& strides, int64_t unit = 1);
 // Strides of a C-contiguous array whose element_count fits.
 Strides contiguous_strides(const Shape& shape);
 // True when strides address the elements of a C-contiguous array (axes of size one are free, as is an empty array).
@@ -80,7 +81,12 @@ struct TensorType {
 
 // "float32(2, 3)".
 std::string to_string(const TensorType& type);
-// Bytes of a contiguous array of this type; throws as element_count does.
+// Bytes of a contiguous array of this type; throws as element_count does, and when the last axis of a block dtype is
+// not whole blocks.
 int64_t byte_count(const TensorType& type);
+// The same strides in bytes; that of the last axis of a block dtype leads from block to block.
+Strides byte_strides_of(DType dtype, const Strides& strides);
+// Copies strided elements of any strides (in bytes) and alignment, one after the other.
+void gather(const std::byte* first, const TensorType& type, const Strides& byte_strides, std::byte* to);
 
 }  // namespace ferrule

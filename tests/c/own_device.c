@@ -106,7 +106,7 @@ static int supports(fe_module_device *device, const fe_graph_view *view, uint32_
   const fe_host *const host = ((machine *)(void *)device)->host;
   const fe_node *const asked = view->nodes[node];
   const fe_value *const result = view->values[asked->outputs[0]];
-  out->contiguous_inputs = 3;
+  for (uint32_t i = 0; i < out->input_count; ++i) fe_input_requirement_at(out, i)->layout = FE_LAYOUT_CONTIGUOUS;
   out->kernel = "add";
   out->reason = "this device only adds float32 arrays of one shape";
   if (asked->op != host->op_id("add") || asked->body || asked->input_count != 2) return 0;
@@ -118,7 +118,7 @@ static int supports(fe_module_device *device, const fe_graph_view *view, uint32_
   return view->storages[result->storage]->kind == FE_STORAGE_OUTPUT;
 }
 static fe_error *compile(fe_module_device *device, const fe_graph_view *view, fe_module_executable **out) {
-  fe_requirements needs;
+  fe_requirements needs = {sizeof needs, NULL, 0, 0, NULL, NULL};
   addition *made;
   const fe_node *const node = view->nodes[0];
   if (view->node_count != 1 || !supports(device, view, 0, &needs)) return refused(FE_UNSUPPORTED, "it adds, once");

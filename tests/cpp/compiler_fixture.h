@@ -22,7 +22,7 @@ struct FakeDevice {
   bool takes_epilogues = true;             // bodies behind matmul and reductions
   bool takes_bodies = true;                // fused nodes
   std::set<std::string> wants_contiguous;  // ops whose operands must all be contiguous
-  std::set<std::string> wants_innermost;   // ops whose operands must have innermost stride 1
+  std::set<std::string> wants_rows;        // ops whose operands must have innermost stride 1
   std::set<std::string> refuses_strides;   // ops that it refuses where an operand is not contiguous
   std::set<std::string> wants_aligned;     // ops whose operands must begin at a multiple of 16 bytes
   bool packs = false;                      // matmul's second operand, where it is constant
@@ -73,9 +73,12 @@ struct FakeTable {
       out->reason = "the test reads rows";
       return 0;
     }
-    if (fake.wants_contiguous.contains(op)) out->contiguous_inputs = (1u << node.input_count) - 1;
-    if (fake.wants_innermost.contains(op)) out->innermost_inputs = (1u << node.input_count) - 1;
-    if (fake.wants_aligned.contains(op)) out->alignment = 16;
+    for (uint32_t i = 0; i < out->input_count; ++i) {
+      fe_input_requirement& input = *fe_input_requirement_at(out, i);
+      if (fake.wants_contiguous.contains(op)) input.layout = FE_LAYOUT_CONTIGUOUS;
+      if (fake.wants_rows.contains(op)) input.layout = FE_LAYOUT_ROWS;
+      if (fake.wants_aligned.contains(op)) input.alignment = 16;
+    }
     return 1;
   }
 

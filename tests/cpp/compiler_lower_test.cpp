@@ -100,7 +100,7 @@ TEST_F(CompilerLower, AKernelThatRefusesItsCopiesTooIsAnError) {
 }
 
 TEST_F(CompilerLower, InnermostContiguityAloneLeavesOuterStridesAlone) {
-  of_first.wants_innermost = {"softmax"};
+  of_first.wants_rows = {"softmax"};
   const ValueId x = input({4, 6});
   const ValueId rows = add("slice", {x}, {{"starts", List{0, 2}}, {"sizes", List{2, 3}}, {"steps", List{2, 1}}});
   const ValueId columns = add("slice", {x}, {{"starts", List{0, 0}}, {"sizes", List{4, 3}}, {"steps", List{1, 2}}});

@@ -179,7 +179,7 @@ class CompilerRandom : public CompilerTest {
     for (FakeDevice* device : {&of_first, &of_second})
       for (const char* op : {"matmul", "sum", "concat", "fused", "add"}) {
         if (one_in(4)) device->wants_contiguous.insert(op);
-        if (one_in(4)) device->wants_innermost.insert(op);
+        if (one_in(4)) device->wants_rows.insert(op);
       }
     of_first.takes_epilogues = !one_in(3);
   }

@@ -1,6 +1,8 @@
 // A host of our own, and the CPU modules of this build that the machine can run.
 #pragma once
 
+#include "ops/dtype.h"
+
 #include <dlfcn.h>
 #include <ferrule/backend.h>
 #include <gtest/gtest.h>
@@ -29,12 +31,6 @@ inline uint32_t threads = 1;
 // what another thread might do at that moment.
 inline std::function<void(uint32_t)> before_parallel;
 
-inline const std::vector<std::pair<const char*, size_t>>& dtypes() {
-  static const std::vector<std::pair<const char*, size_t>> rows = {
-      {"", 0},       {"bool", 1},   {"int8", 1},   {"int16", 2},   {"int32", 4},   {"int64", 8},   {"uint8", 1},
-      {"uint16", 2}, {"uint32", 4}, {"uint64", 8}, {"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}};
-  return rows;
-}
 inline std::vector<std::string>& op_names() {
   static std::vector<std::string> names = {""};
   return names;
@@ -47,11 +43,10 @@ inline fe_op op_id(const char* name) {
   return static_cast<fe_op>(names.size() - 1);
 }
 inline fe_dtype dtype_id(const char* name) {
-  for (size_t i = 1; i < dtypes().size(); ++i)
-    if (std::string(dtypes()[i].first) == name) return static_cast<fe_dtype>(i);
-  return 0;
+  const ferrule::DTypeRow* const row = ferrule::find_dtype(std::string_view(name));
+  return row ? static_cast<fe_dtype>(row->dtype) : 0;
 }
-inline size_t size_of(const char* dtype) { return dtypes()[dtype_id(dtype)].second; }
+inline size_t size_of(const char* dtype) { return ferrule::info_of(dtype_id(dtype))->block_bytes; }
 
 inline fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) {
   const uint32_t hands = limit == 0 ? threads : std::min(limit, threads);
@@ -84,8 +79,8 @@ inline const fe_host& host() {
     h.op_id = op_id;
     h.op_name = [](fe_op op) { return op_names().at(op).c_str(); };
     h.dtype_id = dtype_id;
-    h.dtype_name = [](fe_dtype dtype) { return dtypes().at(dtype).first; };
-    h.dtype_size = [](fe_dtype dtype) { return dtypes().at(dtype).second; };
+    h.dtype_name = [](fe_dtype dtype) { return ferrule::info_of(dtype) ? ferrule::info_of(dtype)->name : nullptr; };
+    h.dtype_info = ferrule::info_of;
     h.parallel_for = parallel_for;
     h.thread_count = [] { return threads; };
     return h;

@@ -15,7 +15,9 @@ namespace ferrule::test {
 
 inline const char* const op_names[] = {"", "add", "silu"};
 inline const char* const dtype_names[] = {"", "float32", "int64"};
-inline const size_t dtype_sizes[] = {0, 4, 8};
+inline constexpr fe_dtype_info dtype_infos[] = {{},
+                                                {sizeof(fe_dtype_info), "float32", FE_CLASS_FLOAT, 1, 4},
+                                                {sizeof(fe_dtype_info), "int64", FE_CLASS_SIGNED, 1, 8}};
 
 template <size_t count>
 uint32_t id_of(const char* const (&names)[count], const char* name) {
@@ -37,7 +39,7 @@ inline const fe_host& fake_host() {
     slots.op_name = [](fe_op op) { return op_names[op]; };
     slots.dtype_id = [](const char* name) { return id_of(dtype_names, name); };
     slots.dtype_name = [](fe_dtype dtype) { return dtype_names[dtype]; };
-    slots.dtype_size = [](fe_dtype dtype) { return dtype_sizes[dtype]; };
+    slots.dtype_info = [](fe_dtype dtype) { return &dtype_infos[dtype]; };
     slots.thread_count = [] { return 1u; };
     slots.parallel_for = [](int64_t n, int64_t grain, uint32_t, fe_range_function function, void* argument) {
       fe_error* error = nullptr;
@@ -70,7 +72,7 @@ struct OneNode {
                      static_cast<uint32_t>(i < inputs ? FE_STORAGE_INPUT : FE_STORAGE_OUTPUT),
                      i,
                      0,
-                     static_cast<uint64_t>(count) * fake_host().dtype_size(fake_host().dtype_id(dtype)),
+                     static_cast<uint64_t>(fe_bytes_of(fake_host().dtype_info(fake_host().dtype_id(dtype)), count)),
                      64,
                      -1,
                      0};

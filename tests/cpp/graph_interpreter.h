@@ -254,7 +254,7 @@ class PlanInterpreter {
 
  private:
   static char* at(char* base, const Plan::Output& output) {
-    return base + output.offset * static_cast<int64_t>(size_of(output.type.dtype));
+    return base + bytes_of(output.type.dtype, output.offset);
   }
   char* constant(uint32_t index) const {
     const View& view = plan_.constants[index].view;
@@ -270,15 +270,15 @@ class PlanInterpreter {
   char* lowest(uint32_t slot) {
     const Slot& s = plan_.slots[slot];
     int64_t before = 0;
-    if (s.kind == Slot::Kind::input) before = elements_before(s.type.shape, plan_.input_strides[s.index]);
+    if (s.kind == Slot::Kind::input) before = reach_of(s.type.shape, plan_.input_strides[s.index]).before;
     if (s.kind == Slot::Kind::constant && !s.prepared)
-      before = elements_before(s.type.shape, plan_.constants[s.index].view.strides);
-    return pointer(slot) - before * static_cast<int64_t>(size_of(s.type.dtype));
+      before = reach_of(s.type.shape, plan_.constants[s.index].view.strides).before;
+    return pointer(slot) - bytes_of(s.type.dtype, before);
   }
   static Dense read(const char* base, const TensorType& type, const Strides& strides) {
     Dense out{type, {}};
     for_each_index(type.shape, [&](const Dims& index) {
-      const char* from = base + place_of(index, strides) * static_cast<int64_t>(size_of(type.dtype));
+      const char* from = base + bytes_of(type.dtype, place_of(index, strides));
       float narrow;
       double wide;
       if (type.dtype == DType::float32)
@@ -295,7 +295,7 @@ class PlanInterpreter {
         std::memcpy(to, &narrow, sizeof narrow);
       else
         std::memcpy(to, &element, sizeof element);
-      to += size_of(from.type.dtype);
+      to += block_bytes(from.type.dtype);
     }
   }
 
@@ -320,7 +320,7 @@ class PlanInterpreter {
         const fe_value& value = *view.values[node.inputs[i]];
         const TensorType type = type_of(value);
         const Strides strides(std::span<const int64_t>(value.strides, static_cast<std::size_t>(value.rank)));
-        inputs.push_back(read(base(value) + value.offset * static_cast<int64_t>(size_of(type.dtype)), type, strides));
+        inputs.push_back(read(base(value) + bytes_of(type.dtype, value.offset), type, strides));
         check_apart(view, value, node);
       }
       const std::vector<Dense> outputs = compute(view, node, inputs);

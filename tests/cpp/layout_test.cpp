@@ -102,12 +102,13 @@ TEST(Layout, AttributesLieWhereTheSnapshotSaysAndAreOfItsRevision) {
   };
   std::size_t index = 0;
   for (const ferrule::sdk::OpInfo& op : ferrule::sdk::op_table)
-    for (uint32_t i = 0; i < op.attribute_count; ++i, ++index) {
-      ASSERT_LT(index, std::size(rows)) << op.name << "." << op.attributes[i].name << " is not in it: run ./dev abi";
+    for (const ferrule::sdk::AttributeInfo& attribute : op.attributes) {
+      ASSERT_LT(index, std::size(rows)) << op.name << "." << attribute.name << " is not in it: run ./dev abi";
       EXPECT_STREQ(op.name, rows[index].op);
-      EXPECT_STREQ(op.attributes[i].name, rows[index].name);
-      EXPECT_EQ(op.attributes[i].offset, rows[index].offset) << op.name << "." << op.attributes[i].name;
-      EXPECT_EQ(op.attributes[i].since, rows[index].since) << op.name << "." << op.attributes[i].name;
+      EXPECT_STREQ(attribute.name, rows[index].name);
+      EXPECT_EQ(attribute.offset, rows[index].offset) << op.name << "." << attribute.name;
+      EXPECT_EQ(attribute.since, rows[index].since) << op.name << "." << attribute.name;
+      ++index;
     }
   EXPECT_EQ(index, std::size(rows));
 }

@@ -115,15 +115,15 @@ TEST(Ops, NegativeAndOverflowingSizesOfEmptyShapesAreRefused) {
 }
 
 TEST(Ops, StridesThatReachFurtherThanMemoryAreRefused) {
-  const Reach reach = checked_reach({3, 4}, {-10, 2}, 8);
+  const Reach reach = reach_of({3, 4}, {-10, 2}, 8);
   EXPECT_EQ(reach.before, 20);
   EXPECT_EQ(reach.after, 6);
   constexpr int64_t most = INT64_MAX / 8;
-  EXPECT_EQ(checked_reach({2}, {most - 1}, 8).after, most - 1);
-  EXPECT_THROW(checked_reach({2}, {most}, 8), Error);
-  EXPECT_THROW(checked_reach({3}, {int64_t{1} << 62}, 1), Error);
-  EXPECT_THROW(checked_reach({2, 2}, {int64_t{1} << 61, -(int64_t{1} << 61)}, 2), Error);
-  EXPECT_THROW(checked_reach({1}, {INT64_MIN}, 1), Error);
+  EXPECT_EQ(reach_of({2}, {most - 1}, 8).after, most - 1);
+  EXPECT_THROW(reach_of({2}, {most}, 8), Error);
+  EXPECT_THROW(reach_of({3}, {int64_t{1} << 62}, 1), Error);
+  EXPECT_THROW(reach_of({2, 2}, {int64_t{1} << 61, -(int64_t{1} << 61)}, 2), Error);
+  EXPECT_THROW(reach_of({1}, {INT64_MIN}, 1), Error);
 }
 
 TEST(Ops, SliceThatLeavesItsArrayIsRefusedEvenWhenItsExtentOverflows) {

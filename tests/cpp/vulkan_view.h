@@ -36,7 +36,7 @@ inline const fe_host& naming_host() {
     slots.op_name = [](fe_op op) { return planned_ops[op].c_str(); };
     slots.dtype_id = [](const char* name) { return dtype_id(name); };
     slots.dtype_name = [](fe_dtype dtype) { return find_dtype(dtype)->name; };
-    slots.dtype_size = [](fe_dtype dtype) { return find_dtype(dtype)->size; };
+    slots.dtype_info = [](fe_dtype dtype) { return info_of(dtype); };
     return slots;
   }();
   return host;

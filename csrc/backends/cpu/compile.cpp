@@ -249,7 +249,6 @@ bool widen(KernelStep& step) {
   const auto scratch_for = [&](const Operand& operand) {
     Address at;
     at.kind = Address::in_scratch;
-    at.item_size = 4;
     at.bytes = static_cast<int64_t>(bytes);
     bytes += aligned(static_cast<uint64_t>(element_count(operand)) * 4);
     return at;
@@ -378,8 +377,10 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
   shift_scratch(*step);
   choice.support.kernel = kernel->name;
   choice.support.revision = kernel->revision;
-  choice.support.contiguous_inputs = kernel->contiguous_inputs;
-  choice.support.innermost_inputs = kernel->innermost_inputs;
+  for (uint32_t i = 0; i < std::size(kernel->layouts); ++i) {
+    if (kernel->layouts[i] == FE_LAYOUT_CONTIGUOUS) choice.support.contiguous_inputs.add(i);
+    if (kernel->layouts[i] == FE_LAYOUT_ROWS) choice.support.row_inputs.add(i);
+  }
   choice.step = std::move(step);
   return choice;
 }

@@ -104,8 +104,7 @@ struct Kernel {
   uint32_t revision = 1;     // of the op
   // What it takes. `dtypes` is about input 0, `accepts` about everything else.
   DTypes dtypes = ~DTypes{0};
-  uint32_t contiguous_inputs = 0;  // bit i: input i must be C-contiguous
-  uint32_t innermost_inputs = 0;   // bit i: input i must have innermost stride 1
+  fe_layout layouts[4] = {};  // that it reads of inputs 0 to 3; of any other input it reads any
   bool takes_epilogue = false;
   bool (*accepts)(const Call& call) = nullptr;
   uint64_t (*scratch_size)(const Call& call) = nullptr;

@@ -49,7 +49,7 @@ Memory::Memory(const fe_execution& execution) : execution_(&execution), thread_l
 
 char* Memory::operator()(const Address& address) const {
   int64_t at = address.bytes;
-  if (address.offset_slot >= 0) at += execution_->offsets[address.offset_slot] * address.item_size;
+  if (address.offset_slot >= 0) at += fe_bytes_of(address.dtype, execution_->offsets[address.offset_slot]);
   switch (address.kind) {
     case FE_STORAGE_TEMPORARY:
       return workspace_ + at;
@@ -64,7 +64,7 @@ Operand operand_of(const fe_graph_view& view, uint32_t index) {
   const fe_value& value = *view.values[index];
   Operand operand{};
   operand.dtype = dtype_from(value.dtype);
-  operand.item_size = static_cast<uint8_t>(sdk::host->dtype_size(value.dtype));
+  operand.item_size = static_cast<uint8_t>(sdk::host->dtype_info(value.dtype)->block_bytes);
   operand.rank = value.rank;
   std::copy_n(value.shape, value.rank, operand.shape);
   std::copy_n(value.strides, value.rank, operand.strides);
@@ -79,8 +79,8 @@ Address address_of(const fe_graph_view& view, uint32_t index) {
   address.kind = storage.kind;
   address.binding = storage.binding;
   address.offset_slot = value.offset_slot;
-  address.item_size = static_cast<uint8_t>(sdk::host->dtype_size(value.dtype));
-  address.bytes = value.offset * address.item_size;
+  address.dtype = sdk::host->dtype_info(value.dtype);
+  address.bytes = fe_bytes_of(address.dtype, value.offset);
   if (storage.kind == FE_STORAGE_TEMPORARY) address.bytes += static_cast<int64_t>(storage.offset);
   // A prepared form is bound as it is: it begins where the core put it.
   if (storage.prepared != 0) {

@@ -18,7 +18,7 @@ struct Address {
   uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch
   uint32_t binding = 0;
   int32_t offset_slot = -1;
-  uint8_t item_size = 0;
+  const fe_dtype_info* dtype = nullptr;
   int64_t bytes = 0;  // from the storage's first
 
   static constexpr uint32_t in_scratch = 100;

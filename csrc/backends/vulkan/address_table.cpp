@@ -15,10 +15,10 @@ AddressTable::AddressTable(const fe_graph_view& view) : scalar_count_(view.scala
   for (uint32_t i = 0; i < view.value_count; ++i) {
     const fe_value& value = *view.values[i];
     const fe_storage& storage = *view.storages[value.storage];
-    const uint64_t item_size = sdk::host->dtype_size(value.dtype);
+    const fe_dtype_info* const dtype = sdk::host->dtype_info(value.dtype);
     const uint64_t begin = storage.kind == FE_STORAGE_TEMPORARY ? storage.offset : 0;
     values_.push_back({static_cast<fe_storage_kind>(storage.kind), storage.binding,
-                       begin + static_cast<uint64_t>(value.offset) * item_size, value.offset_slot, item_size});
+                       begin + static_cast<uint64_t>(fe_bytes_of(dtype, value.offset)), value.offset_slot, dtype});
     if (storage.kind != FE_STORAGE_TEMPORARY && storage.kind != FE_STORAGE_SCALAR) bindings_.insert(storage.binding);
   }
 }
@@ -37,7 +37,7 @@ std::vector<std::byte> AddressTable::filled(const fe_execution& execution, uint6
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const Value& value = values_[i];
     const int64_t moved = value.offset_slot >= 0 ? execution.offsets[value.offset_slot] : 0;
-    put(i, storage_of(value) + value.offset + static_cast<uint64_t>(moved) * value.item_size);
+    put(i, storage_of(value) + value.offset + static_cast<uint64_t>(fe_bytes_of(value.dtype, moved)));
   }
   put(scratch_index(), execution.scratch ? address_of(execution.scratch, execution.scratch_offset) : 0);
   put(fault_index(), fault);

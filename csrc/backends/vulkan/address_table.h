@@ -32,7 +32,7 @@ class AddressTable {
     uint32_t binding;
     uint64_t offset;  // bytes from the storage's beginning; of temporaries, from the workspace's
     int32_t offset_slot;
-    uint64_t item_size;
+    const fe_dtype_info* dtype;
   };
   uint64_t scalars_at() const { return 8 * (values_.size() + 2); }
 

@@ -179,7 +179,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
     if (!base)
       fail(FE_UNSUPPORTED, "host_pointer: {} lies on {}, which the host cannot reach", to_string(of.type()),
            of.device()->name());
-    *out = static_cast<std::byte*>(base) + view.offset * static_cast<int64_t>(size_of(of.type().dtype));
+    *out = static_cast<std::byte*>(base) + bytes_of(of.type().dtype, view.offset);
   });
 }
 

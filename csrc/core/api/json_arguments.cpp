@@ -34,6 +34,15 @@ ops::Attribute attribute(const ops::Row& op, const ops::AttributeRow& row, const
       for (const json& item : value) list.push_back(integer(op, row, item));
       return list;
     }
+    case ops::AttributeType::reals: {
+      if (!value.is_array()) wrong(op, row, value);
+      std::vector<double> list;
+      for (const json& item : value) {
+        if (!item.is_number()) wrong(op, row, value);
+        list.push_back(item.get<double>());
+      }
+      return list;
+    }
     case ops::AttributeType::dtype: {
       if (!value.is_string()) wrong(op, row, value);
       const DTypeRow* const dtype = find_dtype(std::string_view(value.get_ref<const std::string&>()));

@@ -48,10 +48,7 @@ const char* fe_dtype_name(fe_dtype dtype) {
   const DTypeRow* const row = find_dtype(dtype);
   return row ? row->name : nullptr;
 }
-size_t fe_dtype_size(fe_dtype dtype) {
-  const DTypeRow* const row = find_dtype(dtype);
-  return row ? row->size : 0;
-}
+const fe_dtype_info* fe_dtype_info_get(fe_dtype dtype) { return info_of(dtype); }
 
 fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes, size_t count, int* out) {
   return guarded([&] {

@@ -13,20 +13,19 @@ bool innermost_is_contiguous(const Operand& operand) {
 }
 
 bool is_aligned(const Operand& operand, const Graph& graph, uint64_t alignment) {
-  if (alignment <= size_of(operand.type.dtype)) return true;
-  const auto bytes = static_cast<uint64_t>(operand.offset) * size_of(operand.type.dtype);
+  if (alignment <= alignment_of(operand.type.dtype)) return true;
+  const auto bytes = static_cast<uint64_t>(bytes_of(operand.type.dtype, operand.offset));
   return graph.values[operand.root].kind == ValueKind::result && alignment <= 64 && bytes % alignment == 0;
 }
 
 // Why the operand needs a copy for this answer; empty when it does not.
 std::string unmet(const SupportAnswer& answer, std::size_t index, const Operand& operand, const Graph& graph) {
-  const uint32_t bit = index < 32 ? uint32_t{1} << index : 0;
-  if ((answer.contiguous_inputs & bit) != 0 && !is_contiguous(operand.type.shape, operand.strides))
+  const auto [layout, alignment] = answer.inputs[index];
+  if (layout == FE_LAYOUT_CONTIGUOUS && !is_contiguous(operand.type.shape, operand.strides))
     return "the kernel reads contiguous memory";
-  if ((answer.innermost_inputs & bit) != 0 && !innermost_is_contiguous(operand))
+  if (layout == FE_LAYOUT_ROWS && !innermost_is_contiguous(operand))
     return "the kernel reads rows of contiguous memory";
-  if (!is_aligned(operand, graph, answer.alignment))
-    return fmt::format("the kernel needs {}-byte alignment", answer.alignment);
+  if (!is_aligned(operand, graph, alignment)) return fmt::format("the kernel needs {}-byte alignment", alignment);
   return {};
 }
 

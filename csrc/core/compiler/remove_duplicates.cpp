@@ -1,6 +1,7 @@
 #include "core/compiler/passes.h"
 #include "core/compiler/rewrite.h"
 
+#include <algorithm>
 #include <bit>
 #include <unordered_map>
 
@@ -9,27 +10,30 @@ namespace {
 
 void mix(std::size_t& hash, std::size_t value) { hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2); }
 
+std::size_t hash_of(double value) { return std::bit_cast<uint64_t>(value); }
+template <class T>
+std::size_t hash_of(const T& value) {
+  return std::hash<T>{}(value);
+}
+template <class T>
+std::size_t hash_of(const std::vector<T>& list) {
+  std::size_t hash = list.size();
+  for (const T& item : list) mix(hash, hash_of(item));
+  return hash;
+}
 std::size_t hash_of(const ops::Attribute& attribute) {
-  return std::visit(
-      [](const auto& value) -> std::size_t {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-          std::size_t hash = value.size();
-          for (int64_t item : value) mix(hash, static_cast<std::size_t>(item));
-          return hash;
-        } else if constexpr (std::is_same_v<T, double>) {
-          return std::bit_cast<uint64_t>(value);
-        } else {
-          return std::hash<T>{}(value);
-        }
-      },
-      attribute);
+  return std::visit([](const auto& value) { return hash_of(value); }, attribute);
 }
 
 // Bit for bit: 0.0 and -0.0 differ, NaN equals itself.
+bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 bool same(const ops::Attribute& a, const ops::Attribute& b) {
-  if (a.index() == b.index() && std::holds_alternative<double>(a))
-    return std::bit_cast<uint64_t>(std::get<double>(a)) == std::bit_cast<uint64_t>(std::get<double>(b));
+  if (a.index() != b.index()) return false;
+  if (const double* const real = std::get_if<double>(&a)) return same_bits(*real, std::get<double>(b));
+  if (const auto* const reals = std::get_if<std::vector<double>>(&a)) {
+    const auto& other = std::get<std::vector<double>>(b);
+    return std::equal(reals->begin(), reals->end(), other.begin(), other.end(), same_bits);
+  }
   return a == b;
 }
 

@@ -173,9 +173,8 @@ class Splitter {
     const ValueId root = operand.root;
     if (const auto found = b.storages.find(root); found != b.storages.end()) return found->second;
     const ValueInfo& info = graph_.values[root];
-    const uint64_t item = size_of(info.type.dtype);
-    const uint64_t bytes = reach_of(whole(graph_, root));
-    fe_storage storage{0, 0, 0, 0, bytes, item, -1, 0};
+    const uint64_t bytes = bytes_reached(whole(graph_, root));
+    fe_storage storage{0, 0, 0, 0, bytes, alignment_of(info.type.dtype), -1, 0};
     if (is_dropped(root)) {
       storage.kind = FE_STORAGE_TEMPORARY;
     } else if (info.kind == ValueKind::scalar) {
@@ -241,8 +240,8 @@ class Splitter {
         const View& constant = graph_.constant_info[info.index].view;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
         const auto node = static_cast<uint32_t>(i - range.begin);
-        const int64_t first = constant.offset - elements_before(info.type.shape, constant.strides);
-        const auto offset = static_cast<uint64_t>(first) * size_of(info.type.dtype);
+        const int64_t first = constant.offset - reach_of(info.type.shape, constant.strides).before;
+        const auto offset = static_cast<uint64_t>(bytes_of(info.type.dtype, first));
         std::shared_ptr<Storage> packed = prepared_constant(device, view, node, k, constant.storage, offset);
         if (!packed) continue;
         auto [found, fresh] = prepared_slots_.emplace(packed.get(), 0);

@@ -40,10 +40,9 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
   uint32_t bindings = 0, scalars = 0;
   std::vector<uint32_t> inputs, outputs;
   const auto add = [&](const Operand& operand, fe_storage_kind kind) {
-    const uint64_t item = size_of(operand.type.dtype);
     const bool scalar = kind == FE_STORAGE_SCALAR;
-    const uint32_t storage = view.add_storage(
-        {0, static_cast<uint32_t>(kind), scalar ? scalars++ : bindings++, 0, reach_of(operand), item, -1, 0});
+    const uint32_t storage = view.add_storage({0, static_cast<uint32_t>(kind), scalar ? scalars++ : bindings++, 0,
+                                               bytes_reached(operand), alignment_of(operand.type.dtype), -1, 0});
     Operand placed = operand;
     placed.offset += elements_before(operand);
     return view.add_value(placed, storage, -1);
@@ -74,8 +73,9 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   const Live asking = device.live("a graph that is being compiled");
   OwnedView view;
   fill(view, node, graph);
-  fe_requirements requirements{};
-  requirements.struct_size = sizeof requirements;
+  std::vector<fe_input_requirement> asked(node.inputs.size(), {sizeof(fe_input_requirement), FE_LAYOUT_ANY, 0});
+  fe_requirements requirements{
+      sizeof requirements, asked.data(), static_cast<uint32_t>(asked.size()), 0, nullptr, nullptr};
   SupportAnswer answer;
   int supported = 0;
   {
@@ -85,9 +85,7 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   }
   if (supported < 0) fail_to_answer(node, device, -supported, requirements.reason);
   answer.supported = supported > 0;
-  answer.contiguous_inputs = requirements.contiguous_inputs;
-  answer.innermost_inputs = requirements.innermost_inputs;
-  answer.alignment = requirements.alignment;
+  for (const fe_input_requirement& input : asked) answer.inputs.push_back({input.layout, input.alignment});
   if (requirements.kernel) answer.kernel = requirements.kernel;
   if (requirements.reason) answer.reason = requirements.reason;
   return answers_.emplace(std::move(key), std::move(answer)).first->second;

@@ -3,15 +3,22 @@
 
 #include "core/compiler/lowered.h"
 
+#include <ferrule/backend.h>
+
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace ferrule {
 
+struct InputRequirement {
+  uint32_t layout = FE_LAYOUT_ANY;
+  uint64_t alignment = 0;
+};
+
 struct SupportAnswer {
   bool supported = false;
-  uint32_t contiguous_inputs = 0, innermost_inputs = 0;
-  uint64_t alignment = 0;
+  std::vector<InputRequirement> inputs;
   std::string kernel, reason;
 };
 

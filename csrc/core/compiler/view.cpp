@@ -8,26 +8,15 @@ namespace ferrule {
 
 const fe_graph_view& view_of(const OwnedView& view) { return view.view(); }
 
-int64_t elements_before(const Shape& shape, const Strides& strides) {
-  int64_t before = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (shape[axis] == 0) return 0;
-    if (strides[axis] < 0) before -= (shape[axis] - 1) * strides[axis];
-  }
-  return before;
-}
-
 int64_t elements_before(const Operand& operand) {
-  return std::max<int64_t>(0, elements_before(operand.type.shape, operand.strides) - operand.offset);
+  return std::max<int64_t>(0, reach_of(operand.type.shape, operand.strides).before - operand.offset);
 }
 
-uint64_t reach_of(const Operand& operand) {
-  int64_t last = operand.offset + elements_before(operand);
-  for (int axis = 0; axis < operand.type.shape.rank(); ++axis) {
-    if (operand.type.shape[axis] == 0) return 0;
-    if (operand.strides[axis] > 0) last += (operand.type.shape[axis] - 1) * operand.strides[axis];
-  }
-  return last < 0 ? 0 : static_cast<uint64_t>(last + 1) * size_of(operand.type.dtype);
+uint64_t bytes_reached(const Operand& operand) {
+  if (element_count(operand.type.shape) == 0) return 0;
+  const Reach reach = reach_of(operand.type.shape, operand.strides);
+  const int64_t first = std::max(operand.offset, reach.before);
+  return static_cast<uint64_t>(bytes_of(operand.type.dtype, first + reach.after + 1));
 }
 
 uint32_t OwnedView::add_storage(fe_storage storage) {

@@ -61,13 +61,11 @@ class OwnedView {
   fe_graph_view view_{};
 };
 
-// Elements that lie before the one at index (0, ..., 0), which negative strides lead to: a storage begins at the
-// lowest.
-int64_t elements_before(const Shape& shape, const Strides& strides);
-// The same for an operand that begins `offset` elements behind its storage's first: those that lie before the latter.
+// Elements of an operand that lie before its storage's first, `offset` elements behind which it begins: negative
+// strides lead to them. A storage begins at the lowest.
 int64_t elements_before(const Operand& operand);
 
 // Bytes from the lowest element of a storage to the end of the operand's last.
-uint64_t reach_of(const Operand& operand);
+uint64_t bytes_reached(const Operand& operand);
 
 }  // namespace ferrule

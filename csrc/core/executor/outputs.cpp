@@ -69,8 +69,8 @@ void Run::bind_output(const Slot& slot, TypedView& bound) {
       fail_argument("output {} has {} bytes, but its memory has {}", slot.index, bytes, memory.size);
     const uint64_t alignment = device->properties().borrow_alignment;
     const auto address = reinterpret_cast<uintptr_t>(memory.pointer);
-    const bool is_aligned =
-        alignment != 0 && address % alignment == 0 && bytes % alignment == 0 && address % size_of(slot.type.dtype) == 0;
+    const bool is_aligned = alignment != 0 && address % alignment == 0 && bytes % alignment == 0 &&
+                            address % alignment_of(slot.type.dtype) == 0;
     if (device->is_host() && device->table().buffer_borrow && is_aligned && !is_read(memory)) {
       auto storage = Storage::borrow(device, memory.pointer, bytes, FE_ACCESS_READ_WRITE, nullptr);
       bound = {slot.type, {std::move(storage), 0, contiguous_strides(slot.type.shape)}};
@@ -94,7 +94,7 @@ TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const
 
 TypedView Run::scalar_output(const Plan::Output& output) const {
   TypedView result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
-  write_from_host(result, scalar(output.index).bytes, size_of(output.type.dtype));
+  write_from_host(result, scalar(output.index).bytes, static_cast<uint64_t>(block_bytes(output.type.dtype)));
   result.type = output.type;
   result.view.strides = output.strides;
   return result;

@@ -98,8 +98,7 @@ TypedView Run::written_array(const std::shared_ptr<Device>& device, const Tensor
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   if (!parts_.guard || bytes == 0) return new_array(device, type);
   const Guards::Room room = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)));
-  const auto offset = static_cast<int64_t>(room.offset / size_of(type.dtype));
-  return {type, {room.storage, offset, contiguous_strides(type.shape)}};
+  return {type, {room.storage, elements_in(type.dtype, room.offset), contiguous_strides(type.shape)}};
 }
 
 Guards::Room Run::room(const std::shared_ptr<Device>& device, uint64_t size, const char* what) {
@@ -189,8 +188,8 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
       continue;
     }
     binding.buffer = bound.view.storage->buffer();
-    const int64_t before = slot.prepared ? 0 : elements_before(bound.type.shape, bound.view.strides);
-    binding.offset = static_cast<uint64_t>(bound.view.offset - before) * size_of(bound.type.dtype);
+    const int64_t before = slot.prepared ? 0 : reach_of(bound.type.shape, bound.view.strides).before;
+    binding.offset = static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.view.offset - before));
     binding.generation = bound.view.storage->generation();
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());

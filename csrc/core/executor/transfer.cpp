@@ -10,42 +10,6 @@
 namespace ferrule {
 namespace {
 
-// The lowest and one past the highest element that a view of at least one element touches.
-std::pair<int64_t, int64_t> touched(const TypedView& view) {
-  int64_t low = view.view.offset, high = view.view.offset;
-  for (int axis = 0; axis < view.type.shape.rank(); ++axis) {
-    const int64_t reach = (view.type.shape[axis] - 1) * view.view.strides[axis];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high + 1};
-}
-
-// Elements of a strided array one after the other, as runs of bytes along the last axis.
-void gather(const std::byte* first, const Shape& shape, const Strides& strides, std::size_t item, std::byte* to) {
-  const int rank = shape.rank();
-  if (rank == 0) {
-    std::memcpy(to, first, item);
-    return;
-  }
-  const int64_t row = shape[rank - 1], step = strides[rank - 1];
-  Dims index;
-  index.resize(rank);
-  for (;;) {
-    int64_t at = 0;
-    for (int axis = 0; axis + 1 < rank; ++axis) at += index[axis] * strides[axis];
-    const std::byte* from = first + at * static_cast<int64_t>(item);
-    if (step == 1) {
-      std::memcpy(to, from, static_cast<std::size_t>(row) * item);
-      to += static_cast<std::size_t>(row) * item;
-    } else {
-      for (int64_t i = 0; i < row; ++i, to += item) std::memcpy(to, from + i * step * static_cast<int64_t>(item), item);
-    }
-    int axis = rank - 2;
-    while (axis >= 0 && ++index[axis] == shape[axis]) index[axis--] = 0;
-    if (axis < 0) return;
-  }
-}
-
 // `owner` keeps the host's memory alive; memory without one is the caller's.
 void read_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, void* to, uint64_t size,
                 const std::shared_ptr<const void>& owner = nullptr) {
@@ -69,7 +33,7 @@ void write_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, const
                });
 }
 
-uint64_t byte_offset(const TypedView& of) { return static_cast<uint64_t>(of.view.offset) * size_of(of.type.dtype); }
+uint64_t byte_offset(const TypedView& of) { return static_cast<uint64_t>(bytes_of(of.type.dtype, of.view.offset)); }
 
 }  // namespace
 
@@ -78,28 +42,29 @@ void read_to_host(const TypedView& from, void* to, uint64_t size) {
   if (size != bytes)
     fail_argument("{} has {} bytes, but the memory to read it into has {}", to_string(from.type), bytes, size);
   if (bytes == 0) return;
-  const std::size_t item = size_of(from.type.dtype);
   const Storage& storage = *from.view.storage;
   storage.device()->open();  // throws when it is lost or another process's: not even its memory can be looked at then
   if (is_contiguous(from.type.shape, from.view.strides)) {
-    const uint64_t offset = static_cast<uint64_t>(from.view.offset) * item;
+    const uint64_t offset = byte_offset(from);
     if (storage.host_pointer())
       std::memcpy(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
     else
       read_bytes(from.view.storage, offset, to, bytes);
     return;
   }
+  const DType dtype = from.type.dtype;
+  const Strides byte_strides = byte_strides_of(dtype, from.view.strides);
+  auto* const target = static_cast<std::byte*>(to);
   if (storage.host_pointer()) {
-    const auto* base = static_cast<const std::byte*>(storage.host_pointer());
-    gather(base + from.view.offset * static_cast<int64_t>(item), from.type.shape, from.view.strides, item,
-           static_cast<std::byte*>(to));
+    gather(static_cast<const std::byte*>(storage.host_pointer()) + byte_offset(from), from.type, byte_strides, target);
     return;
   }
-  const auto [low, high] = touched(from);
-  const auto range = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(high - low) * item);
-  read_bytes(from.view.storage, static_cast<uint64_t>(low) * item, range->data(), range->size(), range);
-  gather(range->data() + (from.view.offset - low) * static_cast<int64_t>(item), from.type.shape, from.view.strides,
-         item, static_cast<std::byte*>(to));
+  const Reach reach = reach_of(from.type.shape, from.view.strides);
+  const auto before = static_cast<std::size_t>(bytes_of(dtype, reach.before));
+  const auto range = std::make_shared<std::vector<std::byte>>(
+      static_cast<std::size_t>(bytes_of(dtype, reach.before + reach.after + 1)));
+  read_bytes(from.view.storage, byte_offset(from) - before, range->data(), range->size(), range);
+  gather(range->data() + before, from.type, byte_strides, target);
 }
 
 void write_from_host(const TypedView& to, const void* from, uint64_t size) {

@@ -83,7 +83,7 @@ ValueId Graph::add_input(std::string name, TensorType type, Strides strides) {
   byte_count(type);
   if (strides.rank() != type.shape.rank())
     fail_argument("input '{}': {} strides for {} dimensions", name, strides.rank(), type.shape.rank());
-  checked_reach(type.shape, strides, static_cast<int64_t>(size_of(type.dtype)));
+  reach_of(type.shape, strides, block_bytes(type.dtype));
   const auto id = static_cast<ValueId>(values.size());
   values.push_back({type, ValueKind::input, static_cast<uint32_t>(inputs.size())});
   inputs.push_back(id);

@@ -45,7 +45,8 @@ void write(const Graph& graph, ValueId id, JsonText& json) {
     json.member("name", graph.input_info[value.index].name).member("strides", graph.input_info[value.index].strides);
   if (value.kind == ValueKind::constant) json.member("name", graph.constant_info[value.index].name);
   if (value.kind == ValueKind::scalar)
-    json.member("bytes", std::span(graph.scalar_defaults[value.index].bytes, size_of(value.type.dtype)));
+    json.member("bytes", std::span(graph.scalar_defaults[value.index].bytes,
+                                   static_cast<std::size_t>(block_bytes(value.type.dtype))));
   json.end_object();
 }
 

@@ -12,22 +12,44 @@ namespace {
 
 enum Copy { never = 0, always = 1, if_needed = 2, given_away = 3 };
 
-// The bytes that a strided array touches, relative to its first element.
-struct Extent {
-  int64_t low = 0, high = 0;  // [low, high)
-};
-
-Extent extent_of(const void* first, const Shape& shape, const Dims& byte_strides, int64_t item) {
-  Dims strides = byte_strides;  // those of axes of one element may be anything
-  for (int axis = 0; axis < shape.rank(); ++axis)
-    if (shape[axis] == 1) strides[axis] = 0;
-  const Reach reach = checked_reach(shape, strides, 1);
+// The bytes that a strided array touches before its first element, and from there on.
+Reach bytes_touched(const void* first, const TensorType& type, const Strides& byte_strides) {
+  Shape blocks = type.shape;
+  if (block_elements(type.dtype) != 1) blocks[blocks.rank() - 1] /= block_elements(type.dtype);
+  const Reach reach = reach_of(blocks, byte_strides);
+  const int64_t block = block_bytes(type.dtype);
   const auto address = reinterpret_cast<uintptr_t>(first);
-  if (reach.after > INT64_MAX - reach.before - item || static_cast<uintptr_t>(reach.before) > address ||
-      static_cast<uintptr_t>(reach.after + item) > UINTPTR_MAX - address)
-    fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(shape),
+  if (reach.after > INT64_MAX - reach.before - block || static_cast<uintptr_t>(reach.before) > address ||
+      static_cast<uintptr_t>(reach.after + block) > UINTPTR_MAX - address)
+    fail_argument("shape {} with strides {} (bytes) reaches further than memory", to_string(type.shape),
                   to_string(byte_strides));
-  return {-reach.before, reach.after + item};
+  return {reach.before, reach.after + block};
+}
+
+// The strides in bytes of memory from outside; those of axes of one element, which may be anything, as 0.
+Strides byte_strides_of(const TensorType& type, const int64_t* given) {
+  const int rank = type.shape.rank(), last = block_elements(type.dtype) == 1 ? -1 : rank - 1;
+  Strides strides = byte_strides_of(type.dtype, contiguous_strides(type.shape));
+  for (int axis = 0; given && axis < rank; ++axis) {
+    if (axis == last && given[axis] != strides[axis])
+      fail_argument("the last axis of {} is contiguous: its stride is the {} bytes of a block, not {}", to_string(type),
+                    strides[axis], given[axis]);
+    strides[axis] = type.shape[axis] == 1 ? 0 : given[axis];
+  }
+  return strides;
+}
+
+// The strides in elements. Unless those in bytes are of whole blocks, `why` says so.
+Strides element_strides(const TensorType& type, const Strides& byte_strides, std::string& why) {
+  const int64_t block = block_bytes(type.dtype), elements = block_elements(type.dtype);
+  Strides strides;
+  for (int axis = 0; axis < byte_strides.rank(); ++axis) {
+    const bool is_row_of_blocks = elements != 1 && axis + 1 == byte_strides.rank();
+    strides.push_back(is_row_of_blocks ? 1 : byte_strides[axis] / block * elements);
+    if (byte_strides[axis] % block != 0)
+      why = fmt::format("a stride of {} bytes is not a multiple of the item's {}", byte_strides[axis], block);
+  }
+  return strides;
 }
 
 // Null, with the reason in `why`, when the device refuses after all: memory that it cannot map, say.
@@ -70,31 +92,12 @@ std::string refusal_of_bools(const std::byte* low, uint64_t size, fe_access acce
   return {};
 }
 
-// Elements of any strides and alignment, one after the other.
-void gather(const std::byte* first, const Shape& shape, const Dims& byte_strides, std::size_t item, std::byte* to) {
-  Dims index;
-  index.resize(shape.rank());
-  const int64_t count = element_count(shape);
-  const std::byte* from = first;
-  for (int64_t done = 0; done < count; ++done, to += item) {
-    std::memcpy(to, from, item);
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      if (++index[axis] < shape[axis]) {
-        from += byte_strides[axis];
-        break;
-      }
-      from -= (shape[axis] - 1) * byte_strides[axis];
-      index[axis] = 0;
-    }
-  }
-}
-
 ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
                     const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   View view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
   const auto fill = [&](std::byte* to) {
-    gather(first, type.shape, byte_strides, size_of(type.dtype), to);
+    gather(first, type, byte_strides, to);
     if (type.dtype == DType::boolean) make_bools({to, bytes});
   };
   if (view.storage->host_pointer()) {
@@ -123,39 +126,35 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
                   static_cast<int>(FE_ACCESS_READ_WRITE));
   const auto rank = static_cast<std::size_t>(memory.rank);
   const TensorType type{dtype->dtype, Shape(std::span(memory.shape, rank))};
-  const auto item = static_cast<int64_t>(dtype->size);
   byte_count(type);
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
   if (!memory.pointer) fail_argument("the address of {} is null", to_string(type));
-  Dims byte_strides = contiguous_strides(type.shape);
-  for (int64_t& stride : byte_strides) stride *= item;
-  if (memory.strides) byte_strides = Dims(std::span(memory.strides, rank));
-  const Extent extent = extent_of(memory.pointer, type.shape, byte_strides, item);
+  const Strides byte_strides = byte_strides_of(type, memory.strides);
+  const Reach reach = bytes_touched(memory.pointer, type, byte_strides);
   const auto* first = static_cast<const std::byte*>(memory.pointer);
 
   std::string why;
-  Strides strides;
-  for (int axis = 0; axis < byte_strides.rank(); ++axis) {
-    strides.push_back(type.shape[axis] == 1 ? 0 : byte_strides[axis] / item);
-    if (type.shape[axis] != 1 && byte_strides[axis] % item != 0)
-      why = fmt::format("a stride of {} bytes is not a multiple of the item's {}", byte_strides[axis], item);
-  }
-  if (reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(item) != 0)
-    why = fmt::format("pointer is not a multiple of the item's {} bytes", item);
-  const std::byte* const lowest = first + extent.low;
-  const auto touched = static_cast<uint64_t>(extent.high - extent.low);
+  const Strides strides = element_strides(type, byte_strides, why);
+  const uint64_t alignment = alignment_of(type.dtype);
+  if (reinterpret_cast<uintptr_t>(first) % alignment != 0)
+    why = fmt::format("pointer is not a multiple of the item's {} bytes", alignment);
+  const std::byte* const lowest = first - reach.before;
+  const auto touched = static_cast<uint64_t>(reach.before + reach.after);
   if (why.empty()) why = refusal(*device, lowest, touched);
   if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(lowest, touched, memory.access);
   std::shared_ptr<Storage> storage;
   if (memory.copy == always) {
     why = "asked for";
   } else if (why.empty()) {
-    void* const low = static_cast<std::byte*>(memory.pointer) + extent.low;
+    void* const low = static_cast<std::byte*>(memory.pointer) - reach.before;
     storage = borrowed(device, low, touched, type, memory.access, owner, why);
   }
   const std::string used_as_it_is = memory.copy == given_away ? "owned" : "borrowed";
-  if (storage) return Array::computed(type, device, {std::move(storage), -extent.low / item, strides}, used_as_it_is);
+  if (storage)
+    return Array::computed(type, device,
+                           {std::move(storage), elements_in(type.dtype, static_cast<uint64_t>(reach.before)), strides},
+                           used_as_it_is);
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
   return copied(device, type, first, byte_strides, "copied: " + why);
 }
@@ -176,7 +175,7 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
 ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const TensorType& type) {
   evaluate({&array, 1});
   const TypedView all = array->view();
-  const auto item = static_cast<uint64_t>(size_of(type.dtype)), needed = static_cast<uint64_t>(byte_count(type));
+  const uint64_t alignment = alignment_of(type.dtype), needed = static_cast<uint64_t>(byte_count(type));
   const auto have = static_cast<uint64_t>(byte_count(all.type));
   if (!is_contiguous(all.type.shape, all.view.strides))
     fail_argument("array_cut: {} is not contiguous", to_string(all.type));
@@ -186,7 +185,7 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
   View view{nullptr, 0, contiguous_strides(type.shape)};
   if (needed == 0) return Array::computed(type, array->device(), std::move(view), array->placement());
   const Storage& storage = *all.view.storage;
-  const uint64_t first = static_cast<uint64_t>(all.view.offset) * size_of(all.type.dtype) + byte_offset;
+  const uint64_t first = static_cast<uint64_t>(bytes_of(all.type.dtype, all.view.offset)) + byte_offset;
   const auto* const base = static_cast<const std::byte*>(storage.host_pointer());
   std::vector<std::byte> bytes;
   const auto read = [&] {
@@ -196,9 +195,11 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
     read_to_host(part, bytes.data(), needed);
   };
   std::string why;
-  if (first % item != 0 || reinterpret_cast<uintptr_t>(base) % item != 0) {
+  if (first % alignment != 0 || reinterpret_cast<uintptr_t>(base) % alignment != 0) {
     // No kernel reads unaligned items.
-    why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, item);
+    why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, alignment);
+  } else if (first % static_cast<uint64_t>(block_bytes(type.dtype)) != 0) {
+    why = fmt::format("byte {} of its memory is not a multiple of a block's {}", first, block_bytes(type.dtype));
   } else if (type.dtype == DType::boolean) {
     if (!base) read();
     const fe_access access = storage.is_lent_writable() ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
@@ -206,7 +207,7 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
   }
   if (why.empty()) {
     view.storage = all.view.storage;
-    view.offset = static_cast<int64_t>(first / item);
+    view.offset = elements_in(type.dtype, first);
     return Array::computed(type, array->device(), std::move(view), array->placement());
   }
   if (bytes.empty()) read();

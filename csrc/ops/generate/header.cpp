@@ -17,6 +17,8 @@ const char* c_type(AttributeType type) {
       return "const char *";
     case AttributeType::integers:
       return "fe_int64_list ";
+    case AttributeType::reals:
+      return "fe_float64_list ";
     case AttributeType::dtype:
       return "fe_dtype ";
   }

@@ -93,6 +93,10 @@ std::string text_of(const Attribute& value) {
     std::string operator()(const std::vector<int64_t>& list) const {
       return fmt::format("{{.integers = {}}}", text_of(list));
     }
+    // conformance/graph.cpp makes a list of one of it.
+    std::string operator()(const std::vector<double>& list) const {
+      return fmt::format("{{.real = {}}}", list.empty() ? 0.0 : list.front());
+    }
     std::string operator()(DType dtype) const { return fmt::format("{{.text = \"{}\"}}", ferrule::name_of(dtype)); }
   } const print;
   return std::visit(print, value);

@@ -5,6 +5,8 @@
 #include "ops/table.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string_view>
 
 namespace ferrule::ops {
@@ -24,17 +26,20 @@ const char* attribute_kind(const AttributeRow& attribute) {
       return "string";
     case AttributeType::integers:
       return name == "axis" || name == "axes" ? "axes" : "integers";
+    case AttributeType::reals:
+      return "reals";
     case AttributeType::dtype:
       return "dtype";
   }
   return "?";
 }
 
-uint32_t dtype_bits(Accepts what) {
-  uint32_t bits = 0;
+std::string dtype_set(Accepts what) {
+  std::array<uint64_t, 2> words{};
+  static_assert(dtype_rows.size() <= 64 * words.size(), "sdk::DTypeSet is too small");
   for (std::size_t i = 0; i < dtype_rows.size(); ++i)
-    if (accepts(what, dtype_rows[i].dtype)) bits |= 1u << i;
-  return bits;
+    if (accepts(what, dtype_rows[i].dtype)) words[i / 64] |= uint64_t{1} << i % 64;
+  return fmt::format("{{{{{{0x{:x}, 0x{:x}}}}}}}", words[0], words[1]);
 }
 
 // ---- the result's shape: the rule is asked about many calls, and a word that is right for all of them is its word
@@ -152,17 +157,38 @@ std::string result_dtype(const Row& row) {
   fail(FE_INTERNAL, "{}: op_info.hpp has no word for the dtype of its result", row.name);
 }
 
+std::string inputs_of(const Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.input_count; ++i)
+    text += fmt::format("    {{\"{}\", {}, {}}},\n", row.inputs[i].name, dtype_set(row.inputs[i].accepts),
+                        row.inputs[i].promoted);
+  return text;
+}
+
 std::string attributes_of(const Row& row) {
   std::string text;
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
     const AttributeRow& attribute = row.attributes[i];
     const std::string choices = attribute.choices ? fmt::format("\"{}\"", attribute.choices) : "nullptr";
     text += fmt::format(
-        "     {{\"{1}\", AttributeKind::{2}, offsetof(fe_{0}_attributes, {1}), sizeof(fe_{0}_attributes::{1}), {3}, "
+        "    {{\"{1}\", AttributeKind::{2}, offsetof(fe_{0}_attributes, {1}), sizeof(fe_{0}_attributes::{1}), {3}, "
         "{4}}},\n",
         row.name, attribute.name, attribute_kind(attribute), attribute.since, choices);
   }
   return text;
+}
+
+// A list that a row of op_table points to; nothing where it is empty.
+std::string list(const char* type, const char* op, const char* name, const std::string& elements) {
+  if (elements.empty()) return {};
+  return fmt::format("inline constexpr {} {}_{}[] = {{\n{}}};\n", type, op, name, elements);
+}
+
+const char* word_of(fe_dtype_class kind) {
+  static constexpr const char* names[] = {"FE_CLASS_BOOL",  "FE_CLASS_SIGNED",  "FE_CLASS_UNSIGNED",
+                                          "FE_CLASS_FLOAT", "FE_CLASS_COMPLEX", "FE_CLASS_BLOCK"};
+  static_assert(std::size(names) == FE_CLASS_COUNT);
+  return names[kind];
 }
 
 }  // namespace
@@ -173,17 +199,20 @@ std::string op_table() {
       "#ifndef FERRULE_OP_TABLE_HPP\n#define FERRULE_OP_TABLE_HPP\n\n"
       "#include <ferrule/cpp/op_info.hpp>\n#include <ferrule/ops.h>\n\n#include <cstddef>\n\n"
       "namespace ferrule::sdk {\n\ninline constexpr DTypeInfo dtype_table[] = {\n";
-  for (const DTypeRow& row : dtype_rows) text += fmt::format("    {{\"{}\", {}}},\n", row.name, row.size);
-  text += "};\n\n// In the order of their names.\ninline constexpr OpInfo op_table[] = {\n";
+  for (const DTypeRow& row : dtype_rows)
+    text +=
+        fmt::format("    {{\"{}\", {}, {}, {}}},\n", row.name, word_of(row.kind), row.block_elements, row.block_bytes);
+  text += "};\n\n";
   for (const Row* row : all_ops()) {
-    text += fmt::format("    {{\"{}\", {}, OpKind::{}, {}, {}, {},\n     {{{{", row->name, row->revision,
-                        name_of(row->kind), row->required_inputs(), row->input_count, row->variadic());
-    for (std::size_t i = 0; i < row->input_count; ++i)
-      text += fmt::format("{}{{\"{}\", 0x{:x}, {}}}", i ? ", " : "", row->inputs[i].name,
-                          dtype_bits(row->inputs[i].accepts), row->inputs[i].promoted);
-    text += fmt::format("}}}},\n     {}, ResultShape::{},\n     {}, {{{{\n{}     }}}}}},\n", result_dtype(*row),
-                        result_shape(*row), row->attribute_count, attributes_of(*row));
+    text += list("InputInfo", row->name, "inputs", inputs_of(*row));
+    text += list("AttributeInfo", row->name, "attributes", attributes_of(*row));
   }
+  text += "\n// In the order of their names.\ninline constexpr OpInfo op_table[] = {\n";
+  for (const Row* row : all_ops())
+    text += fmt::format("    {{\"{}\", {}, OpKind::{}, {}, {}, {}, {}, ResultShape::{}, {}}},\n", row->name,
+                        row->revision, name_of(row->kind), row->required_inputs(), row->variadic(),
+                        row->input_count > 0 ? fmt::format("{}_inputs", row->name) : "{}", result_dtype(*row),
+                        result_shape(*row), row->attribute_count > 0 ? fmt::format("{}_attributes", row->name) : "{}");
   return text + "};\n\n}  // namespace ferrule::sdk\n\n#endif\n";
 }
 

@@ -31,6 +31,8 @@ const char* python_type(AttributeType type) {
       return "str";
     case AttributeType::integers:
       return "int | Sequence[int] | None";
+    case AttributeType::reals:
+      return "float | Sequence[float] | None";
     case AttributeType::dtype:
       return "str";
   }

@@ -59,15 +59,23 @@ typedef fe_error *(*fe_poll_function)(void *argument);
 /* An option that a device knows, for messages and documentation. */
 #define FE_OPTION_INFO_FIELDS(F) F(const char *, key) F(const char *, type) F(const char *, doc)
 
-/* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. Zero fields ask nothing.
- * The strings live until the same thread calls `supports` again: what a module says may name shapes, and need not be
- * kept for each of them. */
-#define FE_REQUIREMENTS_FIELDS(F)                                                                  \
-  F(uint32_t, contiguous_inputs) /* bit i: input i must be C-contiguous */                         \
-  F(uint32_t, innermost_inputs)  /* bit i: input i must have innermost stride 1 (or size <= 1) */  \
-  F(uint64_t, alignment)         /* inputs' first elements at a multiple of this many bytes */     \
-  F(const char *, kernel)        /* name of the kernel that will run, for the plan; NULL = none */ \
-  F(const char *, reason)        /* unless supported: why, as a part of a sentence; NULL = none */
+/* The strides that a kernel reads of an input: any, rows of contiguous elements (innermost stride 1, or size <= 1), or
+ * a C-contiguous array. */
+typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LAYOUT_CONTIGUOUS = 2 } fe_layout;
+
+/* What a kernel asks of one input. Zero fields ask nothing. */
+#define FE_INPUT_REQUIREMENT_FIELDS(F)   \
+  F(uint32_t, layout)    /* fe_layout */ \
+  F(uint32_t, alignment) /* its first element at a multiple of bytes; a power of two */
+
+/* What a kernel asks of its operands; the core satisfies it with copies that the plan shows. The strings live until the
+ * same thread calls `supports` again: what a module says may name shapes, and need not be kept for each of them. */
+#define FE_REQUIREMENTS_FIELDS(F)                                                                                     \
+  F(struct fe_input_requirement *, inputs) /* for each input of the node one, all zero, to be filled by the module */ \
+  F(uint32_t, input_count)                 /* those of the node */                                                    \
+  F(uint32_t, flags)                       /* 0 */                                                                    \
+  F(const char *, kernel)                  /* name of the kernel that will run, for the plan; NULL = none */          \
+  F(const char *, reason)                  /* unless supported: why, as a part of a sentence; NULL = none */
 
 /* A buffer bound to an input, output or constant. `generation` changes when the same slot is bound to other bytes. */
 #define FE_BINDING_FIELDS(F)      \
@@ -75,8 +83,8 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   F(uint64_t, offset) /* bytes */ \
   F(uint64_t, generation)
 
-/* Arrays of structs (bindings, options) hold their elements `struct_size` of the first element apart.
- * Everything that varies between executions of one executable. */
+/* Arrays of structs (bindings, options, requirements of inputs) hold their elements `struct_size` of the first element
+ * apart. Everything that varies between executions of one executable. */
 #define FE_EXECUTION_FIELDS(F)                                                                           \
   F(const struct fe_binding *, bindings) /* fe_graph_view.binding_count */                               \
   F(const fe_scalar *, scalars)          /* fe_graph_view.scalar_count */                                \
@@ -106,7 +114,8 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   S(const char *, op_name, (fe_op op))                                                                               \
   S(fe_dtype, dtype_id, (const char *name))                                                                          \
   S(const char *, dtype_name, (fe_dtype dtype))                                                                      \
-  S(size_t, dtype_size, (fe_dtype dtype))                                                                            \
+  /* How a dtype's elements lie in memory; for the life of the process. NULL when there is none of that id. */       \
+  S(const fe_dtype_info *, dtype_info, (fe_dtype dtype))                                                             \
   /* Runs fn over [0, n) in ranges whose bounds are multiples of `grain`, on the core's pool and the calling thread; \
    */                                                                                                                \
   /* at most `limit` threads (0 = all). Which thread takes which range is not defined. Returns the first error. */   \
@@ -203,6 +212,10 @@ typedef struct fe_option_info {
   size_t struct_size;
   FE_OPTION_INFO_FIELDS(FE_FIELD)
 } fe_option_info;
+typedef struct fe_input_requirement {
+  size_t struct_size;
+  FE_INPUT_REQUIREMENT_FIELDS(FE_FIELD)
+} fe_input_requirement;
 typedef struct fe_requirements {
   size_t struct_size;
   FE_REQUIREMENTS_FIELDS(FE_FIELD)
@@ -258,6 +271,10 @@ typedef struct fe_static_module {
 static inline const fe_binding *fe_binding_at(const fe_execution *execution, uint32_t index) {
   return (const fe_binding *)(const void *)((const char *)execution->bindings +
                                             (size_t)index * execution->bindings->struct_size);
+}
+static inline fe_input_requirement *fe_input_requirement_at(const fe_requirements *requirements, uint32_t index) {
+  return (fe_input_requirement *)(void *)((char *)requirements->inputs +
+                                          (size_t)index * requirements->inputs->struct_size);
 }
 static inline const fe_option *fe_option_at(const fe_option *options, uint32_t index) {
   return (const fe_option *)(const void *)((const char *)options + (size_t)index * options->struct_size);

@@ -282,7 +282,8 @@ FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size
 FE_API fe_error *fe_ops(fe_string **json);          /* the op set: name, doc, inputs, attributes, kind */
 FE_API fe_dtype fe_dtype_by_name(const char *name); /* 0 when unknown */
 FE_API const char *fe_dtype_name(fe_dtype dtype);
-FE_API size_t fe_dtype_size(fe_dtype dtype);
+/* How its elements lie in memory; for the life of the process. NULL when there is none of that id. */
+FE_API const fe_dtype_info *fe_dtype_info_get(fe_dtype dtype);
 FE_API fe_error *fe_supports(fe_device *device, const char *op, const fe_dtype *dtypes, size_t count, int *out);
 FE_API fe_error *fe_set_thread_count(uint32_t count);
 FE_API uint32_t fe_thread_count(void);

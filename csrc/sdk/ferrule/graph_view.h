@@ -24,18 +24,19 @@ typedef enum fe_storage_kind FE_ANY_INT {
   FE_STORAGE_SCALAR = 4     /* fe_execution.scalars[binding]: one element */
 } fe_storage_kind;
 
-#define FE_STORAGE_FIELDS(F)                                                                             \
-  F(uint32_t, kind)      /* fe_storage_kind */                                                           \
-  F(uint32_t, binding)   /* index of the binding, or of the scalar; unused for temporaries */            \
-  F(uint64_t, offset)    /* temporaries: bytes from the start of the workspace */                        \
-  F(uint64_t, size)      /* bytes that values may touch */                                               \
-  F(uint64_t, alignment) /* the storage's address is a multiple of this many bytes; at least the item */ \
-  F(int32_t, reuses)     /* outputs: index of the input storage whose bytes it takes over, else -1 */    \
+#define FE_STORAGE_FIELDS(F)                                                                              \
+  F(uint32_t, kind)      /* fe_storage_kind */                                                            \
+  F(uint32_t, binding)   /* index of the binding, or of the scalar; unused for temporaries */             \
+  F(uint64_t, offset)    /* temporaries: bytes from the start of the workspace */                         \
+  F(uint64_t, size)      /* bytes that values may touch */                                                \
+  F(uint64_t, alignment) /* the storage's address is a multiple of this many bytes; at least the block */ \
+  F(int32_t, reuses)     /* outputs: index of the input storage whose bytes it takes over, else -1 */     \
   F(int32_t, prepared)   /* constants: 1 when the bytes are in the layout that device_prepare wrote */
 
 /* Strides count elements, in NumPy's order, and may be zero or negative for inputs; outputs are C-contiguous.
  * A storage begins at the lowest element that is read.
- * The element at index i lies at  storage + (offset + offsets[offset_slot] + sum(i[k] * strides[k])) * item size. */
+ * The element at index i lies at  storage + fe_bytes_of(dtype, offset + offsets[offset_slot] + sum(i[k] * strides[k]));
+ * one of a block dtype in the block there (see fe_dtype_info). */
 #define FE_VALUE_FIELDS(F)                                               \
   F(fe_dtype, dtype)                                                     \
   F(int32_t, rank)            /* 0 to FE_MAX_RANK */                     \

@@ -74,16 +74,43 @@ typedef enum fe_dtype_class FE_ANY_INT {
   FE_CLASS_SIGNED = 1,
   FE_CLASS_UNSIGNED = 2,
   FE_CLASS_FLOAT = 3,
-  FE_CLASS_COMPLEX = 4
+  FE_CLASS_COMPLEX = 4,
+  FE_CLASS_BLOCK = 5, /* quantised weights: elements share a block of bytes, and have no address of their own */
+  FE_CLASS_COUNT
 } fe_dtype_class;
 
-/* Attribute of the type "list of integers" as it stands in an attribute struct of ops.h. */
+/* A dtype: how elements lie in memory. Shapes, strides and offsets count elements, of every dtype. One of a plain dtype
+ * is a block by itself. Of a block dtype the last axis is contiguous and a whole number of blocks; other strides, and
+ * offsets, are multiples of block_elements. A block lies at a multiple of the largest power of two that divides
+ * block_bytes. */
+#define FE_DTYPE_INFO_FIELDS(F)                        \
+  F(const char *, name)                                \
+  F(uint32_t, dtype_class)    /* fe_dtype_class */     \
+  F(uint32_t, block_elements) /* 1 of a plain dtype */ \
+  F(uint32_t, block_bytes)
+#define FE_FIELD(type, name) type name;
+typedef struct fe_dtype_info {
+  size_t struct_size;
+  FE_DTYPE_INFO_FIELDS(FE_FIELD)
+} fe_dtype_info;
+#undef FE_FIELD
+
+/* Bytes of `elements` elements, which are whole blocks; negative where `elements` is: an offset. */
+static inline int64_t fe_bytes_of(const fe_dtype_info *dtype, int64_t elements) {
+  return elements / (int64_t)dtype->block_elements * (int64_t)dtype->block_bytes;
+}
+
+/* Attributes that are lists, as they stand in an attribute struct of ops.h. */
 typedef struct fe_int64_list {
   const int64_t *data;
   size_t count;
 } fe_int64_list;
+typedef struct fe_float64_list {
+  const double *data;
+  size_t count;
+} fe_float64_list;
 
-/* A scalar in the dtype of its value; the bytes past the dtype's size are zero. */
+/* A scalar in the (plain) dtype of its value; the bytes past the dtype's size are zero. Complex: real, imaginary. */
 typedef union fe_scalar {
   uint8_t bytes[16];
   double f64;

@@ -14,6 +14,7 @@ namespace ferrule {
 #define FE_LAYOUT_SLOT(result, name, parameters) #result " " #name #parameters ";"
 
 inline constexpr std::string_view layout_text =
+    "fe_dtype_info{" FE_DTYPE_INFO_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_storage{" FE_STORAGE_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_value{" FE_VALUE_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_instruction{" FE_INSTRUCTION_FIELDS(FE_LAYOUT_FIELD) "}"
@@ -23,6 +24,7 @@ inline constexpr std::string_view layout_text =
     "fe_device_properties{" FE_DEVICE_PROPERTIES_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_option{" FE_OPTION_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_option_info{" FE_OPTION_INFO_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_input_requirement{" FE_INPUT_REQUIREMENT_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_requirements{" FE_REQUIREMENTS_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_binding{" FE_BINDING_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_execution{" FE_EXECUTION_FIELDS(FE_LAYOUT_FIELD) "}"

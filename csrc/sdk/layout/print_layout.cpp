@@ -105,6 +105,7 @@ void print_snapshot() {
     const uint32_t minor = FE_ABI_MINOR + 1 - hash_count + i;
     std::printf("FE_HASH(%" PRIu32 ", 0x%016" PRIx64 ")\n", minor, layout_hash(layout_text, minor));
   }
+  PRINT_STRUCT(fe_dtype_info, FE_DTYPE_INFO_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_storage, FE_STORAGE_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_value, FE_VALUE_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_instruction, FE_INSTRUCTION_FIELDS, PRINT_FIELD)
@@ -114,6 +115,7 @@ void print_snapshot() {
   PRINT_STRUCT(fe_device_properties, FE_DEVICE_PROPERTIES_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_option, FE_OPTION_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_option_info, FE_OPTION_INFO_FIELDS, PRINT_FIELD)
+  PRINT_STRUCT(fe_input_requirement, FE_INPUT_REQUIREMENT_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_requirements, FE_REQUIREMENTS_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_binding, FE_BINDING_FIELDS, PRINT_FIELD)
   PRINT_STRUCT(fe_execution, FE_EXECUTION_FIELDS, PRINT_FIELD)

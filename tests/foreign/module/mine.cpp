@@ -12,7 +12,7 @@ class Adder final : public KernelDevice {
     const Operand a = node.input(0), b = node.input(1), out = node.output(0);
     if (!a.is("float32") || !b.is("float32")) return refusal("only float32 is here");
     if (a.count() != out.count() || b.count() != out.count()) return refusal("it does not broadcast");
-    return {.support = {.kernel = "mine_add", .contiguous_inputs = 0b11}, .run = [=](const Launch& launch) {
+    return {.support = {.kernel = "mine_add", .contiguous_inputs = {0, 1}}, .run = [=](const Launch& launch) {
               const auto* const x = launch.pointer<const float>(a);
               const auto* const y = launch.pointer<const float>(b);
               auto* const sum = launch.pointer<float>(out);

@@ -13,7 +13,7 @@ template <class Function>
 Kernel elementwise(const Node& node, uint32_t revision, Function f) {
   const Operand in = node.input(0), out = node.output(0);
   if (!in.is("float32")) return refusal("only float32 is here");
-  return {.support = {.kernel = "skewed", .contiguous_inputs = 1, .revision = revision},
+  return {.support = {.kernel = "skewed", .contiguous_inputs = {0}, .revision = revision},
           .run = [=](const Launch& launch) {
             const auto* const x = launch.pointer<const float>(in);
             auto* const y = launch.pointer<float>(out);
@@ -46,7 +46,7 @@ class SkewedDevice final : public KernelDevice {
   static Kernel subtract(const Node& node) {
     const Operand a = node.input(0), b = node.input(1), out = node.output(0);
     if (!a.is("float32") || a.count() != out.count() || b.count() != out.count()) return refusal("no such subtract");
-    return {.support = {.kernel = "skewed", .contiguous_inputs = 3}, .run = [=](const Launch& launch) {
+    return {.support = {.kernel = "skewed", .contiguous_inputs = {0, 1}}, .run = [=](const Launch& launch) {
               const auto* const x = launch.pointer<const float>(a);
               const auto* const y = launch.pointer<const float>(b);
               auto* const z = launch.pointer<float>(out);

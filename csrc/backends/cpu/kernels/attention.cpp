@@ -94,8 +94,8 @@ fe_error* run(const Call& call) {
 
 }  // namespace
 
-KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .innermost_inputs = 7, .accepts = accepts,
-       .local_scratch = local_scratch) {
+KERNEL(scaled_dot_product_attention, .dtypes = f32 | f64, .layouts = {FE_LAYOUT_ROWS, FE_LAYOUT_ROWS, FE_LAYOUT_ROWS},
+       .accepts = accepts, .local_scratch = local_scratch) {
   return call.in[0].dtype == DType::f32 ? run<float>(call) : run<double>(call);
 }
 

@@ -56,7 +56,8 @@ bool accepts(const Call& call) {
 
 }  // namespace
 
-KERNEL(layer_norm, .dtypes = f32 | f64 | halves, .contiguous_inputs = 7, .accepts = accepts,
+KERNEL(layer_norm, .dtypes = f32 | f64 | halves,
+       .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts,
        .local_scratch = local_scratch) {
   return with_floating(call.in[0].dtype, [&](auto zero) { return normalise<decltype(zero)>(call); });
 }

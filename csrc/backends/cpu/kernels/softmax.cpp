@@ -37,14 +37,14 @@ LocalScratch local_scratch(const Call& call) {
 
 }  // namespace
 
-KERNEL(softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis,
+KERNEL(softmax, .dtypes = f32 | f64 | halves, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = along_last_axis,
        .local_scratch = local_scratch) {
   return with_floating(call.in[0].dtype, [&](auto zero) {
     return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { softmax_row(x, n, y); });
   });
 }
 
-KERNEL(log_softmax, .dtypes = f32 | f64 | halves, .contiguous_inputs = 1, .accepts = along_last_axis,
+KERNEL(log_softmax, .dtypes = f32 | f64 | halves, .layouts = {FE_LAYOUT_CONTIGUOUS}, .accepts = along_last_axis,
        .local_scratch = local_scratch) {
   return with_floating(call.in[0].dtype, [&](auto zero) {
     return over_rows<decltype(zero)>(call, [](const auto* x, int64_t n, auto* y) { log_softmax_row(x, n, y); });

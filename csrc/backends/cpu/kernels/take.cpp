@@ -56,7 +56,7 @@ bool accepts(const Call& call) {
 
 }  // namespace
 
-KERNEL(take, .contiguous_inputs = 3, .accepts = accepts) {
+KERNEL(take, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts) {
   return call.in[1].dtype == DType::i32 ? take<int32_t>(call) : take<int64_t>(call);
 }
 

@@ -120,7 +120,7 @@ inline void check_graph(const fe_graph_view* given) {
       const fe_storage& storage = *view.storages[value.storage];
       if ((storage.kind != FE_STORAGE_OUTPUT && storage.kind != FE_STORAGE_TEMPORARY) || written[value.storage])
         continue;
-      if (checks::count_of(checks::shape_of(value), 1) == 0) continue;
+      if (checks::count_of(checks::shape_of(value), checks::info_of(value.dtype)) == 0) continue;
       checks::refuse(checks::number("node", i) + " reads " + checks::number("value", node.inputs[k]) +
                      " before it was written");
     }

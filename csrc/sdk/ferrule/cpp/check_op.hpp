@@ -53,6 +53,11 @@ inline void check_attribute(const AttributeInfo& row, const void* attributes, in
     case AttributeKind::dtype:
       find_dtype(field_of<fe_dtype>(attributes, row));
       break;
+    case AttributeKind::reals: {
+      const auto list = field_of<fe_float64_list>(attributes, row);
+      if (list.count > 0) present(list.data, row.name);
+      break;
+    }
     case AttributeKind::integers:
     case AttributeKind::axes: {
       const auto list = field_of<fe_int64_list>(attributes, row);
@@ -73,8 +78,7 @@ inline void check_attribute(const AttributeInfo& row, const void* attributes, in
 
 // `rank` is that of the op's first input.
 inline void check_attributes(const OpInfo& op, uint32_t revision, const void* attributes, int32_t rank) {
-  for (uint32_t i = 0; i < op.attribute_count; ++i) {
-    const AttributeInfo& row = op.attributes[i];
+  for (const AttributeInfo& row : op.attributes) {
     if (row.since > revision) continue;
     const auto size = *static_cast<const size_t*>(present(attributes, "the struct of attributes"));
     if (size < size_t{row.offset} + row.size)
@@ -85,7 +89,7 @@ inline void check_attributes(const OpInfo& op, uint32_t revision, const void* at
 }
 
 inline void check_input_count(const OpInfo& op, uint32_t count) {
-  if (count < op.required_inputs || (!op.variadic && count > op.most_inputs))
+  if (count < op.required_inputs || (!op.variadic && count > op.inputs.size()))
     refuse(number("takes", op.required_inputs) + " inputs, not " + std::to_string(count));
 }
 
@@ -94,10 +98,10 @@ template <class DTypeAt>
 void check_input_dtypes(const OpInfo& op, uint32_t count, DTypeAt dtype_at) {
   fe_dtype common = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const InputInfo& input = op.inputs[std::min(i, op.most_inputs - 1)];
+    const InputInfo& input = op.inputs[std::min<size_t>(i, op.inputs.size() - 1)];
     const fe_dtype dtype = dtype_at(i);
     const DTypeInfo* const row = find_dtype(dtype);
-    if (row && (input.dtypes >> (row - dtype_table) & 1) == 0)
+    if (row && !input.dtypes.contains(static_cast<size_t>(row - dtype_table)))
       refuse(std::string(input.name) + " cannot be " + row->name);
     if (!input.promoted) continue;
     if (common == 0) common = dtype;
@@ -106,7 +110,7 @@ void check_input_dtypes(const OpInfo& op, uint32_t count, DTypeAt dtype_at) {
 }
 
 inline uint32_t first_promoted(const OpInfo& op) {
-  for (uint32_t i = 0; i < op.most_inputs; ++i)
+  for (uint32_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].promoted) return i;
   return 0;
 }
@@ -127,8 +131,7 @@ inline bool same_shape(const fe_value& a, const fe_value& b) {
 inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op, const void* attributes) {
   uint32_t gone = 0;
   bool keep = false;
-  for (uint32_t i = 0; i < op.attribute_count; ++i) {
-    const AttributeInfo& row = op.attributes[i];
+  for (const AttributeInfo& row : op.attributes) {
     if (row.kind == AttributeKind::boolean && std::string_view(row.name) == "keepdims")
       keep = field_of<int32_t>(attributes, row) != 0;
     if (row.kind == AttributeKind::axis) gone = 1u << field_of<int64_t>(attributes, row);
@@ -150,8 +153,8 @@ inline fe_dtype result_dtype(const OpInfo& op, const fe_node& node, std::span<co
   if (op.result_dtype == ResultDType::same) return in[first_promoted(op)]->dtype;
   if (op.result_dtype == ResultDType::fixed) return host->dtype_id(op.fixed_dtype);
   fe_dtype dtype = 0;
-  for (uint32_t i = 0; i < op.attribute_count; ++i)
-    if (op.attributes[i].kind == AttributeKind::dtype) dtype = field_of<fe_dtype>(node.attributes, op.attributes[i]);
+  for (const AttributeInfo& row : op.attributes)
+    if (row.kind == AttributeKind::dtype) dtype = field_of<fe_dtype>(node.attributes, row);
   return dtype;
 }
 

@@ -123,15 +123,35 @@ struct Exact {
   }
 };
 
+// How its elements lie in memory.
+inline const fe_dtype_info& info_of(fe_dtype dtype) {
+  const fe_dtype_info* const info = host->dtype_info(dtype);
+  if (info == nullptr) refuse(std::to_string(dtype) + " is the id of no dtype");
+  return *info;
+}
+
 // Elements of a shape, none of whose sizes is negative; throws when they, or their bytes, are too many to count.
-inline int64_t count_of(std::span<const int64_t> shape, size_t item) {
+inline int64_t count_of(std::span<const int64_t> shape, const fe_dtype_info& dtype) {
   for (const int64_t size : shape)
     if (size < 0) refuse("a size is negative: " + std::to_string(size));
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  Exact bytes{static_cast<int64_t>(item)};
+  Exact bytes{dtype.block_bytes};
   for (const int64_t size : shape) bytes.multiply(size);
   if (!bytes.fits) refuse("a shape has more bytes than can be counted");
-  return item == 0 ? 0 : bytes.value / static_cast<int64_t>(item);
+  return bytes.value / dtype.block_bytes;
+}
+
+// A value of a block dtype holds whole blocks, one after the other along its last axis.
+inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype) {
+  const int64_t block = dtype.block_elements;
+  if (block == 1) return;
+  const std::string name = dtype.name;
+  const int32_t last = value.rank - 1;
+  if (last < 0 || value.shape[last] % block != 0) refuse("the last axis is no whole number of blocks of " + name);
+  if (value.shape[last] > 1 && value.strides[last] != 1) refuse("the last axis of " + name + " is not contiguous");
+  for (int32_t axis = 0; axis < last; ++axis)
+    if (value.shape[axis] > 1 && value.strides[axis] % block != 0) refuse("a stride of " + name + " is not of blocks");
+  if (value.offset % block != 0) refuse("the offset of " + name + " is not of blocks");
 }
 
 // The bytes from the storage's first that the elements of a value take up, without what is added when it runs.
@@ -139,7 +159,7 @@ struct Reach {
   int64_t first = 0, end = 0;
 };
 
-inline Reach reach_of(const fe_value& value, size_t item, int64_t count) {
+inline Reach reach_of(const fe_value& value, const fe_dtype_info& dtype, int64_t count) {
   if (count == 0) return {};
   Exact first{value.offset}, last{value.offset};
   for (int32_t axis = 0; axis < value.rank; ++axis) {
@@ -151,10 +171,11 @@ inline Reach reach_of(const fe_value& value, size_t item, int64_t count) {
     (stride < 0 ? first : last).add(span.value);
   }
   last.add(1);
-  first.multiply(static_cast<int64_t>(item));
-  last.multiply(static_cast<int64_t>(item));
-  if (!first.fits || !last.fits) refuse("the strides reach further than can be counted");
-  return {first.value, last.value};
+  Exact first_bytes = first, last_bytes = last;
+  first_bytes.multiply(dtype.block_bytes);
+  last_bytes.multiply(dtype.block_bytes);
+  if (!first_bytes.fits || !last_bytes.fits) refuse("the strides reach further than can be counted");
+  return {fe_bytes_of(&dtype, first.value), fe_bytes_of(&dtype, last.value)};
 }
 
 inline void check_contiguous(const fe_value& value, int64_t count) {
@@ -172,9 +193,9 @@ inline const fe_value& check_value(const fe_graph_view& view, uint32_t index, bo
     present(value.shape, "a shape");
     present(value.strides, "the list of strides");
   }
-  find_dtype(value.dtype);
-  const size_t item = host->dtype_size(value.dtype);
-  const int64_t count = count_of(shape_of(value), item);
+  const fe_dtype_info& dtype = info_of(value.dtype);
+  const int64_t count = count_of(shape_of(value), dtype);
+  check_blocks(value, dtype);
   if (value.offset_slot < -1 ||
       (value.offset_slot >= 0 && static_cast<uint32_t>(value.offset_slot) >= view.offset_count))
     refuse("there is no offset " + std::to_string(value.offset_slot));
@@ -185,7 +206,7 @@ inline const fe_value& check_value(const fe_graph_view& view, uint32_t index, bo
     check_contiguous(value, count);
   }
   if (storage.kind == FE_STORAGE_CONSTANT && storage.prepared != 0) return value;
-  const Reach reach = reach_of(value, item, count);
+  const Reach reach = reach_of(value, dtype, count);
   const auto size = static_cast<uint64_t>(reach.end - reach.first);
   const bool moves = value.offset_slot >= 0;
   if (moves ? size > storage.size : reach.first < 0 || static_cast<uint64_t>(reach.end) > storage.size)

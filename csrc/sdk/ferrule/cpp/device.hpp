@@ -63,7 +63,7 @@ class Launch {
   Item* pointer(const Operand& operand) const {
     int64_t elements = operand.offset_;
     if (operand.offset_slot_ >= 0) elements += execution_->offsets[operand.offset_slot_];
-    char* const address = storage(operand) + elements * static_cast<int64_t>(operand.item_size());
+    char* const address = storage(operand) + operand.bytes_of(elements);
     return reinterpret_cast<Item*>(address);
   }
 
@@ -95,17 +95,42 @@ class Executable {
   virtual void execute(Queue* queue, const fe_execution& execution) = 0;
 };
 
+// Some of a node's inputs: {0, 1}, or all of them.
+class Inputs {
+ public:
+  static constexpr uint32_t most = 64;
+  constexpr Inputs() = default;
+  constexpr Inputs(std::initializer_list<uint32_t> numbers) {
+    for (const uint32_t number : numbers) add(number);
+  }
+  constexpr void add(uint32_t number) { bits_ |= uint64_t{1} << number; }
+  static constexpr Inputs all() {
+    Inputs inputs;
+    inputs.bits_ = ~uint64_t{0};
+    return inputs;
+  }
+  constexpr bool contains(uint32_t number) const { return number < most && (bits_ >> number & 1) != 0; }
+
+ private:
+  uint64_t bits_ = 0;
+};
+
 // What a device says to one node: a refusal with its reason, or what its operands must be like.
 struct Support {
   bool supported = true;
-  std::string kernel = {};         // shown in the plan
-  std::string reason = {};         // of a refusal, as a part of a sentence
-  uint32_t contiguous_inputs = 0;  // bit i: input i must be C-contiguous
-  uint32_t innermost_inputs = 0;   // bit i: input i must have innermost stride 1
-  uint64_t alignment = 0;          // of the inputs' first elements, in bytes
+  std::string kernel = {};        // shown in the plan
+  std::string reason = {};        // of a refusal, as a part of a sentence
+  Inputs contiguous_inputs = {};  // must be C-contiguous
+  Inputs row_inputs = {};         // must have innermost stride 1
+  uint32_t alignment = 0;         // of the inputs' first elements, in bytes: a power of two
   // The highest revision of the op, and of those in a body, that the kernel expresses. What is younger is refused for
   // it: headers that know an attribute say nothing of a kernel that was written before it.
   uint32_t revision = 1;
+
+  fe_layout layout_of(uint32_t input) const {
+    if (contiguous_inputs.contains(input)) return FE_LAYOUT_CONTIGUOUS;
+    return row_inputs.contains(input) ? FE_LAYOUT_ROWS : FE_LAYOUT_ANY;
+  }
 };
 
 // The answer, unless the node asks for more than the kernel expresses.

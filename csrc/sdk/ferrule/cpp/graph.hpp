@@ -18,6 +18,7 @@ class Operand {
     const fe_value& value = *view.values[index];
     const fe_storage& storage = *view.storages[value.storage];
     dtype_ = value.dtype;
+    info_ = host->dtype_info(dtype_);
     rank_ = value.rank;
     std::copy_n(value.shape, rank_, shape_.begin());
     std::copy_n(value.strides, rank_, strides_.begin());
@@ -30,8 +31,10 @@ class Operand {
   }
 
   fe_dtype dtype() const { return dtype_; }
+  const fe_dtype_info& dtype_info() const { return *info_; }
   bool is(const char* dtype) const { return dtype_ == host->dtype_id(dtype); }
-  size_t item_size() const { return host->dtype_size(dtype_); }
+  size_t item_size() const { return info_->block_bytes; }  // of a plain dtype: bytes of an element
+  int64_t bytes_of(int64_t elements) const { return fe_bytes_of(info_, elements); }
   int rank() const { return rank_; }
   std::span<const int64_t> shape() const { return {shape_.data(), static_cast<size_t>(rank_)}; }
   std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }  // in elements
@@ -55,6 +58,7 @@ class Operand {
  private:
   friend class Launch;
   fe_dtype dtype_;
+  const fe_dtype_info* info_;
   int32_t rank_;
   std::array<int64_t, FE_MAX_RANK> shape_{};
   std::array<int64_t, FE_MAX_RANK> strides_{};

@@ -1,22 +1,32 @@
-// What of an op's row a module knows: the rows are in ferrule/op_table.hpp, generated. See ferrule/backend.hpp.
+// What of an op's row a module knows; the rows are in ferrule/op_table.hpp, generated. See ferrule/backend.hpp.
 #ifndef FERRULE_CPP_OP_INFO_HPP
 #define FERRULE_CPP_OP_INFO_HPP
+
+#include <ferrule/types.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace ferrule::sdk {
 
 struct DTypeInfo {
   const char* name;
-  size_t size;  // bytes of one element
+  fe_dtype_class dtype_class;
+  uint32_t block_elements, block_bytes;
+};
+
+// Rows of dtype_table.
+struct DTypeSet {
+  std::array<uint64_t, 2> words;
+  constexpr bool contains(size_t row) const { return (words[row / 64] >> row % 64 & 1) != 0; }
 };
 
 enum class OpKind : uint8_t { elementwise, view, primitive, composite, internal };
 // `axis` and `axes` are those of the first input, never negative.
-enum class AttributeKind : uint8_t { integer, real, boolean, string, integers, dtype, axis, axes };
+enum class AttributeKind : uint8_t { integer, real, boolean, string, integers, reals, dtype, axis, axes };
 // The result's dtype: that of the first promoted input (of the first, when none is promoted), one that is always the
 // same, or that of an attribute.
 enum class ResultDType : uint8_t { same, fixed, attribute };
@@ -26,8 +36,8 @@ enum class ResultShape : uint8_t { unknown, same, broadcast, reduced };
 
 struct InputInfo {
   const char* name;
-  uint32_t dtypes;  // bit i: row i of dtype_table
-  bool promoted;    // all promoted inputs have one dtype
+  DTypeSet dtypes;
+  bool promoted;  // all promoted inputs have one dtype
 };
 
 struct AttributeInfo {
@@ -52,14 +62,13 @@ struct OpInfo {
   const char* name;
   uint32_t revision;
   OpKind kind;
-  uint32_t required_inputs, most_inputs;
+  uint32_t required_inputs;
   bool variadic;  // the last input comes once or more often
-  std::array<InputInfo, 4> inputs;
+  std::span<const InputInfo> inputs;
   ResultDType result_dtype;
   const char* fixed_dtype;  // nullptr unless ResultDType::fixed
   ResultShape result_shape;
-  uint32_t attribute_count;
-  std::array<AttributeInfo, 6> attributes;
+  std::span<const AttributeInfo> attributes;
 };
 
 }  // namespace ferrule::sdk

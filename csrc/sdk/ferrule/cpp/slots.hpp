@@ -298,6 +298,12 @@ inline int event_done(fe_module_event* event) {
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
 
+inline void fill_inputs(const fe_requirements& out, const Support& answer) {
+  for (uint32_t i = 0; out.inputs != nullptr && i < out.input_count; ++i)
+    fill(fe_input_requirement_at(&out, i),
+         {sizeof(fe_input_requirement), static_cast<uint32_t>(answer.layout_of(i)), answer.alignment});
+}
+
 // An author's `supports` says no with an answer, with FE_UNSUPPORTED or with what is wrong with the view; any other
 // error is no answer.
 inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_t node, fe_requirements* out) {
@@ -309,8 +315,8 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
   });
   const fe_code code = error ? host->error_code(error) : FE_OK;
   if (error) answer = {.supported = false};
-  fill(out, {sizeof(fe_requirements), answer.contiguous_inputs, answer.innermost_inputs, answer.alignment,
-             last_answer.kernel.keep(answer.kernel),
+  fill_inputs(*out, answer);
+  fill(out, {sizeof(fe_requirements), out->inputs, out->input_count, 0, last_answer.kernel.keep(answer.kernel),
              last_answer.reason.keep(error ? std::string_view(host->error_message(error)) : answer.reason)});
   if (error) host->error_release(error);
   if (code != FE_OK && code != FE_UNSUPPORTED && code != FE_INVALID_ARGUMENT) return -static_cast<int>(code);
@@ -367,13 +373,15 @@ inline Demands demands_of(const fe_graph_view& view) {
     const fe_value& value = checks::check_value(view, i, false);
     if (value.offset_slot < 0) continue;
     const fe_storage& storage = *view.storages[value.storage];
-    const auto item = static_cast<int64_t>(host->dtype_size(value.dtype));
-    const int64_t count = checks::count_of(checks::shape_of(value), static_cast<size_t>(item));
-    const checks::Reach reach = checks::reach_of(value, static_cast<size_t>(item), count);
+    const fe_dtype_info& dtype = checks::info_of(value.dtype);
+    const int64_t count = checks::count_of(checks::shape_of(value), dtype);
+    const checks::Reach reach = checks::reach_of(value, dtype, count);
     if (count == 0 || storage.prepared != 0) continue;
-    // Both ends are whole items; of a storage that ends in the middle of one, that one is not there.
-    const int64_t items = static_cast<int64_t>(storage.size) / item;
-    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / item, items - reach.end / item});
+    // Both ends are whole blocks; of a storage that ends in the middle of one, that one is not there.
+    const int64_t bytes = dtype.block_bytes, elements = dtype.block_elements;
+    const int64_t blocks = static_cast<int64_t>(storage.size) / bytes;
+    demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / bytes * elements,
+                              (blocks - reach.end / bytes) * elements});
   }
   return demands;
 }
@@ -470,7 +478,7 @@ inline const char* missing_slot(const fe_host& given) {
   FE_CHECK_SLOT(op_name)
   FE_CHECK_SLOT(dtype_id)
   FE_CHECK_SLOT(dtype_name)
-  FE_CHECK_SLOT(dtype_size)
+  FE_CHECK_SLOT(dtype_info)
   FE_CHECK_SLOT(parallel_for)
   FE_CHECK_SLOT(thread_count)
 #undef FE_CHECK_SLOT

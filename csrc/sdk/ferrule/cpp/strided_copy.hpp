@@ -9,12 +9,14 @@
 
 namespace ferrule::sdk {
 
-// `to` is contiguous and has the shape of `from`.
+// `to` is contiguous and has the shape of `from`. Blocks of a block dtype are copied whole.
 inline void strided_copy(const Launch& launch, const Operand& from, const Operand& to) {
-  const auto item = static_cast<int64_t>(from.item_size());
-  const int64_t rank = from.rank(), count = from.count();
-  const int64_t row = rank > 0 ? from.shape()[static_cast<size_t>(rank - 1)] : 1;
-  const int64_t step = rank > 0 ? from.strides()[static_cast<size_t>(rank - 1)] * item : item;
+  const fe_dtype_info& dtype = from.dtype_info();
+  const int64_t item = dtype.block_bytes;
+  const int64_t rank = from.rank(), count = from.count() / dtype.block_elements;
+  const bool is_plain = dtype.block_elements == 1;
+  const int64_t row = rank > 0 ? from.shape()[static_cast<size_t>(rank - 1)] / dtype.block_elements : 1;
+  const int64_t step = rank > 0 && is_plain ? from.strides()[static_cast<size_t>(rank - 1)] * item : item;
   if (count == 0) return;
   const char* source = launch.pointer<const char>(from);
   char* target = launch.pointer<char>(to);
@@ -28,7 +30,7 @@ inline void strided_copy(const Launch& launch, const Operand& from, const Operan
     target += row * item;
     for (int64_t axis = rank - 2; axis >= 0; --axis) {
       const auto at = static_cast<size_t>(axis);
-      const int64_t stride = from.strides()[at] * item;
+      const int64_t stride = from.bytes_of(from.strides()[at]);
       source += stride;
       if (++index[at] < from.shape()[at]) break;
       source -= stride * from.shape()[at];

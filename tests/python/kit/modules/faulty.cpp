@@ -139,7 +139,7 @@ class Device final : public KernelDevice {
 
   Kernel absolute(const Node& node) {
     const Operand x = node.input(0), out = node.output(0);
-    return {.support = {.kernel = "abs", .contiguous_inputs = 1}, .run = [=](const Launch& launch) {
+    return {.support = {.kernel = "abs", .contiguous_inputs = {0}}, .run = [=](const Launch& launch) {
               std::transform(launch.pointer<const float>(x), launch.pointer<const float>(x) + x.count(),
                              launch.pointer<float>(out), [](float v) { return std::fabs(v); });
             }};
@@ -179,7 +179,7 @@ class Device final : public KernelDevice {
     const int64_t given = node.attributes<fe_take_attributes>().axis;
     const auto axis = static_cast<size_t>(given < 0 ? given + x.rank() : given);
     const auto moved = indices.shape().size();
-    return {.support = {.kernel = "take", .contiguous_inputs = 0b10}, .run = [=, this](const Launch& launch) {
+    return {.support = {.kernel = "take", .contiguous_inputs = {1}}, .run = [=, this](const Launch& launch) {
               const auto* const from = launch.pointer<const float>(x);
               const auto* const wanted = launch.pointer<const int64_t>(indices);
               auto* const to = launch.pointer<float>(out);

@@ -96,7 +96,7 @@ class Adder final : public HostDevice {
       if (!node.input(i).is("float32") || !node.input(i).is_contiguous() ||
           node.input(i).count() != node.output(0).count())
         return refused("only equal shapes of float32 are here");
-    return {.kernel = "sums", .contiguous_inputs = 0b11};
+    return {.kernel = "sums", .contiguous_inputs = {0, 1}};
   }
 
   std::unique_ptr<Executable> compile(const fe_graph_view& view) override {
