@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 namespace ferrule::conformance {
 namespace {
@@ -141,8 +142,24 @@ void outputs_too_small(const Subject& subject, Report& report, const void*) {
     try_sizes(fe_option_info{}, "device_option",
               [&](fe_option_info* out) { take(backend.device_option(backend.self, 0, out)); });
   const auto graph = graph_of(samples().front());
-  try_sizes(fe_requirements{}, "supports",
-            [&](fe_requirements* out) { backend.supports(opened.device.handle(), &graph->view(), 0, out); });
+  const uint32_t inputs = graph->view().nodes[0]->input_count;
+  const auto ask = [&](fe_requirements* out) { backend.supports(opened.device.handle(), &graph->view(), 0, out); };
+  try_sizes(fe_requirements{}, "supports", [&](fe_requirements* out) {
+    std::vector<fe_input_requirement> each(inputs, {sizeof(fe_input_requirement), 0, 0});
+    if (out->struct_size > offsetof(fe_requirements, input_count)) {
+      out->inputs = each.data();
+      out->input_count = inputs;
+    }
+    ask(out);
+  });
+  // The last of the inputs' requirements, which lie struct_size apart.
+  try_sizes(fe_input_requirement{}, "supports with an input's requirement", [&](fe_input_requirement* last) {
+    std::vector<std::byte> each(inputs * last->struct_size + sizeof *last, std::byte{untouched});
+    for (uint32_t i = 0; i < inputs; ++i) std::memcpy(each.data() + i * last->struct_size, last, last->struct_size);
+    fe_requirements out{sizeof out, reinterpret_cast<fe_input_requirement*>(each.data()), inputs, 0, nullptr, nullptr};
+    ask(&out);
+    std::memcpy(last, each.data() + (inputs - 1) * last->struct_size, sizeof *last);
+  });
 }
 
 }  // namespace

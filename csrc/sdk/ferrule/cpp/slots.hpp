@@ -132,6 +132,14 @@ void fill(Struct* out, const Struct& from) {
               size - sizeof(size_t));
 }
 
+// As much of the caller's struct as it has; the rest is zero.
+template <class Struct>
+Struct known_part(const Struct* given) {
+  Struct known{};
+  std::memcpy(&known, given, std::clamp(given->struct_size, sizeof(size_t), sizeof(Struct)));
+  return known;
+}
+
 // Releasing nothing does nothing.
 template <class Object, class Handle>
 void release(Handle* handle) {
@@ -298,9 +306,9 @@ inline int event_done(fe_module_event* event) {
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
 
-inline void fill_inputs(const fe_requirements& out, const Support& answer) {
-  for (uint32_t i = 0; out.inputs != nullptr && i < out.input_count; ++i)
-    fill(fe_input_requirement_at(&out, i),
+inline void fill_inputs(const fe_requirements& asked, const Support& answer) {
+  for (uint32_t i = 0; asked.inputs != nullptr && i < asked.input_count; ++i)
+    fill(fe_input_requirement_at(&asked, i),
          {sizeof(fe_input_requirement), static_cast<uint32_t>(answer.layout_of(i)), answer.alignment});
 }
 
@@ -315,8 +323,9 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
   });
   const fe_code code = error ? host->error_code(error) : FE_OK;
   if (error) answer = {.supported = false};
-  fill_inputs(*out, answer);
-  fill(out, {sizeof(fe_requirements), out->inputs, out->input_count, 0, last_answer.kernel.keep(answer.kernel),
+  const fe_requirements asked = known_part(out);
+  fill_inputs(asked, answer);
+  fill(out, {sizeof(fe_requirements), asked.inputs, asked.input_count, 0, last_answer.kernel.keep(answer.kernel),
              last_answer.reason.keep(error ? std::string_view(host->error_message(error)) : answer.reason)});
   if (error) host->error_release(error);
   if (code != FE_OK && code != FE_UNSUPPORTED && code != FE_INVALID_ARGUMENT) return -static_cast<int>(code);
