@@ -253,9 +253,7 @@ class PlanInterpreter {
   }
 
  private:
-  static char* at(char* base, const Plan::Output& output) {
-    return base + bytes_of(output.type.dtype, output.offset);
-  }
+  static char* at(char* base, const Plan::Output& output) { return base + bytes_of(output.type.dtype, output.offset); }
   char* constant(uint32_t index) const {
     const View& view = plan_.constants[index].view;
     return static_cast<char*>(view.storage->host_pointer()) + view.offset * 4;
