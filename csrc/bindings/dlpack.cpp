@@ -23,6 +23,8 @@ constexpr const char* unversioned_name = "dltensor";
 // The floating dtypes that have a code of their own.
 uint8_t float_code(std::string_view name) {
   if (name == "bfloat16") return dlpack::code_bfloat;
+  if (name == "float8_e4m3fn") return dlpack::code_float8_e4m3fn;
+  if (name == "float8_e5m2") return dlpack::code_float8_e5m2;
   return dlpack::code_float;
 }
 
@@ -38,6 +40,8 @@ std::optional<dlpack::DataType> type_of(const fe_dtype_info& dtype) {
       return dlpack::DataType{dlpack::code_uint, bits, 1};
     case FE_CLASS_FLOAT:
       return dlpack::DataType{float_code(dtype.name), bits, 1};
+    case FE_CLASS_COMPLEX:
+      return dlpack::DataType{dlpack::code_complex, bits, 1};
     default:
       return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace ferrule::python {
@@ -91,7 +92,11 @@ std::string attribute_json(const std::string& name, py::handle value) {
 
 // NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
 py::object named_dtype(const char* name) {
-  if (std::string_view(name) != "bfloat16") return py::dtype::from_args(py::str(name));
+  try {
+    return py::dtype::from_args(py::str(name));
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;  // NumPy knows no such name
+  }
   try {
     return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
   } catch (const py::error_already_set& error) {
@@ -191,6 +196,15 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
       check(fe_scalar_from(dtype, number, &scalar));
       break;
     }
+    case FE_CLASS_COMPLEX: {
+      const Py_complex number = PyComplex_AsCComplex(value.ptr());
+      if (number.real == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+      if (info->block_bytes == sizeof(std::complex<float>))
+        store(scalar, std::complex<float>(static_cast<float>(number.real), static_cast<float>(number.imag)));
+      else
+        store(scalar, std::complex<double>(number.real, number.imag));
+      break;
+    }
     case FE_CLASS_UNSIGNED:
     case FE_CLASS_SIGNED:
       store_integer(scalar, value, *info);
@@ -218,9 +232,18 @@ std::string attributes_json(const py::dict& attributes) {
 }
 
 void bind_values(py::module_& module) {
+  static constexpr std::array class_names = {"bool", "signed", "unsigned", "float", "complex", "block"};
+  static_assert(class_names.size() == FE_CLASS_COUNT);
   dtype_class = py::object(py::module_::import("numpy").attr("dtype")).release().ptr();
   module.def(
-      "is_dtype", [](const Text& name) { return fe_dtype_by_name(name.c_str()) != 0; }, py::arg("name"));
+      "dtypes",
+      [] {
+        py::dict classes;
+        for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
+          classes[info->name] = class_names.at(info->dtype_class);
+        return classes;
+      },
+      "The class of each dtype by its name.");
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
   module.def("attributes_json", &attributes_json, py::arg("attributes"));

@@ -51,15 +51,15 @@ OP(remainder)
 OP(maximum)
     .doc("The greater of x1 and x2; NaN if either is NaN.")
     .elementwise()
-    .promoted("x1", any)
-    .promoted("x2", any)
+    .promoted("x1", real)
+    .promoted("x2", real)
     .result(broadcast_promoted);
 
 OP(minimum)
     .doc("The lesser of x1 and x2; NaN if either is NaN.")
     .elementwise()
-    .promoted("x1", any)
-    .promoted("x2", any)
+    .promoted("x1", real)
+    .promoted("x2", real)
     .result(broadcast_promoted);
 
 OP(square)

@@ -7,13 +7,13 @@ OP(equal).doc("x1 == x2.").elementwise().promoted("x1", any).promoted("x2", any)
 
 OP(not_equal).doc("x1 != x2.").elementwise().promoted("x1", any).promoted("x2", any).result(broadcast_to_bool);
 
-OP(less).doc("x1 < x2.").elementwise().promoted("x1", any).promoted("x2", any).result(broadcast_to_bool);
+OP(less).doc("x1 < x2.").elementwise().promoted("x1", real).promoted("x2", real).result(broadcast_to_bool);
 
-OP(less_equal).doc("x1 <= x2.").elementwise().promoted("x1", any).promoted("x2", any).result(broadcast_to_bool);
+OP(less_equal).doc("x1 <= x2.").elementwise().promoted("x1", real).promoted("x2", real).result(broadcast_to_bool);
 
-OP(greater).doc("x1 > x2.").elementwise().promoted("x1", any).promoted("x2", any).result(broadcast_to_bool);
+OP(greater).doc("x1 > x2.").elementwise().promoted("x1", real).promoted("x2", real).result(broadcast_to_bool);
 
-OP(greater_equal).doc("x1 >= x2.").elementwise().promoted("x1", any).promoted("x2", any).result(broadcast_to_bool);
+OP(greater_equal).doc("x1 >= x2.").elementwise().promoted("x1", real).promoted("x2", real).result(broadcast_to_bool);
 
 OP(isnan).doc("Whether x is NaN.").elementwise().input("x", floating).result(broadcast_to_bool);
 

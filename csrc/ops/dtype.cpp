@@ -1,21 +1,10 @@
 #include "ops/dtype.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ferrule {
 namespace {
-
-int rank_of_kind(DType dtype) {
-  switch (class_of(dtype)) {
-    case FE_CLASS_BOOL:
-      return 0;
-    case FE_CLASS_SIGNED:
-    case FE_CLASS_UNSIGNED:
-      return 1;
-    default:
-      return 2;
-  }
-}
 
 DType signed_of_size(int64_t bytes) {
   for (const DTypeRow& row : dtype_rows)
@@ -34,12 +23,28 @@ constexpr auto infos = [] {
 
 }  // namespace
 
+int rank_of_kind(DType dtype) {
+  switch (class_of(dtype)) {
+    case FE_CLASS_BOOL:
+      return 0;
+    case FE_CLASS_SIGNED:
+    case FE_CLASS_UNSIGNED:
+      return 1;
+    case FE_CLASS_FLOAT:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 const fe_dtype_info* info_of(fe_dtype id) { return find_dtype(id) ? &infos[id - 1] : nullptr; }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
-  if (rank_of_kind(a) != rank_of_kind(b)) return rank_of_kind(a) > rank_of_kind(b) ? a : b;
-  if (is_half(a) && is_half(b)) return DType::float32;
+  if (rank_of_kind(a) > rank_of_kind(b)) std::swap(a, b);
+  if (is_complex(b) && a == DType::float64) return DType::complex128;
+  if (rank_of_kind(a) != rank_of_kind(b)) return b;
+  if (is_floating(a) && block_bytes(a) == block_bytes(b)) return DType::float32;
   if (class_of(a) == class_of(b)) return block_bytes(a) > block_bytes(b) ? a : b;
   const DType unsigned_one = class_of(a) == FE_CLASS_UNSIGNED ? a : b;
   const DType signed_one = class_of(a) == FE_CLASS_UNSIGNED ? b : a;

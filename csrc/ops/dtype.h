@@ -26,6 +26,10 @@ enum class DType : fe_dtype {
   float64,
   float16,
   bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  complex64,
+  complex128,
 };
 
 struct DTypeRow {
@@ -36,7 +40,7 @@ struct DTypeRow {
   uint32_t block_bytes;
 };
 
-inline constexpr std::array<DTypeRow, 13> dtype_rows = {{
+inline constexpr std::array<DTypeRow, 17> dtype_rows = {{
     {DType::boolean, "bool", FE_CLASS_BOOL, 1, 1},
     {DType::int8, "int8", FE_CLASS_SIGNED, 1, 1},
     {DType::int16, "int16", FE_CLASS_SIGNED, 1, 2},
@@ -50,6 +54,10 @@ inline constexpr std::array<DTypeRow, 13> dtype_rows = {{
     {DType::float64, "float64", FE_CLASS_FLOAT, 1, 8},
     {DType::float16, "float16", FE_CLASS_FLOAT, 1, 2},
     {DType::bfloat16, "bfloat16", FE_CLASS_FLOAT, 1, 2},
+    {DType::float8_e4m3fn, "float8_e4m3fn", FE_CLASS_FLOAT, 1, 1},
+    {DType::float8_e5m2, "float8_e5m2", FE_CLASS_FLOAT, 1, 1},
+    {DType::complex64, "complex64", FE_CLASS_COMPLEX, 1, 8},
+    {DType::complex128, "complex128", FE_CLASS_COMPLEX, 1, 16},
 }};
 
 // The row of a dtype, or nullptr when the id is none of ours.
@@ -67,6 +75,9 @@ constexpr fe_dtype_class class_of(DType dtype) { return row_of(dtype).kind; }
 constexpr bool is_floating(DType dtype) { return class_of(dtype) == FE_CLASS_FLOAT; }
 // Stored in 16 bits and computed in float32.
 constexpr bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+// Stored in 8 bits, moved, compared for equality and cast: to compute with it, cast it (OCP OFP8, 2023).
+constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3fn || dtype == DType::float8_e5m2; }
+constexpr bool is_complex(DType dtype) { return class_of(dtype) == FE_CLASS_COMPLEX; }
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
 }
@@ -88,12 +99,16 @@ constexpr uint64_t alignment_of(DType dtype) {
   return bytes & (~bytes + 1);
 }
 
+// Of the kind to which a dtype belongs: bool, integer, floating, complex.
+int rank_of_kind(DType dtype);
+
 // The row as the interface has it; nullptr when the id is none of ours.
 const fe_dtype_info* info_of(fe_dtype id);
 
-// The common dtype of two arrays. Within a kind the table of the Python array API standard (2024.12); across kinds,
-// which it leaves open, the higher kind's dtype (bool < integer < floating); of the two halves, of which neither holds
-// the other, float32. DType::none when there is none (uint64 with a signed integer).
+// The common dtype of two arrays. Within a kind, and of floating with complex ones, the table of the Python array API
+// standard (2024.12); across other kinds, which it leaves open, the higher kind's dtype (bool < integer < floating <
+// complex); of two floating dtypes of which neither holds the other (the halves, the float8), float32. DType::none when
+// there is none (uint64 with a signed integer).
 DType promote(DType a, DType b);
 
 }  // namespace ferrule

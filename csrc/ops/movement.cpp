@@ -12,7 +12,7 @@ OP(iota)
     .result([](Inference& i) {
       const DType dtype = i.attribute().dtype("dtype");
       const int64_t size = i.attribute().integer("size");
-      if (dtype == DType::none || dtype == DType::boolean) i.fail("needs a numeric dtype");
+      if (dtype == DType::none || !accepts(numeric, dtype)) i.fail("needs a {} dtype", name_of(numeric));
       if (size < 0) i.fail("size {} is negative", size);
       i.output({dtype, Shape{size}});
     });

@@ -35,28 +35,28 @@ int64_t reduced_count(Builder& b, const Call& c) {
 
 OP(sum)
     .doc("Sum over axes; integers in 64 bits.")
-    .widened("x", any)
+    .widened("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .result(reduced);
 
 OP(prod)
     .doc("Product over axes; integers in 64 bits.")
-    .widened("x", any)
+    .widened("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .result(reduced);
 
 OP(max)
     .doc("Greatest element over axes; NaN if any is NaN.")
-    .input("x", any)
+    .input("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .result(reduced_nonempty);
 
 OP(min)
     .doc("Least element over axes; NaN if any is NaN.")
-    .input("x", any)
+    .input("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
     .result(reduced_nonempty);

@@ -5,9 +5,10 @@
 namespace ferrule::ops {
 namespace {
 
-int kind_rank(DType dtype) {
-  const fe_dtype_class kind = class_of(dtype);
-  return kind == FE_CLASS_BOOL ? 0 : kind == FE_CLASS_FLOAT ? 2 : 1;
+// What to do about a dtype that an input does not take, as the end of a message.
+std::string advice(const InputRow& input, DType dtype) {
+  if (is_complex(dtype) || !accepts(input.accepts, DType::float32)) return "";
+  return fmt::format("; convert it with {}.astype('float32')", input.name);
 }
 
 void check_inputs(const Row& row, std::span<const TensorType> inputs) {
@@ -21,10 +22,8 @@ void check_inputs(const Row& row, std::span<const TensorType> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputRow& input = row.inputs[std::min(i, row.input_count - 1)];
     if (!accepts(input.accepts, inputs[i].dtype))
-      fail_argument(
-          "{}: {} is {}, but needs a {} dtype{}", row.name, input.name, to_string(inputs[i]), name_of(input.accepts),
-          accepts(input.accepts, DType::float32) ? fmt::format("; convert it with {}.astype('float32')", input.name)
-                                                 : "");
+      fail_argument("{}: {} is {}, but needs a {} dtype{}", row.name, input.name, to_string(inputs[i]),
+                    name_of(input.accepts), advice(input, inputs[i].dtype));
     element_count(inputs[i].shape);
   }
 }
@@ -43,10 +42,12 @@ bool accepts(Accepts what, DType dtype) {
   switch (what) {
     case Accepts::any:
       return true;
+    case Accepts::real:
+      return !is_complex(dtype) && !is_float8(dtype);
     case Accepts::numeric:
-      return dtype != DType::boolean;
+      return accepts(Accepts::real, dtype) && dtype != DType::boolean;
     case Accepts::floating:
-      return is_floating(dtype);
+      return is_floating(dtype) && !is_float8(dtype);
     case Accepts::integer:
       return is_integer(dtype);
     case Accepts::boolean:
@@ -63,8 +64,10 @@ const char* name_of(Accepts what) {
   switch (what) {
     case Accepts::any:
       return "any";
+    case Accepts::real:
+      return "real";
     case Accepts::numeric:
-      return "numeric";
+      return "real numeric";
     case Accepts::floating:
       return "floating-point";
     case Accepts::integer:
@@ -138,7 +141,7 @@ std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inpu
       const DType dtype = inputs[i].dtype;
       if (common == DType::none) {
         common = dtype;
-      } else if (pass == 1 && kind_rank(dtype) <= kind_rank(common)) {
+      } else if (pass == 1 && rank_of_kind(dtype) <= rank_of_kind(common)) {
         continue;
       } else if (const DType both = promote(common, dtype); both != DType::none) {
         common = both;

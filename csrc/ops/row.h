@@ -32,10 +32,11 @@ enum class Kind : uint8_t {
   internal,     // made by the compiler only
 };
 
-// What dtypes an input takes.
-enum class Accepts : uint8_t { any, numeric, floating, integer, boolean, boolean_or_integer, index };
-inline constexpr Accepts any = Accepts::any, numeric = Accepts::numeric, floating = Accepts::floating,
-                         integer = Accepts::integer, boolean = Accepts::boolean,
+// What dtypes an input takes. Of `any` but not `real` are complex numbers and float8, which are moved, compared for
+// equality and cast.
+enum class Accepts : uint8_t { any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
+inline constexpr Accepts any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
+                         floating = Accepts::floating, integer = Accepts::integer, boolean = Accepts::boolean,
                          boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index;
 
 bool accepts(Accepts what, DType dtype);

@@ -12,13 +12,18 @@ OP(where)
     .result(broadcast_promoted);
 
 OP(astype)
-    .doc("x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0.")
+    .doc(
+        "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. A "
+        "complex "
+        "number is no real one: that is an error.")
     .elementwise()
     .input("x", any)
     .attribute("dtype", AttributeType::dtype)
     .result([](Inference& i) {
       const DType dtype = i.attribute().dtype("dtype");
       if (dtype == DType::none) i.fail("dtype is missing in {}", i.call());
+      if (is_complex(i.input(0).dtype) && !is_complex(dtype) && dtype != DType::boolean)
+        i.fail("{} has imaginary parts, which the dtype {} has not", to_string(i.input(0)), ferrule::name_of(dtype));
       i.output({dtype, i.input(0).shape});
     });
 

@@ -70,8 +70,8 @@ from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, s
 
 if TYPE_CHECKING:
     from ferrule import io, testing
-    from ferrule._bfloat16 import bfloat16
     from ferrule._log import set_log_level
+    from ferrule._ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.buffers import buffer_from_host_ptr
     from ferrule.dlpack import from_dlpack
     from ferrule.explaining import explain
@@ -92,11 +92,12 @@ if TYPE_CHECKING:
 
 __version__ = _ferrule.version()
 
-# Dtypes are NumPy's; bfloat16, below, is that of ml_dtypes.
+# Dtypes are NumPy's; bfloat16 and the float8, below, are those of ml_dtypes.
 bool = _np.dtype("bool")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(_np.dtype, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(_np.dtype, ("float16", "float32", "float64"))
+complex64, complex128 = map(_np.dtype, ("complex64", "complex128"))
 newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
 # Imported when first used: an import of ferrule is to cost little.
@@ -104,11 +105,13 @@ _LATER = {
     "Graph": "ferrule.graphs",
     "LoadReport": "ferrule.loading",
     "MemoryStats": "ferrule.statistics",
-    "bfloat16": "ferrule._bfloat16",
+    "bfloat16": "ferrule._ml_dtypes",
     "buffer_from_host_ptr": "ferrule.buffers",
     "default_roots": "ferrule.loading",
     "executable_dir": "ferrule.loading",
     "explain": "ferrule.explaining",
+    "float8_e4m3fn": "ferrule._ml_dtypes",
+    "float8_e5m2": "ferrule._ml_dtypes",
     "from_dlpack": "ferrule.dlpack",
     "graph": "ferrule.tracing",
     "io": "",
@@ -211,6 +214,8 @@ __all__ = [
     "bool",
     "broadcast_to",
     "buffer_from_host_ptr",
+    "complex64",
+    "complex128",
     "concat",
     "default_roots",
     "device",
@@ -224,6 +229,8 @@ __all__ = [
     "explain",
     "eye",
     "flip",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "float16",
     "float32",
     "float64",

@@ -162,7 +162,10 @@ class Device:
         return self
 
     def supports(self, op: str, *dtypes: object) -> bool:
-        """Whether the device computes an op with inputs of these dtypes, by a kernel of its own or by several."""
+        """Whether the device computes an op with inputs of these dtypes, by a kernel of its own or by several.
+
+        One dtype more than the op has inputs is that of its attribute `dtype`: `supports("astype", "int8", "float32")`.
+        """
         return self._handle.supports(op, dtypes)
 
     def trim(self) -> None:

@@ -1,4 +1,4 @@
-"""Dtypes are NumPy's; bfloat16 is that of ml_dtypes, which is imported when one is first met."""
+"""Dtypes are NumPy's; bfloat16 and the float8 are those of ml_dtypes, which is imported when one is first met."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule._errors import DTypeError
 
-DTYPE_NAMES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
-)
+DTYPE_NAMES = tuple(_ferrule.dtypes())
+_OF_ML_DTYPES = frozenset(("bfloat16", "float8_e4m3fn", "float8_e5m2"))
+_classes: dict[np.dtype[Any], str] = {}
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:
-    """What `numpy.dtype` makes of it; "bfloat16" is known to that only once ml_dtypes is imported."""
-    if isinstance(dtype, str) and dtype == "bfloat16":
+    """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported."""
+    if isinstance(dtype, str) and dtype in _OF_ML_DTYPES:
         return _ferrule.dtype(dtype)
     try:
         known: np.dtype[Any] = np.dtype(dtype)
@@ -32,6 +31,20 @@ def _near(name: object) -> str:
     return (isinstance(name, str) and did_you_mean(name, DTYPE_NAMES)) or f"; there are {', '.join(DTYPE_NAMES)}"
 
 
+def class_of(dtype: np.dtype[Any]) -> str:
+    """ "bool", "signed", "unsigned", "float", "complex"; "" of a dtype that ferrule does not have. To NumPy the kind of
+    those that it does not bring itself is V."""
+    known = _classes.get(dtype)
+    if known is None:
+        known = _classes[dtype] = _ferrule.dtypes().get(dtype.name, "")
+    return known
+
+
 def is_floating(dtype: np.dtype[Any]) -> bool:
-    """To NumPy the kind of bfloat16 is V, as of all dtypes that it does not bring itself."""
-    return dtype.kind == "f" or dtype.name == "bfloat16"
+    """Whether it is a real floating-point dtype."""
+    return class_of(dtype) == "float"
+
+
+def is_complex(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a complex dtype."""
+    return class_of(dtype) == "complex"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import DTYPE_NAMES
+from ferrule._dtypes import DTYPE_NAMES, class_of
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def from_host(
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
     if source.ndim > MAX_DIMENSIONS:
         raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {source.ndim}")
-    native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufb" else source.dtype
-    if not _ferrule.is_dtype(native.name):
+    native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
+    if not class_of(native):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
     reason = _unlendable(source)
     if reason is not None and copy is False:

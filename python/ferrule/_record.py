@@ -10,7 +10,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
-from ferrule._dtypes import as_dtype, is_floating
+from ferrule._dtypes import as_dtype, is_complex, is_floating
 from ferrule._errors import InvalidArgumentError, NumberOverflowError
 from ferrule._numbers import conversion, perform, shown
 from ferrule._symbols import Symbol
@@ -19,7 +19,8 @@ from ferrule.array import Array
 if TYPE_CHECKING:
     from ferrule.graphs import Graph
 
-_BOOL, _INT64, _FLOAT32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
+_BOOL, _INT64, _FLOAT32, _FLOAT64 = map(np.dtype, ("bool", "int64", "float32", "float64"))
+_COMPLEX64, _COMPLEX128 = np.dtype("complex64"), np.dtype("complex128")
 
 
 def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
@@ -30,12 +31,15 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
     graph: Graph | None = None
     device: _ferrule.Device | None = None
     dtypes: list[np.dtype[Any]] = []
-    numbers = False
+    numbers = complexes = False
     for index, operand in enumerate(operands):
         kind = type(operand)
         if kind is not Array:
             if kind is int or kind is float or kind is bool:
                 numbers = True
+                continue
+            if kind is complex:
+                complexes = True
                 continue
             if isinstance(operand, (int, float)) and not isinstance(operand, np.generic):  # a member of an IntEnum
                 operands[index] = int(operand) if isinstance(operand, int) else float(operand)
@@ -54,6 +58,8 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
         elif device is None and numbers:
             device = handle.device
         dtypes.append(handle.dtype)
+    if complexes:
+        operands = _with_complex_arrays(operands, dtypes)
     attributes = {name: _attribute(op, name, value) for name, value in attributes.items()} if attributes else {}
     if op in MIRRORED:
         if graph is not None and numbers and not any(map(is_floating, dtypes)):
@@ -80,6 +86,17 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
             handles.append(_ferrule.scalar(device, operand, dtype))
             weak.append(is_weak)
     return Array._of(_ferrule.apply(op, handles, weak, attributes))
+
+
+def _with_complex_arrays(operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:
+    """Complex numbers as arrays of 0 dimensions, as wide as those beside them; their dtype is added to `dtypes`."""
+    dtype = _COMPLEX128 if any(other in (_FLOAT64, _COMPLEX128) for other in dtypes) else _COMPLEX64
+    dtypes.append(dtype)
+    device = _device_of_all(operands)
+    return [
+        Array._of(_ferrule.scalar(device, operand, dtype)) if type(operand) is complex else operand
+        for operand in operands
+    ]
 
 
 def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
@@ -135,9 +152,12 @@ def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tupl
     floats = [dtype for dtype in others if is_floating(dtype)]
     if type(value) is bool:
         return _BOOL, bool(others)
+    if any(map(is_complex, others)):
+        return (_FLOAT64 if any(other in (_FLOAT64, _COMPLEX128) for other in others) else _FLOAT32), True
     if floats:
         widest = max(floats, key=lambda dtype: dtype.itemsize)
-        return (_FLOAT32 if widest.itemsize == 2 and any(dtype != widest for dtype in floats) else widest), True
+        equally_wide = {dtype for dtype in floats if dtype.itemsize == widest.itemsize}
+        return (_FLOAT32 if len(equally_wide) > 1 else widest), True
     if type(value) is float:
         return _FLOAT32, bool(others)
     dtype = _INT64

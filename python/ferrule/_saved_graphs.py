@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule
+from ferrule._dtypes import DTYPE_NAMES
 from ferrule._errors import Error, InvalidArgumentError, OutOfMemoryError, UnsupportedError
 from ferrule._numbers import Numbers
 
@@ -126,7 +127,7 @@ def _is_place(value: object) -> bool:
 
 
 def _is_dtype(value: object) -> bool:
-    return isinstance(value, str) and _ferrule.is_dtype(value)
+    return isinstance(value, str) and value in DTYPE_NAMES
 
 
 def _is_number(value: object) -> bool:

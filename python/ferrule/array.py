@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrule._devices import Device
     from ferrule.graphs import Graph
 
-_OPERANDS = (int, float, np.ndarray, np.generic)
+_OPERANDS = (int, float, complex, np.ndarray, np.generic)
 _Axis = int | tuple[int, ...] | None
 
 
@@ -149,6 +149,9 @@ class Array:
 
     def __float__(self) -> float:
         return float(self._one("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex()"))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
         """Python's `round` of the one element; `ferrule.round` is that of arrays."""

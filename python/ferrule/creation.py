@@ -10,7 +10,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
-from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_floating
+from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_complex, is_floating
 from ferrule._errors import (
     DTypeError,
     Error,
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAGE = 4096
+_OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
+# What Python's numbers become, of what NumPy makes of them.
+_NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
 
 
 def asarray(
@@ -75,7 +78,7 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
     """A NumPy array and whether its memory is somebody else's; None for what DLPack or `__array__` can read."""
     if isinstance(obj, np.ndarray):
         return obj, True
-    if isinstance(obj, (bool, int, float, list, tuple)):
+    if isinstance(obj, (bool, int, float, complex, list, tuple)):
         try:
             host = np.array(obj, dtype=dtype)
         except OverflowError as error:
@@ -84,8 +87,8 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
             raise InvalidArgumentError(f"asarray: {error}") from error
         if host.dtype.kind == "O":
             _refuse_objects(host)
-        if dtype is None and host.dtype == np.float64 and not _holds_float64(obj):
-            host = host.astype(np.float32)
+        if dtype is None and host.dtype in _NARROWER and not _holds_wide(obj):
+            host = host.astype(_NARROWER[host.dtype])
         return host, False
     if isinstance(obj, np.generic):
         return np.array(obj), False
@@ -116,7 +119,7 @@ def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) ->
 def _refuse_objects(host: NDArray[Any]) -> NoReturn:
     """Raise the error for what NumPy keeps as Python's objects."""
     for item in host.flat:
-        if not isinstance(item, (bool, int, float)):
+        if not isinstance(item, (bool, int, float, complex)):
             raise DTypeError(f"asarray: {_of_no_dtype(item)}")
     beyond = next(item for item in host.flat if isinstance(item, int) and not -(2**63) <= item < 2**64)
     raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
@@ -129,28 +132,32 @@ def _of_no_dtype(value: object) -> str:
     )
 
 
-def _holds_float64(obj: object) -> bool:
-    """Whether NumPy's own float64 is among the numbers: then it is meant."""
+def _holds_wide(obj: object) -> bool:
+    """Whether NumPy's own float64 or complex128 is among the numbers: then it is meant."""
     if isinstance(obj, (list, tuple)):
-        return any(_holds_float64(item) for item in obj)
-    return isinstance(obj, (np.ndarray, np.float64))
+        return any(_holds_wide(item) for item in obj)
+    return isinstance(obj, (np.ndarray, np.float64, np.complex128))
 
 
-def full(shape: Shape, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """An array of one value, which also gives the dtype unless one is named, and must be one of the dtype's."""
     if isinstance(fill_value, (Array, np.generic)):
         fill_value = fill_value.item()
-    if not isinstance(fill_value, (bool, int, float)):
+    if not isinstance(fill_value, (bool, int, float, complex)):
         raise InvalidArgumentError(f"full: the value is a number, not {fill_value!r}")
     if dtype is None:
-        dtype = np.bool_ if isinstance(fill_value, bool) else np.int64 if isinstance(fill_value, int) else np.float32
+        dtype = next(own for kind, own in _OF_NUMBERS.items() if isinstance(fill_value, kind))
     wanted = sizes(shape, "full")
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"full: shape ({', '.join(map(shown, wanted))}) has a negative size")
     element = as_dtype(dtype)
+    if isinstance(fill_value, complex) and not is_complex(element):
+        raise DTypeError(f"full: {fill_value} is complex, and no {element}")
     operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
-    number = fill_value if operation is None else perform(operation, fill_value)
-    return Array._of(_ferrule.full(handle_of(device), wanted, number, element))
+    if operation is not None:
+        assert isinstance(fill_value, (bool, int, float))  # there is none for complex ones
+        fill_value = perform(operation, fill_value)
+    return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, element))
 
 
 def zeros(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
@@ -175,7 +182,7 @@ def _filled(
     return full(sizes(shape, caller), number, dtype=dtype or np.float32, device=device)
 
 
-def full_like(x: object, /, fill_value: float, *, dtype: Any = None, device: Device | str | None = None) -> Array:
+def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
     """An array of one value in x's shape, and its dtype and device unless others are named."""
     like = x if isinstance(x, Array) else asarray(x)
     return full(like.shape, fill_value, dtype=dtype or like.dtype, device=device or _device_of(like))

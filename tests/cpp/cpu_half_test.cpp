@@ -1,19 +1,19 @@
 // float16 and bfloat16 in the CPU module: conversions against the formats' definition, ops against float32.
 #include "cpu_backend_fixture.h"
-#include "half_reference.h"
+#include "narrow_float_reference.h"
 
 namespace cpu_backend {
 namespace {
 
 using ferrule::test::half_formats;
-using ferrule::test::HalfFormat;
+using ferrule::test::NarrowFormat;
 
 template <class T>
 Array vector_of(const char* dtype, const std::vector<T>& values) {
   return array_of<T>(dtype, {static_cast<int64_t>(values.size())}, values);
 }
 
-Array every_half(const HalfFormat& format) {
+Array every_half(const NarrowFormat& format) {
   std::vector<uint16_t> bits(65536);
   std::iota(bits.begin(), bits.end(), uint16_t{0});
   return vector_of(format.name().c_str(), bits);
@@ -22,7 +22,7 @@ Array every_half(const HalfFormat& format) {
 template <class T>
 void expect_rounded_once(Module& module, const char* dtype, const std::vector<T>& values) {
   const Array x = vector_of(dtype, values);
-  for (const HalfFormat& format : half_formats()) {
+  for (const NarrowFormat& format : half_formats()) {
     const Array y = cast(module, x, format.name());
     for (size_t i = 0; i < values.size(); ++i) {
       const uint16_t bits = y.data<uint16_t>()[i];
@@ -37,7 +37,7 @@ void expect_rounded_once(Module& module, const char* dtype, const std::vector<T>
 
 TEST_F(CpuBackend, FloatsBecomeTheNearestHalf) {
   std::vector<double> doubles;
-  for (const HalfFormat& format : half_formats()) {
+  for (const NarrowFormat& format : half_formats()) {
     const std::vector<double> cases = format.hard_cases();
     doubles.insert(doubles.end(), cases.begin(), cases.end());
   }
@@ -67,7 +67,7 @@ TEST_F(CpuBackend, IntegersBecomeTheNearestHalf) {
 }
 
 template <class T>
-void expect_saturated(const Array& y, const HalfFormat& format) {
+void expect_saturated(const Array& y, const NarrowFormat& format) {
   constexpr auto low = static_cast<double>(std::numeric_limits<T>::min());
   constexpr auto high = static_cast<double>(std::numeric_limits<T>::max());
   for (unsigned bits = 0; bits < 65536; ++bits) {
@@ -82,8 +82,8 @@ void expect_saturated(const Array& y, const HalfFormat& format) {
 
 TEST_F(CpuBackend, EveryHalfBecomesWhatItIs) {
   for_each_module([&](Module& module) {
-    for (const HalfFormat& format : half_formats()) {
-      const HalfFormat& other = half_formats()[&format == half_formats().data() ? 1 : 0];
+    for (const NarrowFormat& format : half_formats()) {
+      const NarrowFormat& other = half_formats()[&format == half_formats().data() ? 1 : 0];
       const Array x = every_half(format);
       const Array f = cast(module, x, "float32"), d = cast(module, x, "float64"), b = cast(module, x, "bool"),
                   h = cast(module, x, other.name()), again = cast(module, f, format.name());
@@ -119,7 +119,7 @@ TEST_F(CpuBackend, SumsAndProductsOfHalvesRoundOnce) {
   for (uint16_t& bits : left) bits = static_cast<uint16_t>(generator());
   for (uint16_t& bits : right) bits = static_cast<uint16_t>(generator());
   for_each_module([&](Module& module) {
-    for (const HalfFormat& format : half_formats()) {
+    for (const NarrowFormat& format : half_formats()) {
       const Array a = vector_of(format.name().c_str(), left), b = vector_of(format.name().c_str(), right);
       const Array product = compute(module, "multiply", {&a, &b}, format.name(), a.shape);
       const Array less = compute(module, "less", {&a, &b}, "bool", a.shape);

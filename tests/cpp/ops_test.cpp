@@ -65,6 +65,16 @@ TEST(Ops, PromotionFollowsTheArrayApiStandard) {
 TEST(Ops, NoHalfHoldsTheOther) {
   EXPECT_EQ(promote(DType::float16, DType::bfloat16), DType::float32);
   EXPECT_EQ(promote(DType::bfloat16, DType::int64), DType::bfloat16);
+  EXPECT_EQ(promote(DType::float8_e4m3fn, DType::float8_e5m2), DType::float32);
+  EXPECT_EQ(promote(DType::float8_e5m2, DType::float16), DType::float16);
+  EXPECT_EQ(promote(DType::bfloat16, DType::float8_e4m3fn), DType::bfloat16);
+  // The standard's table of mixed floating-point dtypes.
+  EXPECT_EQ(promote(DType::complex64, DType::complex128), DType::complex128);
+  EXPECT_EQ(promote(DType::complex64, DType::float32), DType::complex64);
+  EXPECT_EQ(promote(DType::float64, DType::complex64), DType::complex128);
+  EXPECT_EQ(promote(DType::complex128, DType::float32), DType::complex128);
+  EXPECT_EQ(promote(DType::complex64, DType::int64), DType::complex64);
+  EXPECT_EQ(promote(DType::boolean, DType::complex128), DType::complex128);
   EXPECT_EQ(promote(DType::boolean, DType::float16), DType::float16);
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fake_host.h"
-#include "ops/dtype.h"
+#include "ops/row.h"
 
 namespace ferrule::test {
 

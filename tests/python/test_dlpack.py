@@ -145,10 +145,19 @@ def test_what_has_no_dlpack_is_refused(thing: Any) -> None:
         fe.from_dlpack(thing)
 
 
-def test_unsupported_dtypes_are_refused_and_the_capsule_is_freed() -> None:
+def with_dtype(capsule: object, code: int, bits: int, lanes: int) -> object:
+    """The capsule, of a DLManagedTensor (DLPack 0.8), whose dtype lies behind the address, the device and ndim."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    ctypes.memmove(pointer(capsule, b"dltensor") + 20, bytes((code, bits, *lanes.to_bytes(2, "little"))), 4)
+    return capsule
+
+
+@pytest.mark.parametrize("dtype", [(5, 32, 1), (2, 128, 1), (3, 64, 1), (2, 32, 2), (7, 8, 1), (0, 4, 1)])
+def test_unsupported_dtypes_are_refused_and_the_capsule_is_freed(dtype: tuple[int, int, int]) -> None:
     for _ in range(10):
         with pytest.raises(fe.InvalidArgumentError, match="dtype"):
-            fe.from_dlpack(np.ones(3, "complex64"))
+            fe.from_dlpack(Holder(with_dtype(np.ones(3, "float32").__dlpack__(), *dtype)))
 
 
 def test_a_capsule_nobody_took_is_freed() -> None:

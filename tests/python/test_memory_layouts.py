@@ -136,7 +136,7 @@ UNSUPPORTED: dict[str, Make] = {
     "void": lambda: np.zeros(2, "V4"),
     "datetime": lambda: np.zeros(2, "M8[s]"),
     "timedelta": lambda: np.zeros(2, "m8[s]"),
-    "complex": lambda: np.zeros(2, "complex64"),
+    "long complex": lambda: np.zeros(2, np.clongdouble),
     "longdouble": lambda: np.zeros(2, np.longdouble),
 }
 

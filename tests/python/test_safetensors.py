@@ -93,11 +93,26 @@ def test_a_tensor_off_its_alignment_is_copied(tmp_path: Path) -> None:
 
 def test_a_dtype_that_ferrule_lacks_is_an_error_for_that_tensor_only(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(content_of({"h": entry("F8_E4M3", [4], 0, 4), "f": entry("F32", [1], 4, 8)}, bytes(8)))
+    path.write_bytes(content_of({"h": entry("F8_E8M0", [4], 0, 4), "f": entry("F32", [1], 4, 8)}, bytes(8)))
     file = fe.io.open_safetensors(path, device="cpu")
     assert file["f"].shape == (1,)
-    with pytest.raises(NotImplementedError, match="F8_E4M3"):
+    with pytest.raises(NotImplementedError, match="F8_E8M0"):
         file["h"]
+
+
+def test_float8_and_complex_tensors_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    numbers = np.array([1 - 2j], "complex64")
+    entries = {
+        "c": entry("C64", [1], 0, 8),
+        "e4m3": entry("F8_E4M3", [2], 8, 10),
+        "e5m2": entry("F8_E5M2", [2], 10, 12),
+    }
+    path.write_bytes(content_of(entries, numbers.tobytes() + bytes((0x38, 0x7E, 0x3C, 0x7B))))
+    file = fe.io.open_safetensors(path, device="cpu")
+    assert file["c"].tolist() == [1 - 2j]
+    assert file["e4m3"].tolist() == [1, 448]
+    assert file["e5m2"].tolist() == [1, 57344]
 
 
 BAD: dict[str, bytes] = {

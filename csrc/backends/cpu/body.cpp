@@ -48,16 +48,16 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
   if (op == "astype" && given[0] == dtype) return in[0];
   const Block* block = find_block(op, signature, dtype);
   if (block == nullptr) {
-    // Halves are computed in float32 and rounded to what was declared.
+    // Narrow ones are computed in float32 and rounded to what was declared.
     std::array<DType, 3> wide = given;
     bool any = false;
     for (DType& d : wide)
-      if (is_half(d)) {
+      if (is_narrow(d)) {
         d = DType::f32;
         any = true;
       }
-    const DType result = is_half(dtype) ? DType::f32 : dtype;
-    if (any || is_half(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result);
+    const DType result = is_narrow(dtype) ? DType::f32 : dtype;
+    if (any || is_narrow(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result);
     if (block == nullptr) {
       std::string message = "no kernel for " + std::string(op) + "(";
       for (size_t i = 0; i < in.size(); ++i) message += (i ? ", " : "") + name_of(given[i]);

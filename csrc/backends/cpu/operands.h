@@ -12,6 +12,8 @@ DType dtype_from(fe_dtype id);
 fe_dtype id_of(DType dtype);
 size_t size_of(DType dtype);
 inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+// Elementwise ops compute it in float32.
+inline bool is_narrow(DType dtype) { return is_half(dtype) || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 
 // Where an operand's first element will be.
 struct Address {

@@ -84,9 +84,9 @@ class Writer {
   }
 
   Value apply(std::string_view op, std::span<const Value> in, fe_dtype dtype, const void* attributes) {
+    if (op == "copy") return in[0];
     const Format& format = *note(format_of(dtype));
     if (op == "astype") return cast(in[0], format);
-    if (op == "copy") return in[0];
     std::string function(op);
     if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
       function += "_tanh";

@@ -9,6 +9,8 @@
 #include "ops/json_text.h"
 #include "ops/table.h"
 
+#include <algorithm>
+
 using namespace ferrule;
 
 namespace {
@@ -30,6 +32,11 @@ std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType
     attributes.push_back({name, list});
   }
   return attributes;
+}
+
+bool has_dtype_attribute(const ops::Row& row) {
+  return std::any_of(row.attributes.begin(), row.attributes.begin() + row.attribute_count,
+                     [](const ops::AttributeRow& attribute) { return attribute.type == ops::AttributeType::dtype; });
 }
 
 }  // namespace
@@ -57,12 +64,15 @@ fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes,
     const ops::Row& row = ops::op_named(&given(op, "supports", "op"));
     if (count > 0) given(dtypes, row.name, "dtypes");
     if (count == 0) fail_argument("supports: {} needs the dtype of an input", row.name);
+    const size_t input_count = count == row.input_count + 1 && has_dtype_attribute(row) ? count - 1 : count;
     Graph graph;
     std::vector<ValueId> inputs;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < input_count; ++i)
       inputs.push_back(graph.add_input("", {dtype_from("supports", dtypes[i]), Shape{2, 2}}));
+    // That of the attribute, or of the first input.
+    const DType dtype = dtype_from("supports", dtypes[input_count < count ? input_count : 0]);
     try {
-      graph.outputs.push_back(graph.add(row, inputs, plausible_attributes(row, graph.type(inputs[0]).dtype)));
+      graph.outputs.push_back(graph.add(row, inputs, plausible_attributes(row, dtype)));
       build_executable(std::move(graph), device->device, Fallback::error, true);
       *out = 1;
     } catch (const Error& error) {

@@ -1,9 +1,10 @@
 #include "core/graph/graph.h"
 
-#include "ops/half.h"
+#include "ops/narrow_float.h"
 #include "ops/table.h"
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace ferrule {
@@ -58,7 +59,14 @@ fe_scalar scalar_from(From value, DType dtype) {
       return bytes_of(static_cast<double>(value));
     case DType::float16:
     case DType::bfloat16:
-      return bytes_of(half_from(value, dtype));
+      return bytes_of(narrow_float_from(value, dtype));
+    case DType::float8_e4m3fn:
+    case DType::float8_e5m2:
+      return bytes_of(static_cast<uint8_t>(narrow_float_from(value, dtype)));
+    case DType::complex64:
+      return bytes_of(std::complex<float>(static_cast<float>(value)));
+    case DType::complex128:
+      return bytes_of(std::complex<double>(static_cast<double>(value)));
     case DType::none:
       break;
   }

@@ -284,6 +284,8 @@ FE_API fe_dtype fe_dtype_by_name(const char *name); /* 0 when unknown */
 FE_API const char *fe_dtype_name(fe_dtype dtype);
 /* How its elements lie in memory; for the life of the process. NULL when there is none of that id. */
 FE_API const fe_dtype_info *fe_dtype_info_get(fe_dtype dtype);
+/* `out` is 1 if the device computes the op with inputs of these dtypes, by a kernel of its own or by several. Where the
+ * op has an attribute `dtype`, one dtype more than inputs is that; without it, that of the first input is. */
 FE_API fe_error *fe_supports(fe_device *device, const char *op, const fe_dtype *dtypes, size_t count, int *out);
 FE_API fe_error *fe_set_thread_count(uint32_t count);
 FE_API uint32_t fe_thread_count(void);

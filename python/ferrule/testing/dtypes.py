@@ -15,32 +15,42 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTEGERS = SIGNED + UNSIGNED
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 NUMERIC = INTEGERS + FLOATS
-ALL = BOOL + NUMERIC
+REALS = BOOL + NUMERIC
+# These are moved, cast and compared for equality.
+FLOAT8S = ("float8_e4m3fn", "float8_e5m2")
+PARTS = {"complex64": "float32", "complex128": "float64"}  # a complex number's real and imaginary part
+ALL = REALS + FLOAT8S + tuple(PARTS)
 
 Values = NDArray[Any]
 
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """NumPy's dtype of a name; bfloat16 is ml_dtypes'."""
-    if name == "bfloat16":
+    """NumPy's dtype of a name, or that of ml_dtypes."""
+    if name == "bfloat16" or name in FLOAT8S:
         import ml_dtypes
 
-        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-        return bfloat16
+        brought: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return brought
     return np.dtype(name)
 
 
 def is_floating(name: str) -> bool:
-    return name in FLOATS
+    return name in FORMATS
+
+
+def parts_of(values: Values) -> Values:
+    """Complex numbers as real and imaginary parts, along another axis at the end."""
+    return np.stack([values.real, values.imag], axis=-1)
 
 
 class Format:
     """A binary floating-point format: `digits` of its significand, `low` and `high` the exponents of its least normal
-    number and of the first power of two that it lacks (IEEE 754-2019, 3.3)."""
+    number and of the first power of two that it lacks (IEEE 754-2019, 3.3). Without infinities the greatest number of
+    its pattern is NaN, and so is what rounds to more than the one below."""
 
-    def __init__(self, digits: int, low: int, high: int) -> None:
-        self.digits, self.low, self.high = digits, low, high
+    def __init__(self, digits: int, low: int, high: int, infinite: bool = True) -> None:
+        self.digits, self.low, self.high, self.infinite = digits, low, high, infinite
 
     @property
     def unit_roundoff(self) -> float:
@@ -48,7 +58,7 @@ class Format:
 
     @property
     def greatest(self) -> float:
-        return (2.0 - 2.0 ** (1 - self.digits)) * 2.0 ** (self.high - 1)
+        return (2.0 - 2.0 ** (1 - self.digits) * (1 if self.infinite else 2)) * 2.0 ** (self.high - 1)
 
     @property
     def least_normal(self) -> float:
@@ -62,6 +72,8 @@ class Format:
 FORMATS = {
     "float16": Format(11, -14, 16),
     "bfloat16": Format(8, -126, 128),
+    "float8_e4m3fn": Format(4, -6, 9, infinite=False),
+    "float8_e5m2": Format(3, -14, 16),
     "float32": Format(24, -126, 128),
     "float64": Format(53, -1022, 1024),
 }
@@ -84,6 +96,8 @@ def wide_of(dtype: str) -> np.dtype[Any]:
 def widen(values: Values) -> Values:
     """Floating-point values as the oracle takes them; others as they are."""
     name = values.dtype.name
+    if name in PARTS:
+        return values.astype(np.clongdouble if name == "complex128" else np.complex128)
     return values.astype(wide_of(name)) if is_floating(name) else values
 
 
@@ -92,7 +106,7 @@ def known_dtypes() -> frozenset[str]:
     """Those that this ferrule has."""
     from ferrule import _ferrule
 
-    return frozenset(name for name in ALL if _ferrule.is_dtype(name))
+    return frozenset(name for name in ALL if name in _ferrule.dtypes())
 
 
 @cache

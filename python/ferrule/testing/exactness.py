@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import FORMATS, Values, is_floating
+from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, parts_of
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ def compare(
         return Verdict(True, 0.0)
     if dtype == "bool":
         return _bytes_of_bools(got, truth)
+    if dtype in PARTS:
+        verdict = compare(parts_of(got), parts_of(truth), PARTS[dtype], tolerance, None, signed_zeros)
+        return replace(verdict, index=verdict.index[:-1], count=int(got.size))
     if not is_floating(dtype):
         off = np.where(got == truth, 0.0, np.inf)
         return _verdict(off, np.zeros_like(off), got, truth, "another value")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ferrule.testing.dtypes import FORMATS, Values, is_floating, numpy_dtype
+from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, numpy_dtype
 
 Shape = tuple[int, ...]
 
@@ -34,6 +34,8 @@ class Domain:
     def ordinary(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
         if dtype == "bool":
             return rng.integers(0, 2, shape).astype(bool)
+        if dtype in PARTS:
+            return _complex(*(self.ordinary(rng, shape, PARTS[dtype]) for _ in range(2)))
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             return rng.integers(low, high, shape, numpy_dtype(dtype), endpoint=True)
@@ -48,6 +50,9 @@ class Domain:
     def edge_values(self, dtype: str) -> Values:
         if dtype == "bool":
             return np.array([False, True])
+        if dtype in PARTS:
+            parts = self.edge_values(PARTS[dtype])
+            return _complex(np.concatenate([parts, parts]), np.concatenate([parts[::-1], parts]))
         if not is_floating(dtype):
             low, high = self._integers(dtype)
             known = {0, 1, -1, 2, -2, 3, 7, 10, 31, 32, 63, 64, low, low + 1, high, high - 1, low // 2, high // 2}
@@ -68,6 +73,13 @@ class Domain:
 
 
 ANY = Domain()
+
+
+def _complex(real: Values, imaginary: Values) -> Values:
+    """Not real + 1j * imaginary, which makes NaN of infinities."""
+    values = np.empty(real.shape, np.result_type(real, np.complex64))
+    values.real, values.imag = real, imaginary
+    return values
 
 
 def float_edges(dtype: str) -> list[float]:
@@ -105,6 +117,8 @@ def float_edges(dtype: str) -> list[float]:
 def least_nans(dtype: str) -> Values:
     """Of both signs, with only the last bit of the payload: what is cut off it must not leave an infinity."""
     wanted = numpy_dtype(dtype)
+    if not FORMATS[dtype].infinite:
+        return np.array([np.nan, -np.nan]).astype(wanted)
     infinities = np.array([np.inf, -np.inf]).astype(wanted)
     return (infinities.view(f"uint{8 * wanted.itemsize}") + 1).view(wanted)
 
@@ -116,8 +130,9 @@ def patterns(rng: np.random.Generator, count: int, dtype: str) -> Values:
 
 
 def every_pattern(dtype: str) -> Values:
-    """All 65,536 numbers of a dtype of two bytes."""
-    return np.arange(1 << 16, dtype=np.uint16).view(numpy_dtype(dtype))
+    """All numbers of a dtype of one or two bytes."""
+    bits = 8 * numpy_dtype(dtype).itemsize
+    return np.arange(1 << bits, dtype=f"uint{bits}").view(numpy_dtype(dtype))
 
 
 def poison(shape: Shape, dtype: str) -> Values:
@@ -125,6 +140,6 @@ def poison(shape: Shape, dtype: str) -> Values:
     wanted = numpy_dtype(dtype)
     if dtype == "bool":
         return np.ones(shape, bool)
-    if is_floating(dtype):
+    if is_floating(dtype) or dtype in PARTS:
         return np.full(shape, np.nan).astype(wanted)
     return np.full(shape, np.iinfo(wanted).max // 2 + 3, wanted)

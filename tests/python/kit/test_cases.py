@@ -18,6 +18,7 @@ from ferrule.testing.dtypes import (
     FLOATS,
     INTEGERS,
     NUMERIC,
+    REALS,
     accumulator_roundoff,
     known_dtypes,
     numpy_dtype,
@@ -27,7 +28,8 @@ from ferrule.testing.dtypes import (
 
 ACCEPTED = {
     "any": ALL,
-    "numeric": NUMERIC,
+    "real": REALS,
+    "real numeric": NUMERIC,
     "floating-point": FLOATS,
     "integer": INTEGERS,
     "bool": BOOL,

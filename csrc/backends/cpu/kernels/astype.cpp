@@ -1,7 +1,8 @@
 // Conversions between dtypes. A float outside of an integer's range gives the nearest integer of the range, NaN gives
 // 0.
 #include "blocks.h"
-#include "half.h"
+#include "complex.h"
+#include "float8.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -13,11 +14,28 @@ constexpr bool is_floating<float> = true;
 template <>
 constexpr bool is_floating<double> = true;
 
+template <class T>
+constexpr bool is_narrow = is_half<T> || is_float8<T>;
+template <class T>
+HWY_INLINE T narrowed(float x) {
+  if constexpr (is_float8<T>)
+    return narrow_float8<T>(x);
+  else
+    return stored<T>(x);
+}
+
 template <class To, class From>
 HWY_INLINE To converted(From x) {
-  if constexpr (is_half<From>) {
+  if constexpr (is_complex<From> && is_complex<To>) {
+    using Part = typename To::Part;
+    return {static_cast<Part>(x.real), static_cast<Part>(x.imaginary)};
+  } else if constexpr (is_complex<From>) {  // to bool
+    return !(x == From{0, 0});
+  } else if constexpr (is_complex<To>) {
+    return {converted<typename To::Part>(x), 0};
+  } else if constexpr (is_narrow<From>) {
     return converted<To>(widen(x));
-  } else if constexpr (is_half<To>) {
+  } else if constexpr (is_narrow<To>) {
     float f;
     if constexpr (__is_same(From, float))
       f = x;
@@ -25,7 +43,7 @@ HWY_INLINE To converted(From x) {
       f = round_to_odd(sticky(x));
     else
       f = static_cast<float>(x);
-    return stored<To>(f);
+    return narrowed<To>(f);
   } else if constexpr (__is_same(To, bool)) {
     return x != From(0);
   } else if constexpr (is_floating<From> && !is_floating<To>) {
@@ -58,13 +76,18 @@ template <class From, class... To>
 constexpr auto casts_from() {
   return blocks(Block{run_cast<To, From>, {dtype_of<From>}, 1, dtype_of<To>}...);
 }
+#define FERRULE_REALS bool, FERRULE_INTEGERS, float, double, Float16, BFloat16, Float8E4M3, Float8E5M2
 template <class... From>
-constexpr auto all_casts() {
-  return (casts_from<From, bool, FERRULE_INTEGERS, float, double, Float16, BFloat16>() + ...);
+constexpr auto casts_of_reals() {
+  return (casts_from<From, FERRULE_REALS, Complex64, Complex128>() + ...);
+}
+template <class... From>
+constexpr auto casts_of_complex() {
+  return (casts_from<From, bool, Complex64, Complex128>() + ...);
 }
 
 }  // namespace
 
-ELEMENTWISE(astype, (all_casts<bool, FERRULE_INTEGERS, float, double, Float16, BFloat16>()))
+ELEMENTWISE(astype, (casts_of_reals<FERRULE_REALS>() + casts_of_complex<Complex64, Complex128>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

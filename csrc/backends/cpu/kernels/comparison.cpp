@@ -1,5 +1,6 @@
 // Elementwise tests with a bool result.
 #include "blocks.h"
+#include "complex.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -89,8 +90,8 @@ struct SignBit {
 
 }  // namespace
 
-ELEMENTWISE(equal, (compare<Equal, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(not_equal, (compare<NotEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
+ELEMENTWISE(equal, (compare<Equal, bool, FERRULE_FLOATS, FERRULE_INTEGERS, Complex64, Complex128>()))
+ELEMENTWISE(not_equal, (compare<NotEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS, Complex64, Complex128>()))
 ELEMENTWISE(less, (compare<Less, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(less_equal, (compare<LessEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(greater, (compare<Greater, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))

@@ -17,6 +17,19 @@ void run_where(const void* const* in, void* out, size_t count, const void*) {
     y[i] = static_cast<T>((a[i] & take_a) | (b[i] & static_cast<T>(~take_a)));
   }
 }
+// Of 16 bytes.
+void run_where_of_pairs(const void* const* in, void* out, size_t count, const void*) {
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  const uint64_t* a = static_cast<const uint64_t*>(in[1]);
+  const uint64_t* b = static_cast<const uint64_t*>(in[2]);
+  uint64_t* y = static_cast<uint64_t*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t take_a = -static_cast<uint64_t>(condition[i] != 0);
+    y[2 * i] = (a[2 * i] & take_a) | (b[2 * i] & ~take_a);
+    y[2 * i + 1] = (a[2 * i + 1] & take_a) | (b[2 * i + 1] & ~take_a);
+  }
+}
 template <class T>
 constexpr Block where_block(DType dtype) {
   return Block{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
@@ -26,10 +39,12 @@ constexpr Block where_block(DType dtype) {
 
 ELEMENTWISE(where, (blocks(where_block<uint8_t>(DType::boolean), where_block<uint8_t>(DType::u8),
                            where_block<uint8_t>(DType::i8), where_block<uint16_t>(DType::u16),
+                           where_block<uint8_t>(DType::f8e4m3), where_block<uint8_t>(DType::f8e5m2),
                            where_block<uint16_t>(DType::i16), where_block<uint16_t>(DType::f16),
                            where_block<uint16_t>(DType::bf16), where_block<uint32_t>(DType::u32),
                            where_block<uint32_t>(DType::i32), where_block<uint32_t>(DType::f32),
                            where_block<uint64_t>(DType::u64), where_block<uint64_t>(DType::i64),
-                           where_block<uint64_t>(DType::f64))))
+                           where_block<uint64_t>(DType::f64), where_block<uint64_t>(DType::c64),
+                           Block{run_where_of_pairs, {DType::boolean, DType::c128, DType::c128}, 3, DType::c128})))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -21,6 +21,8 @@ inline std::string abbreviation_of(const sdk::Operand& operand) {
 
 // "take.u32": for shaders that move items and do not ask what they mean.
 inline std::string by_item_size(const std::string& shader, const sdk::Operand& operand) {
+  if (operand.item_size() > 8)
+    throw sdk::Error(FE_UNSUPPORTED, "it moves no items of " + std::to_string(operand.item_size()) + " bytes");
   return shader + ".u" + std::to_string(8 * operand.item_size());
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import Values
+from ferrule.testing.dtypes import REALS, Values
 from ferrule.testing.execution import Refused, Tail
 from ferrule.testing.families import elementwise
 from ferrule.testing.values import ANY, Shape
@@ -16,7 +16,7 @@ from ferrule.testing.values import ANY, Shape
 if TYPE_CHECKING:
     import ferrule as fe
 
-BINARY = {"add", "bitwise_xor", "logical_xor"}  # the others have one input
+BINARY = {"add", "bitwise_xor", "equal", "logical_xor"}  # the others have one input
 # Which results are outputs: 0 is the op's own, each further one is computed from the one before it alone, so that
 # nothing but being an output keeps it.
 OUTPUTS = {3: ((3,), (0, 3), (1, 2, 3), (0, 1, 2, 3)), 1: ((1,), (0, 1))}
@@ -26,6 +26,8 @@ LONGEST_BODY = 64
 
 def chains_of(case: Case) -> list[tuple[str, ...]]:
     """What comes behind the op; the first of them that the device takes."""
+    if case.result not in REALS:
+        return [("equal", "logical_not", "logical_not")]
     if case.result == "bool":
         unary, binary = "logical_not", "logical_xor"
     else:
@@ -61,7 +63,7 @@ def check(attempt: Attempt) -> None:
         for chain in chains_of(attempt.case):
             try:
                 _one_problem(attempt, chain, problem, inputs, every=number == 0 or attempt.level != "quick")
-                if len(chain) > 1:
+                if len(chain) > 1 and chain[1] in BINARY:
                     _read_again(attempt, chain, problem, inputs)
                 break
             except Refused as refusal:
@@ -90,7 +92,9 @@ def _broadcast(attempt: Attempt, chain: tuple[str, ...], problem: Problem, input
     result = attempt.run(problem, inputs)
     for operand in wider_than(result.shape)[-attempt.pick(quick=1, full=2) :]:
         for ops in (chain, chain[1:]):
-            smaller = next(number for number, op in enumerate(ops) if op in BINARY)
+            smaller = next((number for number, op in enumerate(ops) if op in BINARY), None)
+            if smaller is None:
+                continue
             _one_chain(attempt, ops, problem, inputs, result, operand, [(len(ops),), (smaller, len(ops))])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
-from ferrule.testing.dtypes import is_floating
+from ferrule.testing.dtypes import is_floating, numpy_dtype
 from ferrule.testing.values import every_pattern, patterns
 
 
@@ -20,6 +20,11 @@ def check(attempt: Attempt) -> None:
         _random_bits(attempt)
 
 
+def has_few_numbers(dtype: str) -> bool:
+    """Whether all numbers of a floating-point dtype can be tried."""
+    return is_floating(dtype) and numpy_dtype(dtype).itemsize <= 2
+
+
 def _random_bits(attempt: Attempt) -> None:
     case = attempt.case
     if any(domain.within for domain in case.domains):
@@ -29,8 +34,9 @@ def _random_bits(attempt: Attempt) -> None:
     problem = Problem(((count,),) * len(family_shapes), case.family.plain[0].attributes)
     rng = attempt.rng("bits")
     attempt.try_problem(problem, [patterns(rng, count, case.dtype(i)) for i in range(arity)], "random bits")
-    if attempt.level != "edge" or arity != 1 or case.dtype(0) not in ("float16", "bfloat16"):
+    if attempt.level != "edge" or arity != 1 or not has_few_numbers(case.dtype(0)):
         return
     every = every_pattern(case.dtype(0))
-    for part in range(0, every.size, 4096):  # so many are judged one by one
-        attempt.try_problem(Problem(((4096,),), problem.attributes), [every[part : part + 4096]], "every number")
+    for begin in range(0, every.size, 4096):  # so many are judged one by one
+        part = every[begin : begin + 4096]
+        attempt.try_problem(Problem((part.shape,), problem.attributes), [part], "every number")

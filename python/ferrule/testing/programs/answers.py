@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, all_cases
-from ferrule.testing.dtypes import ALL
+from ferrule.testing.dtypes import REALS
 from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, source_of
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.program import Program
@@ -91,7 +91,7 @@ class Answers:
 
         first = self._devices.get(device) or fe.device(device)
         takes = self._takes_of(first)
-        takes_all = all(takes(op, dtype) for op in ("astype", "copy") for dtype in ALL)
+        takes_all = all(takes(op, dtype) for op in ("astype", "copy") for dtype in REALS)
         return Places(first, None if second is None else self._second(second), takes_all)
 
     def _second(self, name: str) -> fe.Device:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import ALL, BOOL, FLOATS, INTEGERS, NUMERIC
+from ferrule.testing.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS
 from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case
 from ferrule.testing.programs.promotion import promoted
 from ferrule.testing.programs.scope import Scope, meet, shared_dtype
@@ -102,7 +102,7 @@ class Binary(Operation):
 
 class Where(Operation):
     def draw(self, scope: Scope) -> Drawn | None:
-        x = scope.of_dtype("where", ALL)
+        x = scope.of_dtype("where", REALS)
         if x is None:
             return None
         value = scope.values[x]
@@ -145,7 +145,7 @@ class Clip(Operation):
 
 class Cast(Operation):
     def draw(self, scope: Scope) -> Drawn | None:
-        target = scope.choose(scope.dtypes if scope.one_in(2) else ALL)
+        target = scope.choose(scope.dtypes if scope.one_in(2) else REALS)
         x = scope.pick(lambda value: scope.takes("astype", value.dtype.name) and value.dtype.name != target)
         return None if x is None else self.drawn(x, dtype=target)
 
@@ -175,10 +175,10 @@ OPERATIONS: list[Operation] = [
     Binary("floor_divide", NUMERIC, 0.7, "//"),
     Binary("remainder", NUMERIC, 0.7, "%"),
     Binary("pow", NUMERIC, 0.5, "**"),
-    Binary("maximum", ALL, 1),
-    Binary("minimum", ALL, 1),
+    Binary("maximum", REALS, 1),
+    Binary("minimum", REALS, 1),
     *(
-        Binary(op, ALL, 0.4, symbol)
+        Binary(op, REALS, 0.4, symbol)
         for op, symbol in (
             ("equal", "=="),
             ("not_equal", "!="),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import ACCUMULATORS, ALL, FLOATS, FORMATS, NUMERIC, Values, is_floating
+from ferrule.testing.dtypes import ACCUMULATORS, FLOATS, FORMATS, NUMERIC, REALS, Values, is_floating
 from ferrule.testing.exactness import spacing
 from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, keywords
 from ferrule.testing.programs.promotion import converted
@@ -182,15 +182,15 @@ class LayerNorm(Operation):
 
 
 OPERATIONS: list[Operation] = [
-    Reduction("sum", ALL, 2),
-    Reduction("prod", ALL, 0.5),
-    Reduction("max", ALL, 1),
-    Reduction("min", ALL, 1),
+    Reduction("sum", REALS, 2),
+    Reduction("prod", REALS, 0.5),
+    Reduction("max", REALS, 1),
+    Reduction("min", REALS, 1),
     Reduction("mean", NUMERIC, 1),
     Reduction("var", NUMERIC, 0.7),
     Reduction("std", NUMERIC, 0.3),
-    Reduction("all", ALL, 0.4),
-    Reduction("any", ALL, 0.4),
+    Reduction("all", REALS, 0.4),
+    Reduction("any", REALS, 0.4),
     Index("argmax", 0.6),
     Index("argmin", 0.6),
     Normalization("softmax", 1),

@@ -1,4 +1,5 @@
-// float16 and bfloat16 from their definition alone: all values of a format in a sorted list, and the nearest in it.
+// float16, bfloat16 and the two float8 from their definition alone: all values of a format in a sorted list, and the
+// nearest in it.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,17 @@
 
 namespace ferrule::test {
 
-class HalfFormat {
+class NarrowFormat {
  public:
-  HalfFormat(std::string name, int exponent_bits, int mantissa_bits)
-      : name_(std::move(name)), mantissa_bits_(mantissa_bits), infinity_(((1U << exponent_bits) - 1) << mantissa_bits) {
+  // Without infinities the greatest exponent is one of numbers, and only the greatest mantissa of it is NaN.
+  NarrowFormat(std::string name, int exponent_bits, int mantissa_bits, bool has_infinity = true)
+      : name_(std::move(name)),
+        mantissa_bits_(mantissa_bits),
+        sign_(1U << (exponent_bits + mantissa_bits)),
+        too_large_(has_infinity ? sign_ - (1U << mantissa_bits) : sign_ - 1),
+        least_nan_(has_infinity ? too_large_ + 1 : too_large_) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
-    for (unsigned bits = 0; bits <= infinity_; ++bits) {  // the last one is where rounding to infinity ends
+    for (unsigned bits = 0; bits <= too_large_; ++bits) {  // the last one is where rounding to what is too large ends
       const int exponent = static_cast<int>(bits >> mantissa_bits), fraction = static_cast<int>(bits & mask());
       const int whole = exponent == 0 ? 0 : 1 << mantissa_bits;
       values_.push_back(
@@ -26,18 +32,18 @@ class HalfFormat {
 
   const std::string& name() const { return name_; }
   double value(uint16_t bits) const {
-    const unsigned magnitude = bits & 0x7fffU;
-    const double x = magnitude > infinity_    ? std::numeric_limits<double>::quiet_NaN()
-                     : magnitude == infinity_ ? std::numeric_limits<double>::infinity()
-                                              : static_cast<double>(values_[magnitude]);
-    return (bits & 0x8000U) != 0 ? -x : x;
+    const unsigned magnitude = bits & (sign_ - 1);
+    const double x = magnitude >= least_nan_   ? std::numeric_limits<double>::quiet_NaN()
+                     : magnitude == too_large_ ? std::numeric_limits<double>::infinity()
+                                               : static_cast<double>(values_[magnitude]);
+    return (bits & sign_) != 0 ? -x : x;
   }
-  bool is_nan(uint16_t bits) const { return (bits & 0x7fffU) > infinity_; }
-  // Not of NaN. A long double holds every double, int64 and uint64, and what lies half-way between two halves.
+  bool is_nan(uint16_t bits) const { return (bits & (sign_ - 1)) >= least_nan_; }
+  // Not of NaN. A long double holds every double, int64 and uint64, and what lies half-way between two narrow numbers.
   uint16_t nearest(long double x) const {
-    const unsigned sign = std::signbit(x) ? 0x8000U : 0;
+    const unsigned sign = std::signbit(x) ? sign_ : 0;
     const long double magnitude = std::abs(x);
-    if (magnitude >= values_.back()) return static_cast<uint16_t>(sign | infinity_);
+    if (magnitude >= values_.back()) return static_cast<uint16_t>(sign | too_large_);
     const auto above = std::lower_bound(values_.begin(), values_.end(), magnitude);
     auto bits = static_cast<unsigned>(above - values_.begin());
     if (*above != magnitude) {
@@ -65,12 +71,19 @@ class HalfFormat {
   unsigned mask() const { return (1U << mantissa_bits_) - 1; }
   std::string name_;
   int mantissa_bits_;
-  unsigned infinity_;
+  unsigned sign_, too_large_, least_nan_;
   std::vector<long double> values_;
 };
 
-inline const std::array<HalfFormat, 2>& half_formats() {
-  static const std::array<HalfFormat, 2> formats = {HalfFormat("float16", 5, 10), HalfFormat("bfloat16", 8, 7)};
+inline const std::array<NarrowFormat, 2>& half_formats() {
+  static const std::array<NarrowFormat, 2> formats = {NarrowFormat("float16", 5, 10), NarrowFormat("bfloat16", 8, 7)};
+  return formats;
+}
+
+inline const std::array<NarrowFormat, 4>& narrow_formats() {
+  static const std::array<NarrowFormat, 4> formats = {half_formats()[0], half_formats()[1],
+                                                      NarrowFormat("float8_e4m3fn", 4, 3, false),
+                                                      NarrowFormat("float8_e5m2", 5, 2)};
   return formats;
 }
 
@@ -79,7 +92,7 @@ template <class T>
 std::vector<T> hard_integers() {
   std::vector<T> cases = {0, 1, std::numeric_limits<T>::max(), std::numeric_limits<T>::min()};
   for (int bits = 1; bits < std::numeric_limits<T>::digits; ++bits)
-    for (int kept : {8, 9, 11, 12})
+    for (int kept : {3, 4, 8, 9, 11, 12})
       for (int low : {-1, 0, 1}) {
         const T top = static_cast<T>(T{1} << bits);
         const T odd = bits >= kept ? static_cast<T>(T{1} << (bits - kept)) : T{0};
