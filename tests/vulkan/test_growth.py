@@ -15,7 +15,7 @@ from growth import Steps, growth
 """
 
 
-@pytest.mark.parametrize(("step", "count"), [("lazy", 1500), ("graphs", 1000), ("failures", 3000)])
+@pytest.mark.parametrize(("step", "count"), [("lazy", 4000), ("graphs", 4000), ("failures", 4000)])
 def test_calls_that_differ_leave_nothing_behind(start: Processes, step: str, count: int) -> None:
     program = f"print(growth(Steps('vulkan').{step}, {count}))"
     assert float(start.quiet(GROWTH + program, FERRULE_VULKAN_VALIDATE="0")) < 100
