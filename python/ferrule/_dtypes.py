@@ -32,11 +32,13 @@ def _near(name: object) -> str:
 
 
 def class_of(dtype: np.dtype[Any]) -> str:
-    """ "bool", "signed", "unsigned", "float", "complex"; "" of a dtype that ferrule does not have. To NumPy the kind of
-    those that it does not bring itself is V."""
+    """One of "bool", "signed", "unsigned", "float" and "complex"; "" of a dtype that ferrule does not have. NumPy's own
+    `kind` is V for each that it does not bring itself."""
     known = _classes.get(dtype)
     if known is None:
-        known = _classes[dtype] = _ferrule.dtypes().get(dtype.name, "")
+        known = _ferrule.dtypes().get(dtype.name, "")
+        if known:  # others may be without number
+            _classes[dtype] = known
     return known
 
 

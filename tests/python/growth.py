@@ -86,6 +86,14 @@ class Steps:
             return
         assert self.device == "null"
 
+    def dtypes(self, number: int) -> None:
+        """NumPy arrays of dtypes that ferrule does not have."""
+        try:
+            fe.asarray(np.zeros(1, [(f"field{number}", "int8")]), device=self.device)
+        except fe.DTypeError:
+            return
+        raise AssertionError("an array of records")
+
     def borrowed(self, number: int) -> None:
         """Arrays over NumPy's memory, and views of them."""
         x = fe.asarray(np.ones(shape_of(number), "int8"))

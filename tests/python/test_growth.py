@@ -29,6 +29,7 @@ MOST = 40
         ("errors", 30000),
         ("failures", 30000),
         ("borrowed", 30000),
+        ("dtypes", 20000),
     ],
 )
 @pytest.mark.parametrize("device", ["cpu", "null"])
