@@ -99,7 +99,7 @@ constexpr uint64_t alignment_of(DType dtype) {
   return bytes & (~bytes + 1);
 }
 
-// Of the kind to which a dtype belongs: bool, integer, floating, complex.
+// The rank of a dtype's kind in promotion, ascending: bool, integer, floating, complex.
 int rank_of_kind(DType dtype);
 
 // The row as the interface has it; nullptr when the id is none of ours.

@@ -32,7 +32,7 @@ enum class Kind : uint8_t {
   internal,     // made by the compiler only
 };
 
-// What dtypes an input takes. Of `any` but not `real` are complex numbers and float8, which are moved, compared for
+// The dtypes that an input takes. `any` adds to `real` the complex numbers and float8, which can be moved, compared for
 // equality and cast.
 enum class Accepts : uint8_t { any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
 inline constexpr Accepts any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAGE = 4096
+# The dtypes of Python's numbers.
 _OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
-# What Python's numbers become, of what NumPy makes of them.
+# The dtypes that NumPy gives to Python's numbers, each with the dtype that ferrule gives them.
 _NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
 
 

@@ -1,4 +1,4 @@
-// What the probe's supervisor sees of the processes below it.
+// The processes that the probe's supervisor finds below itself.
 #include "probe/descendants.h"
 
 #include <sys/wait.h>

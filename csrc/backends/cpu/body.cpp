@@ -48,7 +48,7 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
   if (op == "astype" && given[0] == dtype) return in[0];
   const Block* block = find_block(op, signature, dtype);
   if (block == nullptr) {
-    // Narrow ones are computed in float32 and rounded to what was declared.
+    // Narrow floats are computed in float32 and rounded to the dtype that was declared.
     std::array<DType, 3> wide = given;
     bool any = false;
     for (DType& d : wide)

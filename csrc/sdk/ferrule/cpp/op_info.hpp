@@ -1,4 +1,4 @@
-// What of an op's row a module knows; the rows are in ferrule/op_table.hpp, generated. See ferrule/backend.hpp.
+// The part of an op's row that a module knows. The rows are in ferrule/op_table.hpp, which is generated.
 #ifndef FERRULE_CPP_OP_INFO_HPP
 #define FERRULE_CPP_OP_INFO_HPP
 
