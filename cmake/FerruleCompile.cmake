@@ -48,9 +48,11 @@ find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
 foreach(language C CXX)
   if(CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-    # Paths below the source tree count as relative, so that two build trees share their objects.
+    # Paths below the source tree count as relative, so that two build trees share their objects. What is laxer than
+    # ccache's habit is what it wants for precompiled headers.
     set(CMAKE_${language}_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   endif()
 endforeach()
 

@@ -9,7 +9,7 @@ import numpy as np
 from minilm import MiniLM
 from model_files import find_model_files
 
-from benchmarks.cases import Case, Inputs, layer_norm_parameters
+from benchmarks.cases import APPENDED, Case, Inputs, layer_norm_parameters
 from benchmarks.contenders import Prepared
 
 
@@ -28,6 +28,8 @@ class Contender:
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
         if case.op == "minilm":
             inputs = (inputs[0], inputs[1].astype(np.bool_))
+        if case.op == "append":
+            return appending(*(fe.asarray(x, device=self.device) for x in inputs))
         function = self._function(case)
         arrays = [fe.asarray(x, device=self.device) for x in inputs]
         return Prepared(lambda: fe.eval(function(*arrays)), lambda: np.asarray(function(*arrays)))
@@ -36,9 +38,22 @@ class Contender:
         if case.op == "minilm":
             encode: Callable[..., fe.Array] = MiniLM(find_model_files().weights, self.device).encode
             return encode
+        if case.op == "eager add":
+            return lambda x, y: x + y
         function = layer_norm(self.device) if case.op == "layer_norm" else FUNCTIONS[case.op]
         compiled: Callable[..., fe.Array] = fe.graph(function)
         return compiled
+
+
+def appending(x: fe.Array, row: fe.Array) -> Prepared:
+    """As a decoder does it: the cache is donated to each call, and is its result."""
+    append = fe.graph(lambda cache, row, i: fe.update_slice(cache, row, (i, 0)), donate=0)
+    caches = [x * 1]
+
+    def call() -> None:
+        caches.append(append(caches.pop(), row, APPENDED))
+
+    return Prepared(call, lambda: np.asarray(caches[0] * 1))
 
 
 def layer_norm(device: fe.Device) -> Callable[..., fe.Array]:

@@ -10,7 +10,7 @@ from model_files import find_model_files
 from reference import read_safetensors
 
 from benchmarks.cases import Case, Inputs, layer_norm_parameters
-from benchmarks.contenders import Prepared
+from benchmarks.contenders import NotOfferedError, Prepared
 from benchmarks.onnx_models import minilm_model, single_op_model
 
 OPS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -32,6 +32,8 @@ class Contender:
         return {"version": ort.__version__, "provider": "CPUExecutionProvider"}
 
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
+        if case.op not in {*OPS, "minilm"}:
+            raise NotOfferedError(f"no {case.op} in onnxruntime")
         if case.op == "layer_norm":
             inputs = (*inputs, *layer_norm_parameters())
         session = self._session(case, inputs)

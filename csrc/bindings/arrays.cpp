@@ -13,16 +13,14 @@
 namespace ferrule::python {
 namespace {
 
-// A flat or strided NumPy array, native and aligned, as memory of a device. `copy` as in
-// fe_host_memory.
-ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
-  const std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
-  const std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
+ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype dtype,
+                        const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, bool writable,
+                        int copy) {
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.pointer = const_cast<void*>(source.data());
-  memory.dtype = dtype_of(source.dtype());
-  memory.rank = static_cast<int32_t>(source.ndim());
+  memory.dtype = dtype;
+  memory.rank = static_cast<int32_t>(shape.size());
   memory.shape = shape.data();
   memory.strides = strides.data();
   memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
@@ -34,6 +32,29 @@ ArrayPointer from_numpy(const Device& device, const py::array& source, bool writ
                                              [&] { return fe_array_from_host(device.get(), &memory, &out); }));
   drain();
   return array_of(out);
+}
+
+// A flat or strided NumPy array, native and aligned, as memory of a device. `copy` as in
+// fe_host_memory.
+ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
+  return lent_array(device, source, dtype_of(source.dtype()), {source.shape(), source.shape() + source.ndim()},
+                    {source.strides(), source.strides() + source.ndim()}, writable, copy);
+}
+
+// Blocks of a block dtype, as the bytes along the last axis of a NumPy array of uint8.
+ArrayPointer from_packed(const Device& device, const py::array& source, py::handle dtype, bool writable, int copy) {
+  const fe_dtype id = dtype_of(dtype);
+  const fe_dtype_info& info = *fe_dtype_info_get(id);
+  std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
+  std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
+  if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is no block dtype");
+  if (shape.empty() || source.itemsize() != 1 || shape.back() % info.block_bytes != 0 ||
+      (shape.back() > 1 && strides.back() != 1))
+    raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +
+                                   std::to_string(info.block_bytes) + ", one after the other");
+  shape.back() = shape.back() / info.block_bytes * info.block_elements;
+  strides.back() = info.block_bytes;
+  return lent_array(device, source, id, shape, strides, writable, copy);
 }
 
 // Bytes at an address, kept alive by `owner`.
@@ -77,17 +98,63 @@ ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
   return array_of(out);
 }
 
-ArrayPointer apply(const Text& op, const std::vector<ArrayPointer>& inputs, const std::vector<bool>& weak,
-                   const py::dict& attributes) {
-  const std::vector<fe_array*> handles = handles_of(inputs);
-  const std::vector<uint8_t> marks = marks_of(weak, inputs.size());
-  const std::string json = attributes_json(attributes);
-  fe_array* out = nullptr;
+// The operands of an op: arrays, and Python's numbers.
+class Operands {
+ public:
+  explicit Operands(const py::list& operands) {
+    arrays_.reserve(operands.size());
+    handles_.reserve(operands.size());
+    for (const py::handle operand : operands) add(operand);
+  }
+  fe_array* const* handles() const { return handles_.data(); }
+  const fe_number* numbers() const { return numbers_.empty() ? nullptr : numbers_.data(); }
+  std::size_t size() const { return handles_.size(); }
+
+ private:
+  void add(py::handle operand) {
+    const fe_number number = number_of(operand);
+    if (number.kind == FE_NUMBER_NONE) {
+      if (!operand.is_none() && !py::isinstance<Array>(operand))
+        throw py::type_error("apply: an operand is neither an array nor a number");
+      arrays_.push_back(operand.cast<ArrayPointer>());
+      handles_.push_back(given(arrays_.back()).get());
+    } else {
+      numbers_.resize(handles_.size());
+      numbers_.push_back(number);
+      handles_.push_back(nullptr);
+    }
+    if (!numbers_.empty()) numbers_.resize(handles_.size());
+  }
+
+  std::vector<ArrayPointer> arrays_;  // held: `x[key] = value` gives x another one
+  std::vector<fe_array*> handles_;
+  std::vector<fe_number> numbers_;  // none, or one for each operand
+};
+
+py::object number_dtype(const Text& op, py::handle number, const py::list& others) {
+  const fe_number given = number_of(number);
+  if (given.kind == FE_NUMBER_NONE) throw py::type_error("number_dtype: takes a number");
+  std::vector<fe_dtype> dtypes;
+  dtypes.reserve(others.size());
+  for (const py::handle dtype : others) dtypes.push_back(dtype_of(dtype));
+  fe_dtype out = 0;
+  check(fe_number_dtype(op.c_str(), &given, dtypes.data(), dtypes.size(), &out));
+  return numpy_dtype(out);
+}
+
+// The outputs.
+py::list apply(const Text& op, const py::list& inputs, const py::dict& attributes) {
+  const Operands operands(inputs);
+  const CallAttributes given(attributes);
+  const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // of no op: an error names it
+  std::array<fe_array*, most_outputs> out{};
   check(without_gil([&] {
-    return fe_array_apply(op.c_str(), handles.data(), marks.empty() ? nullptr : marks.data(), handles.size(),
-                          json.c_str(), &out);
+    return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
+                          given.size(), out.data(), count);
   }));
-  return array_of(out);
+  py::list arrays(count);
+  for (std::size_t i = 0; i < count; ++i) arrays[i] = array_of(out[i]);
+  return arrays;
 }
 
 ArrayPointer to_device(const Array& array, const Device& device) {
@@ -103,8 +170,8 @@ ArrayPointer snapshot(const Array& array) {
   return array_of(out);
 }
 
-void evaluate(const std::vector<ArrayPointer>& arrays) {
-  make_computed(arrays);
+void eval(const std::vector<ArrayPointer>& arrays) {
+  evaluate(arrays);
   drain();
 }
 
@@ -113,6 +180,9 @@ py::object host_view(const py::object& self) {
   auto& array = self.cast<Array&>();
   const fe_array_info* const info = array.computed_info();
   if (info == nullptr) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  if (const fe_dtype_info& dtype = *fe_dtype_info_get(info->dtype); dtype.dtype_class == FE_CLASS_BLOCK)
+    raise(FE_INVALID_ARGUMENT, std::string("NumPy has no dtype ") + dtype.name +
+                                   "; x.astype('float32') has the numbers, ferrule.to_packed(x) the bytes");
   void* pointer = nullptr;
   if (fe_error* const error = fe_array_host_pointer(array.get(), &pointer)) {
     if (fe_error_code(error) != FE_UNSUPPORTED) check(error);
@@ -153,20 +223,19 @@ const fe_array_info* Array::computed_info() {
   return info_.computed != 0 ? &info_ : nullptr;
 }
 
-uint64_t Array::device_id() {
-  if (device_id_ != 0) return device_id_;
-  fe_device* handle = nullptr;
-  check(fe_array_device(handle_.get(), &handle));
-  const Device device(handle);
-  return device_id_ = fe_device_id(handle);
-}
-
 void bind_arrays(py::module_& module) {
   py::class_<Array, ArrayPointer>(module, "Array")
       .def_property_readonly("shape", [](const Array& self) { return shape_tuple(self.info()); })
       .def_property_readonly("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); })
       .def_property_readonly("ndim", [](const Array& self) { return self.info().rank; })
       .def_property_readonly("nbytes", [](const Array& self) { return self.info().nbytes; })
+      .def_property_readonly(
+          "strides",  // in elements; None unless computed
+          [](Array& self) -> py::object {
+            const fe_array_info* const info = self.computed_info();
+            if (info == nullptr) return py::none();
+            return py::tuple(py::cast(std::vector<int64_t>(info->strides, info->strides + info->rank)));
+          })
       .def_property_readonly("computed", [](Array& self) { return self.computed_info() != nullptr; })
       .def_property_readonly("address",
                              [](Array& self) -> py::object {
@@ -195,12 +264,15 @@ void bind_arrays(py::module_& module) {
       .def("read_into", &read_into, py::arg("out"));
   module.def("host_view", &host_view, py::arg("array"));
   module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"));
+  module.def("from_packed", &from_packed, py::arg("device"), py::arg("source"), py::arg("dtype"), py::arg("writable"),
+             py::arg("copy"));
   module.def("from_address", &from_address, py::arg("device"), py::arg("address"), py::arg("size"), py::arg("writable"),
              py::arg("owner"));
   module.def("full", &full, py::arg("device"), py::arg("shape"), py::arg("value"), py::arg("dtype"));
   module.def("scalar", &scalar, py::arg("device"), py::arg("value"), py::arg("dtype"));
-  module.def("apply", &apply, py::arg("op"), py::arg("inputs"), py::arg("weak"), py::arg("attributes"));
-  module.def("evaluate", &evaluate, py::arg("arrays"));
+  module.def("apply", &apply, py::arg("op"), py::arg("inputs"), py::arg("attributes"));
+  module.def("number_dtype", &number_dtype, py::arg("op"), py::arg("number"), py::arg("others"));
+  module.def("evaluate", &eval, py::arg("arrays"));
 }
 
 }  // namespace ferrule::python

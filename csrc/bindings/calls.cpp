@@ -2,15 +2,14 @@
 // running Python code when all arguments are arrays.
 #include "graphs.h"
 #include "lending.h"
+#include "text.h"
 
 #include "parts.h"
 
 #include <pybind11/stl.h>
 
 #include <array>
-#include <list>
-#include <string_view>
-#include <unordered_map>
+#include <memory>
 
 namespace ferrule::python {
 namespace {
@@ -39,84 +38,57 @@ py::object wrapped(ArrayHandle result) {
   return object;
 }
 
-template <class Number>
-void append(std::string& key, Number number) {
-  key.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-bool is_contiguous(const fe_array_info& info) {
-  int64_t expected = 1;
-  for (int32_t axis = info.rank; axis-- > 0; expected *= info.shape[axis])
-    if (info.shape[axis] != 1 && info.strides[axis] != expected) return info.nbytes == 0;
-  return true;
-}
-
-// What a graph is compiled for: where an array lies, its dtype and shape, and its strides unless it is contiguous.
-void append_signature(std::string& key, Array& array) {
-  const fe_array_info& info = array.info();
-  append(key, array.device_id());
-  append(key, info.dtype);
-  append(key, info.rank);
-  for (int32_t axis = 0; axis < info.rank; ++axis) append(key, info.shape[axis]);
-  const bool contiguous = is_contiguous(info);
-  append(key, contiguous);
-  for (int32_t axis = 0; !contiguous && axis < info.rank; ++axis) append(key, info.strides[axis]);
-}
-
+// The core's cache of compiled graphs, with what Python does before and behind each.
 class Calls {
  public:
-  explicit Calls(std::size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
-
-  // Key of a call: `structure` stands for all but the arrays.
-  static std::string key_of(int64_t structure, std::span<const ArrayPointer> arrays) {
-    make_computed(arrays);
-    std::string key;
-    key.reserve(8 + arrays.size() * 48);
-    append(key, structure);
-    for (const ArrayPointer& array : arrays) append_signature(key, *array);
-    return key;
+  explicit Calls(std::size_t capacity) : handle_(created(capacity)) {}
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+  ~Calls() {
+    handle_.reset();
+    drain();  // the graphs that it alone had
   }
 
-  // The results of a call, or NotImplemented when no graph is compiled for it.
-  py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers) {
-    const auto found = entries_.find(key_of(structure, arrays));
-    if (found == entries_.end()) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    ++hits_;
-    order_.splice(order_.begin(), order_, found->second);
-    const Graph graph = found->second->graph;  // a copy: what runs below may evict the entry
-    return results_of(graph, arrays, numbers);
+  // The results of a call, or NotImplemented when no graph is compiled for it. `structure` stands for all but the
+  // arrays.
+  py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers,
+                 const Donation& donation) {
+    make_computed(arrays);
+    const std::vector<fe_array*> inputs = handles_of(arrays);
+    fe_compiled* compiled = nullptr;
+    void* graph = nullptr;
+    check(fe_calls_find(handle_.get(), structure, inputs.data(), inputs.size(), &compiled, &graph));
+    const CompiledHandle keeps_graph(compiled);
+    if (graph == nullptr) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+    return results_of(*static_cast<const Graph*>(graph), inputs, numbers, donation);
   }
 
   // Keeps the graph of such calls, and gives the results of this one.
   py::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
-                 const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish) {
-    const Graph graph{compiled, operands, finish};
-    std::string key = key_of(structure, arrays);
-    {
-      // Ends last: an entry's end may run Python code, which may call this.
-      std::list<Entry> gone;
-      ++misses_;
-      // Another thread has traced the same meanwhile: its graph stays.
-      if (const auto found = entries_.find(key); found != entries_.end()) {
-        order_.splice(order_.begin(), order_, found->second);
-        return results_of(Graph(found->second->graph), arrays, numbers);
-      }
-      while (order_.size() >= capacity_) {
-        entries_.erase(order_.back().key);
-        gone.splice(gone.end(), order_, std::prev(order_.end()));
-      }
-      order_.push_front({std::move(key), graph});
-      entries_.emplace(order_.front().key, order_.begin());
-    }
-    return results_of(graph, arrays, numbers);
+                 const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
+                 const Donation& donation) {
+    make_computed(arrays);
+    const std::vector<fe_array*> inputs = handles_of(arrays);
+    auto graph = std::make_unique<Graph>(Graph{compiled, operands, finish});
+    fe_compiled* kept = nullptr;
+    void* kept_graph = nullptr;
+    check(fe_calls_add(handle_.get(), structure, inputs.data(), inputs.size(), compiled->handle.get(), graph.release(),
+                       let_go, &kept, &kept_graph));
+    const CompiledHandle keeps_graph(kept);
+    return results_of(*static_cast<const Graph*>(kept_graph), inputs, numbers, donation);
   }
 
   void clear() {
-    decltype(order_) gone;  // ends after both are empty, as in add()
-    entries_.clear();
-    order_.swap(gone);
+    fe_calls_clear(handle_.get());
+    drain();
   }
-  py::tuple info() const { return py::make_tuple(hits_, misses_, capacity_, order_.size()); }
+
+  py::tuple info() const {
+    fe_calls_info info{};
+    info.struct_size = sizeof info;
+    check(fe_calls_info_get(handle_.get(), &info));
+    return py::make_tuple(info.hits, info.misses, info.capacity, info.size);
+  }
 
  private:
   struct Graph {
@@ -124,16 +96,22 @@ class Calls {
     py::object operands;  // None: a call's numbers are the graph's first scalars; else called with the list of them
     py::object finish;    // None: one array is the result; else called with the list of them and that of the numbers
   };
-  struct Entry {
-    std::string key;
-    Graph graph;
-  };
 
-  py::object results_of(const Graph& graph, std::span<const ArrayPointer> arrays, const py::list& numbers) {
+  static fe_calls* created(std::size_t capacity) {
+    fe_calls* calls = nullptr;
+    check(fe_calls_create(capacity == 0 ? 1 : capacity, &calls));
+    return calls;
+  }
+
+  static void end(void* graph) { delete static_cast<Graph*>(graph); }
+  static void let_go(void* graph) { with_gil_later(end, graph); }
+
+  py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list& numbers,
+                        const Donation& donation) {
     std::vector<py::object> scalars;
     const py::object operands = graph.operands.is_none() ? py::object(numbers) : graph.operands(numbers);
     for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
-    std::vector<ArrayHandle> results = compute(*graph.compiled, handles_of(arrays), scalars, {});
+    std::vector<ArrayHandle> results = compute(*graph.compiled, inputs, scalars, {}, donation);
     if ((++calls_ & 15U) == 0) drain();
     if (graph.finish.is_none()) return wrapped(std::move(results[0]));
     py::list list;
@@ -141,10 +119,8 @@ class Calls {
     return graph.finish(list, numbers);
   }
 
-  std::size_t capacity_;
-  std::size_t hits_ = 0, misses_ = 0, calls_ = 0;
-  std::list<Entry> order_;  // the last used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> entries_;
+  CallsHandle handle_;
+  std::size_t calls_ = 0;
 };
 
 // The call of a function whose arguments all are arrays: its structure is the number of them, negated.
@@ -159,7 +135,7 @@ PyObject* call_plain(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
     }
     auto& calls =
         *static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr());
-    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list()).release().ptr();
+    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list(), {}).release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const std::bad_alloc&) {
@@ -185,12 +161,21 @@ void bind_calls(py::module_& module) {
            })
       .def(
           "run",
-          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers) {
-            return self.run(structure, arrays, numbers);
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+             std::vector<uint8_t> donated, const Text& to) {
+            return self.run(structure, arrays, numbers, {std::move(donated), to.string()});
           },
-          py::arg("structure"), py::arg("arrays"), py::arg("numbers"))
-      .def("add", &Calls::add, py::arg("structure"), py::arg("arrays"), py::arg("numbers"),
-           py::arg("compiled").none(false), py::arg("operands"), py::arg("finish"))
+          py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("donated") = py::tuple(),
+          py::arg("donated_to") = "")
+      .def(
+          "add",
+          [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
+             const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
+             std::vector<uint8_t> donated, const Text& to) {
+            return self.add(structure, arrays, numbers, compiled, operands, finish, {std::move(donated), to.string()});
+          },
+          py::arg("structure"), py::arg("arrays"), py::arg("numbers"), py::arg("compiled").none(false),
+          py::arg("operands"), py::arg("finish"), py::arg("donated") = py::tuple(), py::arg("donated_to") = "")
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
   handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());

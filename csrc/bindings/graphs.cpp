@@ -17,6 +17,16 @@
 namespace ferrule::python {
 namespace {
 
+// The marks of an op's inputs that stand for numbers, or none at all; raises invalid_argument unless there is one each.
+std::vector<fe_number> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
+  if (!weak.empty() && weak.size() != inputs)
+    raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
+                                   " inputs, and must have one for each or none");
+  std::vector<fe_number> marks(weak.size());
+  for (std::size_t i = 0; i < weak.size(); ++i) marks[i].kind = weak[i] ? FE_NUMBER_STANDS : FE_NUMBER_NONE;
+  return marks;
+}
+
 class Graph {
  public:
   explicit Graph(const Device& device) {
@@ -53,14 +63,16 @@ class Graph {
     return value;
   }
 
-  uint32_t apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
-                 const py::dict& attributes, const Device* device) {
-    const std::vector<uint8_t> marks = marks_of(weak, inputs.size());
-    const std::string json = attributes_json(attributes);
-    uint32_t value = 0;
+  // The values of the outputs.
+  std::vector<uint32_t> apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
+                              const py::dict& attributes, const Device* device) {
+    const std::vector<fe_number> marks = marks_of(weak, inputs.size());
+    const CallAttributes given(attributes);
+    std::vector<uint32_t> values(std::max<std::size_t>(fe_op_output_count(op.c_str()), 1));
     check(fe_graph_apply(handle_.get(), op.c_str(), inputs.data(), marks.empty() ? nullptr : marks.data(),
-                         inputs.size(), json.c_str(), device == nullptr ? nullptr : device->get(), &value));
-    return value;
+                         inputs.size(), given.data(), given.size(), device == nullptr ? nullptr : device->get(),
+                         values.data(), values.size()));
+    return values;
   }
 
   void output(uint32_t value) { check(fe_graph_output(handle_.get(), value)); }
@@ -103,11 +115,6 @@ class Graph {
 // The first computation reads how many threads there are to be.
 bool has_computed = false;
 
-Array& given(const ArrayPointer& array) {
-  if (!array) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
-  return *array;
-}
-
 // compute(arrays, scalars, out): a list of new arrays, None where the result went to `out`.
 py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
               const std::vector<py::object>& scalars, const std::optional<std::vector<py::array>>& out) {
@@ -120,7 +127,7 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
             "out: the graph has " + std::to_string(compiled->outputs) + " outputs, not " + std::to_string(out->size()));
     for (py::array array : *out) destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.nbytes())});
   }
-  std::vector<ArrayHandle> results = compute(*compiled, handles, scalars, destinations);
+  std::vector<ArrayHandle> results = compute(*compiled, handles, scalars, destinations, {});
   py::list list;
   for (ArrayHandle& result : results) {
     if (out)
@@ -140,6 +147,11 @@ std::string json_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled
 
 }  // namespace
 
+Array& given(const ArrayPointer& array) {
+  if (!array) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
+  return *array;
+}
+
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
   std::vector<fe_array*> handles;
   handles.reserve(arrays.size());
@@ -147,26 +159,26 @@ std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
   return handles;
 }
 
-std::vector<uint8_t> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
-  if (!weak.empty() && weak.size() != inputs)
-    raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
-                                   " inputs, and must have one for each or none");
-  return {weak.begin(), weak.end()};
+void make_computed(std::span<const ArrayPointer> arrays) {
+  bool are_computed = true;
+  for (const ArrayPointer& array : arrays) are_computed = given(array).computed_info() != nullptr && are_computed;
+  if (!are_computed) evaluate(arrays);
 }
 
-void make_computed(std::span<const ArrayPointer> arrays) {
-  std::vector<fe_array*> lazy;
-  for (const ArrayPointer& array : arrays)
-    if (given(array).computed_info() == nullptr) lazy.push_back(array->get());
-  if (lazy.empty()) return;
+void evaluate(std::span<const ArrayPointer> arrays) {
+  const std::vector<fe_array*> handles = handles_of(arrays);
   Interruption interruption;
   interruption.check(without_gil_reading_environment_once(
-      has_computed, [&] { return fe_eval(lazy.data(), lazy.size(), Interruption::poll, &interruption); }));
+      has_computed, [&] { return fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption); }));
   for (const ArrayPointer& array : arrays) array->computed_info();
 }
 
 std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                                 std::span<const py::object> scalars, std::span<const Destination> destinations) {
+                                 std::span<const py::object> scalars, std::span<const Destination> destinations,
+                                 const Donation& donation) {
+  if (!donation.marks.empty() && donation.marks.size() != inputs.size())
+    raise(FE_INVALID_ARGUMENT, "there are " + std::to_string(donation.marks.size()) + " marks of donated inputs for " +
+                                   std::to_string(inputs.size()) + " inputs");
   std::vector<fe_scalar> values;
   if (!scalars.empty()) {
     values = compiled.scalar_defaults;
@@ -183,11 +195,18 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
   std::vector<ArrayHandle> outputs;
   outputs.reserve(made.size());
   Interruption interruption;
+  fe_compute_options options{};
+  options.struct_size = sizeof options;
+  options.scalars = values.data();
+  options.scalar_count = values.size();
+  options.out_memory = destinations.empty() ? nullptr : memory.data();
+  options.out_bytes = bytes.data();
+  options.donated = donation.marks.empty() ? nullptr : donation.marks.data();
+  options.donated_to = donation.to.c_str();
+  options.cancel = Interruption::poll;
+  options.cancel_argument = &interruption;
   fe_error* const error = without_gil_reading_environment_once(has_computed, [&] {
-    return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), values.empty() ? nullptr : values.data(),
-                      values.size(), destinations.empty() ? nullptr : memory.data(),
-                      destinations.empty() ? nullptr : bytes.data(), made.data(), made.size(), Interruption::poll,
-                      &interruption);
+    return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), &options, made.data(), made.size());
   });
   for (fe_array* output : made) outputs.emplace_back(output);
   interruption.check(error);

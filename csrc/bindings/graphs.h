@@ -4,6 +4,7 @@
 #include "handles.h"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace ferrule::python {
@@ -22,18 +23,26 @@ struct Destination {
   uint64_t bytes = 0;
 };
 
+// The inputs that a call gives away, one mark each or none at all, and what errors call the call.
+struct Donation {
+  std::vector<uint8_t> marks;
+  std::string to;
+};
+
 // Computes without the GIL. Inputs are computed arrays. `scalars` replaces the first values of the graph's scalars.
 // A result is null where it was written to its destination, of which there are none or all.
 std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                                 std::span<const py::object> scalars, std::span<const Destination> destinations);
+                                 std::span<const py::object> scalars, std::span<const Destination> destinations,
+                                 const Donation& donation);
 
 // Computes those that are not; the strides of all are valid afterwards. Raises invalid_argument for None among them.
 void make_computed(std::span<const ArrayPointer> arrays);
+// The same, and raises for those that were donated.
+void evaluate(std::span<const ArrayPointer> arrays);
 
-// The marks of an op's inputs that are weak numbers, or none at all; raises invalid_argument unless there is one each.
-std::vector<uint8_t> marks_of(const std::vector<bool>& weak, std::size_t inputs);
-
-// Valid as long as the arrays live; raises as make_computed does.
+// The array; raises invalid_argument for None.
+Array& given(const ArrayPointer& array);
+// Valid as long as the arrays live; raises as given() does.
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays);
 
 }  // namespace ferrule::python

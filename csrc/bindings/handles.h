@@ -20,9 +20,11 @@ struct Release {
 
 using ArrayHandle = std::unique_ptr<fe_array, Release<fe_array_release>>;
 using DeviceHandle = std::unique_ptr<fe_device, Release<fe_device_release>>;
+using LoadReportHandle = std::unique_ptr<fe_load_report, Release<fe_load_report_release>>;
 using BackendHandle = std::unique_ptr<fe_backend_ref, Release<fe_backend_release>>;
 using GraphHandle = std::unique_ptr<fe_graph, Release<fe_graph_release>>;
 using CompiledHandle = std::unique_ptr<fe_compiled, Release<fe_compiled_release>>;
+using CallsHandle = std::unique_ptr<fe_calls, Release<fe_calls_release>>;
 using StringHandle = std::unique_ptr<fe_string, Release<fe_string_release>>;
 
 // The text, which is released.
@@ -62,13 +64,10 @@ class Array {
   const fe_array_info& info() const noexcept { return info_; }
   // Null until the array is computed.
   const fe_array_info* computed_info();
-  // fe_device_id: equal for arrays of one device.
-  uint64_t device_id();
 
  private:
   ArrayHandle handle_;
   fe_array_info info_{};
-  uint64_t device_id_ = 0;
 };
 
 using ArrayPointer = std::shared_ptr<Array>;

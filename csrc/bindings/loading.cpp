@@ -6,19 +6,51 @@
 
 #include "parts.h"
 
+#include <pybind11/stl.h>
+
 namespace ferrule::python {
 namespace {
 
-// (report as JSON or None, exception or None)
+class LoadReport {
+ public:
+  explicit LoadReport(fe_load_report* handle) : handle_(handle) {}
+
+  std::string format(const Text& name) const {
+    fe_string* text = nullptr;
+    check(fe_load_report_format(handle_.get(), name.c_str(), &text));
+    return take_text(text);
+  }
+
+  // `versions`: for each candidate what is known of it where its module does not tell.
+  std::string explain(const Text& name, const std::vector<std::string>& versions) const {
+    fe_load_report_info info{};
+    info.struct_size = sizeof info;
+    check(fe_load_report_info_get(handle_.get(), &info));
+    if (versions.size() != info.candidate_count)
+      raise(FE_INVALID_ARGUMENT, "there are " + std::to_string(versions.size()) + " versions for " +
+                                     std::to_string(info.candidate_count) + " candidates");
+    std::vector<const char*> pointers;
+    pointers.reserve(versions.size());
+    for (const std::string& version : versions) pointers.push_back(version.c_str());
+    fe_string* text = nullptr;
+    check(fe_load_report_explain(handle_.get(), name.c_str(), pointers.data(), &text));
+    return take_text(text);
+  }
+
+ private:
+  LoadReportHandle handle_;
+};
+
+// (report or None, exception or None)
 py::tuple load_all(const Text& options) {
-  fe_string* report = nullptr;
-  fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(options.c_str(), &report); });
-  py::object text = py::none();
-  if (report != nullptr) text = py::str(take_text(report));
+  fe_load_report* handle = nullptr;
+  fe_error* const error = without_gil_reading_environment([&] { return fe_load_all(options.c_str(), &handle); });
+  py::object report = py::none();
+  if (handle != nullptr) report = py::cast(std::make_unique<LoadReport>(handle));
   py::object raised = py::none();
   if (error != nullptr) raised = exception_of(error);
   drain();
-  return py::make_tuple(text, raised);
+  return py::make_tuple(report, raised);
 }
 
 std::unique_ptr<Backend> load(const Text& path, const Text& options) {
@@ -47,21 +79,12 @@ std::string executable_dir() {
   return take_text(text);
 }
 
-std::string report_text(const Text& report) {
-  fe_string* text = nullptr;
-  check(fe_load_report_text(report.c_str(), &text));
-  return take_text(text);
-}
-
-std::string report_explain(const Text& report, const Text& name) {
-  fe_string* text = nullptr;
-  check(fe_load_report_explain(report.c_str(), name.c_str(), &text));
-  return take_text(text);
-}
-
 }  // namespace
 
 void bind_loading(py::module_& module) {
+  py::class_<LoadReport>(module, "LoadReport")
+      .def("format", &LoadReport::format, py::arg("name"))
+      .def("explain", &LoadReport::explain, py::arg("name"), py::arg("versions"));
   module.def("load_all", &load_all, py::arg("options"));
   module.def("load", &load, py::arg("path"), py::arg("options"));
   module.def("reload", &reload, py::arg("name"));
@@ -76,8 +99,6 @@ void bind_loading(py::module_& module) {
     drain();
   });
   module.def("executable_dir", &executable_dir);
-  module.def("report_text", &report_text, py::arg("report"));
-  module.def("report_explain", &report_explain, py::arg("report"), py::arg("name"));
 }
 
 }  // namespace ferrule::python

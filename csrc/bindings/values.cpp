@@ -4,8 +4,8 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -19,20 +19,11 @@ std::array<PyObject*, 64> dtypes_by_id{};
 // numpy.dtype, found when the extension is imported: an import in the middle of a call may give the GIL away.
 PyObject* dtype_class = nullptr;
 
-bool is_numpy_dtype(py::handle value) { return PyObject_IsInstance(value.ptr(), dtype_class) == 1; }
-
-std::string quoted(const std::string& text) {
-  std::string out(1, '"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += {'\\', 'u', '0', '0', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
-    else
-      out += c;
-  }
-  out.push_back('"');
-  return out;
+// Whether it is a dtype: one of NumPy's, or the object that stands for a block dtype, which NumPy does not have.
+bool is_dtype(py::handle value) {
+  if (PyObject_IsInstance(value.ptr(), dtype_class) == 1) return true;
+  return value.ptr() != nullptr &&
+         std::find(dtypes_by_id.begin(), dtypes_by_id.end(), value.ptr()) != dtypes_by_id.end();
 }
 
 // A number in a message. Python prints no int of thousands of digits.
@@ -54,44 +45,17 @@ int64_t integer_of(py::handle value) {
   return number;
 }
 
-std::string real_json(const std::string& name, double value) {
-  if (!std::isfinite(value)) raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is not finite");
-  std::array<char, 40> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  std::string out(text.data(), end);
-  if (out.find_first_of(".e") == std::string::npos) out += ".0";
-  return out;
-}
-
-std::string attribute_json(const std::string& name, py::handle value) {
-  PyObject* const object = value.ptr();
-  if (PyBool_Check(object)) return object == Py_True ? "true" : "false";
-  if (PyLong_Check(object)) return std::to_string(integer_of(value));
-  if (PyFloat_Check(object)) return real_json(name, PyFloat_AS_DOUBLE(object));
-  if (PyUnicode_Check(object)) return quoted(text_of(value).string());
-  if (is_numpy_dtype(value)) return quoted(fe_dtype_name(dtype_of(value)));
-  if (PyIndex_Check(object)) return std::to_string(integer_of(value));
-  if (PySequence_Check(object)) {
-    std::string out(1, '[');
-    for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
-      if (!PyIndex_Check(item.ptr()))
-        raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' holds integers, not " + shown(py::repr(item)));
-      if (out.size() > 1) out.push_back(',');
-      out.append(std::to_string(integer_of(item)));
-    }
-    out.push_back(']');
-    return out;
-  }
-  if (PyNumber_Check(object)) {
-    const double number = PyFloat_AsDouble(object);
-    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return real_json(name, number);
-  }
-  raise(FE_INVALID_ARGUMENT, "attribute '" + name + "' is a " + std::string(Py_TYPE(object)->tp_name));
+double real_of(const char* name, py::handle value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (!std::isfinite(number)) raise(FE_INVALID_ARGUMENT, std::string("attribute '") + name + "' is not finite");
+  return number;
 }
 
 // NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
-py::object named_dtype(const char* name) {
+py::object named_dtype(const fe_dtype_info& info) {
+  const char* const name = info.name;
+  if (info.dtype_class == FE_CLASS_BLOCK) return py::module_::import("ferrule._block_dtypes").attr(name);
   try {
     return py::dtype::from_args(py::str(name));
   } catch (const py::error_already_set& error) {
@@ -141,7 +105,7 @@ void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dty
 py::object numpy_dtype(fe_dtype dtype) {
   if (dtype < dtypes_by_id.size() && dtypes_by_id[dtype] != nullptr)
     return py::reinterpret_borrow<py::object>(dtypes_by_id[dtype]);
-  py::object made = named_dtype(fe_dtype_name(dtype));
+  py::object made = named_dtype(*fe_dtype_info_get(dtype));
   if (dtype < dtypes_by_id.size()) dtypes_by_id[dtype] = made.inc_ref().ptr();
   return made;
 }
@@ -215,20 +179,97 @@ fe_scalar scalar_of(py::handle value, fe_dtype dtype) {
   return scalar;
 }
 
-std::string attributes_json(const py::dict& attributes) {
-  std::string json(1, '{');
+fe_number number_of(py::handle value) {
+  fe_number number{};
+  if (PyBool_Check(value.ptr()) != 0) {
+    number = {FE_NUMBER_BOOL, value.ptr() == Py_True ? 1 : 0, 0, 0};
+  } else if (PyFloat_Check(value.ptr()) != 0) {
+    number = {FE_NUMBER_FLOAT64, 0, PyFloat_AS_DOUBLE(value.ptr()), 0};
+  } else if (PyComplex_Check(value.ptr()) != 0) {
+    const Py_complex of = PyComplex_AsCComplex(value.ptr());
+    number = {FE_NUMBER_COMPLEX128, 0, of.real, of.imag};
+  } else if (PyLong_Check(value.ptr()) != 0) {
+    int overflow = 0;
+    number = {FE_NUMBER_INT64, PyLong_AsLongLongAndOverflow(value.ptr(), &overflow), 0, 0};
+    if (overflow == 0) return number;
+    const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(value.ptr()) : 0;
+    if (overflow > 0 && PyErr_Occurred() == nullptr) return {FE_NUMBER_UINT64, static_cast<int64_t>(large), 0, 0};
+    PyErr_Clear();
+    number = {FE_NUMBER_WIDE_INTEGER, 0, PyLong_AsDouble(value.ptr()), 0};
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      raise(FE_INVALID_ARGUMENT, shown(value) + " does not fit into float64");
+    }
+  }
+  return number;
+}
+
+CallAttributes::CallAttributes(const py::dict& attributes) {
+  list_.reserve(attributes.size());
   for (const auto& [known_key, known_value] : attributes) {
     // Owned: what converts a value is Python code, which may change the dict.
     const auto key = py::reinterpret_borrow<py::object>(known_key);
     const auto value = py::reinterpret_borrow<py::object>(known_value);
-    if (value.is_none()) continue;
-    const std::string name = text_of(key).string();
-    if (json.size() > 1) json.push_back(',');
-    json.append(quoted(name)).push_back(':');
-    json.append(attribute_json(name, value));
+    if (!value.is_none()) add(key, value);
   }
-  json.push_back('}');
-  return json;
+}
+
+void CallAttributes::add(py::handle key, py::handle value) {
+  fe_attribute attribute{};
+  attribute.struct_size = sizeof attribute;
+  attribute.name = texts_.emplace_back(text_of(key).string()).c_str();
+  PyObject* const object = value.ptr();
+  if (PyBool_Check(object)) {
+    attribute.kind = FE_ATTRIBUTE_BOOL;
+    attribute.integer = object == Py_True;
+  } else if (PyFloat_Check(object)) {
+    attribute.kind = FE_ATTRIBUTE_FLOAT64;
+    attribute.real = real_of(attribute.name, value);
+  } else if (PyUnicode_Check(object)) {
+    attribute.kind = FE_ATTRIBUTE_STRING;
+    attribute.string = texts_.emplace_back(text_of(value).string()).c_str();
+  } else if (is_dtype(value)) {
+    attribute.kind = FE_ATTRIBUTE_DTYPE;
+    attribute.dtype = dtype_of(value);
+  } else if (PyIndex_Check(object)) {
+    attribute.kind = FE_ATTRIBUTE_INT64;
+    attribute.integer = integer_of(value);
+  } else if (PySequence_Check(object)) {
+    add_sequence(attribute, value);
+  } else if (PyNumber_Check(object)) {
+    attribute.kind = FE_ATTRIBUTE_FLOAT64;
+    attribute.real = real_of(attribute.name, value);
+  } else {
+    raise(FE_INVALID_ARGUMENT,
+          std::string("attribute '") + attribute.name + "' is a " + std::string(Py_TYPE(object)->tp_name));
+  }
+  list_.push_back(attribute);
+}
+
+// As a list of integers, or of reals where one of the elements is no integer.
+void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
+  std::vector<int64_t> integers;
+  std::vector<double> reals;
+  for (const py::handle item : py::reinterpret_borrow<py::object>(value)) {
+    const bool is_real = PyFloat_Check(item.ptr()) != 0;
+    if (!is_real && PyIndex_Check(item.ptr()) == 0)
+      raise(FE_INVALID_ARGUMENT,
+            std::string("attribute '") + attribute.name + "' holds numbers, not " + shown(py::repr(item)));
+    if (is_real && reals.empty()) reals.assign(integers.begin(), integers.end());
+    if (is_real || !reals.empty())
+      reals.push_back(real_of(attribute.name, item));
+    else
+      integers.push_back(integer_of(item));
+  }
+  if (reals.empty()) {
+    attribute.kind = FE_ATTRIBUTE_INT64_LIST;
+    const std::vector<int64_t>& kept = integers_.emplace_back(std::move(integers));
+    attribute.integers = {kept.data(), kept.size()};
+  } else {
+    attribute.kind = FE_ATTRIBUTE_FLOAT64_LIST;
+    const std::vector<double>& kept = reals_.emplace_back(std::move(reals));
+    attribute.reals = {kept.data(), kept.size()};
+  }
 }
 
 void bind_values(py::module_& module) {
@@ -240,13 +281,13 @@ void bind_values(py::module_& module) {
       [] {
         py::dict classes;
         for (fe_dtype dtype = 1; const fe_dtype_info* const info = fe_dtype_info_get(dtype); ++dtype)
-          classes[info->name] = class_names.at(info->dtype_class);
+          classes[info->name] =
+              py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
         return classes;
       },
-      "The class of each dtype by its name.");
+      "Of each dtype by its name: class, elements and bytes of a block.");
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
-  module.def("attributes_json", &attributes_json, py::arg("attributes"));
 }
 
 }  // namespace ferrule::python

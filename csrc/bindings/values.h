@@ -4,6 +4,7 @@
 #include "errors.h"
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,31 @@ py::tuple shape_tuple(const fe_array_info& info);
 // At most FE_MAX_RANK sizes; raises invalid_argument for more.
 std::vector<int64_t> shape_of(py::handle sizes);
 
+// An op has no more outputs than this.
+inline constexpr std::size_t most_outputs = 4;
+
 // A Python number in a dtype; raises invalid_argument when an integer does not fit.
 fe_scalar scalar_of(py::handle value, fe_dtype dtype);
 
-// A dict of int, float, bool, str, dtype and sequences of int as the JSON object that ops take. None is left out.
-std::string attributes_json(const py::dict& attributes);
+// A Python int, float, bool or complex as an operand; of kind FE_NUMBER_NONE for anything else.
+fe_number number_of(py::handle value);
+
+// A dict of int, float, bool, str, dtype and sequences of numbers as the attributes of a call. None is left out.
+class CallAttributes {
+ public:
+  explicit CallAttributes(const py::dict& attributes);
+  const fe_attribute* data() const { return list_.data(); }
+  std::size_t size() const { return list_.size(); }
+
+ private:
+  void add(py::handle key, py::handle value);
+  void add_sequence(fe_attribute& attribute, py::handle value);
+
+  std::vector<fe_attribute> list_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> integers_;
+  std::deque<std::vector<double>> reals_;
+};
 
 void bind_values(py::module_& module);
 

@@ -31,8 +31,8 @@ struct Fused {
   std::vector<uint32_t> first = std::vector<uint32_t>(spare), second = std::vector<uint32_t>(spare);
   std::vector<uint32_t> outputs = std::vector<uint32_t>(spare, 3);
   fe_instruction instructions[2] = {
-      {sizeof(fe_instruction), op_id("multiply"), float32, 2, 1, first.data(), nullptr},
-      {sizeof(fe_instruction), op_id("add"), float32, 2, 1, second.data(), nullptr},
+      {sizeof(fe_instruction), op_id("multiply"), float32, 2, 1, first.data(), nullptr, 0},
+      {sizeof(fe_instruction), op_id("add"), float32, 2, 1, second.data(), nullptr, 0},
   };
   std::vector<const fe_instruction*> list = std::vector<const fe_instruction*>(spare);
   fe_body body{sizeof(fe_body), 2, 2, 1, dtypes.data(), list.data(), outputs.data()};
@@ -67,6 +67,7 @@ const std::vector<Case>& cases() {
        [](Fused& f) { f.instructions[1].input_count = 3; }},
       {"mixed_dtypes", "an instruction whose inputs differ in dtype",
        [](Fused& f) { f.instructions[0].dtype = dtype_id("int16"); }},
+      {"instruction_output", "an output that its op does not have", [](Fused& f) { f.instructions[0].output = 1; }},
       {"output_index", "an output that is not there", [](Fused& f) { f.outputs[0] = 1000000; }},
       {"output_dtype", "an output of another dtype than the node's",
        [](Fused& f) { f.instructions[1].dtype = dtype_id("float64"); }},

@@ -148,10 +148,21 @@ const std::vector<Case>& cases() {
          s.graph.node().output_count = 0;
          return true;
        }},
-      {"two_outputs", "an output more than the op has",
+      {"too_many_outputs", "an output more than the op has",
        [](Spoilt& s) {
-         s.graph.node().output_count = 2;
+         ++s.graph.node().output_count;
          return true;
+       }},
+      {"too_few_outputs", "an output less than the op has",
+       [](Spoilt& s) {
+         --s.graph.node().output_count;
+         return s.op.results.size() > 1;
+       }},
+      {"wrong_last_dtype", "a last output of another dtype than the op's",
+       [](Spoilt& s) {
+         const auto last = static_cast<uint32_t>(s.sample.outputs.size() - 1);
+         change_dtype(s, s.output() + last, other_dtype(s.sample.outputs[last].dtype));
+         return last > 0;
        }},
       {"input_index", "an input that is no value of the view",
        [](Spoilt& s) {
@@ -204,17 +215,17 @@ const std::vector<Case>& cases() {
       {"output_shape", "an output of another shape than the op's result",
        [](Spoilt& s) {
          set_shape(s, s.output(), 5, 7);
-         return s.op.result_shape != ResultShape::unknown;
+         return s.op.results[0].shape != ResultShape::unknown;
        }},
       {"input_shape", "a second input of a shape that does not fit the first's",
        [](Spoilt& s) {
          if (s.inputs > 1) set_shape(s, 1, 5, 7);
-         return s.inputs > 1 && s.op.result_shape == ResultShape::broadcast;
+         return s.inputs > 1 && s.op.results[0].shape == ResultShape::broadcast;
        }},
       {"larger_first_input", "a first input larger than the others and the output say",
        [](Spoilt& s) {
          if (s.inputs > 0) set_shape(s, 0, 50, 70);
-         return s.op.result_shape == ResultShape::same || s.op.result_shape == ResultShape::broadcast;
+         return s.op.results[0].shape == ResultShape::same || s.op.results[0].shape == ResultShape::broadcast;
        }},
       {"storage_index", "a value in a storage that is not there",
        [](Spoilt& s) {

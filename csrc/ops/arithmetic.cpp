@@ -48,6 +48,50 @@ OP(remainder)
     .promoted("x2", numeric)
     .result(broadcast_promoted);
 
+OP(fmod)
+    .doc("The rest of x1 / x2 with the sign of x1, exactly; NaN where x2 is 0.")
+    .elementwise()
+    .promoted("x1", floating)
+    .promoted("x2", floating)
+    .result(broadcast_promoted);
+
+OP(positive).doc("x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
+
+OP(copysign)
+    .doc("The magnitude of x1 with the sign of x2.")
+    .elementwise()
+    .promoted("x1", floating)
+    .promoted("x2", floating)
+    .result(broadcast_promoted);
+
+OP(nextafter)
+    .doc("The number next to x1 towards x2; x2 where they are equal.")
+    .elementwise()
+    .promoted("x1", floating)
+    .promoted("x2", floating)
+    .result(broadcast_promoted);
+
+OP(frexp)
+    .doc(
+        "The mantissa m, from 0.5 up to 1 in magnitude, and the exponent e of x = m * 2^e. Zeros, infinities and NaN "
+        "are "
+        "their own mantissas, with the exponent 0.")
+    .elementwise()
+    .input("x", floating)
+    .results(
+        [](Inference& i) {
+          i.output(i.input(0));
+          i.output({DType::int32, i.input(0).shape});
+        },
+        "mantissa", "exponent");
+
+OP(hypot)
+    .doc("sqrt(x1^2 + x2^2), without overflow in between.")
+    .elementwise()
+    .promoted("x1", floating)
+    .promoted("x2", floating)
+    .result(broadcast_promoted);
+
 OP(maximum)
     .doc("The greater of x1 and x2; NaN if either is NaN.")
     .elementwise()

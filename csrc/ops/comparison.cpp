@@ -15,6 +15,12 @@ OP(greater).doc("x1 > x2.").elementwise().promoted("x1", real).promoted("x2", re
 
 OP(greater_equal).doc("x1 >= x2.").elementwise().promoted("x1", real).promoted("x2", real).result(broadcast_to_bool);
 
+OP(signbit)
+    .doc("Whether the sign of x is negative, also of -0 and NaN.")
+    .elementwise()
+    .input("x", floating)
+    .result(broadcast_to_bool);
+
 OP(isnan).doc("Whether x is NaN.").elementwise().input("x", floating).result(broadcast_to_bool);
 
 OP(isinf).doc("Whether x is an infinity.").elementwise().input("x", floating).result(broadcast_to_bool);

@@ -62,6 +62,8 @@ const char* name_of(Kind kind) {
       return "primitive";
     case Kind::composite:
       return "composite";
+    case Kind::host:
+      return "host";
     case Kind::internal:
       return "internal";
   }
@@ -82,6 +84,8 @@ std::string describe_ops() {
     for (std::size_t i = 0; i < row->input_count; ++i) write(row->inputs[i], json);
     json.end_array().key("attributes").begin_array();
     for (std::size_t i = 0; i < row->attribute_count; ++i) write(row->attributes[i], json);
+    json.end_array().key("outputs").begin_array();
+    for (std::size_t i = 0; i < row->output_count; ++i) json.value(row->outputs[i]);
     json.end_array().end_object();
   }
   json.end_array();

@@ -10,7 +10,7 @@ namespace ferrule::ops {
 const char* name_of(Kind kind);
 
 // JSON: [{"name", "doc", "kind", "revision", "inputs": [{"name", "accepts", "promoted", "optional", "variadic"}],
-// "attributes": [{"name", "type", "required", "default"}]}]; internal ops are left out.
+// "attributes": [{"name", "type", "required", "default"}], "outputs": [name]}]; internal ops are left out.
 std::string describe_ops();
 
 }  // namespace ferrule::ops

@@ -41,6 +41,7 @@ const fe_dtype_info* info_of(fe_dtype id) { return find_dtype(id) ? &infos[id - 
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
+  if (is_block(a) || is_block(b)) return DType::none;
   if (rank_of_kind(a) > rank_of_kind(b)) std::swap(a, b);
   if (is_complex(b) && a == DType::float64) return DType::complex128;
   if (rank_of_kind(a) != rank_of_kind(b)) return b;

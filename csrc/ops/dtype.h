@@ -30,6 +30,10 @@ enum class DType : fe_dtype {
   float8_e5m2,
   complex64,
   complex128,
+  q8_0,
+  q4_0,
+  q4_K,
+  q6_K,
 };
 
 struct DTypeRow {
@@ -40,7 +44,7 @@ struct DTypeRow {
   uint32_t block_bytes;
 };
 
-inline constexpr std::array<DTypeRow, 17> dtype_rows = {{
+inline constexpr std::array<DTypeRow, 21> dtype_rows = {{
     {DType::boolean, "bool", FE_CLASS_BOOL, 1, 1},
     {DType::int8, "int8", FE_CLASS_SIGNED, 1, 1},
     {DType::int16, "int16", FE_CLASS_SIGNED, 1, 2},
@@ -58,6 +62,11 @@ inline constexpr std::array<DTypeRow, 17> dtype_rows = {{
     {DType::float8_e5m2, "float8_e5m2", FE_CLASS_FLOAT, 1, 1},
     {DType::complex64, "complex64", FE_CLASS_COMPLEX, 1, 8},
     {DType::complex128, "complex128", FE_CLASS_COMPLEX, 1, 16},
+    // Weights as GGUF files hold them (https://github.com/ggml-org/ggml, docs/gguf.md).
+    {DType::q8_0, "q8_0", FE_CLASS_BLOCK, 32, 34},
+    {DType::q4_0, "q4_0", FE_CLASS_BLOCK, 32, 18},
+    {DType::q4_K, "q4_K", FE_CLASS_BLOCK, 256, 144},
+    {DType::q6_K, "q6_K", FE_CLASS_BLOCK, 256, 210},
 }};
 
 // The row of a dtype, or nullptr when the id is none of ours.
@@ -77,6 +86,8 @@ constexpr bool is_floating(DType dtype) { return class_of(dtype) == FE_CLASS_FLO
 constexpr bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 // Stored in 8 bits, moved, compared for equality and cast: to compute with it, cast it (OCP OFP8, 2023).
 constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3fn || dtype == DType::float8_e5m2; }
+// Its elements have no addresses of their own: it is cut into whole blocks, and cast.
+constexpr bool is_block(DType dtype) { return class_of(dtype) == FE_CLASS_BLOCK; }
 constexpr bool is_complex(DType dtype) { return class_of(dtype) == FE_CLASS_COMPLEX; }
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
@@ -108,7 +119,7 @@ const fe_dtype_info* info_of(fe_dtype id);
 // The common dtype of two arrays. Within a kind, and of floating with complex ones, the table of the Python array API
 // standard (2024.12); across other kinds, which it leaves open, the higher kind's dtype (bool < integer < floating <
 // complex); of two floating dtypes of which neither holds the other (the halves, the float8), float32. DType::none when
-// there is none (uint64 with a signed integer).
+// there is none (uint64 with a signed integer, a block dtype with any other).
 DType promote(DType a, DType b);
 
 }  // namespace ferrule

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace ferrule::ops {
 namespace {
@@ -20,6 +21,14 @@ void matrix_product(Inference& i) {
   i.output({i.input(0).dtype, out});
 }
 
+// Which input is kv_length: no mask is an integer, so that a last input of integers is the length with a mask and
+// without.
+template <class TypeOf>
+std::optional<std::size_t> length_input(std::size_t count, TypeOf type_of) {
+  if (count <= 3) return std::nullopt;
+  return is_integer(type_of(count - 1).dtype) ? std::optional(count - 1) : std::nullopt;
+}
+
 void attention(Inference& i) {
   const Shape &q = i.input(0).shape, &k = i.input(1).shape, &v = i.input(2).shape;
   const int rank = q.rank();
@@ -32,7 +41,10 @@ void attention(Inference& i) {
   Shape scores = leading(q);
   scores.push_back(q[rank - 2]);
   scores.push_back(k[rank - 2]);
-  if (i.input_count() == 4) {
+  const auto length = length_input(i.input_count(), [&](std::size_t k) { return i.input(k); });
+  if (length && (i.input(*length).shape.rank() != 0 || !accepts(index, i.input(*length).dtype)))
+    i.fail("kv_length is {}, and no single int32 or int64", to_string(i.input(*length)));
+  if (i.input_count() > 3 && length != std::size_t{3}) {
     const TensorType& mask = i.input(3);
     if (mask.dtype != DType::boolean && mask.dtype != i.input(0).dtype)
       i.fail("the mask is {}, but must be bool or {}", to_string(mask), ferrule::name_of(i.input(0).dtype));
@@ -52,17 +64,20 @@ OP(matmul)
     .doc("Matrix product over the last two axes; the leading axes broadcast.")
     .promoted("x1", numeric)
     .promoted("x2", numeric)
+    .takes_epilogue()
     .result(matrix_product);
 
 OP(scaled_dot_product_attention)
     .doc(
         "softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. "
         "2017). A bool mask keeps where it holds; a row that keeps nothing gives zeros. scale 0 means "
-        "1 / sqrt(head size). causal keeps key j for query i where j <= i + (key length - query length).")
+        "1 / sqrt(head size). kv_length is how many keys there are, where not all are: no other key or value is read. "
+        "causal keeps key j for query i where j <= i + (number of keys - query length).")
     .promoted("query", floating)
     .promoted("key", floating)
     .promoted("value", floating)
     .optional("mask", real)
+    .optional("kv_length", index)
     .real_attribute("scale", 0)
     .boolean_attribute("causal", false)
     .result(attention)
@@ -77,23 +92,33 @@ OP(scaled_dot_product_attention)
       Value scores =
           b.multiply(b.matmul(c.input(0), b.permute_dims(c.input(1), swapped)), b.scalar_like(scale, c.input(0)));
       const Value lowest = b.scalar_like(-INFINITY, scores), zero = b.scalar_like(0, scores);
-      if (c.has_input(3)) {
+      const int64_t queries = q[rank - 2], keys = k[rank - 2];
+      const auto numbers = [&](int64_t size) { return b.apply("iota", {}, {{"size", size}, {"dtype", DType::int64}}); };
+      const auto length = length_input(c.inputs.size(), [&](std::size_t i) { return b.type(c.input(i)); });
+      Value key_count = b.scalar(static_cast<double>(keys), DType::int64), value = c.input(2);
+      if (length) {
+        // An error where it is no number of keys.
+        key_count = b.reshape(
+            b.apply("dynamic_slice", {numbers(keys + 1), c.input(*length)}, {{"sizes", std::vector<int64_t>{1}}}), {});
+        const Value is_there = b.apply("less", {numbers(keys), key_count});
+        scores = b.where(is_there, scores, lowest);
+        value = b.where(b.reshape(is_there, {keys, 1}), value, b.scalar_like(0, value));
+      }
+      if (c.has_input(3) && length != std::size_t{3}) {
         const bool keeps = b.type(c.input(3)).dtype == DType::boolean;
         scores = keeps ? b.where(c.input(3), scores, lowest) : b.add(scores, c.input(3));
       }
       if (c.attribute().boolean("causal")) {
-        const Value rows = b.apply("iota", {}, {{"size", q[rank - 2]}, {"dtype", DType::int64}});
-        const Value columns = b.apply("iota", {}, {{"size", k[rank - 2]}, {"dtype", DType::int64}});
-        const Value last = b.add(b.reshape(rows, {q[rank - 2], 1}),
-                                 b.scalar(static_cast<double>(k[rank - 2] - q[rank - 2]), DType::int64));
-        scores = b.where(b.apply("less_equal", {columns, last}), scores, lowest);
+        const Value ahead = b.subtract(key_count, b.scalar(static_cast<double>(queries), DType::int64));
+        const Value last = b.add(b.reshape(numbers(queries), {queries, 1}), ahead);
+        scores = b.where(b.apply("less_equal", {numbers(keys), last}), scores, lowest);
       }
-      if (k[rank - 2] == 0) return b.matmul(scores, c.input(2));
+      if (keys == 0) return b.matmul(scores, value);
       const Value greatest = b.reduce_keeping("max", scores, {-1});
       const Value empty = b.apply("equal", {greatest, lowest});
       const Value e = b.exp(b.subtract(scores, b.where(empty, zero, greatest)));
       const Value sum = b.reduce_keeping("sum", e, {-1});
-      return b.matmul(b.divide(e, b.where(empty, b.scalar_like(1, sum), sum)), c.input(2));
+      return b.matmul(b.divide(e, b.where(empty, b.scalar_like(1, sum), sum)), value);
     });
 
 }  // namespace ferrule::ops

@@ -53,4 +53,21 @@ OP(bitwise_xor)
     .promoted("x2", boolean_or_integer)
     .result(broadcast_promoted);
 
+OP(bitwise_left_shift)
+    .doc("x1 << x2: shifted by as many bits, zeros follow; a negative count, as one of at least the width, gives 0.")
+    .elementwise()
+    .promoted("x1", integer)
+    .promoted("x2", integer)
+    .result(broadcast_promoted);
+
+OP(bitwise_right_shift)
+    .doc(
+        "x1 >> x2: shifted by as many bits, the sign is repeated; a negative count, as one of at least the width, "
+        "gives 0, "
+        "or -1 of a negative number.")
+    .elementwise()
+    .promoted("x1", integer)
+    .promoted("x2", integer)
+    .result(broadcast_promoted);
+
 }  // namespace ferrule::ops

@@ -3,7 +3,7 @@
 
 namespace ferrule::ops {
 
-OP(copy).doc("The same elements, C-contiguous.").input("x", any).result(same_shape_and_dtype);
+OP(copy).doc("The same elements, C-contiguous.").input("x", stored).result(same_shape_and_dtype);
 
 OP(iota)
     .doc("0, 1, 2, ... of the given size.")
@@ -71,6 +71,26 @@ OP(pad)
         out[k] += a + b;
       }
       i.output({i.input(0).dtype, out});
+    });
+
+OP(update_slice)
+    .doc(
+        "x with `value` in the place of the elements that begin at `starts`, one integer for each axis; the slice must "
+        "not leave x. Where nobody reads x any more only the slice is written.")
+    .input("x", any)
+    .input("value", any)
+    .list("starts", index)
+    .result([](Inference& i) {
+      const TensorType &x = i.input(0), &value = i.input(1);
+      if (value.dtype != x.dtype) i.fail("x and value have two dtypes: {}", i.call());
+      if (value.shape.rank() != x.shape.rank() || i.input_count() != 2 + x.shape.size())
+        i.fail("value and starts have the {} dimensions of x: {}", x.shape.rank(), i.call());
+      for (int axis = 0; axis < x.shape.rank(); ++axis) {
+        const TensorType& start = i.input(static_cast<std::size_t>(axis) + 2);
+        if (start.shape.rank() != 0) i.fail("start {} is {}, and no single integer", axis, to_string(start));
+        if (value.shape[axis] > x.shape[axis]) i.fail("value does not fit into x: {}", i.call());
+      }
+      i.output(x);
     });
 
 }  // namespace ferrule::ops

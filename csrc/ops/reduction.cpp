@@ -38,6 +38,7 @@ OP(sum)
     .widened("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
+    .takes_epilogue()
     .result(reduced);
 
 OP(prod)
@@ -52,6 +53,7 @@ OP(max)
     .input("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
+    .takes_epilogue()
     .result(reduced_nonempty);
 
 OP(min)
@@ -59,6 +61,7 @@ OP(min)
     .input("x", real)
     .axes_attribute("axis")
     .boolean_attribute("keepdims", false)
+    .takes_epilogue()
     .result(reduced_nonempty);
 
 OP(all)

@@ -38,12 +38,18 @@ uint32_t lowest_revision(const Row& row, const Attributes& attributes) {
   return revision;
 }
 
+bool is_open_ended(const Row& row, const Attributes& attributes) {
+  return row.bounded_axis != nullptr && AttributeReader(row, attributes).integer("size") < 0;
+}
+
 bool accepts(Accepts what, DType dtype) {
   switch (what) {
-    case Accepts::any:
+    case Accepts::stored:
       return true;
+    case Accepts::any:
+      return !is_block(dtype);
     case Accepts::real:
-      return !is_complex(dtype) && !is_float8(dtype);
+      return !is_block(dtype) && !is_complex(dtype) && !is_float8(dtype);
     case Accepts::numeric:
       return accepts(Accepts::real, dtype) && dtype != DType::boolean;
     case Accepts::floating:
@@ -62,8 +68,10 @@ bool accepts(Accepts what, DType dtype) {
 
 const char* name_of(Accepts what) {
   switch (what) {
+    case Accepts::stored:
+      return "stored";
     case Accepts::any:
-      return "any";
+      return "plain";
     case Accepts::real:
       return "real";
     case Accepts::numeric:
@@ -124,11 +132,14 @@ std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs
   Inference inference(row, inputs, attributes);
   if (!row.rule) fail_argument("{}: is made by the compiler only", row.name);
   row.rule(inference);
+  if (inference.outputs().size() != row.output_count)
+    fail(FE_INTERNAL, "{}: its rule gives {} outputs, its row {}", row.name, inference.outputs().size(),
+         row.output_count);
   for (const TensorType& type : inference.outputs()) byte_count(type);
   return inference.outputs();
 }
 
-std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, std::span<const bool> weak) {
+std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak) {
   std::vector<DType> dtypes;
   DType common = DType::none;
   const auto row_of_input = [&](std::size_t i) -> const InputRow& {

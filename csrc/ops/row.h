@@ -29,13 +29,14 @@ enum class Kind : uint8_t {
   view,         // the same bytes under other strides: never reaches a device
   primitive,    // a kernel of its own
   composite,    // decomposed wherever the device has no kernel
+  host,         // a device without a kernel for it leaves it to another device, without a warning
   internal,     // made by the compiler only
 };
 
-// The dtypes that an input takes. `any` adds to `real` the complex numbers and float8, which can be moved, compared for
-// equality and cast.
-enum class Accepts : uint8_t { any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
-inline constexpr Accepts any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
+// The dtypes that an input takes. `stored` adds to `any` the block dtypes, which can be cut and cast; `any` adds to
+// `real` the complex numbers and float8, which can be moved, compared for equality and cast.
+enum class Accepts : uint8_t { stored, any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
+inline constexpr Accepts stored = Accepts::stored, any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
                          floating = Accepts::floating, integer = Accepts::integer, boolean = Accepts::boolean,
                          boolean_or_integer = Accepts::boolean_or_integer, index = Accepts::index;
 
@@ -106,10 +107,13 @@ struct Call {
 };
 
 using ResultRule = void (*)(Inference&);
+// The axis of a bounded output: how long the output is along it is known only when the op is computed.
+using BoundedAxis = int64_t (*)(const AttributeReader&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
 inline constexpr std::size_t max_inputs = 64;
 inline constexpr std::size_t max_attributes = 16;
+inline constexpr std::size_t max_outputs = 4;
 
 struct Row {
   const char* name = nullptr;
@@ -120,8 +124,12 @@ struct Row {
   std::size_t input_count = 0;
   std::array<AttributeRow, max_attributes> attributes{};
   std::size_t attribute_count = 0;
+  std::array<const char*, max_outputs> outputs{"result"};  // names
+  std::size_t output_count = 1;
   ResultRule rule = nullptr;
+  BoundedAxis bounded_axis = nullptr;  // null: none of its outputs is bounded
   Decomposition decomposition = nullptr;
+  bool may_have_epilogue = false;
 
   constexpr explicit Row(const char* op_name) : name(op_name) {}
 
@@ -151,8 +159,15 @@ struct Row {
   constexpr Row view() const {
     return with([](Row& r) { r.kind = Kind::view; });
   }
+  constexpr Row host() const {
+    return with([](Row& r) { r.kind = Kind::host; });
+  }
   constexpr Row internal() const {
     return with([](Row& r) { r.kind = Kind::internal; });
+  }
+  // Elementwise ops on the result may be computed with it, while it is still in cache: see fe_node's body.
+  constexpr Row takes_epilogue() const {
+    return with([](Row& r) { r.may_have_epilogue = true; });
   }
   constexpr Row input(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what}; });
@@ -168,6 +183,10 @@ struct Row {
   }
   constexpr Row variadic(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true, false, false, true}; });
+  }
+  // As variadic, each of its own dtype.
+  constexpr Row list(const char* input_name, Accepts what) const {
+    return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, false, false, false, true}; });
   }
   constexpr Row attribute(const char* attribute_name, AttributeType type) const {
     return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, type}; });
@@ -204,6 +223,22 @@ struct Row {
   constexpr Row result(ResultRule result_rule) const {
     return with([&](Row& r) { r.rule = result_rule; });
   }
+  // Several outputs, by their names, of which the rule gives the types.
+  template <class... Names>
+  constexpr Row results(ResultRule result_rule, Names... names) const {
+    static_assert(sizeof...(names) > 1 && sizeof...(names) <= max_outputs);
+    return with([&](Row& r) {
+      r.rule = result_rule;
+      r.outputs = {names...};
+      r.output_count = sizeof...(names);
+    });
+  }
+
+  // Output 0 is bounded: its rule gives the most that it can be long along an axis; the last output, one int64, is
+  // how long it is, and zeros follow. A positive attribute `size` says how long it is to be.
+  constexpr Row bounded(BoundedAxis axis) const {
+    return with([&](Row& r) { r.bounded_axis = axis; }).integer_attribute("size", -1);
+  }
 
   // A function of (Builder&, const Call&), or of (Builder&, Value...) for as many inputs as the op has.
   template <class Function>
@@ -228,13 +263,16 @@ struct Row {
 // as it has its default. So a module that is older than the attribute still computes all that it ever could.
 uint32_t lowest_revision(const Row& row, const Attributes& attributes);
 
+// Whether a call of the op tells only when it is computed how long its output 0 is: see Row::bounded.
+bool is_open_ended(const Row& row, const Attributes& attributes);
+
 // Checks the inputs' number and dtypes and the attributes, and runs the result rule. Inputs are as recorded: already
 // promoted and widened. Throws Error(invalid_argument) with a sentence that begins with the op's name.
 std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes);
 
-// The dtypes to which a recorder casts each input before infer: promotion and widening. A weak input (a Python scalar)
+// The dtypes to which a recorder casts each input before infer: promotion and widening. A weak input (a number)
 // takes part in promotion only when its kind is higher than that of all others.
-std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, std::span<const bool> weak);
+std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak);
 
 }  // namespace ferrule::ops
 

@@ -112,6 +112,16 @@ int64_t byte_count(const TensorType& type) {
   return is_empty(type.shape) ? 0 : bytes;
 }
 
+void check_blocks(const TensorType& type, const Strides& strides) {
+  const int64_t whole = block_elements(type.dtype);
+  const int last = type.shape.rank() - 1;
+  if (whole == 1 || element_count(type.shape) == 0) return;
+  for (int axis = 0; axis <= last; ++axis)
+    if (type.shape[axis] > 1 && (axis == last ? strides[axis] != 1 : strides[axis] % whole != 0))
+      fail_argument("{} with strides {} does not lie in whole blocks of the dtype", to_string(type),
+                    to_string(strides));
+}
+
 Strides byte_strides_of(DType dtype, const Strides& strides) {
   Strides bytes = strides;
   const int last = block_elements(dtype) == 1 ? -1 : strides.rank() - 1;

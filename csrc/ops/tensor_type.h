@@ -84,6 +84,8 @@ std::string to_string(const TensorType& type);
 // Bytes of a contiguous array of this type; throws as element_count does, and when the last axis of a block dtype is
 // not whole blocks.
 int64_t byte_count(const TensorType& type);
+// Throws invalid_argument unless strides address whole blocks, which a plain dtype's always do.
+void check_blocks(const TensorType& type, const Strides& strides);
 // The same strides in bytes; that of the last axis of a block dtype leads from block to block.
 Strides byte_strides_of(DType dtype, const Strides& strides);
 // Copies strided elements of any strides (in bytes) and alignment, one after the other.

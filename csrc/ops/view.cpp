@@ -9,7 +9,7 @@ namespace ferrule::ops {
 OP(reshape)
     .doc("x in another shape of as many elements; one size may be -1, to be found from the others.")
     .view()
-    .input("x", any)
+    .input("x", stored)
     .attribute("shape", AttributeType::integers)
     .result([](Inference& i) {
       auto& sizes = std::get<std::vector<int64_t>>(i.attributes()[0]);
@@ -69,7 +69,7 @@ OP(broadcast_to)
 OP(slice)
     .doc("sizes[k] elements of axis k from starts[k] in steps of steps[k], which may be negative.")
     .view()
-    .input("x", any)
+    .input("x", stored)
     .attribute("starts", AttributeType::integers)
     .attribute("sizes", AttributeType::integers)
     .attribute("steps", AttributeType::integers)
@@ -79,14 +79,46 @@ OP(slice)
                  &steps = i.attribute().integers("steps");
       if (starts.size() != shape.size() || sizes.size() != shape.size() || steps.size() != shape.size())
         i.fail("needs {} starts, sizes and steps: {}", shape.rank(), i.call());
+      const int64_t block = block_elements(i.input(0).dtype);
       for (int k = 0; k < shape.rank(); ++k) {
         const auto axis = static_cast<std::size_t>(k);
         const int64_t start = starts[axis], size = sizes[axis], step = steps[axis];
+        if (block != 1 && k + 1 == shape.rank() && size != 0 && (step != 1 || start % block != 0 || size % block != 0))
+          i.fail(
+              "the last axis of the dtype {} is cut into whole blocks of {} elements: start {}, size {}, step {} of {}",
+              ferrule::name_of(i.input(0).dtype), block, start, size, step, to_string(i.input(0)));
         if (size < 0 || step == 0) i.fail("axis {}: size {} and step {} are no slice of {}", k, size, step, i.call());
         if (size == 0) continue;
         // Counted in steps from the start to the end of the axis, which cannot overflow; -step could.
         if (start < 0 || start >= shape[k] || size - 1 > (step > 0 ? (shape[k] - 1 - start) / step : -(start / step)))
           i.fail("axis {}: start {}, size {}, step {} leave {}", k, start, size, step, to_string(i.input(0)));
+      }
+      i.output({i.input(0).dtype, Shape(std::span<const int64_t>(sizes))});
+    });
+
+OP(dynamic_slice)
+    .doc(
+        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis, of which the slice must "
+        "not "
+        "leave x. Other starts are no reason to compile anew.")
+    .input("x", stored)
+    .list("starts", index)
+    .attribute("sizes", AttributeType::integers)
+    .result([](Inference& i) {
+      const Shape& shape = i.input(0).shape;
+      const auto sizes = i.attribute().integers("sizes");
+      if (sizes.size() != shape.size() || i.input_count() != 1 + shape.size())
+        i.fail("needs {} starts and sizes: {}", shape.rank(), i.call());
+      const int64_t block = block_elements(i.input(0).dtype);
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const int axis = static_cast<int>(k);
+        if (i.input(1 + k).shape.rank() != 0)
+          i.fail("start {} is {}, and no single integer", k, to_string(i.input(1 + k)));
+        if (sizes[k] < 0 || sizes[k] > shape[axis])
+          i.fail("size {} of axis {} does not fit into {}", sizes[k], k, i.call());
+        if (block != 1 && axis + 1 == shape.rank() && sizes[k] != shape[axis])
+          i.fail("the last axis of the dtype {} is taken whole: size {} of {}", ferrule::name_of(i.input(0).dtype),
+                 sizes[k], to_string(i.input(0)));
       }
       i.output({i.input(0).dtype, Shape(std::span<const int64_t>(sizes))});
     });

@@ -112,7 +112,7 @@ CompiledPointer compiled_sum(fe_device* device) {
   check(fe_graph_input(graph.get(), "a", float32, 1, &count, nullptr, &values[0]));
   check(fe_graph_input(graph.get(), "b", float32, 1, &count, nullptr, &values[1]));
   uint32_t sum = 0;
-  check(fe_graph_apply(graph.get(), "add", values.data(), nullptr, values.size(), nullptr, nullptr, &sum));
+  check(fe_graph_apply(graph.get(), "add", values.data(), nullptr, values.size(), nullptr, 0, nullptr, &sum, 1));
   check(fe_graph_output(graph.get(), sum));
   fe_compiled* compiled = nullptr;
   check(fe_graph_compile(graph.get(), R"({"fallback": "error"})", &compiled));
@@ -142,7 +142,11 @@ bool computes_the_sum(fe_device* device, fe_compiled* compiled) {
   void* const memory = result.data();
   const uint64_t bytes = sizeof result;
   fe_array* output = nullptr;
-  check(fe_compute(compiled, inputs.data(), inputs.size(), nullptr, 0, &memory, &bytes, &output, 1, nullptr, nullptr));
+  fe_compute_options options{};
+  options.struct_size = sizeof options;
+  options.out_memory = &memory;
+  options.out_bytes = &bytes;
+  check(fe_compute(compiled, inputs.data(), inputs.size(), &options, &output, 1));
   for (std::size_t i = 0; i < result.size(); ++i)
     if (result[i] != left[i] + right[i]) return false;
   return true;

@@ -34,18 +34,22 @@ from ferrule._devices import Backend, Device, backends, best_device, device, dev
 
 # One function an op; those imported below have NumPy's ways besides.
 from ferrule._ops import *  # noqa: F403
+from ferrule.attention import scaled_dot_product_attention
+from ferrule.compaction import compress, nonzero
 from ferrule.creation import (
     arange,
     asarray,
     empty,
     empty_like,
     eye,
+    from_packed,
     full,
     full_like,
     host_empty,
     linspace,
     ones,
     ones_like,
+    to_packed,
     zeros,
     zeros_like,
 )
@@ -67,9 +71,11 @@ from ferrule.manipulation import (
     take,
 )
 from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+from ferrule.slicing import dynamic_slice, update_slice
 
 if TYPE_CHECKING:
     from ferrule import io, testing
+    from ferrule._block_dtypes import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule._log import set_log_level
     from ferrule._ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
     from ferrule.buffers import buffer_from_host_ptr
@@ -102,6 +108,7 @@ newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
 # Imported when first used: an import of ferrule is to cost little.
 _LATER = {
+    "BlockDType": "ferrule._block_dtypes",
     "Graph": "ferrule.graphs",
     "LoadReport": "ferrule.loading",
     "MemoryStats": "ferrule.statistics",
@@ -112,6 +119,10 @@ _LATER = {
     "explain": "ferrule.explaining",
     "float8_e4m3fn": "ferrule._ml_dtypes",
     "float8_e5m2": "ferrule._ml_dtypes",
+    "q4_0": "ferrule._block_dtypes",
+    "q4_K": "ferrule._block_dtypes",
+    "q6_K": "ferrule._block_dtypes",
+    "q8_0": "ferrule._block_dtypes",
     "from_dlpack": "ferrule.dlpack",
     "graph": "ferrule.tracing",
     "io": "",
@@ -181,6 +192,7 @@ __all__ = [
     "AbiMismatchError",
     "Array",
     "Backend",
+    "BlockDType",
     "CancelledError",
     "DTypeError",
     "Device",
@@ -216,10 +228,12 @@ __all__ = [
     "buffer_from_host_ptr",
     "complex64",
     "complex128",
+    "compress",
     "concat",
     "default_roots",
     "device",
     "devices",
+    "dynamic_slice",
     "e",
     "empty",
     "empty_like",
@@ -235,6 +249,7 @@ __all__ = [
     "float32",
     "float64",
     "from_dlpack",
+    "from_packed",
     "full",
     "full_like",
     "graph",
@@ -257,15 +272,21 @@ __all__ = [
     "moveaxis",
     "nan",
     "newaxis",
+    "nonzero",
     "ones",
     "ones_like",
     "pad",
     "permute_dims",
     "pi",
     "prod",
+    "q4_0",
+    "q4_K",
+    "q6_K",
+    "q8_0",
     "refresh",
     "reload",
     "reshape",
+    "scaled_dot_product_attention",
     "set_log_level",
     "set_thread_count",
     "shutdown",
@@ -278,11 +299,13 @@ __all__ = [
     "take",
     "testing",
     "thread_count",
+    "to_packed",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
     "unload",
+    "update_slice",
     "var",
     "zeros",
     "zeros_like",

@@ -1,8 +1,9 @@
-"""Dtypes are NumPy's; bfloat16 and the float8 are those of ml_dtypes, which is imported when one is first met."""
+"""Dtypes are NumPy's; bfloat16 and the float8 are those of ml_dtypes, which is imported when one is first met; block
+dtypes are ferrule's own."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,19 +11,36 @@ from ferrule import _ferrule
 from ferrule._errors import DTypeError
 
 DTYPE_NAMES = tuple(_ferrule.dtypes())
-_OF_ML_DTYPES = frozenset(("bfloat16", "float8_e4m3fn", "float8_e5m2"))
+_BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
+_NOT_NUMPYS = _BLOCKS | {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
 _classes: dict[np.dtype[Any], str] = {}
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:
-    """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported."""
-    if isinstance(dtype, str) and dtype in _OF_ML_DTYPES:
+    """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported. A block dtype is
+    itself, and so is annotated as what it is used as."""
+    if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
         return _ferrule.dtype(dtype)
+    if is_block(dtype):
+        return cast("np.dtype[Any]", dtype)
     try:
         known: np.dtype[Any] = np.dtype(dtype)
         return known
     except TypeError as error:
         raise DTypeError(f"{dtype!r} is no dtype{_near(dtype)}") from error
+
+
+def numpy_dtype(caller: str, dtype: Any) -> np.dtype[Any]:
+    """The same for what NumPy computes: no block dtype."""
+    known = as_dtype(dtype)
+    if is_block(known):
+        raise DTypeError(f"{caller}: dtype {known} is made of float32 by astype, or of bytes by ferrule.from_packed")
+    return known
+
+
+def is_block(dtype: object) -> bool:
+    """Whether it is a block dtype: an object of ferrule's own."""
+    return not isinstance(dtype, np.dtype) and getattr(dtype, "block_elements", None) is not None
 
 
 def _near(name: object) -> str:
@@ -32,11 +50,11 @@ def _near(name: object) -> str:
 
 
 def class_of(dtype: np.dtype[Any]) -> str:
-    """One of "bool", "signed", "unsigned", "float" and "complex"; "" of a dtype that ferrule does not have. NumPy's own
-    `kind` is V for each that it does not bring itself."""
+    """One of "bool", "signed", "unsigned", "float", "complex" and "block"; "" of a dtype that ferrule does not have.
+    NumPy's own `kind` is V for each that it does not bring itself."""
     known = _classes.get(dtype)
     if known is None:
-        known = _ferrule.dtypes().get(dtype.name, "")
+        known, _, _ = _ferrule.dtypes().get(dtype.name, ("", 0, 0))
         if known:  # others may be without number
             _classes[dtype] = known
     return known

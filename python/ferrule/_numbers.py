@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
+from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Number = bool | int | float
 # An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
@@ -36,6 +36,24 @@ def _exactly(kind: type[Number]) -> Callable[[Number], Number]:
     return convert
 
 
+def _index(value: int, size: int) -> int:
+    """The place that an index means on an axis."""
+    if not -size <= value < size:
+        raise OutOfRangeError(f"x[key]: index {shown(value)} is out of range for an axis with {size} elements")
+    return value % size
+
+
+def _slice_start(value: int, size: int, length: int) -> int:
+    """Where a slice of so many elements begins on an axis. Unlike one of Python's it is never shorter."""
+    start = value + size if value < 0 else value
+    if not 0 <= start <= size - length:
+        raise OutOfRangeError(
+            f"x[key]: {length} elements from {shown(value)} on leave an axis with {size}; a slice that depends on a "
+            "number of a traced call has one length"
+        )
+    return start
+
+
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "add": operator.add,
@@ -51,6 +69,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "floor_divide": operator.floordiv,
     "greater": operator.gt,
     "greater_equal": operator.ge,
+    "index": _index,
     "int": int,
     "less": operator.lt,
     "less_equal": operator.le,
@@ -59,17 +78,24 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "not_equal": operator.ne,
     "pow": operator.pow,
     "remainder": operator.mod,
+    "slice_start": _slice_start,
     "subtract": operator.sub,
 }
 
 
-_UNARY = frozenset(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"))
+# How many numbers an operation takes; two, where nothing is said.
+_ARITIES = {
+    **dict.fromkeys(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"), 1),
+    "slice_start": 3,
+}
 
 
 def perform(operation: str, *values: Number) -> Any:
     """What Python makes of the numbers; ferrule's errors where they have no such result."""
     try:
         return _OPERATIONS[operation](*values)
+    except OutOfRangeError:  # of a place, and says all there is to say
+        raise
     except OverflowError as error:
         raise NumberOverflowError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error
     except ValueError as error:
@@ -113,6 +139,27 @@ class Numbers:
         """A number computed of others."""
         return self._add((operation, list(places)), perform(operation, *(self.values[place] for place in places)))
 
+    def distance(self, later: int, earlier: int) -> int | None:
+        """How far an int number is from another one in every call, where both are one number and literals away; else
+        None."""
+        base, offset = self._away_from(later)
+        other, other_offset = self._away_from(earlier)
+        return offset - other_offset if base == other else None
+
+    def _away_from(self, place: int) -> tuple[int | None, int]:
+        """The number that it is a literal away from, and the literal; of a literal none and itself."""
+        operation, parts = self.steps[place]
+        if operation == "literal" and type(parts[0]) is int:
+            return None, parts[0]
+        if operation in ("add", "subtract") and type(self.values[place]) is int:
+            base, offset = self._away_from(parts[0])
+            other, added = self._away_from(parts[1])
+            if other is None:
+                return base, offset + added if operation == "add" else offset - added
+            if base is None and operation == "add":
+                return other, offset + added
+        return place, 0
+
     def replay(self, step: Step, value: Number) -> None:
         """Add a step of a saved graph again."""
         operation, parts = step[0], list(step[1])
@@ -122,7 +169,7 @@ class Numbers:
         elif operation == "literal":
             fits = len(parts) == 1 and type(parts[0]) in (bool, int, float)
         elif isinstance(operation, str) and operation in _OPERATIONS:
-            fits = len(parts) == (1 if operation in _UNARY else 2) and all(
+            fits = len(parts) == _ARITIES.get(operation, 2) and all(
                 type(part) is int and 0 <= part < len(self.steps) for part in parts
             )
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
-from ferrule._dtypes import as_dtype, is_complex, is_floating
+from ferrule._dtypes import as_dtype, is_floating
 from ferrule._errors import InvalidArgumentError, NumberOverflowError
 from ferrule._numbers import conversion, perform, shown
 from ferrule._symbols import Symbol
@@ -19,17 +18,21 @@ from ferrule.array import Array
 if TYPE_CHECKING:
     from ferrule.graphs import Graph
 
-_BOOL, _INT64, _FLOAT32, _FLOAT64 = map(np.dtype, ("bool", "int64", "float32", "float64"))
-_COMPLEX64, _COMPLEX128 = np.dtype("complex64"), np.dtype("complex128")
+_INT64 = np.dtype("int64")
 
 
 def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
-    """Record `op`. Inputs are arrays, NumPy arrays or Python numbers; None at the end stands for an optional one."""
+    """Record `op`, which has one output. Inputs are arrays, NumPy arrays or Python numbers; None at the end stands for
+    an optional one."""
+    return apply_all(op, inputs, attributes)[0]
+
+
+def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> list[Array]:
+    """The same for an op with any number of outputs."""
     operands = list(inputs)
     while operands and operands[-1] is None:
         operands.pop()
     graph: Graph | None = None
-    device: _ferrule.Device | None = None
     dtypes: list[np.dtype[Any]] = []
     numbers = complexes = False
     for index, operand in enumerate(operands):
@@ -55,48 +58,35 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
             if handle.weak:
                 numbers = True
                 continue
-        elif device is None and numbers:
-            device = handle.device
         dtypes.append(handle.dtype)
-    if complexes:
-        operands = _with_complex_arrays(operands, dtypes)
     attributes = {name: _attribute(op, name, value) for name, value in attributes.items()} if attributes else {}
     if op in MIRRORED:
         if graph is not None and numbers and not any(map(is_floating, dtypes)):
             _compare_in_64_bits(operands, dtypes)
         if is_mixed(dtypes):
-            return compare_mixed(op, operands[0], operands[1], apply)  # type: ignore[arg-type]
+            return [compare_mixed(op, operands[0], operands[1], apply)]  # type: ignore[arg-type]
         if numbers:
             op, operands = within_range(op, operands, dtypes)
     if graph is not None:
-        return graph._record(op, operands, dtypes, attributes)
-    if not numbers:
-        handles = [operand._handle for operand in operands]  # type: ignore[attr-defined]
-        return Array._of(_ferrule.apply(op, handles, (), attributes))
-    if device is None:
-        device = _device_of(operands)
-    handles, weak = [], []
-    for operand in operands:
-        if isinstance(operand, Array):
-            handles.append(operand._handle)
-            weak.append(False)
-        else:
-            assert isinstance(operand, (int, float))
-            dtype, is_weak = number_dtype(op, operand, dtypes)
-            handles.append(_ferrule.scalar(device, operand, dtype))
-            weak.append(is_weak)
-    return Array._of(_ferrule.apply(op, handles, weak, attributes))
+        if complexes:
+            operands = _with_complex_arrays(op, operands, dtypes)
+        return graph._record_all(op, operands, dtypes, attributes)
+    handles: list[Any] = [operand._handle if type(operand) is Array else operand for operand in operands]
+    if not dtypes and handles:  # numbers alone: the first one is an array of the default device
+        handles[0] = _ferrule.scalar(_device_of(()), handles[0], number_dtype(op, handles[0], ())[0])
+    return [Array._of(handle) for handle in _ferrule.apply(op, handles, attributes)]
 
 
-def _with_complex_arrays(operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:
-    """Complex numbers as arrays of 0 dimensions, as wide as those beside them; their dtype is added to `dtypes`."""
-    dtype = _COMPLEX128 if any(other in (_FLOAT64, _COMPLEX128) for other in dtypes) else _COMPLEX64
-    dtypes.append(dtype)
+def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:
+    """Complex numbers as arrays of 0 dimensions; their dtypes are added to `dtypes`."""
     device = _device_of_all(operands)
-    return [
-        Array._of(_ferrule.scalar(device, operand, dtype)) if type(operand) is complex else operand
-        for operand in operands
-    ]
+    arrays = list(operands)
+    for index, operand in enumerate(operands):
+        if type(operand) is complex:
+            dtype, _ = number_dtype(op, operand, dtypes)
+            arrays[index] = Array._of(_ferrule.scalar(device, operand, dtype))
+            dtypes.append(dtype)
+    return arrays
 
 
 def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
@@ -147,26 +137,9 @@ def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
         raise NumberOverflowError(f"{op or 'ferrule.graph'}: {shown(value)} does not fit into {dtype}")
 
 
-def number_dtype(op: str, value: float, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
+def number_dtype(op: str, value: object, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
     """The dtype that a Python number takes beside arrays of other dtypes, and whether it leaves theirs as they are."""
-    floats = [dtype for dtype in others if is_floating(dtype)]
-    if type(value) is bool:
-        return _BOOL, bool(others)
-    if any(map(is_complex, others)):
-        return (_FLOAT64 if any(other in (_FLOAT64, _COMPLEX128) for other in others) else _FLOAT32), True
-    if floats:
-        widest = max(floats, key=lambda dtype: dtype.itemsize)
-        equally_wide = {dtype for dtype in floats if dtype.itemsize == widest.itemsize}
-        return (_FLOAT32 if len(equally_wide) > 1 else widest), True
-    if type(value) is float:
-        return _FLOAT32, bool(others)
-    dtype = _INT64
-    integers = [dtype for dtype in others if dtype.kind in "iu"]
-    if integers:
-        common = functools.reduce(np.promote_types, integers)
-        dtype = common if common.kind in "iu" else integers[0]  # uint64 and a signed one: the op refuses them
-    check_range(op, int(value), dtype)
-    return dtype, bool(others)
+    return _ferrule.number_dtype(op or "ferrule.graph", value, list(others)), bool(others)
 
 
 def _device_of(operands: Sequence[object]) -> _ferrule.Device:
@@ -200,7 +173,7 @@ _lists: dict[str, frozenset[str]] = {}
 
 def _attribute(op: str, name: str, value: object) -> object:
     """`axis=1` where the op takes a list of axes, and dtypes by any name that NumPy knows."""
-    if name == "dtype" and value is not None and not isinstance(value, str):
+    if name == "dtype" and value is not None:
         return as_dtype(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and name in list_attributes(op):
         return (int(value),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule
-from ferrule._dtypes import DTYPE_NAMES
+from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_block
 from ferrule._errors import Error, InvalidArgumentError, OutOfMemoryError, UnsupportedError
 from ferrule._numbers import Numbers
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass
@@ -91,24 +92,34 @@ def checked_step(step: Any, values: dict[int, Any], numbers: int) -> tuple[Any, 
     return tuple(step)
 
 
-def attributes_in(text: str) -> dict[str, Any]:
-    """An op's attributes."""
-    try:
-        attributes = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidArgumentError(f"its attributes are no JSON: {error}") from error
-    if not isinstance(attributes, dict):
-        _wrong("its attributes are no object")
+def kept_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:
+    """An op's attributes as JSON has them; a dtype by its name."""
+
+    def kept(value: Any) -> Any:
+        if isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, np.dtype) or is_block(value):
+            return str(value)
+        if hasattr(value, "__index__"):
+            return operator.index(value)
+        return [item if isinstance(item, float) else operator.index(item) for item in value]
+
+    return {name: kept(value) for name, value in attributes.items() if value is not None}
+
+
+def attributes_in(attributes: dict[str, Any]) -> dict[str, Any]:
+    """An op's attributes as they are recorded."""
     for name, value in attributes.items():
-        if not (isinstance(value, (bool, int, float, str)) or _is_list_of(value, int)):
-            _wrong(f"its attribute {name!r} is a {type(value).__name__}, and no list of integers")
-    return attributes
+        if not (isinstance(value, (bool, int, float, str)) or _is_list_of(value, (int, float))):
+            _wrong(f"its attribute {name!r} is a {type(value).__name__}, and no list of numbers")
+    dtype = attributes.get("dtype")
+    return {**attributes, "dtype": as_dtype(dtype)} if isinstance(dtype, str) else attributes
 
 
 def constant_in(saved: SavedGraph, place: int, dtype: str) -> NDArray[Any]:
-    """A constant in its dtype; an .npz forgets that it was bfloat16."""
+    """A constant in its dtype, of which an .npz forgets that it was bfloat16; of a block dtype the bytes."""
     kept: object = saved.constants.get(f"constant{place}")
-    wanted = _ferrule.dtype(dtype)
+    wanted = np.dtype(np.uint8) if is_block(_ferrule.dtype(dtype)) else _ferrule.dtype(dtype)
     if not isinstance(kept, np.ndarray) or kept.dtype.itemsize != wanted.itemsize or kept.dtype.hasobject:
         _wrong(f"constant{place} is missing, or no {dtype}")
     return kept.view(wanted)
@@ -134,7 +145,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float))
 
 
-def _is_list_of(value: object, kind: type, length: int | None = None) -> bool:
+def _is_list_of(value: object, kind: type | tuple[type, ...], length: int | None = None) -> bool:
     return isinstance(value, list) and length in (None, len(value)) and all(isinstance(item, kind) for item in value)
 
 
@@ -148,6 +159,10 @@ def _is_integers(value: object) -> bool:
 
 def _is_places(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_place, value))
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _is_flags(value: object) -> bool:
@@ -175,11 +190,11 @@ _FIELDS: dict[str, dict[str, Callable[[object], bool]]] = {
         "place": _or_none(_is_place),
     },
     "apply": {
-        "value": _is_place,
+        "values": _is_places,
         "op": _is_text,
         "inputs": _is_places,
         "weak": _is_flags,
-        "attributes": _is_text,
+        "attributes": _is_object,
         "device": _or_none(_is_text),
     },
     "output": {"value": _is_place},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._dtypes import is_block
 from ferrule._symbols import Symbol
 from ferrule.array import Array
 
@@ -20,6 +21,9 @@ def text_of(array: Array) -> str:
     about = f"shape={array.shape}, dtype={array.dtype}, device={array.device}"
     if isinstance(array._handle, Symbol):
         return f"Array(traced, {about})"
+    placement = array.placement
+    if placement.startswith("donated to "):
+        return f"Array({placement}, {about})"
     prefix = "Array("
     values = np.array2string(_some_values(array), separator=", ", prefix=prefix, threshold=0, edgeitems=EDGE)
     if array.size == 0:
@@ -28,7 +32,10 @@ def text_of(array: Array) -> str:
 
 
 def _some_values(array: Array) -> NDArray[np.generic]:
-    """The values, or of a large array on another device an array that abbreviates to the same text."""
+    """The values, or of a large array on another device an array that abbreviates to the same text; of blocks the
+    numbers that they stand for."""
+    if is_block(array.dtype):
+        array = array.astype("float32")
     handle = array._computed("repr()")
     host = _ferrule.host_view(handle)
     if host is not None:

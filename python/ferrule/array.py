@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import is_floating
+from ferrule._dtypes import is_block, is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol, refuse
 
@@ -71,7 +71,8 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        return self.size * self.itemsize
+        dtype: Any = self.dtype
+        return int(dtype.bytes_of(self.size)) if is_block(dtype) else self.size * self.itemsize
 
     @property
     def device(self) -> Device:
@@ -240,8 +241,10 @@ class Array:
         return self._snapshot()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from ferrule.creation import asarray
+        from ferrule.creation import asarray, from_packed, to_packed
 
+        if is_block(self.dtype):
+            return from_packed, (to_packed(self), str(self.dtype))
         return asarray, (np.array(self),)
 
     # ---- indexing
@@ -346,6 +349,18 @@ class Array:
 
     def __rpow__(self, other: object) -> Array:
         return _binary("pow", other, self)
+
+    def __lshift__(self, other: object) -> Array:
+        return _binary("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: object) -> Array:
+        return _binary("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: object) -> Array:
+        return _binary("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: object) -> Array:
+        return _binary("bitwise_right_shift", other, self)
 
     def __and__(self, other: object) -> Array:
         return _binary("bitwise_and", self, other)

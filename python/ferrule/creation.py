@@ -10,7 +10,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
-from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_complex, is_floating
+from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
 from ferrule._errors import (
     DTypeError,
     Error,
@@ -19,7 +19,7 @@ from ferrule._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
-from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host
+from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host, may_change
 from ferrule._numbers import conversion, perform, shown
 from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
@@ -50,14 +50,14 @@ def asarray(
             if device is not None:
                 array = obj.to_device(device)
             if copy:
-                array = Array._of(_ferrule.apply("copy", (array._handle,), (), {}))  # type: ignore[arg-type]
+                array = Array._of(_ferrule.apply("copy", [array._handle], {})[0])
         return array if dtype is None else astype(array, dtype, copy=False)
     if isinstance(obj, (list, tuple)) and any(isinstance(item, Array) for item in obj):
         from ferrule.manipulation import stack
 
         if all(isinstance(item, Array) for item in obj):
             return stack(obj) if dtype is None else astype(stack(obj), dtype)
-    dtype = None if dtype is None else as_dtype(dtype)
+    dtype = None if dtype is None else numpy_dtype("asarray", dtype)
     host, borrowed = _as_numpy(obj, dtype)
     if host is None:
         shared = _from_dlpack(obj, device, copy)
@@ -138,6 +138,43 @@ def _holds_wide(obj: object) -> bool:
     if isinstance(obj, (list, tuple)):
         return any(_holds_wide(item) for item in obj)
     return isinstance(obj, (np.ndarray, np.float64, np.complex128))
+
+
+def from_packed(
+    packed: object, dtype: Any, /, *, device: Device | str | None = None, copy: bool | None = None
+) -> Array:
+    """An array of a block dtype over its bytes: uint8, along the last axis whole blocks one after the other.
+
+    The shape is that of `packed`, with elements instead of bytes along the last axis. Memory is borrowed and `copy`
+    means what it does in `asarray`. `to_packed` gives the bytes back.
+
+    >>> import numpy
+    >>> import ferrule
+    >>> ferrule.from_packed(numpy.zeros((3, 68), "uint8"), "q8_0").shape
+    (3, 64)
+    """
+    element = as_dtype(dtype)
+    if not is_block(element):
+        raise DTypeError(f"from_packed: dtype {element} has no blocks; asarray takes its numbers")
+    host, borrowed = _as_numpy(packed, None)
+    if host is None or host.dtype != np.uint8:
+        what = type(packed).__name__ if host is None else f"dtype {host.dtype}"
+        raise DTypeError(f"from_packed: the bytes are dtype uint8, not {what}")
+    if host.ndim > MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"from_packed: an array has at most {MAX_DIMENSIONS} dimensions, not {host.ndim}")
+    mode = {None: 2, True: 1, False: 0}[copy] if borrowed else 3
+    return Array._of(_ferrule.from_packed(handle_of(device), host, element, may_change(host), mode))
+
+
+def to_packed(x: Array, /) -> NDArray[Any]:
+    """The bytes of an array of a block dtype, as `from_packed` takes them: a copy."""
+    if not isinstance(x, Array) or not is_block(x.dtype):
+        raise DTypeError(f"to_packed: takes an array of a block dtype, not {getattr(x, 'dtype', type(x).__name__)}")
+    handle = x._computed("ferrule.to_packed")
+    blocks: Any = x.dtype
+    host = np.empty((*x.shape[:-1], blocks.bytes_of(x.shape[-1])), np.uint8)
+    handle.read_into(host)
+    return host
 
 
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
@@ -222,7 +259,7 @@ def arange(
         raise InvalidArgumentError("arange: step is 0")
     if dtype is None:
         dtype = np.float32 if any(isinstance(number, float) for number in (first, end, step)) else np.int64
-    element = as_dtype(dtype)
+    element = numpy_dtype("arange", dtype)
     try:
         with (
             enough_memory(f"arange from {shown(first)} to {shown(end)} in steps of {shown(step)}"),
@@ -253,7 +290,7 @@ def linspace(
     endpoint: bool = True,
 ) -> Array:
     """num evenly spaced numbers from start to stop."""
-    element = as_dtype(dtype or np.float32)
+    element = numpy_dtype("linspace", dtype or np.float32)
     num = _count("linspace", "num", num)
     for name, number in (("start", start), ("stop", stop)):
         _is_finite("linspace", name, number)
@@ -277,13 +314,13 @@ def eye(
     rows = _count("eye", "rows", rows)
     columns = rows if columns is None else _count("eye", "columns", columns)
     with enough_memory(f"eye of shape {(rows, columns)}"):
-        host = np.eye(rows, columns, k=k, dtype=as_dtype(dtype or np.float32))
+        host = np.eye(rows, columns, k=k, dtype=numpy_dtype("eye", dtype or np.float32))
     return _owned(host, device)
 
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
     """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
-    wanted, element = sizes(shape, "host_empty"), as_dtype(dtype)
+    wanted, element = sizes(shape, "host_empty"), numpy_dtype("host_empty", dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape ({', '.join(map(shown, wanted))}) has a negative size")
     if len(wanted) > MAX_DIMENSIONS:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
+from ferrule._dtypes import is_block
 from ferrule._errors import InvalidArgumentError
 from ferrule.array import Array
 
@@ -41,6 +42,8 @@ def export(
         raise BufferError("__dlpack__: host memory has no stream")
     if dl_device is not None and tuple(dl_device) != CPU:
         raise BufferError(f"__dlpack__: exports host memory {CPU} only, not {tuple(dl_device)}")
+    if is_block(array.dtype):
+        raise BufferError(f"__dlpack__: DLPack has no dtype {array.dtype}")
     handle = array._computed("__dlpack__()")
     on_host = _ferrule.host_view(handle) is not None
     knows_flags = max_version is not None and max_version[0] >= 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from importlib.metadata import PackageNotFoundError, distribution, metadata
 from pathlib import Path
@@ -27,29 +26,30 @@ def explain(name: str) -> str:
         raise InvalidArgumentError(f"explain: takes the name of a backend, not {name!r}")
     wanted = name.strip().lower().partition(":")[0]
     report = _last_report()
-    names = {row["name"] for row in report["candidates"] if row["name"]}
-    sentence = _ferrule.report_explain(json.dumps(_with_versions(report)), wanted)
+    rows = report.to_dict()["candidates"]
+    names = {row["name"] for row in rows if row["name"]}
+    assert isinstance(report._handle, _ferrule.LoadReport)
+    sentence = report._handle.explain(wanted, [_version(row) for row in rows])
     if wanted in names or wanted in KINDS:
         return sentence
     return sentence + _offer(wanted, names)
 
 
-def _last_report() -> dict[str, Any]:
+def _last_report() -> loading.LoadReport:
     if loading.last_report is None:
         try:
             loading.load_all()
         except LoadError as error:
-            return error.report.to_dict()
+            return error.report
     assert loading.last_report is not None
-    return loading.last_report.to_dict()
+    return loading.last_report
 
 
-def _with_versions(report: dict[str, Any]) -> dict[str, Any]:
+def _version(row: dict[str, Any]) -> str:
     """What no module that was not opened can tell, the distribution that installed it does."""
-    for row in report["candidates"]:
-        if not row.get("version") and row["name"] and row["root"] != "static":
-            row["version"] = _installed_version(row["name"], row["path"])
-    return report
+    if row["version"] or not row["name"] or row["root"] == "static":
+        return ""
+    return _installed_version(row["name"], row["path"])
 
 
 def _installed_version(name: str, path: str) -> str:

@@ -17,15 +17,32 @@ from ferrule import _ferrule, _saved_graphs
 from ferrule._comparison import MIRRORED, within_range
 from ferrule._devices import Device, best_device
 from ferrule._devices import device as find_device
-from ferrule._dtypes import as_dtype
+from ferrule._dtypes import as_dtype, is_block
 from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
 from ferrule._locks import LockHolder
 from ferrule._numbers import Number, Numbers, conversion
 from ferrule._record import number_dtype
 from ferrule._symbols import Symbol, users_line
 from ferrule.array import Array
-from ferrule.creation import asarray
+from ferrule.creation import asarray, from_packed, to_packed
 from ferrule.manipulation import Shape, sizes
+
+
+def _bytes_of(constant: Array) -> NDArray[Any]:
+    """A constant as NumPy's file takes it."""
+    return to_packed(constant) if is_block(constant.dtype) else np.asarray(constant)
+
+
+def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements lie one after the other, in C order; strides of axes of one element do not matter."""
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 0:
+            return True
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
 
 
 class Graph(LockHolder):
@@ -98,7 +115,16 @@ class Graph(LockHolder):
         return symbol._another()
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
-        """An op by its name, which may be asked to run on another device."""
+        """An op with one output, by its name; it may be asked to run on another device."""
+        results = self.apply_all(op, *inputs, device=device, **attributes)
+        if len(results) != 1:
+            raise InvalidArgumentError(f"{op}: has {len(results)} outputs; Graph.apply_all gives them")
+        return results[0]
+
+    def apply_all(
+        self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object
+    ) -> list[Array]:
+        """The same for an op with any number of outputs, as a list."""
         from ferrule._record import _attribute
 
         self._open(op)
@@ -107,7 +133,7 @@ class Graph(LockHolder):
         complete = {name: _attribute(op, name, value) for name, value in attributes.items()}
         if op in MIRRORED:
             op, operands = within_range(op, operands, dtypes)
-        return self._record(op, operands, dtypes, complete, None if device is None else find_device(device))
+        return self._record_all(op, operands, dtypes, complete, None if device is None else find_device(device))
 
     def output(self, *arrays: Array) -> None:
         """Adds results, in the order of compute's."""
@@ -118,27 +144,27 @@ class Graph(LockHolder):
                 # The bytes of a result are its own: an input, a constant or another output is copied.
                 same = [*self.inputs, *self.outputs, *(known for _, known in self._constants.values())]
                 if symbol.weak or any(other._handle is symbol for other in same):
-                    symbol = self._own(self._record("copy", [array], [], {}))
+                    symbol = self._own(self._record_all("copy", [array], [], {})[0])
                 self._graph.output(symbol.id)
                 self._steps.append(("output", symbol.id))
                 self.outputs.append(Array._of(symbol))
                 self._outdate()
 
-    def _record(
+    def _record_all(
         self,
         op: str,
         operands: Sequence[object],
         dtypes: Sequence[np.dtype[Any]],
         attributes: Mapping[str, object],
         device: Device | None = None,
-    ) -> Array:
-        """An op on symbols of this graph, arrays (which become constants) and Python's numbers."""
+    ) -> list[Array]:
+        """An op on symbols of this graph, arrays (which become constants) and Python's numbers: its outputs."""
         self._open(op)
         for operand in operands:
             if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
                 operand._computed(op)  # before the lock is taken
         place = None if device is None else device._handle
-        json_attributes = _ferrule.attributes_json(attributes)
+        kept = _saved_graphs.kept_attributes(attributes)
         with self._lock:
             self._open(op)
             ids, weak = [], []
@@ -146,11 +172,9 @@ class Graph(LockHolder):
                 symbol, is_weak = self._value(op, operand, dtypes)
                 ids.append(symbol.id)
                 weak.append(is_weak)
-            value = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
-            self._steps.append(
-                ("apply", value, op, ids, weak, json_attributes, None if device is None else device.name)
-            )
-            return self._symbol(value)
+            values = self._graph.apply(op, ids, weak if any(weak) else (), attributes, place)
+            self._steps.append(("apply", values, op, ids, weak, kept, None if device is None else device.name))
+            return list(map(self._symbol, values))
 
     def _value(self, op: str, operand: object, dtypes: Sequence[np.dtype[Any]]) -> tuple[Symbol, bool]:
         if isinstance(operand, Array):
@@ -206,11 +230,11 @@ class Graph(LockHolder):
 
     def _input_like(self, array: Array) -> Array:
         handle = array._computed("ferrule.graph")
-        host = _ferrule.host_view(handle)
-        strides: tuple[int, ...] | None = None
+        strides = handle.strides
+        assert strides is not None
         # An array of another device is copied to this one, which makes it dense.
-        if host is not None and not host.flags.c_contiguous and array.device == self.device:
-            strides = tuple(stride // host.itemsize for stride in host.strides)
+        if handle.address is None or array.device != self.device or _is_dense(array.shape, strides):
+            strides = None
         return self.input(array.shape, array.dtype, strides=strides)
 
     def _symbol(self, value: int) -> Array:
@@ -352,7 +376,7 @@ class Graph(LockHolder):
             steps = json.dumps(described)
         except ValueError as error:  # Python writes no int of thousands of digits
             raise InvalidArgumentError(f"Graph.to_bytes: a number of the graph cannot be written: {error}") from error
-        arrays = {f"constant{place}": np.asarray(known) for place, (known, _) in enumerate(constants)}
+        arrays = {f"constant{place}": _bytes_of(known) for place, (known, _) in enumerate(constants)}
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, steps=np.frombuffer(steps.encode(), dtype=np.uint8), **arrays)
         return file.getvalue()
@@ -388,17 +412,21 @@ class Graph(LockHolder):
             symbols[value] = self.input(step[4], step[3], step[2], step[5])
         elif kind == "constant":
             known = _saved_graphs.constant_in(saved, step[3], step[4])
-            symbols[value] = self.constant(asarray(known, device=self.device), step[2])
+            is_packed = is_block(as_dtype(step[4]))
+            array = from_packed(known, step[4], device=self.device) if is_packed else asarray(known, device=self.device)
+            symbols[value] = self.constant(array, step[2])
         elif kind == "scalar":
             symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
         elif kind == "apply":
-            _, _, op, ids, weak, json_attributes, place = step
-            attributes = _saved_graphs.attributes_in(json_attributes)
+            _, _, op, ids, weak, kept, place = step
+            attributes = _saved_graphs.attributes_in(kept)
             device = None if place is None else find_device(place)._handle
             inputs = [self._own(symbols[i]).id for i in ids]
             made = self._graph.apply(op, inputs, weak if any(weak) else (), attributes, device)
-            self._steps.append(("apply", made, op, inputs, weak, json_attributes, place))
-            symbols[value] = self._symbol(made)
+            self._steps.append(("apply", made, op, inputs, weak, kept, place))
+            if len(value) != len(made):
+                raise InvalidArgumentError(f"it has {len(value)} values for the {len(made)} outputs of {op}")
+            symbols.update(zip(value, map(self._symbol, made), strict=True))
         else:
             self.output(symbols[value])
 

@@ -18,6 +18,7 @@ from ferrule._numbers import shown
 from ferrule._symbols import Symbol, refuse
 from ferrule.array import Array
 from ferrule.manipulation import as_operand, astype, broadcast_to, permute_dims, reshape, take
+from ferrule.slicing import cut, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +33,7 @@ def get(x: Array, key: object) -> Array:
     given = _items(x, key)
     items = _complete(x, given)
     starts, lengths, steps, shape = [], [], [], []
+    moving: dict[int, tuple[Array, int]] = {}  # the start and length of axes that begin at a number of a traced call
     gather: tuple[int, Array] | None = None
     axis = 0
     for item in items:
@@ -39,11 +41,20 @@ def get(x: Array, key: object) -> Array:
             shape.append(1)
             continue
         size = x.shape[axis]
-        if isinstance(item, slice):
+        if isinstance(item, slice) and (moved := _moving_slice(item, size)) is not None:
+            moving[axis] = moved
+            starts.append(0)
+            length, step = size, 1
+            shape.append(moved[1])
+        elif isinstance(item, slice):
             chosen = _range_of(item, size)
             length, step = len(chosen), chosen.step
             starts.append(chosen.start if length else 0)
             shape.append(length)
+        elif _is_traced_int(item):
+            moving[axis] = _number_of("index", item, size), 1
+            starts.append(0)
+            length, step = size, 1
         elif isinstance(item, Array):
             if gather is not None:
                 raise UnsupportedError(
@@ -62,6 +73,10 @@ def get(x: Array, key: object) -> Array:
     result = x
     if tuple(lengths) != x.shape or any(step != 1 for step in steps):
         result = _record.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
+    if moving:
+        begins = [moving[axis][0] if axis in moving else 0 for axis in range(x.ndim)]
+        lengths = [moving[axis][1] if axis in moving else length for axis, length in enumerate(lengths)]
+        result = cut("x[key]", result, begins, lengths)
     if tuple(shape) != result.shape:
         result = reshape(result, shape)
     if gather is None:
@@ -72,7 +87,7 @@ def get(x: Array, key: object) -> Array:
 
 
 def put(x: Array, key: object, value: object) -> Array:
-    """x with `value` at `key`: a choice between x and the value spread over x's shape."""
+    """x with `value` at `key`: a slice that is written, or a choice between x and the value spread over x's shape."""
     if _record.is_number(value):
         value = _record.number_like("x[key] = value", value, x)
     else:
@@ -85,6 +100,7 @@ def put(x: Array, key: object, value: object) -> Array:
     items = _complete(x, given)
     gathered: tuple[int, int] | None = None  # the first and the number of the axes of x[key] that an index array gives
     positions: list[range | NDArray[np.int64] | None] = []  # of each axis of x; None for all of it
+    starts: list[int | Array] = []  # of each axis, where what is written lies in one piece
     shape: list[int] = []  # of x[key]
     kept: list[int] = []  # of x[key], with one element for an axis that an integer took
     axis = 0
@@ -93,11 +109,20 @@ def put(x: Array, key: object, value: object) -> Array:
             shape.append(1)
             continue
         size = x.shape[axis]
-        if isinstance(item, slice):
+        if isinstance(item, slice) and (moved := _moving_slice(item, size)) is not None:
+            shape.append(moved[1])
+            kept.append(moved[1])
+            starts.append(moved[0])
+        elif isinstance(item, slice):
             chosen = _range_of(item, size)
             shape.append(len(chosen))
             kept.append(len(chosen))
             positions.append(None if chosen == range(size) else chosen)
+            if chosen.step == 1:
+                starts.append(chosen.start if chosen else 0)
+        elif _is_traced_int(item):
+            kept.append(1)
+            starts.append(_number_of("index", item, size))
         elif isinstance(item, Array):
             if gathered is not None:
                 raise UnsupportedError("x[key] = value: at most one integer array stands in a key")
@@ -107,8 +132,10 @@ def put(x: Array, key: object, value: object) -> Array:
             positions.append(places.reshape(-1))
             kept.append(places.size)
         else:
-            positions.append(np.asarray([_in_range(item, axis, size)]))
+            place = _in_range(item, axis, size)
+            positions.append(np.asarray([place]))
             kept.append(1)
+            starts.append(place)
         axis += 1
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = reshape(value, value.shape[1:])
@@ -121,6 +148,13 @@ def put(x: Array, key: object, value: object) -> Array:
     spread = reshape(spread, kept)
     if 0 in kept:
         return x
+    if len(starts) == x.ndim:
+        return spread if tuple(kept) == x.shape else written("x[key] = value", x, spread, starts)
+    if len(positions) < x.ndim:
+        raise UnsupportedError(
+            "x[key] = value: a number of a traced call stands beside integers and slices of step 1, and not beside "
+            "index arrays or other slices"
+        )
     mask: Array | None = None
     for place, some in enumerate(positions):
         if some is None:
@@ -151,6 +185,40 @@ def _range_of(item: slice, size: int) -> range:
     """The places of a slice, in steps that fit 64 bits."""
     chosen = range(*item.indices(size))
     return chosen if len(chosen) > 1 else range(chosen.start, chosen.start + len(chosen))
+
+
+def _is_traced_int(item: object) -> bool:
+    """A Python int that a traced function was called with, or one computed of such."""
+    return isinstance(item, Array) and _record.is_number(item) and item.dtype.kind == "i"
+
+
+def _number_of(operation: str, number: Any, *others: Any) -> Array:
+    graph = number._handle.graph
+    made: Array = graph._number_of(operation, number, *others)
+    return made
+
+
+def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
+    """Where a slice begins that depends on a number of a traced call, and its length; None of one that does not."""
+    ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and _record.is_number(end)]
+    if not ends:
+        return None
+    graph: Any = ends[0]._handle.graph  # type: ignore[union-attr]
+    if item.step not in (None, 1) or item.start is None or item.stop is None:
+        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
+    if not _is_traced_int(item.start):
+        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
+    with graph._lock:
+        stop = (
+            graph._own(item.stop).id if _is_traced_int(item.stop) else graph._numbers.literal(operator.index(item.stop))
+        )
+        length = graph._numbers.distance(stop, graph._own(item.start).id)
+    if length is None:
+        refuse("x[start:stop], whose length is not known,", ends[0]._handle)
+    length = max(length, 0)
+    if length > size:
+        raise OutOfRangeError(f"x[key]: a slice of {length} elements does not fit into an axis with {size}")
+    return _number_of("slice_start", item.start, size, length), length
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
@@ -201,7 +269,7 @@ def _complete(x: Array, items: list[Any]) -> list[Any]:
 
 
 def _item(x: Array, item: object) -> object:
-    if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int:
+    if item is None or item is Ellipsis or isinstance(item, slice) or type(item) is int or _is_traced_int(item):
         return item
     if isinstance(item, (list, np.ndarray)):
         item = _as_indices(item)

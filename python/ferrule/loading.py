@@ -22,11 +22,24 @@ PathLike = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
+class _Formatted:
+    """A report in the formats that a handle of the core gives: what a pickle of it has."""
+
+    def __init__(self, formats: dict[str, str]) -> None:
+        self._formats = formats
+
+    def format(self, name: str) -> str:
+        return self._formats[name]
+
+
 class LoadReport:
     """What a load looked at: `print` it for a table."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, handle: _ferrule.LoadReport | _Formatted) -> None:
+        self._handle = handle
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LoadReport, (_Formatted({name: self._handle.format(name) for name in ("json", "text")}),)
 
     # Read when it is asked for: most loads are of a program that wants a device, and nobody looks.
     @cached_property
@@ -66,18 +79,18 @@ class LoadReport:
         return len(self.candidates)
 
     def __str__(self) -> str:
-        return _ferrule.report_text(self._text).rstrip("\n")
+        return self._handle.format("text").rstrip("\n")
 
     def __repr__(self) -> str:
         return f"LoadReport(loaded={[candidate.path.name for candidate in self.loaded]}, candidates={len(self)})"
 
     def to_json(self) -> str:
-        return self._text
+        return self._handle.format("json")
 
     def to_dict(self) -> dict[str, Any]:
         import json
 
-        data: dict[str, Any] = json.loads(self._text)
+        data: dict[str, Any] = json.loads(self.to_json())
         return data
 
     def _repr_html_(self) -> str:
@@ -126,9 +139,9 @@ def load_all(
         "reprobe": reprobe,
         "extra_roots": installed_roots(),
     }
-    text, error = _ferrule.load_all(json_text(options))
+    handle, error = _ferrule.load_all(json_text(options))
     global last_report
-    report = LoadReport(text) if text else None
+    report = None if handle is None else LoadReport(handle)
     if report is None:
         _devices.changed()
     else:

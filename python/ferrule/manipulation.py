@@ -131,7 +131,11 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     if not isinstance(arrays, Iterable):
         raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays, not {type(arrays).__name__}")
     together = [*arrays]
-    return [as_operand(op, array, *together) for array in together]
+    # Others are looked at only beside what is no array of ferrule's yet: they may be very many.
+    return [
+        array if type(array) is Array and not _record.is_number(array) else as_operand(op, array, *together)
+        for array in together
+    ]
 
 
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:

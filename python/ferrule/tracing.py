@@ -29,7 +29,7 @@ from ferrule._structure import (
     put_together,
     result_of,
 )
-from ferrule._symbols import Symbol, users_frame
+from ferrule._symbols import Symbol, users_frame, users_line
 from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.graphs import Graph
@@ -60,7 +60,13 @@ class TracedFunction(Function):
     """A function that is computed as a graph: see `graph`."""
 
     def __init__(
-        self, function: Callable[..., Any], cache_size: int, on: Device | str | None, fallback: str, fuse: bool
+        self,
+        function: Callable[..., Any],
+        cache_size: int,
+        on: Device | str | None,
+        fallback: str,
+        fuse: bool,
+        donate: tuple[int, ...] = (),
     ) -> None:
         if fallback not in ("warn", "allow", "error"):
             raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
@@ -70,6 +76,7 @@ class TracedFunction(Function):
         self._function = function
         self._fallback, self._fuse = fallback, fuse
         self._device = on
+        self._donate = _places(donate)
         self._size = cache_size
         self._structures: dict[Structure, int] = {}
         # Never twice the same: a thread may hold a number from before the structures were forgotten.
@@ -78,7 +85,7 @@ class TracedFunction(Function):
         self._plain = self._calls.plain()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
+        if not kwargs and not self._donate:
             result = self._plain(*args)
             if result is not NotImplemented:
                 return result
@@ -94,7 +101,10 @@ class TracedFunction(Function):
             return self._run(structure, arguments.arrays, arguments.numbers)
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
-        result = self._calls.run(number, handles, arguments.numbers)
+        donation: tuple[list[bool], str] = ([], "")
+        if self._donate:
+            donation = self._donated(structure, len(args)), f"{self._name()}() at {users_line()}"
+        result = self._calls.run(number, handles, arguments.numbers, *donation)
         if result is not NotImplemented:
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
@@ -105,7 +115,14 @@ class TracedFunction(Function):
         # The scalars need the numbers of a call already: they are computed again only where one is a result.
         numbers = graph._numbers if has_number(finish) else Numbers()
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
-        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all)
+        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
+
+    def _donated(self, structure: Structure, count: int) -> list[bool]:
+        """Of each array of a call whether it is given away."""
+        if self._donate[-1] >= count:
+            raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
+        children = (*structure[0][1:], *structure[2:])
+        return [place in self._donate for place, child in enumerate(children) for _ in labels_of(child, "", ("array",))]
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -232,7 +249,11 @@ class TracedFunction(Function):
             return self.__qualname__  # type: ignore[no-any-return, attr-defined]
         on = None if self._device is None else str(self._device)
         # The function comes with the state, as it may be a method of an object that has this one.
-        return object.__new__, (TracedFunction,), (self._function, self._size, on, self._fallback, self._fuse)
+        return (
+            object.__new__,
+            (TracedFunction,),
+            (self._function, self._size, on, self._fallback, self._fuse, self._donate),
+        )
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -250,7 +271,18 @@ class TracedFunction(Function):
         self._calls.clear()
 
     def __repr__(self) -> str:
-        return f"<ferrule.graph of {getattr(self._function, '__qualname__', self._function)}>"
+        return f"<ferrule.graph of {self._name()}>"
+
+    def _name(self) -> str:
+        return str(getattr(self._function, "__qualname__", self._function))
+
+
+def _places(donate: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of the arguments that are donated, in order."""
+    places = (donate,) if type(donate) is int else donate
+    if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
+        raise InvalidArgumentError(f"graph: donate is the places of positional arguments, from 0 on, not {donate!r}")
+    return tuple(sorted({*places}))
 
 
 def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
@@ -289,6 +321,7 @@ def graph(
     device: Device | str | None = None,
     fallback: str = "warn",
     fuse: bool = True,
+    donate: int | Sequence[int] = (),
 ) -> Callable[[Callable[..., Any]], TracedFunction]: ...
 
 
@@ -301,6 +334,7 @@ def graph(
     device: Device | str | None = None,
     fallback: str = "warn",
     fuse: bool = True,
+    donate: int | Sequence[int] = (),
 ) -> TracedFunction: ...
 
 
@@ -312,6 +346,7 @@ def graph(
     device: Device | str | None = None,
     fallback: str = "warn",
     fuse: bool = True,
+    donate: int | Sequence[int] = (),
 ) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
     """`function`, computed as a graph that is traced and compiled once for each signature; also as a decorator.
 
@@ -338,6 +373,11 @@ def graph(
         What the device cannot do is done elsewhere with a warning, without one, or not at all.
     fuse : bool
         Whether elementwise ops become one kernel.
+    donate : int or tuple of int
+        The places of positional arguments whose arrays the caller does not use again: a result that is such an array
+        with other elements in a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is.
+        Where somebody else has the memory, a view, a pending array or NumPy, the array is copied as ever. Afterwards a
+        donated array has a shape and a dtype, and any other use is an `InvalidArgumentError` that names the call.
 
     Returns
     -------
@@ -351,5 +391,5 @@ def graph(
         returns an object that may hold arrays and is no tuple, list or dict.
     """
     if function is None:
-        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse)
-    return TracedFunction(function, cache_size, device, fallback, fuse)
+        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))
+    return TracedFunction(function, cache_size, device, fallback, fuse, _places(donate))

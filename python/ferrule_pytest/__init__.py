@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import ferrule as fe
     from ferrule.testing.case import Case
 
-_OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "expect", "timeout", "benchmark")
+_OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "expect", "timeout", "benchmark", "sample")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="failures that are known: a pattern and a reason a line",
     )
     add("--ferrule-timeout", type=float, metavar="S", help="seconds without an answer that are a hang (default: 60)")
+    add(
+        "--ferrule-sample",
+        action="store_true",
+        default=None,
+        help="the checks of how elements lie in memory for one case of each op and size of elements",
+    )
     add("--ferrule-benchmark", action="store_true", default=None, help="time each op beside NumPy, too")
 
 

@@ -33,15 +33,15 @@ static void refuse_null(fe_device *device) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_info(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(device, NULL, &array));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_from_host(NULL, NULL, &array));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply(NULL, NULL, NULL, 0, NULL, &array));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply(NULL, NULL, NULL, 0, NULL, 0, &array, 1));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_info_get(NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_eval(NULL, 1, NULL, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_create(device, NULL));
   MUST(fe_graph_create(device, &graph));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_apply(graph, "add", NULL, NULL, 2, NULL, NULL, &value));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_apply(graph, "add", NULL, NULL, 2, NULL, 0, NULL, &value, 1));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_output(graph, 99));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_compile(NULL, NULL, NULL));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(NULL, NULL, 0, NULL, NULL, 0));
   fe_graph_release(graph);
 }
 
@@ -51,16 +51,29 @@ static void refuse_when_recorded(fe_device *device) {
   float data[30] = {0};
   fe_array *inputs[2], *out = NULL;
   fe_error *error;
+  fe_attribute wrong[] = {
+      fe_attribute_int64("axis", 7),      fe_attribute_int64("axes", 1),
+      fe_attribute_float64("axis", 1),    fe_attribute_bool("axis", 1),
+      fe_attribute_string("axis", "one"), fe_attribute_string("axis", NULL),
+      fe_attribute_dtype("axis", 99),     fe_attribute_int64_list("axis", NULL, 1),
+      fe_attribute_int64(NULL, 1),        fe_attribute_named("axis", (fe_attribute_kind)77),
+      fe_attribute_int64("axis", 1), /* of another struct */
+  };
+  wrong[sizeof wrong / sizeof *wrong - 1].struct_size = sizeof(size_t);
   inputs[0] = borrowed(device, data, 2, shape_a);
   inputs[1] = borrowed(device, data, 2, shape_b);
-  error = fe_array_apply("matmul", inputs, NULL, 2, NULL, &out);
+  error = fe_array_apply("matmul", inputs, NULL, 2, NULL, 0, &out, 1);
   EXPECT(fe_error_code(error) == FE_INVALID_ARGUMENT);
   EXPECT(strstr(fe_error_message(error), "matmul") && strstr(fe_error_message(error), "(3, 4)"));
   fe_error_release(error);
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "{\"axis\": 7}", &out));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "{\"axes\": 1}", &out));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, "not JSON", &out));
-  error = fe_array_apply("sofmax", inputs, NULL, 1, NULL, &out);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
+    FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, &wrong[i], 1, &out, 1));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 1, &out, 1));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 0, &out, 2));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 0, &out, 0));
+  EXPECT(fe_op_output_count("softmax") == 1);
+  EXPECT(fe_op_output_count("sofmax") == 0 && fe_op_output_count(NULL) == 0);
+  error = fe_array_apply("sofmax", inputs, NULL, 1, NULL, 0, &out, 1);
   EXPECT(error != NULL);
   EXPECT(strstr(fe_error_message(error), "sofmax"));
   fe_error_release(error);

@@ -10,8 +10,8 @@ static void compute_lazily(fe_device *device, float *a, float *b) {
   float out[4];
   inputs[0] = borrowed(device, a, 2, shape_a);
   inputs[1] = borrowed(device, b, 2, shape_b);
-  MUST(fe_array_apply("matmul", inputs, NULL, 2, NULL, &product));
-  MUST(fe_array_apply("relu", &product, NULL, 1, NULL, &result));
+  MUST(fe_array_apply("matmul", inputs, NULL, 2, NULL, 0, &product, 1));
+  MUST(fe_array_apply("relu", &product, NULL, 1, NULL, 0, &result, 1));
   MUST(fe_eval(&result, 1, NULL, NULL));
   MUST(fe_array_read(result, out, sizeof out));
   print_floats("relu(a @ b), lazily", out, 4);
@@ -30,11 +30,14 @@ static void compute_by_graph(fe_device *device, float *a, float *b) {
   float out[2];
   void *out_memory[1];
   uint64_t out_bytes[1];
+  fe_compute_options options = {0};
+  static const int64_t rows = 0;
+  const fe_attribute over_rows = fe_attribute_int64_list("axis", &rows, 1);
   MUST(fe_graph_create(device, &graph));
   MUST(fe_graph_input(graph, "a", float32, 2, shape_a, NULL, &values[0]));
   MUST(fe_graph_input(graph, "b", float32, 2, shape_b, NULL, &values[1]));
-  MUST(fe_graph_apply(graph, "matmul", values, NULL, 2, NULL, NULL, &product));
-  MUST(fe_graph_apply(graph, "sum", &product, NULL, 1, "{\"axis\": [0]}", NULL, &sum));
+  MUST(fe_graph_apply(graph, "matmul", values, NULL, 2, NULL, 0, NULL, &product, 1));
+  MUST(fe_graph_apply(graph, "sum", &product, NULL, 1, &over_rows, 1, NULL, &sum, 1));
   MUST(fe_graph_output(graph, sum));
   MUST(fe_graph_compile(graph, NULL, &compiled));
   fe_graph_release(graph);
@@ -42,8 +45,12 @@ static void compute_by_graph(fe_device *device, float *a, float *b) {
   inputs[1] = borrowed(device, b, 2, shape_b);
   out_memory[0] = out;
   out_bytes[0] = sizeof out;
+  options.struct_size = sizeof options;
+  options.out_memory = out_memory;
+  options.out_bytes = out_bytes;
+  options.thread_limit = 1;
   for (int i = 0; i < 2; ++i) {
-    MUST(fe_compute(compiled, inputs, 2, NULL, 0, out_memory, out_bytes, &output, 1, NULL, NULL));
+    MUST(fe_compute(compiled, inputs, 2, &options, &output, 1));
     EXPECT(output == NULL);
     print_floats("sum(a @ b, axis 0), compiled", out, 2);
   }
@@ -71,10 +78,10 @@ static void fill_with_a_half(fe_device *device) {
 
 int main(void) {
   float a[] = {1, 2, 3, -4, -5, -6}, b[] = {1, 0, 0, 1, 1, 1};
-  fe_string *report = NULL;
+  fe_load_report *report = NULL;
   fe_device *device = NULL;
   MUST(fe_load_all(NULL, &report));
-  fe_string_release(report);
+  fe_load_report_release(report);
   MUST(fe_device_by_name("CPU", NULL, &device));
   printf("%s\n", fe_device_name(device));
   compute_lazily(device, a, b);

@@ -91,10 +91,10 @@ static void a_function_keeps_its_backend(void) {
   FAILS_WITH(FE_NOT_FOUND, fe_backend_by_name("cpu", &other));
 }
 
-static int explains(const char *report, const char *name, const char *sentence) {
+static int explains(const fe_load_report *report, const char *name, const char *sentence) {
   fe_string *text = NULL;
   int is_so;
-  MUST(fe_load_report_explain(report, name, &text));
+  MUST(fe_load_report_explain(report, name, NULL, &text));
   is_so = strncmp(fe_string_data(text), sentence, strlen(sentence)) == 0;
   if (!is_so) fprintf(stderr, "%s\n", fe_string_data(text));
   fe_string_release(text);
@@ -104,7 +104,7 @@ static int explains(const char *report, const char *name, const char *sentence) 
 int main(void) {
   fe_backend_ref *backend = NULL;
   fe_device *device = NULL;
-  fe_string *report = NULL;
+  fe_load_report *report = NULL;
   MUST(fe_load_all(NULL, &report));
   MUST(fe_backend_by_name("cpu", &backend));
   FAILS_WITH(FE_NOT_FOUND, fe_backend_by_name("cpuu", &backend));
@@ -114,14 +114,14 @@ int main(void) {
   look_at_the_backend(backend);
   look_at_the_device(device);
   ask_by_name(backend);
-  EXPECT(explains(fe_string_data(report), "GPU", "gpu: no loaded backend drives such a device; loaded is "));
-  EXPECT(explains(fe_string_data(report), "gpu:1", "gpu: no loaded backend drives such a device; loaded is "));
-  EXPECT(explains(fe_string_data(report), "cpu:0", "cpu: it is "));
-  EXPECT(explains(fe_string_data(report), "nobody", "nobody: no module of that name was found"));
+  EXPECT(explains(report, "GPU", "gpu: no loaded backend drives such a device; loaded is "));
+  EXPECT(explains(report, "gpu:1", "gpu: no loaded backend drives such a device; loaded is "));
+  EXPECT(explains(report, "cpu:0", "cpu: it is "));
+  EXPECT(explains(report, "nobody", "nobody: no module of that name was found"));
   fe_device_release(device);
   fe_backend_release(backend);
   a_function_keeps_its_backend();
-  fe_string_release(report);
+  fe_load_report_release(report);
   MUST(fe_shutdown());
   return 0;
 }

@@ -1,20 +1,67 @@
 /* Backends and devices, as a program lists them: names, kinds, JSON, memory, the best one. */
 #include "check.h"
 
+/* What a report says, by its accessors. */
+static void look_at(const fe_load_report *report) {
+  fe_load_report_info info;
+  fe_load_root root;
+  fe_load_candidate candidate;
+  fe_string *text = NULL;
+  const char *path = NULL, *reason = NULL;
+  int loaded = 0;
+  info.struct_size = sizeof info;
+  root.struct_size = sizeof root;
+  candidate.struct_size = sizeof candidate;
+  MUST(fe_load_report_info_get(report, &info));
+  EXPECT(info.struct_size == sizeof info && info.candidate_count >= 1 && info.milliseconds > 0);
+  EXPECT(strcmp(info.select, "manifest") == 0 && info.probe[0] != '\0' && info.trust[0] != '\0');
+  for (size_t i = 0; i < info.root_count; ++i) {
+    MUST(fe_load_report_root(report, i, &root));
+    EXPECT(root.origin[0] != '\0' && root.problem != NULL);
+  }
+  for (size_t i = 0; i < info.candidate_count; ++i) {
+    MUST(fe_load_report_candidate(report, i, &candidate));
+    EXPECT(candidate.path[0] != '\0' && fe_load_state_name(candidate.state) != NULL);
+    if (candidate.state != FE_LOAD_LOADED || strcmp(candidate.name, "cpu") != 0) continue;
+    ++loaded;
+    EXPECT(candidate.device_count == 1 && strcmp(candidate.devices[0], "cpu:0") == 0);
+  }
+  EXPECT(loaded == 1);
+  EXPECT(strcmp(fe_load_state_name(FE_LOAD_PROBE_FAILED), "probe_failed") == 0);
+  EXPECT(fe_load_state_name((fe_load_state)77) == NULL);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_info_get(NULL, &info));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_info_get(report, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_root(report, info.root_count, &root));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_candidate(report, info.candidate_count, &candidate));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_remaining(report, info.remaining_count, &path, &reason));
+  info.struct_size = 1;
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_info_get(report, &info));
+  MUST(fe_load_report_format(report, "text", &text));
+  EXPECT(strstr(fe_string_data(text), "modules loaded in") != NULL);
+  fe_string_release(text);
+  MUST(fe_load_report_format(report, "json", &text));
+  EXPECT(strstr(fe_string_data(text), "\"candidates\":") != NULL);
+  fe_string_release(text);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_format(report, "xml", &text));
+  fe_load_report_release(NULL);
+}
+
 int main(void) {
   fe_backend_ref **backends = NULL, *backend = NULL;
   fe_device **devices = NULL, *best = NULL, *same = NULL;
-  fe_string *json = NULL, *report = NULL;
+  fe_string *json = NULL;
+  fe_load_report *report = NULL;
   size_t count = 0, views = 0;
   uint64_t free_bytes = 0, total_bytes = 0;
   MUST(fe_load_all(NULL, NULL));
   MUST(fe_load_all(NULL, &report)); /* idempotent */
-  MUST(fe_load_report_explain(fe_string_data(report), "CPU", &json));
+  MUST(fe_load_report_explain(report, "CPU", NULL, &json));
   EXPECT(strncmp(fe_string_data(json), "cpu: it is ", 11) == 0); /* loaded, or linked in */
   fe_string_release(json);
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain("{}", "cpu", &json));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(fe_string_data(report), NULL, &json));
-  fe_string_release(report);
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(NULL, "cpu", NULL, &json));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(report, NULL, NULL, &json));
+  look_at(report);
+  fe_load_report_release(report);
   MUST(fe_refresh());
   MUST(fe_executable_dir(&json));
   EXPECT(fe_string_data(json)[0] != '\0');

@@ -105,7 +105,7 @@ static void results_without_a_place(fe_device *device) {
   fe_array *array = borrowed(device, data, 1, shape);
   const fe_dtype float32 = fe_dtype_by_name("float32");
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_cut(array, 0, float32, 1, shape, NULL));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("relu", &array, NULL, 1, NULL, NULL));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("relu", &array, NULL, 1, NULL, 0, NULL, 1));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_to_device(array, device, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_device(array, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_placement(array, NULL));

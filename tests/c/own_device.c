@@ -2,10 +2,13 @@
  * host memory and adds float32 arrays; later a second one is plugged in. docs/backends.md shows its beginning. */
 #include "check.h"
 
+#include <stddef.h>
+
 typedef struct machine {
   const fe_host *host;
   uint32_t devices; /* that there are now */
   int open, buffers, executables, closed, additions;
+  uint32_t thread_limit; /* of the last addition */
 } machine;
 
 typedef struct buffer {
@@ -152,6 +155,7 @@ static fe_error *execute(fe_module_executable *executable, fe_module_queue *queu
   (void)queue;
   for (int64_t i = 0; i < sum->count; ++i) out[i] = x[i] + y[i];
   ++sum->of->additions;
+  sum->of->thread_limit = execution->thread_limit;
   return NULL;
 }
 
@@ -200,7 +204,7 @@ static void add_on(const char *name, machine *of) {
   MUST(fe_device_by_name(name, NULL, &device));
   inputs[0] = borrowed(device, x, 1, shape);
   inputs[1] = borrowed(device, y, 1, shape);
-  MUST(fe_array_apply("add", inputs, NULL, 2, NULL, &sum));
+  MUST(fe_array_apply("add", inputs, NULL, 2, NULL, 0, &sum, 1));
   MUST(fe_array_read(sum, out, sizeof out));
   EXPECT(out[0] == 11 && out[1] == 22 && out[2] == 33);
   EXPECT(of->additions == before + 1);
@@ -208,6 +212,53 @@ static void add_on(const char *name, machine *of) {
   fe_array_release(sum);
   fe_array_release(inputs[0]);
   fe_array_release(inputs[1]);
+  fe_device_release(device);
+}
+
+/* The options of a computation reach the module. */
+static void compute_with_options(machine *of) {
+  static const int64_t shape[] = {3};
+  const fe_dtype float32 = fe_dtype_by_name("float32");
+  float x[] = {1, 2, 3}, out[3] = {0};
+  void *const memory[] = {out};
+  const uint64_t bytes[] = {sizeof out};
+  fe_device *device = NULL;
+  fe_graph *graph = NULL;
+  fe_compiled *compiled = NULL;
+  fe_array *input = NULL, *none = NULL;
+  uint32_t values[2], sum;
+  fe_compute_options options = {0};
+  MUST(fe_device_by_name("adder", NULL, &device));
+  MUST(fe_graph_create(device, &graph));
+  MUST(fe_graph_input(graph, "x", float32, 1, shape, NULL, &values[0]));
+  values[1] = values[0];
+  MUST(fe_graph_apply(graph, "add", values, NULL, 2, NULL, 0, NULL, &sum, 1));
+  MUST(fe_graph_output(graph, sum));
+  MUST(fe_graph_compile(graph, "{\"fallback\": \"error\"}", &compiled));
+  fe_graph_release(graph);
+  input = borrowed(device, x, 1, shape);
+  options.struct_size = sizeof options;
+  options.out_memory = memory;
+  options.out_bytes = bytes;
+  options.thread_limit = 3;
+  MUST(fe_compute(compiled, &input, 1, &options, &none, 1));
+  EXPECT(none == NULL && out[2] == 6 && of->thread_limit == 3);
+  options.struct_size = offsetof(fe_compute_options, thread_limit); /* as earlier headers had it */
+  MUST(fe_compute(compiled, &input, 1, &options, &none, 1));
+  EXPECT(none == NULL && of->thread_limit == 0);
+  MUST(fe_compute(compiled, &input, 1, NULL, &none, 1));
+  EXPECT(none != NULL);
+  fe_array_release(none);
+  options.struct_size = 1;
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(compiled, &input, 1, &options, &none, 1));
+  options.struct_size = sizeof options;
+  options.scalar_count = 1;
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(compiled, &input, 1, &options, &none, 1));
+  options.scalar_count = 0;
+  options.out_bytes = NULL;
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_compute(compiled, &input, 1, &options, &none, 1));
+  fe_array_release(input);
+  fe_compiled_release(compiled);
   fe_device_release(device);
 }
 
@@ -265,7 +316,9 @@ int main(void) {
   fe_backend_ref *ref = NULL;
   fe_backend_details details;
   fe_proc function = NULL;
-  fe_string *report = NULL;
+  fe_load_report *report = NULL;
+  fe_load_report_info info = {sizeof info, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, 0, 0}, 0};
+  int found = 0;
   memset(&self, 0, sizeof self);
   memset(&details, 0, sizeof details);
   self.devices = 1;
@@ -282,9 +335,17 @@ int main(void) {
   function();
   fe_backend_release(ref);
   MUST(fe_load_all(NULL, &report)); /* it stays, beside what is found */
-  EXPECT(strstr(fe_string_data(report), "\"adder\"") != NULL);
-  fe_string_release(report);
+  MUST(fe_load_report_info_get(report, &info));
+  for (size_t i = 0; i < info.candidate_count; ++i) {
+    fe_load_candidate candidate;
+    candidate.struct_size = sizeof candidate;
+    MUST(fe_load_report_candidate(report, i, &candidate));
+    found += strcmp(candidate.name, "adder") == 0;
+  }
+  EXPECT(found == 1);
+  fe_load_report_release(report);
   add_on("adder", &self);
+  compute_with_options(&self);
   add_on("accelerator:0", &self);
   the_devices_own_limit();
 

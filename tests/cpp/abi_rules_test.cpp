@@ -1,11 +1,12 @@
 // Which module fits which core (docs/abi.md), as a table; and that an fe_abi is believed only where it is whole.
 #include "core/registry/abi.h"
+#include "sdk/tools/abi_version.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 namespace ferrule::test {
 namespace {

@@ -20,6 +20,7 @@ using BackendHandle = std::unique_ptr<fe_backend_ref, Releases<fe_backend_releas
 using ArrayHandle = std::unique_ptr<fe_array, Releases<fe_array_release>>;
 using GraphHandle = std::unique_ptr<fe_graph, Releases<fe_graph_release>>;
 using CompiledHandle = std::unique_ptr<fe_compiled, Releases<fe_compiled_release>>;
+using CallsHandle = std::unique_ptr<fe_calls, Releases<fe_calls_release>>;
 
 // Calls a function that gives a handle last, and releases what it gives.
 template <auto release, class Handle, class Function, class... Arguments>

@@ -6,6 +6,7 @@
 #include "pairs.h"
 
 #include <array>
+#include <atomic>
 
 namespace ferrule::test {
 namespace {
@@ -43,8 +44,16 @@ class ApiThreads : public LifeTest {
   ArrayHandle pending(fe_array* of) {
     fe_array* inputs[] = {of, of};
     fe_array* sum = nullptr;
-    must(fe_array_apply("add", inputs, nullptr, 2, nullptr, &sum));
+    must(fe_array_apply("add", inputs, nullptr, 2, nullptr, 0, &sum, 1));
     return ArrayHandle(sum);
+  }
+
+  // Records an op of one input, and lets go of the result.
+  static fe_error* recorded(const char* op, fe_array* input, const fe_attribute* attribute) {
+    fe_array* output = nullptr;
+    fe_error* const error = fe_array_apply(op, &input, nullptr, 1, attribute, attribute ? 1 : 0, &output, 1);
+    const ArrayHandle owner(output);
+    return error;
   }
 
   DeviceHandle home;
@@ -65,8 +74,8 @@ TEST_F(ApiThreads, GraphIsRecordedReadAndCompiledAtOnce) {
   const auto apply = [&](RecordedGraph& graph, fe_device* device) {
     uint32_t value = 0;
     const std::array<uint32_t, 2> inputs{graph.x, graph.x};
-    return recorded(graph,
-                    fe_graph_apply(graph.handle.get(), "add", inputs.data(), nullptr, 2, nullptr, device, &value));
+    return recorded(
+        graph, fe_graph_apply(graph.handle.get(), "add", inputs.data(), nullptr, 2, nullptr, 0, device, &value, 1));
   };
   const auto compile = [](RecordedGraph& graph, CompiledHandle& out) {
     fe_compiled* compiled = nullptr;
@@ -121,8 +130,8 @@ TEST_F(ApiThreads, GraphIsRecordedReadAndCompiledAtOnce) {
          if (fe_error* const error = fe_compiled_info_get(compiled.get(), &info)) return error;
          const std::vector<fe_array*> inputs(info.input_count, ones.get());
          std::vector<fe_array*> outputs(info.output_count, nullptr);
-         fe_error* const error = fe_compute(compiled.get(), inputs.data(), inputs.size(), nullptr, 0, nullptr, nullptr,
-                                            outputs.data(), outputs.size(), nullptr, nullptr);
+         fe_error* const error =
+             fe_compute(compiled.get(), inputs.data(), inputs.size(), nullptr, outputs.data(), outputs.size());
          for (fe_array* output : outputs) fe_array_release(output);
          return error;
        }}};
@@ -134,7 +143,7 @@ TEST_F(ApiThreads, GraphIsRecordedReadAndCompiledAtOnce) {
     must(fe_graph_input(handle, "x", float32, 1, shape.data(), nullptr, &graph->x));
     const std::array<uint32_t, 2> inputs{graph->x, graph->x};
     uint32_t sum = 0;
-    must(fe_graph_apply(handle, "add", inputs.data(), nullptr, 2, nullptr, nullptr, &sum));
+    must(fe_graph_apply(handle, "add", inputs.data(), nullptr, 2, nullptr, 0, nullptr, &sum, 1));
     must(fe_graph_output(handle, sum));
     return graph;
   };
@@ -174,12 +183,14 @@ class ArrayThreads : public ApiThreads {
         {"apply",
          [](SharedArray& array) {
            fe_array* const input = array.handle.get();
-           return array_of(fe_array_apply, "relu", &input, nullptr, size_t{1}, nullptr);
+           return recorded("relu", input, nullptr);
          }},
         {"view",
          [](SharedArray& array) {
            fe_array* const input = array.handle.get();
-           return array_of(fe_array_apply, "reshape", &input, nullptr, size_t{1}, "{\"shape\": [2, 4]}");
+           static constexpr std::array<int64_t, 2> sizes{2, 4};
+           const fe_attribute shape = fe_attribute_int64_list("shape", sizes.data(), sizes.size());
+           return recorded("reshape", input, &shape);
          }},
         {"compute a result",
          [&](SharedArray& array) -> fe_error* {
@@ -279,15 +290,18 @@ TEST_F(ApiThreads, CompiledGraphComputesWhileOthersComputeToo) {
   must(fe_graph_input(handle, "x", float32, 1, shape.data(), nullptr, &x));
   must(fe_graph_scalar(handle, float32, one(), &scalar));
   const std::array<uint32_t, 2> inputs{x, scalar};
-  must(fe_graph_apply(handle, "add", inputs.data(), nullptr, 2, nullptr, nullptr, &sum));
+  must(fe_graph_apply(handle, "add", inputs.data(), nullptr, 2, nullptr, 0, nullptr, &sum, 1));
   must(fe_graph_output(handle, sum));
   const auto compute = [&](SharedCompiled& compiled, fe_array* input, bool in_place) -> fe_error* {
     std::array<float, 8> values{};
     void* const memory[] = {values.data()};
     const uint64_t bytes[] = {sizeof values};
     fe_array* output = nullptr;
-    fe_error* error = fe_compute(compiled.handle.get(), &input, 1, nullptr, 0, in_place ? memory : nullptr,
-                                 in_place ? bytes : nullptr, &output, 1, nullptr, nullptr);
+    fe_compute_options options{};
+    options.struct_size = sizeof options;
+    options.out_memory = in_place ? memory : nullptr;
+    options.out_bytes = bytes;
+    fe_error* error = fe_compute(compiled.handle.get(), &input, 1, &options, &output, 1);
     const ArrayHandle owner(output);
     if (!error && !in_place) error = fe_array_read(output, values.data(), sizeof values);
     if (error) return error;
@@ -321,6 +335,74 @@ TEST_F(ApiThreads, CompiledGraphComputesWhileOthersComputeToo) {
     must(fe_graph_compile(graph.get(), nullptr, &compiled));
     return std::make_unique<SharedCompiled>(SharedCompiled{CompiledHandle(compiled)});
   });
+}
+
+struct SharedCalls {
+  CallsHandle handle;
+};
+
+TEST_F(ApiThreads, CallsAreFoundAddedAndForgotten) {
+  const ArrayHandle ones = computed(home.get());
+  fe_graph* handle = nullptr;
+  uint32_t x = 0, sum = 0;
+  must(fe_graph_create(home.get(), &handle));
+  const GraphHandle graph(handle);
+  must(fe_graph_input(handle, "x", float32, 1, shape.data(), nullptr, &x));
+  const std::array<uint32_t, 2> inputs{x, x};
+  must(fe_graph_apply(handle, "add", inputs.data(), nullptr, 2, nullptr, 0, nullptr, &sum, 1));
+  must(fe_graph_output(handle, sum));
+  fe_compiled* made = nullptr;
+  must(fe_graph_compile(handle, nullptr, &made));
+  const CompiledHandle compiled(made);
+  std::atomic<int> added = 0, released = 0;
+  const auto computes = [&](fe_compiled* found, void* context) -> fe_error* {
+    const CompiledHandle owner(found);
+    if (!found) return nullptr;
+    if (context != &released) return make_error(FE_INTERNAL, "another context");
+    fe_array *input = ones.get(), *output = nullptr;
+    if (fe_error* const error = fe_compute(found, &input, 1, nullptr, &output, 1)) return error;
+    fe_array_release(output);
+    return nullptr;
+  };
+  const std::vector<Operation<SharedCalls>> operations = {
+      {"find",
+       [&](SharedCalls& calls) {
+         fe_array* input = ones.get();
+         fe_compiled* found = nullptr;
+         void* context = nullptr;
+         fe_error* const error = fe_calls_find(calls.handle.get(), -1, &input, 1, &found, &context);
+         return error ? error : computes(found, context);
+       }},
+      {"add",
+       [&](SharedCalls& calls) {
+         fe_array* input = ones.get();
+         fe_compiled* kept = nullptr;
+         void* context = nullptr;
+         const int64_t structure = -1 - added++ % 3;  // more kinds than it keeps
+         fe_error* const error = fe_calls_add(
+             calls.handle.get(), structure, &input, 1, compiled.get(), &released,
+             [](void* argument) { ++*static_cast<std::atomic<int>*>(argument); }, &kept, &context);
+         return error ? error : computes(kept, context);
+       }},
+      {"clear",
+       [](SharedCalls& calls) -> fe_error* {
+         fe_calls_clear(calls.handle.get());
+         return nullptr;
+       }},
+      {"info", [](SharedCalls& calls) {
+         fe_calls_info info{};
+         info.struct_size = sizeof info;
+         fe_error* const error = fe_calls_info_get(calls.handle.get(), &info);
+         if (!error && info.size > info.capacity) return make_error(FE_INTERNAL, "too many are kept");
+         return error;
+       }}};
+  run_pairs(operations, {4, 20}, [&] {
+    fe_calls* calls = nullptr;
+    must(fe_calls_create(2, &calls));
+    return std::make_unique<SharedCalls>(SharedCalls{CallsHandle(calls)});
+  });
+  fe_drain();
+  EXPECT_EQ(released, added);
 }
 
 struct SharedDevice {

@@ -33,7 +33,7 @@ fe_error* compute_by_name(const char* name) {
   const ArrayHandle owner_of_ones(ones);
   fe_array* const inputs[] = {ones, ones};
   fe_array* sum = nullptr;
-  if (fe_error* const error = fe_array_apply("add", inputs, nullptr, 2, nullptr, &sum)) return error;
+  if (fe_error* const error = fe_array_apply("add", inputs, nullptr, 2, nullptr, 0, &sum, 1)) return error;
   const ArrayHandle owner_of_sum(sum);
   float values[8] = {};
   return fe_array_read(sum, values, sizeof values);
@@ -72,12 +72,11 @@ TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
   std::string options = nlohmann::json{{"dirs", {root("more").string()}}}.dump();
   for (const fs::path& folder : dirs_of_build())
     options = nlohmann::json{{"dirs", {root("more").string(), folder.string()}}}.dump();
-  const auto load_all = [&](fe_string** report) { return fe_load_all(options.c_str(), report); };
+  const auto load_all = [&](fe_load_report** report) { return fe_load_all(options.c_str(), report); };
   ASSERT_EQ(load_all(nullptr), nullptr);
-  fe_string* text = nullptr;
-  ASSERT_EQ(load_all(&text), nullptr);
-  const Text owner(text);
-  const char* const report = fe_string_data(text);
+  fe_load_report* report = nullptr;
+  ASSERT_EQ(load_all(&report), nullptr);
+  const std::unique_ptr<fe_load_report, decltype(&fe_load_report_release)> owner(report, fe_load_report_release);
   static const fe_abi abi = FE_ABI_INITIALIZER;
 
   // Whatever others close, name or load meanwhile is an error of these kinds, never anything else.
@@ -140,9 +139,10 @@ TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
        lost},
       {"compute", [](Process&) { return compute_by_name("cpu"); }, lost},
       {"compute elsewhere", [](Process&) { return compute_by_name("t_two"); }, lost},
-      {"report_text", [&](Process&) { return text_of(fe_load_report_text, report); }},
-      {"explain", [&](Process&) { return text_of(fe_load_report_explain, report, "cpu"); }},
-      {"explain a kind", [&](Process&) { return text_of(fe_load_report_explain, report, "gpu"); }},
+      {"report as text", [&](Process&) { return text_of(fe_load_report_format, report, "text"); }},
+      {"report as JSON", [&](Process&) { return text_of(fe_load_report_format, report, "json"); }},
+      {"explain", [&](Process&) { return text_of(fe_load_report_explain, report, "cpu", nullptr); }},
+      {"explain a kind", [&](Process&) { return text_of(fe_load_report_explain, report, "gpu", nullptr); }},
       {"ops", [](Process&) { return text_of(fe_ops); }},
       {"stats", [](Process&) { return text_of(fe_stats); }},
       {"set_thread_count", [](Process&) { return fe_set_thread_count(2); }},

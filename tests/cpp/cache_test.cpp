@@ -1,5 +1,5 @@
 // What is kept for the next process, and that a cache in any state is harmless.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 #include "other_process.h"
 
 #include "core/cache/disk_cache.h"

@@ -1,6 +1,8 @@
 // Fusing: which nodes become one, before and after.
 #include "compiler_fixture.h"
 
+#include "core/graph/node_text.h"
+
 namespace ferrule::test {
 namespace {
 
@@ -33,6 +35,23 @@ TEST_F(CompilerFuse, ResultsThatOthersReadAreOutputsToo) {
   graph.outputs = {add("tanh", {a}), a};
   const Graph result = fused();
   EXPECT_EQ(ops_of(result), "fused{exp tanh}");
+  EXPECT_EQ(result.nodes[0].outputs.size(), 2u);
+}
+
+TEST_F(CompilerFuse, EachOutputThatIsReadIsAnInstruction) {
+  const std::vector<ValueId> apart = graph.add_call(ops::op_named("frexp"), std::vector{input({4})}, {});
+  graph.outputs = {add("exp", {apart[0]}), apart[1]};
+  const Graph both = fused();
+  EXPECT_EQ(node_text(both, both.nodes[0]),
+            "%1, %2 = fused(%0) { frexp.mantissa 0; frexp.exponent 0; exp 1 } : int32(4,), float32(4,)");
+  graph.outputs = {add("exp", {apart[0]})};
+  EXPECT_EQ(ops_of(fused()), "fused{frexp exp}");
+}
+
+TEST_F(CompilerFuse, AnOpWithSeveralOutputsAloneKeepsItsNode) {
+  graph.outputs = graph.add_call(ops::op_named("frexp"), std::vector{input({4})}, {});
+  const Graph result = fused();
+  EXPECT_EQ(ops_of(result), "frexp");
   EXPECT_EQ(result.nodes[0].outputs.size(), 2u);
 }
 

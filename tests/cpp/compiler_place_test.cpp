@@ -51,6 +51,19 @@ TEST_F(CompilerPlace, DecompositionsOfHalvesAreInFloat32) {
   }
 }
 
+TEST_F(CompilerPlace, ManyInputsAreJoinedInGroups) {
+  std::vector<ValueId> parts;
+  parts.reserve(130);
+  for (int i = 0; i < 130; ++i) parts.push_back(input({2}));
+  graph.outputs = {graph.add(ops::op_named("concat"), parts, {})};
+  const Graph result = placed(options());
+  EXPECT_EQ(ops_of(result), "concat concat concat concat");
+  std::vector<std::size_t> inputs;
+  for (const Node& node : result.nodes) inputs.push_back(node.inputs.size());
+  EXPECT_EQ(inputs, (std::vector<std::size_t>{64, 64, 2, 3}));
+  EXPECT_EQ(result.type(result.outputs[0]).shape, Shape{260});
+}
+
 TEST_F(CompilerPlace, WhatTheAskedDeviceRefusesGoesToTheFirstFallbackWithTheReason) {
   graph.outputs = {add("exp", {add("tanh", {input({2})})})};
   of_first.refused = {"tanh"};

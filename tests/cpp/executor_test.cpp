@@ -173,7 +173,7 @@ TEST_F(Executor, CancellingBetweenNodesLeavesNothingBehind) {
   int asked = 0;
   const Cancel cancel{[](void* count) { return ++*static_cast<int*>(count) > 3 ? 1 : 0; }, &asked};
   const std::vector<TypedView> inputs = {given};
-  EXPECT_EQ(error_of([&] { executable->compute(inputs, {}, {}, cancel); }).code(), FE_CANCELLED);
+  EXPECT_EQ(error_of([&] { executable->compute(inputs, {}, {}, {.cancel = cancel}); }).code(), FE_CANCELLED);
   EXPECT_GT(asked, 3);
   EXPECT_LT(asked, 100);
   EXPECT_EQ(memory_statistics(*cpu).live, before);

@@ -1,7 +1,6 @@
 // What others wrote as JSON: read with bounds, and numbers that do not fit are sentences.
 #include "core/json_object.h"
 #include "core/loader/manifest.h"
-#include "core/loader/report.h"
 
 #include <gtest/gtest.h>
 
@@ -41,37 +40,6 @@ TEST(JsonReaders, ALongValueIsShownByItsBeginning) {
   for (int i = 0; i < 1000; ++i) letters += "\u00f6";
   EXPECT_EQ(shown(json(letters)).size(), 1 + 198 + 3u);
   EXPECT_NO_THROW(shown(json("\xff")));
-}
-
-json report() {
-  LoadReport made;
-  made.roots.push_back({"/root", "dirs", 2, ""});
-  LoadRow row;
-  row.rank = 3;
-  row.score = -1;
-  made.rows.push_back(row);
-  return json::parse(to_json(made));
-}
-
-TEST(JsonReaders, AReportIsReadAsItWasWritten) {
-  EXPECT_EQ(json::parse(to_json(report_from_json(report()))), report());
-}
-
-// A conversion out of the range of the type is undefined.
-TEST(JsonReaders, NumbersOfAReportMustFit) {
-  const auto complaint = [](auto change) {
-    json changed = report();
-    change(changed);
-    return std::string(error_of([&] { report_from_json(changed); }).what());
-  };
-  EXPECT_EQ(complaint([](json& r) { r["roots"][0]["candidates"] = 1e308; }),
-            "a load report is damaged: 'candidates' is 1e+308, which is no number that fits");
-  EXPECT_EQ(complaint([](json& r) { r["roots"][0]["candidates"] = -1; }),
-            "a load report is damaged: 'candidates' is -1, which is no number that fits");
-  EXPECT_EQ(complaint([](json& r) { r["candidates"][0]["rank"] = 1e300; }),
-            "a load report is damaged: 'rank' is 1e+300, which is no number that fits");
-  EXPECT_EQ(complaint([](json& r) { r["candidates"][0]["score"] = 5000000000; }),
-            "a load report is damaged: 'score' is 5000000000, which is no number that fits");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "core/executor/executable.h"
 #include "core/lazy/array.h"
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 #include "ops/table.h"
 
 #include <fmt/format.h>

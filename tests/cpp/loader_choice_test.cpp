@@ -1,5 +1,5 @@
 // Which of several modules is opened, and which are not.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/cpu_features.h"
 

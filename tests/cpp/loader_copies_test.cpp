@@ -1,5 +1,5 @@
 // Several copies of libferrule in one process, and modules that export the names of others.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include <ferrule/ferrule.h>
 
@@ -67,7 +67,7 @@ class Copy {
     check(COPY_FUNCTION(fe_array_from_host)(device, &memory, &input));
     const std::array<fe_array*, 2> inputs = {input, input};
     fe_array* sum = nullptr;
-    check(COPY_FUNCTION(fe_array_apply)("add", inputs.data(), nullptr, 2, nullptr, &sum));
+    check(COPY_FUNCTION(fe_array_apply)("add", inputs.data(), nullptr, 2, nullptr, 0, &sum, 1));
     check(COPY_FUNCTION(fe_eval)(&sum, 1, nullptr, nullptr));
     float result = 0;
     check(COPY_FUNCTION(fe_array_read)(sum, &result, sizeof result));

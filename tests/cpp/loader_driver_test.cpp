@@ -1,11 +1,12 @@
 // What is known of drivers before anything of them is opened.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/driver.h"
 #include "core/loader/find.h"
 #include "core/loader/driver_files.h"
 #include "core/loader/manifest.h"
 #include "core/loader/read.h"
+#include "sdk/tools/driver_interfaces.h"
 
 namespace ferrule::test {
 namespace {

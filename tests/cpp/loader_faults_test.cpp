@@ -1,5 +1,5 @@
 // Files that are no good: each is one row with a reason, and what is good is loaded beside it.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include <sys/stat.h>
 

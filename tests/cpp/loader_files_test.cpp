@@ -1,9 +1,11 @@
 // Reading files of modules without executing them, and the program that writes manifests.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/cpu_features.h"
 #include "core/loader/manifest.h"
 #include "sdk/tools/module_name.h"
+#include "sdk/tools/read_image.h"
+#include "sdk/tools/sha256.h"
 
 #include <cstring>
 #include <random>

@@ -1,5 +1,5 @@
 // The bytes that were checked are the bytes that run, and what comes with them is known.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 #include "other_process.h"
 
 #include "core/loader/candidate.h"
@@ -11,6 +11,11 @@
 #include "core/loader/open.h"
 #include "core/loader/read.h"
 #include "core/loader/run_paths.h"
+#include "sdk/tools/file_bytes.h"
+#include "sdk/tools/own_libraries.h"
+#include "sdk/tools/read_image.h"
+#include "sdk/tools/run_paths.h"
+#include "sdk/tools/sha256.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,8 +1,10 @@
 // Files of any name, one file under several names, and why a device is not there.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/options_from_json.h"
 #include "core/registry/absence.h"
+#include "sdk/tools/abi_version.h"
+#include "sdk/tools/sha256.h"
 
 namespace ferrule::test {
 namespace {

@@ -1,5 +1,5 @@
 // Modules are tried in a process of their own; what came of it is kept.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/cache/disk_cache.h"
 #include "core/loader/find.h"

@@ -1,5 +1,5 @@
 // Where modules are looked for, loading again, one file, unloading, reloading.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/dynamic_library.h"
 

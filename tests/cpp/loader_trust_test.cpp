@@ -1,5 +1,5 @@
 // Who can write a module, and that it is not opened when that is somebody who cannot write libferrule.
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include "core/loader/access_list.h"
 #include "core/loader/local_accounts.h"

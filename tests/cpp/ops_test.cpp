@@ -75,12 +75,15 @@ TEST(Ops, NoHalfHoldsTheOther) {
   EXPECT_EQ(promote(DType::complex128, DType::float32), DType::complex128);
   EXPECT_EQ(promote(DType::complex64, DType::int64), DType::complex64);
   EXPECT_EQ(promote(DType::boolean, DType::complex128), DType::complex128);
+  EXPECT_EQ(promote(DType::q8_0, DType::q8_0), DType::q8_0);
+  EXPECT_EQ(promote(DType::q8_0, DType::q4_0), DType::none);
+  EXPECT_EQ(promote(DType::float32, DType::q4_K), DType::none);
   EXPECT_EQ(promote(DType::boolean, DType::float16), DType::float16);
 }
 
 TEST(Ops, WeakScalarDoesNotWidenWithinItsKind) {
   const TensorType inputs[] = {float32({2}), {DType::float64, {}}};
-  const bool weak[] = {false, true};
+  const std::vector<bool> weak = {false, true};
   EXPECT_EQ(input_dtypes(op_named("add"), inputs, weak), (std::vector{DType::float32, DType::float32}));
   const TensorType mixed[] = {{DType::int32, {2}}, {DType::float64, {}}};
   EXPECT_EQ(input_dtypes(op_named("add"), mixed, weak), (std::vector{DType::float64, DType::float64}));

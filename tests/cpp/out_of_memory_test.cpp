@@ -6,7 +6,7 @@
 #include "core/lazy/deferred.h"
 #include "core/loader/driver_files.h"
 #include "core/loader/find.h"
-#include "core/loader/report.h"
+#include "core/api/load_report.h"
 #include "core/threads/pool.h"
 #include "failing_allocations.h"
 #include "life_fixture.h"
@@ -127,7 +127,13 @@ TEST_P(OutOfMemory, ReadingJsonIsAnErrorAndNotTheEnd) {
     }
     return nullptr;
   });
-  expect_an_error_for_each_allocation("load_report_text", [&] { return text_of(fe_load_report_text, text.c_str()); });
+  const fe_load_report handle(report);
+  for (const char* const format : {"text", "json"})
+    expect_an_error_for_each_allocation("load_report_format",
+                                        [&] { return text_of(fe_load_report_format, &handle, format); });
+  const char* const versions[] = {"a version that is too long to be short", nullptr};
+  expect_an_error_for_each_allocation("load_report_explain",
+                                      [&] { return text_of(fe_load_report_explain, &handle, "cpu", versions); });
 }
 
 TEST_P(OutOfMemory, WritingJsonIsAnErrorAndNotTheEnd) {
@@ -140,7 +146,9 @@ TEST_P(OutOfMemory, WritingJsonIsAnErrorAndNotTheEnd) {
   uint32_t x = 0, sum = 0;
   ASSERT_EQ(fe_graph_input(graph, "x", float32, 1, shape.data(), nullptr, &x), nullptr);
   const std::array<uint32_t, 1> inputs{x};
-  ASSERT_EQ(fe_graph_apply(graph, "sum", inputs.data(), nullptr, 1, R"({"axis": [0]})", nullptr, &sum), nullptr);
+  constexpr int64_t first = 0;
+  const fe_attribute axis = fe_attribute_int64_list("axis", &first, 1);
+  ASSERT_EQ(fe_graph_apply(graph, "sum", inputs.data(), nullptr, 1, &axis, 1, nullptr, &sum, 1), nullptr);
   ASSERT_EQ(fe_graph_output(graph, sum), nullptr);
   fe_compiled* compiled = nullptr;
   ASSERT_EQ(fe_graph_compile(graph, R"({"fuse": true})", &compiled), nullptr);

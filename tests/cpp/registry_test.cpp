@@ -1,4 +1,4 @@
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include <thread>
 

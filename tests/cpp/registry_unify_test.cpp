@@ -1,6 +1,6 @@
 #include "core/environment.h"
 #include "core/log.h"
-#include "modules/loader_fixture.h"
+#include "loader_fixture.h"
 
 #include <algorithm>
 #include <thread>

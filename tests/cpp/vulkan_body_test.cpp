@@ -135,10 +135,10 @@ TEST_F(VulkanBody, AFusedBodyIsItsInstructionsInTheirOrder) {
   // y0 = float16(x0) + x1, y1 = y0 < x1
   const fe_astype_attributes half{sizeof(half), dtype_id("float16")};
   const uint32_t first[] = {0}, second[] = {2, 1};
-  const fe_instruction cast{sizeof(cast), op_id("astype"), dtype_id("float16"), 1, 1, first, &half};
-  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("float16"), 2, 1, second, nullptr};
+  const fe_instruction cast{sizeof(cast), op_id("astype"), dtype_id("float16"), 1, 1, first, &half, 0};
+  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("float16"), 2, 1, second, nullptr, 0};
   const uint32_t third[] = {3, 1};
-  const fe_instruction less{sizeof(less), op_id("less"), dtype_id("bool"), 2, 1, third, nullptr};
+  const fe_instruction less{sizeof(less), op_id("less"), dtype_id("bool"), 2, 1, third, nullptr, 0};
   const fe_instruction* const instructions[] = {&cast, &add, &less};
   const fe_dtype dtypes[] = {dtype_id("int32"), dtype_id("float16")};
   const uint32_t outputs[] = {3, 4};
@@ -157,7 +157,7 @@ TEST_F(VulkanBody, AFusedBodyIsItsInstructionsInTheirOrder) {
 
 TEST_F(VulkanBody, AnEpilogueBeginsWithTheResultOfTheShader) {
   const uint32_t arguments[] = {0, 1};
-  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("bfloat16"), 2, 1, arguments, nullptr};
+  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("bfloat16"), 2, 1, arguments, nullptr, 0};
   const fe_instruction* const instructions[] = {&add};
   const fe_dtype dtypes[] = {dtype_id("bfloat16"), dtype_id("bfloat16")};
   const uint32_t outputs[] = {2};

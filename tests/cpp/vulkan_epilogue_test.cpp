@@ -33,8 +33,8 @@ class VulkanEpilogue : public PlansNodes {
   static std::unique_ptr<Fused> fused(std::string_view dtype, std::string_view then) {
     auto made = std::make_unique<Fused>();
     const fe_dtype id = dtype_id(dtype);
-    made->add = {sizeof(fe_instruction), op_id("add"), id, 2, 1, made->add_inputs, nullptr};
-    made->then = {sizeof(fe_instruction), op_id(then), id, 1, 1, made->then_inputs, nullptr};
+    made->add = {sizeof(fe_instruction), op_id("add"), id, 2, 1, made->add_inputs, nullptr, 0};
+    made->then = {sizeof(fe_instruction), op_id(then), id, 1, 1, made->then_inputs, nullptr, 0};
     made->dtypes[0] = made->dtypes[1] = id;
     made->body = {sizeof(fe_body), 2, 2, 1, made->dtypes, made->instructions, made->outputs};
     return made;

@@ -16,7 +16,8 @@ import numpy as np
 import ferrule as fe
 
 second = ctypes.CDLL(sys.argv[1])
-for function in (second.fe_load_all, second.fe_shutdown, second.fe_error_message, second.fe_string_data):
+for function in (second.fe_load_all, second.fe_load_report_format, second.fe_shutdown, second.fe_error_message,
+                 second.fe_string_data):
     function.restype = ctypes.c_void_p
 
 def check(error):
@@ -24,9 +25,12 @@ def check(error):
         raise SystemExit(ctypes.string_at(second.fe_error_message(ctypes.c_void_p(error))).decode())
 
 def load(folders):
-    report = ctypes.c_void_p()
+    report, string = ctypes.c_void_p(), ctypes.c_void_p()
     check(second.fe_load_all(json.dumps({"dirs": folders}).encode(), ctypes.byref(report)))
-    text = ctypes.string_at(second.fe_string_data(report)).decode()
+    check(second.fe_load_report_format(report, b"json", ctypes.byref(string)))
+    text = ctypes.string_at(second.fe_string_data(string)).decode()
+    second.fe_string_release(string)
+    second.fe_load_report_release(report)
     return {row["name"]: row["state"] for row in json.loads(text)["candidates"] if row["state"] == "loaded"}
 
 def is_right():

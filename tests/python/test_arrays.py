@@ -418,3 +418,11 @@ def test_a_list_of_bools_is_a_mask() -> None:
     x = fe.zeros(3)
     x[[True, False, True]] = 3
     assert np.asarray(x).tolist() == [3, 0, 3]
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 130, 5000])
+def test_any_number_of_arrays_is_joined(count: int) -> None:
+    """Devices are asked to join at most 64 at once."""
+    parts = [np.full((number % 3, 2), number, "float32") for number in range(count)]
+    same(fe.concat([fe.asarray(part) for part in parts]), np.concatenate(parts))
+    same(fe.concat([fe.asarray(part.T) for part in parts], axis=-1), np.concatenate(parts).T)

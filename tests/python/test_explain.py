@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ferrule import _ferrule
 
 Run = Callable[..., Any]
 Put = Callable[..., Path]
@@ -80,5 +78,3 @@ def test_what_is_no_name_is_refused() -> None:
 
     with pytest.raises(fe.InvalidArgumentError, match="takes the name of a backend"):
         fe.explain("")
-    with pytest.raises(fe.InvalidArgumentError, match="a load report is damaged"):
-        _ferrule.report_explain(json.dumps({}), "cpu")

@@ -139,16 +139,25 @@ def test_a_wrong_argument_is_no_want_of_memory(call: Callable[[], Any]) -> None:
     assert fe.arange(np.float32(2.5)).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_ops_take_a_mark_for_each_input_or_none() -> None:
+def test_ops_take_arrays_and_numbers_and_a_mark_for_each_input_or_none() -> None:
     from ferrule import _ferrule
 
     graph = _ferrule.Graph(fe.device("cpu")._handle)
     graph.input("a", "float32", (2,), None)
-    for apply in (
-        lambda: graph.apply("concat", [0] * 60, [True], {"axis": 0}, None),
-        lambda: _ferrule.apply("concat", [floats()._handle] * 60, [True], {"axis": 0}),  # type: ignore[list-item]
-    ):
-        with pytest.raises(fe.InvalidArgumentError, match="1 marks for 60 inputs"):
-            apply()
+    with pytest.raises(fe.InvalidArgumentError, match="1 marks for 60 inputs"):
+        graph.apply("concat", [0] * 60, [True], {"axis": 0}, None)
+    with pytest.raises(fe.InvalidArgumentError, match="one of the arrays is None"):
+        _ferrule.apply("add", [floats()._handle, None], {})
+    with pytest.raises(fe.InvalidArgumentError, match="add: it needs an array"):
+        _ferrule.apply("add", [1, 2.5], {})
+    for wrong in ("x", object(), floats()):
+        with pytest.raises(TypeError, match="neither an array nor a number"):
+            _ferrule.apply("add", [floats()._handle, wrong], {})
+    with pytest.raises(fe.NumberOverflowError, match="does not fit into float64"):
+        _ferrule.apply("add", [floats()._handle, 10**400], {})
+    with pytest.raises(fe.NumberOverflowError, match="add: an int of about 1e\\+30 does not fit into int8"):
+        _ferrule.apply("add", [fe.ones(3, dtype="int8")._handle, 10**30], {})
+    with pytest.raises(TypeError):
+        _ferrule.number_dtype("add", "x", [])
     with pytest.raises(TypeError):
         _ferrule.Calls(1).add(1, [], [], None, None, None)  # type: ignore[arg-type]

@@ -273,3 +273,13 @@ def test_nothing_happens_at_exit(run_python: Run) -> None:
         "cycle = [y, w]; cycle.append(cycle)"
     )
     assert done.stderr == ""
+
+
+def test_a_report_is_pickled_with_what_it_says(run_python: Run) -> None:
+    run_python("""
+import pickle, ferrule as fe
+report = fe.load_all()
+again = pickle.loads(pickle.dumps(report))
+assert (str(again), again.to_json()) == (str(report), report.to_json())
+assert [candidate.path for candidate in again] == [candidate.path for candidate in report]
+""")

@@ -307,3 +307,13 @@ def test_strange_bools_in_a_mapped_file_are_true() -> None:
 
 def test_a_strange_bool_through_dlpack_is_true() -> None:
     assert fe.sum(fe.from_dlpack(strange_bools(frozen=False))).item() == 3
+
+
+def test_a_refused_call_computes_nothing() -> None:
+    """Memory that its owner may write is read when a call is recorded, also by the cast in front of it."""
+    lent = fe.asarray(np.ones(3, "int8"))
+    before = fe.stats()["executions"]
+    for refused in (lambda: lent + fe.ones((2, 4)), lambda: fe.concat([lent, fe.ones((2, 4))])):
+        with pytest.raises(fe.InvalidArgumentError):
+            refused()
+    assert fe.stats()["executions"] == before

@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "softmax of two axes": (
         lambda: FE.softmax(X, axis=(0, 1)),
         ValueError,
-        "softmax: axis must be one integer, not [0,1]",
+        "softmax: axis must be one integer, not [0, 1]",
     ),
     "int of 65 bits": (lambda: fe.asarray(2**64), OverflowError, f"{2**64} does not fit into int64 or uint64"),
     "list of an int of 65 bits": (lambda: fe.asarray([[1], [-(2**63) - 1]]), OverflowError, "does not fit into int64"),
@@ -151,10 +151,10 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
         (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
-        (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds integers, not None"),  # type: ignore[arg-type]
+        (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds numbers, not None"),  # type: ignore[arg-type]
         (lambda: fe.graph(fe.exp, cache_size=-1), "graph: cache_size is a number of graphs, not -1"),
         (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list"),  # type: ignore[arg-type]
-        (lambda: fe.argmax(fe.ones(2), keepdims="a"), 'argmax: keepdims must be True or False, not "a"'),  # type: ignore[arg-type]
+        (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of range for axis 0 with 3 elements"),
         (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
         (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from typing import Any
 import ferrule as fe
 import pytest
 from ferrule._report_html import LOOKS, STEPS
+from ferrule.loading import _Formatted
 
 EVIL = "<script>alert(1)</script>&\x1b[31m\u202e"
 VOID = {"br", "meta"}
@@ -41,7 +42,8 @@ def report(*rows: dict[str, Any], **more: Any) -> str:
     root = {"path": "/modules", "origin": "FERRULE_BACKEND_DIR", "candidates": len(rows), "problem": ""}
     times = dict.fromkeys(STEPS, 1.0)
     data = {"roots": [root], "candidates": rows, "remaining": [], "times": times, "milliseconds": 6.5, "policy": {}}
-    return fe.LoadReport(json.dumps({**data, **more}))._repr_html_()
+    text = json.dumps({**data, **more})
+    return fe.LoadReport(_Formatted({"json": text}))._repr_html_()
 
 
 class Reader(HTMLParser):

@@ -37,7 +37,7 @@ def file_of(described: Any, arrays: dict[str, Any]) -> bytes:
 
 
 def steps(*some: Any, **others: Any) -> bytes:
-    return file_of({"format": 3, "device": "cpu:0", "steps": list(some), **others}, {})
+    return file_of({"format": 4, "device": "cpu:0", "steps": list(some), **others}, {})
 
 
 INPUT = ["input", 0, "a", "float32", [2], None]
@@ -54,12 +54,20 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "an unknown dtype": (lambda: steps(["input", 0, "a", "floatx", [2], None]), "step 0: input has a wrong .* 'dtype'"),
     "a NUL in a name": (lambda: steps(["input", 0, "a\0b", "float32", [2], None]), "step 0: .* NUL"),
     "attributes that are a list": (
-        lambda: steps(INPUT, ["apply", 1, "sum", [0], [False], "[1]", None]),
-        "step 1: its attributes are no object",
+        lambda: steps(INPUT, ["apply", [1], "sum", [0], [False], [1], None]),
+        "step 1: apply has a wrong field 'attributes'",
     ),
     "fewer marks than inputs": (
-        lambda: steps(INPUT, ["apply", 1, "concat", [0] * 60, [True], '{"axis":0}', None]),
+        lambda: steps(INPUT, ["apply", [1], "concat", [0] * 60, [True], {"axis": 0}, None]),
         "step 1: it has 1 marks for 60 inputs",
+    ),
+    "more values than outputs": (
+        lambda: steps(INPUT, ["apply", [1, 2], "abs", [0], [False], {}, None]),
+        "step 1: it has 2 values for the 1 outputs of abs",
+    ),
+    "an attribute of objects": (
+        lambda: steps(INPUT, ["apply", [1], "sum", [0], [False], {"axis": [{}]}, None]),
+        "step 1: its attribute 'axis' is a list, and no list of numbers",
     ),
     "a number that is none": (lambda: steps(numbers=[[["operand", [-3]], 1]]), "number 0: operand has parts"),
     "an operation of later numbers": (lambda: steps(numbers=[[["add", [0, 1]], 1]]), "number 0: add has parts"),
@@ -84,7 +92,7 @@ def test_a_damaged_file_is_an_error_that_says_where(name: str) -> None:
 STRANGE = [
     None, True, False, -1, 0, 1, 5, 2**31, 2**63, -(2**63) - 1, 10**400, 1.5, float("nan"), float("inf"),
     "", "a\0b", "\ud800", "float32", "float16", "bool", "cpu:0", "no device",
-    "{}", "[1]", '{"axis": 0}', '{"axis": ["x"]}', '{"axis": 1e400}', "[" * 5000,
+    {"axis": 0}, {"axis": ["x"]}, {"axis": 1e400}, {"axis": [1.5]}, {"dtype": "int8"}, {"dtype": 5}, "[" * 5000,
     [], [0], [[]], [-1], [2**62, 2**62], [1] * 70, {}, {"a": 1},
 ]  # fmt: skip
 

@@ -119,14 +119,14 @@ class Skew(unittest.TestCase):
             assert {node["device"] for node in computed["placement"]["nodes"]} == {"skewed:0"}, computed
 
 
-PLAIN = (("skewed", "sqrt", "{}"), ("skewed", "negative", "{}"))
+PLAIN = (("skewed", "sqrt", ""), ("skewed", "negative", ""))
 ROOTS, NEGATIVES = [1, 2, 3], [-1, -4, -9]
 
 
 class TwoMinors(Skew):
     def test_a_core_takes_all_that_a_module_of_its_own_minor_has(self) -> None:
         self.put("skewed", NEW)
-        young = (("skewed", "sqrt", '{"scale": 2}'), ("skewed", "negative", '{"bias": 5}'))
+        young = (("skewed", "sqrt", "scale=2"), ("skewed", "negative", "bias=5"))
         answer = self.run_core(NEW, *PLAIN, *young)
         self.check_facts(answer, '"nick"', "core_minor is 1", "0.1, young")
         self.check_values(answer, ROOTS, NEGATIVES, [2, 4, 6], [4, 1, -4])
@@ -153,12 +153,12 @@ class TwoMinors(Skew):
 class ARevisionThatTheModuleDoesNotKnow(Skew):
     def test_is_decomposed_into_what_it_knows(self) -> None:
         self.put("skewed", OLD)
-        self.check_values(self.run_core(NEW, ("skewed", "negative", '{"bias": 5}')), [4, 1, -4])
+        self.check_values(self.run_core(NEW, ("skewed", "negative", "bias=5")), [4, 1, -4])
 
     def test_is_computed_by_a_device_that_knows_it(self) -> None:
         self.put("skewed", OLD)
         self.put("other", NEW)
-        [computed] = self.run_core(NEW, ("skewed", "sqrt", '{"scale": 2}'))["computed"]
+        [computed] = self.run_core(NEW, ("skewed", "sqrt", "scale=2"))["computed"]
         assert computed.get("values") == [2, 4, 6], computed
         [node] = [node for node in computed["placement"]["nodes"] if node["op"] == "sqrt"]
         assert node["device"] == "other:0"
@@ -166,13 +166,13 @@ class ARevisionThatTheModuleDoesNotKnow(Skew):
 
     def test_is_a_sentence_when_nobody_knows_it(self) -> None:
         self.put("skewed", OLD)
-        [computed] = self.run_core(NEW, ("skewed", "sqrt", '{"scale": 2}'))["computed"]
+        [computed] = self.run_core(NEW, ("skewed", "sqrt", "scale=2"))["computed"]
         assert computed.get("code") == 2, computed  # FE_UNSUPPORTED
         assert "revision 2 is younger than this module, which knows up to 1" in computed["error"]
 
     def test_does_not_matter_as_long_as_the_attribute_has_its_default(self) -> None:
         self.put("skewed", OLD)
-        self.check_values(self.run_core(NEW, ("skewed", "sqrt", '{"scale": 1}')), ROOTS)
+        self.check_values(self.run_core(NEW, ("skewed", "sqrt", "scale=1")), ROOTS)
 
 
 class WhatSomebodyGotWrong(Skew):

@@ -97,3 +97,34 @@ print(fe.take(x, np.array([2], "u8")).tolist(), (fe.asarray(np.array([5], "u8"),
     error, after = run(program).splitlines()
     assert "is out of bounds for axis 0 with size 3" in error
     assert after == "[3] [True]"
+
+
+def test_a_donated_array_is_written_in_place(run: Run) -> None:
+    program = """
+step = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i, 0)), donate=0)
+row = fe.asarray(np.ones((1, 1024), np.float32), device="vulkan")
+x = fe.zeros((1024, 1024), device="vulkan") * 1
+x = step(x, row, 0)
+live = lambda: fe.memory_stats("vulkan").live
+before, given = live(), x
+for i in range(1, 30):
+    x = step(x, row, i)
+assert live() - before < 1_000_000, (live(), before)
+assert np.asarray(x).sum(axis=1).tolist() == [1024] * 30 + [0] * 994
+try:
+    np.asarray(given)
+except fe.InvalidArgumentError as error:
+    print("donated to" in str(error), step.cache_info().misses)
+try:
+    step(x, row, 1024)
+except fe.InvalidArgumentError:
+    print("an index out of bounds")
+y = fe.zeros((512, 1024), device="vulkan") * 1
+fe.eval(y)
+peak = fe.memory_stats("vulkan").peak
+for i in range(20):
+    y[i] = row[0]
+    fe.eval(y)
+print(fe.memory_stats("vulkan").peak == peak, float(y.sum()))
+"""
+    assert run(program).splitlines() == ["True 1", "an index out of bounds", "True 20480.0"]

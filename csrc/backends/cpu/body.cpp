@@ -17,12 +17,14 @@ std::string name_of(DType dtype) {
 
 }  // namespace
 
-const Block* find_block(std::string_view op, std::span<const DType> in, DType out) {
+const Block* find_block(std::string_view op, std::span<const DType> in, DType out, uint32_t output) {
   const Kernel* kernel = find_elementwise(op);
   if (kernel == nullptr) return nullptr;
   for (uint32_t i = 0; i < kernel->block_count; ++i) {
     const Block& block = kernel->blocks[i];
-    if (block.out == out && block.in_count == in.size() && std::equal(in.begin(), in.end(), block.in)) return &block;
+    if (block.out == out && block.output == output && block.in_count == in.size() &&
+        std::equal(in.begin(), in.end(), block.in))
+      return &block;
   }
   return nullptr;
 }
@@ -40,13 +42,14 @@ uint32_t Body::cast(uint32_t value, DType dtype) {
   return known->second;
 }
 
-uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes) {
+uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes,
+                     uint32_t output) {
   std::array<DType, 3> given{};
   if (in.size() > given.size()) throw sdk::Error(FE_UNSUPPORTED, std::string(op) + ": more than three inputs");
   for (size_t i = 0; i < in.size(); ++i) given[i] = dtypes_[in[i]];
   const std::span<const DType> signature(given.data(), in.size());
   if (op == "astype" && given[0] == dtype) return in[0];
-  const Block* block = find_block(op, signature, dtype);
+  const Block* block = find_block(op, signature, dtype, output);
   if (block == nullptr) {
     // Narrow floats are computed in float32 and rounded to the dtype that was declared.
     std::array<DType, 3> wide = given;
@@ -57,7 +60,7 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
         any = true;
       }
     const DType result = is_narrow(dtype) ? DType::f32 : dtype;
-    if (any || is_narrow(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result);
+    if (any || is_narrow(dtype)) block = find_block(op, std::span<const DType>(wide.data(), in.size()), result, output);
     if (block == nullptr) {
       std::string message = "no kernel for " + std::string(op) + "(";
       for (size_t i = 0; i < in.size(); ++i) message += (i ? ", " : "") + name_of(given[i]);
@@ -65,7 +68,7 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
     }
     std::array<uint32_t, 3> widened{};
     for (size_t i = 0; i < in.size(); ++i) widened[i] = cast(in[i], wide[i]);
-    return cast(apply(op, std::span<const uint32_t>(widened.data(), in.size()), result, attributes), dtype);
+    return cast(apply(op, std::span<const uint32_t>(widened.data(), in.size()), result, attributes, output), dtype);
   }
   Step step{block->run,
             block->refusal,

@@ -19,8 +19,8 @@ namespace ferrule::cpu {
 // so little.
 inline constexpr int64_t little_scratch = 12 << 10;
 
-// The block function for an op, or null.
-const Block* find_block(std::string_view op, std::span<const DType> in, DType out);
+// The block function for an output of an op, or null.
+const Block* find_block(std::string_view op, std::span<const DType> in, DType out, uint32_t output = 0);
 
 class Body {
  public:
@@ -36,7 +36,8 @@ class Body {
   // Builds code value by value; `input` and `apply` return the number of the value. Inputs come first.
   uint32_t input(DType dtype);
   // Throws FE_UNSUPPORTED when there is no such block function, neither for these dtypes nor, for halves, in float32.
-  uint32_t apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes);
+  uint32_t apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes,
+                 uint32_t output = 0);
   void output(uint32_t value) { outputs_.push_back(value); }
 
   // Fixes the iteration shape and the inputs' strides over it, and assigns buffers. With `own`, input 0 is the result

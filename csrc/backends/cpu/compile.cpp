@@ -81,8 +81,8 @@ void translate(const fe_body& from, DType first, Attributes& attributes, Body& t
     std::vector<uint32_t> in;
     for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values.at(instruction.inputs[k]));
     const std::string_view op = sdk::host->op_name(instruction.op);
-    values.push_back(
-        to.apply(op, in, dtype_from(instruction.dtype), keep_block_attributes(attributes, op, instruction.attributes)));
+    values.push_back(to.apply(op, in, dtype_from(instruction.dtype),
+                              keep_block_attributes(attributes, op, instruction.attributes), instruction.output));
   }
   for (uint32_t i = 0; i < from.output_count; ++i) to.output(values.at(from.outputs[i]));
 }
@@ -107,8 +107,9 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
     in.reserve(inputs.size());
     for (const Operand& operand : inputs) in.push_back(step->body.input(operand.dtype));
     const std::string_view op = sdk::host->op_name(node.op);
-    step->body.output(
-        step->body.apply(op, in, output.dtype, keep_block_attributes(step->attributes, op, node.attributes)));
+    const void* const attributes = keep_block_attributes(step->attributes, op, node.attributes);
+    for (uint32_t i = 0; i < node.output_count; ++i)
+      step->body.output(step->body.apply(op, in, operand_of(view, node.outputs[i]).dtype, attributes, i));
   }
   step->body.finish(shape_of(output), inputs, false);
   step->local = local_memory(step->body.local_scratch());
@@ -385,14 +386,22 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
   return choice;
 }
 
+bool is_elementwise(const fe_node& node, std::string_view op) {
+  return node.body == nullptr && find_elementwise(op) != nullptr;
+}
+// Elements of a block are not computed one by one.
+bool casts_blocks(const fe_graph_view& view, const fe_node& node) {
+  const auto is_of_blocks = [&view](uint32_t value) { return is_block(dtype_from(view.values[value]->dtype)); };
+  return is_of_blocks(node.outputs[0]) || (node.input_count > 0 && is_of_blocks(node.inputs[0]));
+}
+
 Choice choose_of_any_revision(const fe_graph_view& view, const fe_node& node) {
   const char* name = sdk::host->op_name(node.op);
   const std::string_view op = name ? name : "";
   Choice refused;
   refused.support.supported = false;
   try {
-    if (op == "fused" || (node.body == nullptr && node.output_count == 1 && find_elementwise(op) != nullptr))
-      return choose_body(view, node);
+    if (op == "fused" || (is_elementwise(node, op) && !casts_blocks(view, node))) return choose_body(view, node);
     return choose_kernel(view, node, op);
   } catch (const sdk::Error& error) {
     if (error.code() != FE_UNSUPPORTED) throw;

@@ -28,11 +28,16 @@ enum class DType : uint8_t {
   f64,
   c64,
   c128,
+  q8_0,  // here begin the block dtypes
+  q4_0,
+  q4_k,
+  q6_k,
   count
 };
 
 // A set of dtypes, as bits; `one_of(f32) | one_of(f64)`.
-using DTypes = uint32_t;
+using DTypes = uint64_t;
+constexpr DTypes plain_dtypes = (DTypes{1} << static_cast<unsigned>(DType::q8_0)) - 1;
 
 // One argument of a kernel: strides are in elements. `data` is null while a kernel is only being chosen.
 struct Operand {
@@ -41,7 +46,7 @@ struct Operand {
   int64_t strides[FE_MAX_RANK];
   int32_t rank;
   DType dtype;
-  uint8_t item_size;
+  uint8_t item_size;  // of a block dtype: bytes of a block
   bool
       prepared;  // data is in the layout that the kernel's `prepare` wrote; shape and strides are those of the original
 };
@@ -89,12 +94,13 @@ using BlockFunction = void (*)(const void* const* in, void* out, size_t count, c
 // Why `count` elements of these inputs have no result, as a sentence of static storage; null if they have one.
 using BlockRefusal = const char* (*)(const void* const* in, size_t count);
 
-// An elementwise op for one combination of dtypes.
+// An elementwise op, or one output of it, for one combination of dtypes.
 struct Block {
   BlockFunction run;
   DType in[3];
   uint8_t in_count;
   DType out;
+  uint8_t output = 0;              // which one
   BlockRefusal refusal = nullptr;  // asked before `run`; null: every input has a result
 };
 
@@ -103,7 +109,7 @@ struct Kernel {
   const char* op = nullptr;  // the op that it computes; null: its name is the op's
   uint32_t revision = 1;     // of the op
   // What it takes. `dtypes` is about input 0, `accepts` about everything else.
-  DTypes dtypes = ~DTypes{0};
+  DTypes dtypes = plain_dtypes;
   fe_layout layouts[4] = {};  // that it reads of inputs 0 to 3; of any other input it reads any
   bool takes_epilogue = false;
   bool (*accepts)(const Call& call) = nullptr;

@@ -9,9 +9,11 @@ namespace {
 
 constexpr size_t dtype_count = static_cast<size_t>(DType::count);
 constexpr std::array<const char*, dtype_count> names = {
-    "bool",    "int8",     "int16",         "int32",       "int64",   "uint8",   "uint16",    "uint32",    "uint64",
-    "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32", "float64", "complex64", "complex128"};
-constexpr std::array<uint8_t, dtype_count> sizes = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 1, 1, 4, 8, 8, 16};
+    "bool",    "int8",      "int16",      "int32",    "int64",         "uint8",       "uint16",
+    "uint32",  "uint64",    "float16",    "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32",
+    "float64", "complex64", "complex128", "q8_0",     "q4_0",          "q4_K",        "q6_K"};
+constexpr std::array<uint8_t, dtype_count> sizes = {1, 1, 2, 4, 8, 1,  2,  4,  8,   2,  2,
+                                                    1, 1, 4, 8, 8, 16, 34, 18, 144, 210};
 
 // Ids hold for the life of the process, so asking once is enough.
 const std::array<fe_dtype, dtype_count>& ids() {

@@ -15,6 +15,8 @@ inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType:
 // Elementwise ops compute it in float32.
 inline bool is_narrow(DType dtype) { return is_half(dtype) || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 
+inline bool is_block(DType dtype) { return dtype >= DType::q8_0 && dtype < DType::count; }
+
 // Where an operand's first element will be.
 struct Address {
   uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch

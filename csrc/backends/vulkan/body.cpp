@@ -1,5 +1,6 @@
 #include "body.h"
 
+#include <ferrule/cpp/check_op.hpp>
 #include <ferrule/ops.h>
 
 #include <optional>
@@ -83,13 +84,16 @@ class Writer {
     return format.is_narrow() ? narrow("as", value, format) : value;
   }
 
-  Value apply(std::string_view op, std::span<const Value> in, fe_dtype dtype, const void* attributes) {
+  Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
+    const std::string_view op = sdk::host->op_name(id);
     if (op == "copy") return in[0];
     const Format& format = *note(format_of(dtype));
     if (op == "astype") return cast(in[0], format);
     std::string function(op);
     if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
       function += "_tanh";
+    if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
+      function = joined({function, info->results[output].name});
     const Format& computed = *in.back().format;
     function = joined({function, computed.computed_in});
     if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not there");
@@ -192,7 +196,7 @@ void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> valu
     const fe_instruction& instruction = *body.instructions[i];
     std::vector<Value> in;
     for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
-    values.push_back(writer.apply(sdk::host->op_name(instruction.op), in, instruction.dtype, instruction.attributes));
+    values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
   }
   for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
 }
@@ -210,7 +214,8 @@ Body body_of(const PlannedNode& node) {
     write_body(node, writer, std::move(in));
   } else {
     const void* const attributes = node.view().nodes[node.index()]->attributes;
-    writer.store(0, writer.apply(node.op(), in, node.output(0).dtype(), attributes));
+    for (uint32_t i = 0; i < node.output_count(); ++i)
+      writer.store(i, writer.apply(node.id(), in, node.output(i).dtype(), attributes, i));
   }
   return writer.take();
 }

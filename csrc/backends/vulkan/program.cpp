@@ -10,7 +10,7 @@ namespace {
 
 // As kernels/common.glsl has it.
 struct Fault {
-  enum : uint32_t { none, index, power } kind;
+  enum : uint32_t { none, index, power, length } kind;
   uint32_t what;
   int64_t found, limit, axis;
 };
@@ -21,6 +21,9 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
     return std::string("pow: ") + (dtype != nullptr ? dtype : "an integer") +
            " to a negative integer power has no integer result";
   }
+  if (fault.kind == Fault::length)
+    return names.at(fault.what) + ": kv_length " + std::to_string(fault.found) + " is not between 0 and " +
+           std::to_string(fault.limit);
   return names.at(fault.what) + ": index " + std::to_string(fault.found) + " is out of bounds for axis " +
          std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
 }

@@ -1,6 +1,6 @@
 // Arrays.
 #include "core/api/handles.h"
-#include "core/api/json_arguments.h"
+#include "core/api/attributes.h"
 #include "core/lazy/deferred.h"
 #include "core/lazy/from_host.h"
 #include "ops/table.h"
@@ -13,14 +13,53 @@ namespace {
 
 void give_array(const char* function, fe_array** out, ArrayPointer array) { give(function, out, std::move(array)); }
 
-std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays, size_t count) {
+// All of them, or none where there is no memory for one.
+void give_arrays(const std::vector<ArrayPointer>& arrays, fe_array** out) {
+  std::vector<std::unique_ptr<fe_array>> handles;
+  handles.reserve(arrays.size());
+  for (const ArrayPointer& array : arrays) handles.push_back(std::make_unique<fe_array>(array));
+  for (std::size_t i = 0; i < handles.size(); ++i) out[i] = handles[i].release();
+}
+
+// Null where there is a number.
+std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays, size_t count,
+                                   const std::vector<ops::OperandNumber>& numbers = {}) {
   if (count > 0) given(arrays, function, "arrays");
   std::vector<ArrayPointer> list;
-  for (size_t i = 0; i < count; ++i) list.push_back(given(arrays[i], function, "an array").array);
+  list.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_number = !numbers.empty() && numbers[i].number;
+    list.push_back(is_number ? nullptr : array_of(arrays[i], function, "an array"));
+  }
   return list;
 }
 
 }  // namespace
+
+std::string fe_array::donated_to() const {
+  const std::scoped_lock lock(mutex_);
+  return donated_to_;
+}
+
+void fe_array::donate(const char* to, const char* how) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (is_donated()) return;
+  try {
+    donated_to_ = std::string(to) + how;
+  } catch (const std::bad_alloc&) {
+    donated_to_ = "a call";  // without memory of its own
+  }
+  is_donated_.store(true, std::memory_order_release);
+}
+
+namespace ferrule {
+const ArrayPointer& array_of(const fe_array* handle, const char* function, const char* what) {
+  const fe_array& of = given(handle, function, what);
+  if (of.is_donated())
+    fail_argument("{}: {} was donated to {}", function, to_string(of.array->type()), of.donated_to());
+  return of.array;
+}
+}  // namespace ferrule
 
 extern "C" {
 
@@ -61,7 +100,7 @@ fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t siz
 fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, int32_t rank, const int64_t* shape,
                        fe_array** out) {
   return guarded([&] {
-    const ArrayPointer& from = given(array, "array_cut", "array").array;
+    const ArrayPointer& from = array_of(array, "array_cut", "array");
     given(out, "array_cut", "out");
     const TensorType type{dtype_from("array_cut", dtype), shape_from("array_cut", rank, shape)};
     const auto limit = [&, needed = static_cast<uint64_t>(byte_count(type))](uint64_t most, const std::string& whose) {
@@ -99,7 +138,7 @@ void fe_array_release(fe_array* array) {
 fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
   return guarded([&] {
     const Array& of = *given(array, "array_info", "array").array;
-    if (of.state() != Array::State::computed)
+    if (of.state() != Array::State::computed || of.is_given_away())
       return give_info("array_info", out, info_of(of.type(), contiguous_strides(of.type().shape)));
     const TypedView bytes = of.view();
     fe_array_info info = info_of(bytes.type, bytes.view.strides);
@@ -117,20 +156,36 @@ fe_error* fe_array_device(const fe_array* array, fe_device** out) {
 }
 
 fe_error* fe_array_placement(const fe_array* array, fe_string** out) {
-  return guarded(
-      [&] { give_text("array_placement", out, given(array, "array_placement", "array").array->placement()); });
+  return guarded([&] {
+    const std::string to = given(array, "array_placement", "array").donated_to();
+    give_text("array_placement", out, to.empty() ? array->array->placement() : "donated to " + to);
+  });
 }
 
-fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const uint8_t* weak, size_t count,
-                         const char* attributes_json, fe_array** out) {
+fe_error* fe_number_dtype(const char* op, const fe_number* number, const fe_dtype* others, size_t count,
+                          fe_dtype* out) {
+  return guarded([&] {
+    const char* const name = &given(op, "number_dtype", "op");
+    const std::optional<ops::Number> of = number_of(name, given(number, "number_dtype", "number"));
+    if (!of) fail_argument("number_dtype: number is none");
+    if (count > 0) given(others, "number_dtype", "others");
+    std::vector<DType> dtypes;
+    dtypes.reserve(count);
+    for (size_t i = 0; i < count; ++i) dtypes.push_back(dtype_from("number_dtype", others[i]));
+    given(out, "number_dtype", "out") = static_cast<fe_dtype>(ops::dtype_of_number(name, *of, dtypes));
+  });
+}
+
+fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const fe_number* numbers, size_t count,
+                         const fe_attribute* attributes, size_t attribute_count, fe_array** outputs,
+                         size_t output_count) {
   return guarded([&] {
     const ops::Row& row = ops::op_named(&given(op, "array_apply", "op"));
-    bool flags[64] = {};
-    if (weak && count > 64) fail_argument("{}: {} inputs, some of them numbers; at most 64", row.name, count);
-    for (size_t i = 0; weak && i < count; ++i) flags[i] = weak[i] != 0;
-    give_array("array_apply", out,
-               Array::record(row, pointers(row.name, inputs, count), {flags, weak ? count : 0},
-                             parse_attributes(row, attributes_json)));
+    check_outputs(row, outputs, output_count);
+    const std::vector<ops::OperandNumber> marks = numbers_of(row, numbers, count);
+    const std::vector<ArrayPointer> recorded = Array::record_call(row, pointers(row.name, inputs, count, marks), marks,
+                                                                  attributes_of(row, attributes, attribute_count));
+    give_arrays(recorded, outputs);
   });
 }
 
@@ -149,29 +204,32 @@ fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out)
   return guarded([&] {
     given(array, "to_device", "array");
     given(out, "to_device", "out");
-    ArrayPointer there = to_device(array->array, given(device, "to_device", "device").device);
-    const uint64_t most_cut = there == array->array ? array->max_view_bytes : UINT64_MAX;
+    const ArrayPointer& here = array_of(array, "to_device", "array");
+    ArrayPointer there = to_device(here, given(device, "to_device", "device").device);
+    const uint64_t most_cut = there == here ? array->max_view_bytes : UINT64_MAX;
     *out = new fe_array(std::move(there), most_cut);
   });
 }
 
 fe_error* fe_array_snapshot(fe_array* array, fe_array** out) {
   return guarded([&] {
-    const ArrayPointer& of = given(array, "array_snapshot", "array").array;
+    const ArrayPointer& of = array_of(array, "array_snapshot", "array");
     give_array("array_snapshot", out, snapshot(of));
   });
 }
 
 fe_error* fe_eval(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
-  return guarded([&] { evaluate(pointers("eval", arrays, count), {cancel, argument}); });
+  return guarded([&] { evaluate(pointers("eval", arrays, count), {.cancel = {cancel, argument}}); });
 }
 
 fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
   return guarded([&] {
-    const Array& of = *given(array, "host_pointer", "array").array;
+    const ArrayPointer& pointer = array_of(array, "host_pointer", "array");
+    Array& of = *pointer;
     given(out, "host_pointer", "out") = nullptr;
     if (of.state() != Array::State::computed)
       fail_argument("host_pointer: {} is not computed yet", to_string(of.type()));
+    of.is_looked_at = true;
     const View view = of.view().view;
     if (!view.storage) return;
     view.storage->device()->open();  // throws when it is lost, or another process's
@@ -185,7 +243,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
 
 fe_error* fe_array_read(fe_array* array, void* to, uint64_t size) {
   return guarded([&] {
-    const ArrayPointer& from = given(array, "array_read", "array").array;
+    const ArrayPointer& from = array_of(array, "array_read", "array");
     if (size > 0) given(static_cast<std::byte*>(to), "array_read", "to");
     const ArrayPointer list[] = {from};
     evaluate(list);

@@ -1,6 +1,6 @@
 // Backends and devices.
 #include "core/api/handles.h"
-#include "core/api/json_arguments.h"
+#include "core/json_object.h"
 #include "core/environment.h"
 #include "core/executor/executable.h"
 #include "core/memory/allocator.h"

@@ -1,9 +1,11 @@
 // Graphs.
 #include "core/api/handles.h"
-#include "core/api/json_arguments.h"
+#include "core/api/attributes.h"
+#include "core/json_object.h"
 #include "ops/table.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace ferrule;
 
@@ -19,6 +21,53 @@ Fallback fallback_from(const std::string& word) {
 void check_value(const char* function, const Graph& graph, uint32_t value) {
   if (value >= graph.values.size()) fail_argument("{}: the graph has no value %{}", function, value);
 }
+
+// Those that the caller's headers do not know are not asked for.
+fe_compute_options read_options(const fe_compute_options* options) {
+  fe_compute_options read{};
+  if (!options) return read;
+  if (options->struct_size < sizeof options->struct_size)
+    fail_argument("compute: the options have a struct_size of {}", options->struct_size);
+  std::memcpy(&read, options, std::min(options->struct_size, sizeof read));
+  return read;
+}
+
+// The inputs that a call gives away. Their handles say so when it is done; of one that failed those that it may have
+// written to.
+class Donation : public Donor {
+ public:
+  Donation(std::span<fe_array* const> inputs, const fe_compute_options& options) : inputs_(inputs), options_(options) {}
+  Donation(const Donation&) = delete;
+  Donation& operator=(const Donation&) = delete;
+  std::shared_ptr<Storage> take(std::size_t input, long holders) override {
+    if (options_.donated[input] == 0 || inputs_[input]->array->handles > 1) return nullptr;
+    taken_.reserve(taken_.size() + 1);
+    std::shared_ptr<Storage> memory = inputs_[input]->array->give_away(1, holders);
+    if (memory) taken_.emplace_back(input, memory);
+    return memory;
+  }
+
+  void failed(bool has_written) noexcept override {
+    for (const auto& [number, memory] : taken_) {
+      if (has_written)
+        inputs_[number]->donate(name(), ", which failed while it wrote there");
+      else
+        inputs_[number]->array->give_back(memory);
+    }
+  }
+
+  void finish() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (options_.donated && options_.donated[i] != 0) inputs_[i]->donate(name(), "");
+  }
+
+ private:
+  std::span<fe_array* const> inputs_;
+  const fe_compute_options& options_;
+  const char* name() const { return options_.donated_to ? options_.donated_to : "a call"; }
+
+  std::vector<std::pair<std::size_t, std::shared_ptr<Storage>>> taken_;
+};
 
 }  // namespace
 
@@ -49,11 +98,10 @@ fe_error* fe_graph_input(fe_graph* graph, const char* name, fe_dtype dtype, int3
 fe_error* fe_graph_constant(fe_graph* graph, const char* name, fe_array* array, uint32_t* value) {
   return guarded([&] {
     given(graph, "graph_constant", "graph");
-    given(array, "graph_constant", "array");
     given(value, "graph_constant", "value");
-    const ArrayPointer list[] = {array->array};
-    evaluate(list);
-    const ArrayPointer constant = snapshot(array->array);
+    const ArrayPointer& given_array = array_of(array, "graph_constant", "array");
+    evaluate({&given_array, 1});
+    const ArrayPointer constant = snapshot(given_array);
     const TypedView bytes = constant->view();
     const std::string placement = constant->placement();  // takes a lock that must not be taken inside of record()
     *value = graph->record(
@@ -70,22 +118,22 @@ fe_error* fe_graph_scalar(fe_graph* graph, fe_dtype dtype, fe_scalar value, uint
   });
 }
 
-fe_error* fe_graph_apply(fe_graph* graph, const char* op, const uint32_t* inputs, const uint8_t* weak, size_t count,
-                         const char* attributes_json, fe_device* device, uint32_t* value) {
+fe_error* fe_graph_apply(fe_graph* graph, const char* op, const uint32_t* inputs, const fe_number* numbers,
+                         size_t count, const fe_attribute* attributes, size_t attribute_count, fe_device* device,
+                         uint32_t* outputs, size_t output_count) {
   return guarded([&] {
     given(graph, "graph_apply", "graph");
-    given(value, "graph_apply", "value");
     const ops::Row& row = ops::op_named(&given(op, "graph_apply", "op"));
+    check_outputs(row, outputs, output_count);
     if (count > 0) given(inputs, row.name, "inputs");
-    bool flags[64] = {};
-    if (weak && count > 64) fail_argument("{}: {} inputs, some of them numbers; at most 64", row.name, count);
-    for (size_t i = 0; weak && i < count; ++i) flags[i] = weak[i] != 0;
-    const std::vector<ops::NamedAttribute> attributes = parse_attributes(row, attributes_json);
-    *value = graph->record([&](Graph& to, auto& others) {
+    const std::vector<ops::OperandNumber> marks = numbers_of(row, numbers, count);
+    const std::vector<ops::NamedAttribute> named = attributes_of(row, attributes, attribute_count);
+    graph->record([&](Graph& to, auto& others) {
       const bool is_new = device && std::find(others.begin(), others.end(), device->device) == others.end();
       if (is_new) others.push_back(device->device);
-      return to.add(row, {inputs, count}, attributes, device ? device->device.get() : nullptr,
-                    {flags, weak ? count : 0});
+      const std::vector<ValueId> values =
+          to.add_call(row, {inputs, count}, named, device ? device->device.get() : nullptr, marks);
+      std::copy(values.begin(), values.end(), outputs);
     });
   });
 }
@@ -140,13 +188,13 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
     // A copy of the graph as it is now: others may record while it is compiled.
     auto [recorded, others] = graph->read([](const Graph& of, const auto& asked) { return std::pair(of, asked); });
     for (const auto& other : others) other->open();
-    auto compiled = std::make_unique<fe_compiled>();
+    const auto compiled = std::make_shared<fe_compiled::Parts>();
     compiled->device = graph->device;
     compiled->scalars = recorded.scalar_defaults;
     for (const ValueId scalar : recorded.scalars)
       compiled->scalar_dtypes.push_back(static_cast<fe_dtype>(recorded.type(scalar).dtype));
     compiled->executable = build_executable(std::move(recorded), graph->device, fallback, fuse, guard);
-    *out = compiled.release();
+    *out = new fe_compiled(compiled);
   });
 }
 
@@ -154,7 +202,7 @@ void fe_compiled_release(fe_compiled* compiled) { delete compiled; }
 
 fe_error* fe_compiled_info_get(const fe_compiled* compiled, fe_compiled_info* out) {
   return guarded([&] {
-    const fe_compiled& of = given(compiled, "compiled_info", "compiled");
+    const fe_compiled::Parts& of = *given(compiled, "compiled_info", "compiled").parts;
     const Plan& plan = of.executable->plan();
     give_info("compiled_info", out,
               {sizeof(fe_compiled_info), static_cast<uint32_t>(plan.inputs.size()),
@@ -164,7 +212,7 @@ fe_error* fe_compiled_info_get(const fe_compiled* compiled, fe_compiled_info* ou
 
 fe_error* fe_compiled_scalar(const fe_compiled* compiled, uint32_t scalar, fe_dtype* dtype, fe_scalar* value) {
   return guarded([&] {
-    const fe_compiled& of = given(compiled, "compiled_scalar", "compiled");
+    const fe_compiled::Parts& of = *given(compiled, "compiled_scalar", "compiled").parts;
     if (scalar >= of.scalars.size())
       fail_argument("compiled_scalar: the graph has {} scalars, and none with the number {}", of.scalars.size(),
                     scalar);
@@ -175,56 +223,62 @@ fe_error* fe_compiled_scalar(const fe_compiled* compiled, uint32_t scalar, fe_dt
 
 fe_error* fe_compiled_plan(const fe_compiled* compiled, fe_string** json) {
   return guarded([&] {
-    give_text("compiled_plan", json, plan_to_json(given(compiled, "compiled_plan", "compiled").executable->plan()));
+    give_text("compiled_plan", json,
+              plan_to_json(given(compiled, "compiled_plan", "compiled").parts->executable->plan()));
   });
 }
 
 fe_error* fe_compiled_placement(const fe_compiled* compiled, fe_string** json) {
   return guarded([&] {
     give_text("compiled_placement", json,
-              placement_to_json(given(compiled, "compiled_placement", "compiled").executable->plan()));
+              placement_to_json(given(compiled, "compiled_placement", "compiled").parts->executable->plan()));
   });
 }
 
-fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t input_count, const fe_scalar* scalars,
-                     size_t scalar_count, void* const* out_memory, const uint64_t* out_bytes, fe_array** outputs,
-                     size_t output_count, fe_cancel_function cancel, void* argument) {
+fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t input_count,
+                     const fe_compute_options* given_options, fe_array** outputs, size_t output_count) {
   return guarded([&] {
-    given(compiled, "compute", "compiled");
+    const fe_compiled::Parts& parts = *given(compiled, "compute", "compiled").parts;
+    const fe_compute_options options = read_options(given_options);
+    RunOptions how{{options.cancel, options.cancel_argument}, options.thread_limit};
     if (input_count > 0) given(inputs, "compute", "inputs");
     if (output_count > 0) given(outputs, "compute", "outputs");
-    const Plan& plan = compiled->executable->plan();
+    const Plan& plan = parts.executable->plan();
     if (output_count != plan.outputs.size())
       fail_argument("compute: the graph has {} outputs, not {}", plan.outputs.size(), output_count);
     std::vector<TypedView> views;
     views.reserve(input_count);
     for (size_t i = 0; i < input_count; ++i) {
-      const ArrayPointer& array = given(inputs[i], "compute", "an input").array;
-      if (array->state() != Array::State::computed) evaluate({&array, 1}, {cancel, argument});
+      const ArrayPointer& array = array_of(inputs[i], "compute", "an input");
+      if (array->state() != Array::State::computed) evaluate({&array, 1}, how);
       views.push_back(array->view());
     }
     std::vector<fe_scalar> changed;
-    std::span<const fe_scalar> values = compiled->scalars;
-    if (scalars && scalar_count > 0) {
-      if (scalar_count > compiled->scalars.size())
-        fail_argument("compute: the graph has {} scalars, not {}", compiled->scalars.size(), scalar_count);
-      changed = compiled->scalars;
-      for (size_t i = 0; i < scalar_count; ++i)
-        changed[i] = checked_scalar(static_cast<DType>(compiled->scalar_dtypes[i]), scalars[i]);
+    std::span<const fe_scalar> values = parts.scalars;
+    if (options.scalar_count > 0) {
+      given(options.scalars, "compute", "scalars");
+      if (options.scalar_count > parts.scalars.size())
+        fail_argument("compute: the graph has {} scalars, not {}", parts.scalars.size(), options.scalar_count);
+      changed = parts.scalars;
+      for (size_t i = 0; i < options.scalar_count; ++i)
+        changed[i] = checked_scalar(static_cast<DType>(parts.scalar_dtypes[i]), options.scalars[i]);
       values = changed;
     }
     std::vector<OutputMemory> memory;
-    if (out_memory) {
-      given(out_bytes, "compute", "out_bytes");
-      for (size_t i = 0; i < output_count; ++i) memory.push_back({out_memory[i], out_bytes[i]});
+    if (options.out_memory) {
+      given(options.out_bytes, "compute", "out_bytes");
+      for (size_t i = 0; i < output_count; ++i) memory.push_back({options.out_memory[i], options.out_bytes[i]});
     }
-    std::vector<TypedView> results = compiled->executable->compute(views, values, memory, {cancel, argument});
+    Donation donation({inputs, input_count}, options);
+    if (options.donated) how.donor = &donation;
+    std::vector<TypedView> results = parts.executable->compute(views, values, memory, how);
+    donation.finish();
     std::vector<std::unique_ptr<fe_array>> handles;
     for (size_t i = 0; i < output_count; ++i) {
-      const bool written = out_memory && out_memory[i];
+      const bool written = options.out_memory && options.out_memory[i];
       handles.push_back(written ? nullptr
-                                : std::make_unique<fe_array>(Array::computed(results[i].type, compiled->device,
-                                                                             std::move(results[i].view), "")));
+                                : std::make_unique<fe_array>(
+                                      Array::computed(results[i].type, parts.device, std::move(results[i].view), "")));
     }
     for (size_t i = 0; i < output_count; ++i) outputs[i] = handles[i].release();
   });

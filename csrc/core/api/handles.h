@@ -39,6 +39,17 @@ struct fe_array {
   std::atomic<uint32_t> references{1};
   const ferrule::ArrayPointer array;
   const uint64_t max_view_bytes;  // of what is cut from it, as fe_buffer_from_host_ptr was told
+
+  // To what it was donated, in words; empty: it was not.
+  std::string donated_to() const;
+  bool is_donated() const { return is_donated_.load(std::memory_order_acquire); }
+  // What of the words there is no memory for is left out.
+  void donate(const char* to, const char* how) noexcept;
+
+ private:
+  mutable ferrule::BriefMutex mutex_;
+  std::atomic<bool> is_donated_{false};
+  std::string donated_to_;
 };
 // Any thread may record and read: all of it goes through record() and read().
 struct fe_graph {
@@ -66,10 +77,16 @@ struct fe_graph {
   std::vector<std::shared_ptr<ferrule::Device>> others_;  // of nodes that asked for one
 };
 struct fe_compiled {
-  std::shared_ptr<ferrule::Executable> executable;
-  std::shared_ptr<ferrule::Device> device;
-  std::vector<fe_dtype> scalar_dtypes;
-  std::vector<fe_scalar> scalars;  // defaults
+  struct Parts {
+    std::shared_ptr<ferrule::Executable> executable;
+    std::shared_ptr<ferrule::Device> device;
+    std::vector<fe_dtype> scalar_dtypes;
+    std::vector<fe_scalar> scalars;  // defaults
+  };
+  explicit fe_compiled(std::shared_ptr<const Parts> compiled, std::shared_ptr<void> with = nullptr)
+      : parts(std::move(compiled)), context(std::move(with)) {}
+  const std::shared_ptr<const Parts> parts;
+  const std::shared_ptr<void> context;  // who owns that of the fe_calls in which it was found
 };
 
 namespace ferrule {
@@ -80,6 +97,9 @@ T& given(T* pointer, const char* function, const char* what) {
   if (!pointer) fail_argument("{}: {} is NULL", function, what);
   return *pointer;
 }
+
+// The array of a handle that was not donated.
+const ArrayPointer& array_of(const fe_array* handle, const char* function, const char* what);
 
 inline Shape shape_from(const char* function, int32_t rank, const int64_t* sizes) {
   if (rank < 0 || rank > FE_MAX_RANK)

@@ -1,21 +1,21 @@
 // Loading.
 #include "core/api/handles.h"
-#include "core/api/json_arguments.h"
+#include "core/api/load_report.h"
 #include "core/lazy/array.h"
-#include "core/loader/explain.h"
 #include "core/loader/options_from_json.h"
 
 using namespace ferrule;
 
 extern "C" {
 
-fe_error* fe_load_all(const char* options_json, fe_string** report_json) {
+fe_error* fe_load_all(const char* options_json, fe_load_report** report) {
   return guarded([&] {
     const LoadOptions options = load_all_options(options_json);
-    const LoadReport report = load_all(options);
+    auto made = std::make_unique<fe_load_report>(load_all(options));
     Registry::instance().warn_of_unknown_preferences();
-    if (report_json) *report_json = new fe_string{to_json(report)};
-    check_required(options, report);
+    const fe_load_report& loaded = *made;
+    if (report) *report = made.release();
+    check_required(options, loaded.report);
   });
 }
 
@@ -81,23 +81,6 @@ fe_error* fe_executable_dir(fe_string** out) {
     if (folder.empty()) fail(FE_NOT_FOUND, "executable_dir: the system does not say where the running program lies");
     const std::u8string text = folder.u8string();
     give_text("executable_dir", out, std::string(text.begin(), text.end()));
-  });
-}
-
-fe_error* fe_load_report_text(const char* report_json, fe_string** out) {
-  return guarded([&] {
-    given(report_json, "load_report_text", "report");
-    give_text("load_report_text", out, to_text(report_from_json(*parse_object("load_report_text", report_json))));
-  });
-}
-
-fe_error* fe_load_report_explain(const char* report_json, const char* name, fe_string** out) {
-  return guarded([&] {
-    given(report_json, "load_report_explain", "report");
-    const LoadReport report = report_from_json(*parse_object("load_report_explain", report_json));
-    const std::string wanted = &given(name, "load_report_explain", "name");
-    const auto kind = kind_to_explain(report, wanted);
-    give_text("load_report_explain", out, kind ? explain(report, *kind) : explain(report, wanted));
   });
 }
 }

@@ -10,14 +10,19 @@
 #include "ops/table.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <utility>
 
 using namespace ferrule;
 
 namespace {
 
-// Values for the attributes that a call must have, such as fit inputs of shape (2, 2).
-std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType dtype) {
+// Values for the attributes that a call must have, such as fit a first input of this shape.
+std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType dtype, const Shape& shape) {
   std::vector<ops::NamedAttribute> attributes;
+  if (row.bounded_axis) attributes.push_back({"size", int64_t{1}});
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
     const ops::AttributeRow& attribute = row.attributes[i];
     const std::string name = attribute.name;
@@ -25,10 +30,10 @@ std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType
     if (attribute.type == ops::AttributeType::integer) attributes.push_back({name, int64_t{1}});
     if (attribute.type == ops::AttributeType::dtype) attributes.push_back({name, dtype});
     if (attribute.type != ops::AttributeType::integers) continue;
-    std::vector<int64_t> list{1, 1};  // sizes of a part, steps, what is added to a side
-    if (name == "shape") list = {2, 2};
-    if (name == "axes") list = {1, 0};
-    if (name == "starts") list = {0, 0};
+    std::vector<int64_t> list(shape.size(), 1);  // sizes of a part, steps, what is added to a side
+    if (name == "shape" || name == "sizes") list.assign(shape.begin(), shape.end());
+    if (name == "axes") std::iota(list.rbegin(), list.rend(), 0);
+    if (name == "starts") list.assign(shape.size(), 0);
     attributes.push_back({name, list});
   }
   return attributes;
@@ -39,12 +44,41 @@ bool has_dtype_attribute(const ops::Row& row) {
                      [](const ops::AttributeRow& attribute) { return attribute.type == ops::AttributeType::dtype; });
 }
 
+// A call with inputs of these dtypes, in the first of some shapes that the op's rule takes; its outputs are the
+// graph's.
+Graph plausible_graph(const ops::Row& row, std::span<const DType> inputs, DType dtype, int64_t size) {
+  const Shape square{size, size}, line{size}, none{};
+  // Shapes of the first input, of the others and of the last: of products and elementwise ops, of attention with a
+  // length, of compress, of ops with scalars, of update_slice.
+  const std::array<Shape, 3> candidates[] = {
+      {square, square, square}, {square, square, none}, {square, line, line}, {line, none, none}, {line, line, none}};
+  for (const auto& [first, others, last] : candidates) {
+    Graph graph;
+    std::vector<ValueId> values;
+    values.reserve(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      values.push_back(graph.add_input("", {inputs[i], i == 0 ? first : i + 1 < inputs.size() ? others : last}));
+    try {
+      graph.outputs = graph.add_call(row, values, plausible_attributes(row, dtype, first));
+      return graph;
+    } catch (const Error& error) {
+      if (error.code() != FE_INVALID_ARGUMENT) throw;
+    }
+  }
+  fail(FE_UNSUPPORTED, "{}: takes no such dtypes", row.name);
+}
+
 }  // namespace
 
 extern "C" {
 
 fe_error* fe_ops(fe_string** json) {
   return guarded([&] { give_text("ops", json, ops::describe_ops()); });
+}
+
+size_t fe_op_output_count(const char* op) {
+  const ops::Row* const row = op ? ops::find_op(op) : nullptr;
+  return row ? row->output_count : 0;
 }
 
 fe_dtype fe_dtype_by_name(const char* name) {
@@ -65,15 +99,15 @@ fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes,
     if (count > 0) given(dtypes, row.name, "dtypes");
     if (count == 0) fail_argument("supports: {} needs the dtype of an input", row.name);
     const size_t input_count = count == row.input_count + 1 && has_dtype_attribute(row) ? count - 1 : count;
-    Graph graph;
-    std::vector<ValueId> inputs;
-    for (size_t i = 0; i < input_count; ++i)
-      inputs.push_back(graph.add_input("", {dtype_from("supports", dtypes[i]), Shape{2, 2}}));
+    int64_t size = 2;  // of each axis: whole blocks of all dtypes
+    for (size_t i = 0; i < count; ++i) size = std::max(size, block_elements(dtype_from("supports", dtypes[i])));
+    std::vector<DType> inputs;
+    inputs.reserve(input_count);
+    for (size_t i = 0; i < input_count; ++i) inputs.push_back(dtype_from("supports", dtypes[i]));
     // That of the attribute, or of the first input.
     const DType dtype = dtype_from("supports", dtypes[input_count < count ? input_count : 0]);
     try {
-      graph.outputs.push_back(graph.add(row, inputs, plausible_attributes(row, dtype)));
-      build_executable(std::move(graph), device->device, Fallback::error, true);
+      build_executable(plausible_graph(row, inputs, dtype, size), device->device, Fallback::error, true);
       *out = 1;
     } catch (const Error& error) {
       if (error.code() != FE_UNSUPPORTED && error.code() != FE_INVALID_ARGUMENT) throw;

@@ -13,6 +13,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   if (options.fuse) graph = fuse(graph, options.device, support, reasons);
   Lowered lowered = lower_views(std::move(graph), options.device, std::move(reasons));
   satisfy_layouts(lowered, options.device, support);
+  write_in_place(lowered);
   return split_into_segments(lowered, options.device);
 }
 

@@ -1,6 +1,8 @@
 #include "core/compiler/passes.h"
 #include "core/compiler/rewrite.h"
 
+#include <algorithm>
+
 namespace ferrule {
 namespace {
 
@@ -16,6 +18,9 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
   for (const Node& node : graph.nodes) {
     bool all = !node.inputs.empty() && (node.device == nullptr || node.device == options.device);
     for (ValueId input : node.inputs) all = all && constant[input];
+    // Weights stay in blocks, in which they take little memory.
+    const bool reads_blocks = !node.inputs.empty() && is_block(graph.type(node.inputs[0]).dtype);
+    if (reads_blocks && node.op->kind != ops::Kind::view) all = false;
     for (ValueId output : node.outputs) all = all && byte_count(graph.type(output)) <= most_bytes;
     if (!all) continue;
     for (ValueId output : node.outputs) {
@@ -47,8 +52,9 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
   Rewrite rewrite(graph);
   for (std::size_t i = 0; i < folded.size(); ++i)
     rewrite.map(folded[i], rewrite.graph().add_constant("folded", graph.type(folded[i]), results[i].view));
+  const auto is_wanted = [&](ValueId value) { return wanted[value]; };
   for (const Node& node : graph.nodes)
-    if (!wanted[node.outputs[0]]) rewrite.copy(node);
+    if (std::none_of(node.outputs.begin(), node.outputs.end(), is_wanted)) rewrite.copy(node);
   return remove_dead(rewrite.finish());
 }
 

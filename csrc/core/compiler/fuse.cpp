@@ -16,6 +16,7 @@ constexpr std::size_t most_inputs = 64;
 // results: so nothing that a later member reads can depend on the region, and no cycle can arise.
 struct Region {
   std::vector<const Node*> members;
+  std::size_t instructions = 0;  // one an output of a member
   bool open = true;
 };
 
@@ -51,8 +52,13 @@ class Fuser {
   static constexpr uint32_t no_region = UINT32_MAX;
 
   bool can_join(const Node& node, const std::string& reason) const {
-    return node.op->kind == ops::Kind::elementwise && !node.body && reason.empty() &&
+    return node.op->kind == ops::Kind::elementwise && !node.body && reason.empty() && !casts_blocks(node) &&
            element_count(graph_.type(node.outputs[0]).shape) > 0;
+  }
+
+  // Elements of a block are not computed one by one.
+  bool casts_blocks(const Node& node) const {
+    return is_block(graph_.type(node.inputs[0]).dtype) || is_block(graph_.type(node.outputs[0]).dtype);
   }
 
   // The region a merged one went into.
@@ -71,7 +77,8 @@ class Fuser {
         close(region);
       } else if (chosen == no_region) {
         chosen = region;
-      } else if (regions_[chosen].members.size() + regions_[region].members.size() + 1 > most_instructions) {
+      } else if (regions_[chosen].instructions + regions_[region].instructions + node.outputs.size() >
+                 most_instructions) {
         close(region);
       } else {
         chosen = merge(chosen, region);
@@ -83,12 +90,13 @@ class Fuser {
       merged_into_.push_back(chosen);
     }
     regions_[chosen].members.push_back(&node);
+    regions_[chosen].instructions += node.outputs.size();
     for (ValueId output : node.outputs) region_of_[output] = chosen;
   }
 
   bool fits(const Region& region, const Node& node) const {
     const Node& first = *region.members.front();
-    return region.members.size() < most_instructions && first.device == node.device &&
+    return region.instructions + node.outputs.size() <= most_instructions && first.device == node.device &&
            graph_.type(first.outputs[0]).shape == graph_.type(node.outputs[0]).shape;
   }
 
@@ -97,6 +105,7 @@ class Fuser {
     Region &to = regions_[a], &from = regions_[b];
     to.members.insert(to.members.end(), from.members.begin(), from.members.end());
     std::sort(to.members.begin(), to.members.end());  // nodes lie in one vector: by address is by order
+    to.instructions += from.instructions;
     from.members.clear();
     from.open = false;
     merged_into_[b] = a;
@@ -133,9 +142,8 @@ class Fuser {
     const ValueInfo& info = graph_.values[value];
     if (info.kind != ValueKind::result || info.type.shape != graph_.type(reader.outputs[0]).shape) return false;
     const Node& producer = graph_.nodes[info.index];
-    const std::string_view op = producer.op->name;
     return !producer.body && producer.device == reader.device && was_[info.index].empty() &&
-           (op == "matmul" || op == "sum" || op == "max" || op == "min");
+           producer.outputs.size() == 1 && producer.op->may_have_epilogue;
   }
 
   void emit(const Region& region) {
@@ -185,18 +193,21 @@ class Fuser {
     std::vector<ValueId> results;
     std::vector<TensorType> types;
     for (const Node* member : region.members) {
-      Body::Instruction instruction{member->op, graph_.type(member->outputs[0]).dtype, {}, *member->attributes};
-      for (ValueId input : member->inputs) instruction.inputs.push_back(number.at(input));
-      body->instructions.push_back(std::move(instruction));
-      const ValueId output = member->outputs[0];
-      number[output] = next;
-      const auto used = inside.find(output);
-      if ((used == inside.end() ? 0 : used->second) < uses_[output]) {
-        body->outputs.push_back(next);
-        results.push_back(output);
-        types.push_back(graph_.type(output));
+      std::vector<uint32_t> inputs;
+      for (ValueId input : member->inputs) inputs.push_back(number.at(input));
+      for (uint32_t i = 0; i < member->outputs.size(); ++i) {
+        const ValueId output = member->outputs[i];
+        if (uses_[output] == 0) continue;
+        body->instructions.push_back({member->op, graph_.type(output).dtype, inputs, *member->attributes, i});
+        number[output] = next;
+        const auto used = inside.find(output);
+        if ((used == inside.end() ? 0 : used->second) < uses_[output]) {
+          body->outputs.push_back(next);
+          results.push_back(output);
+          types.push_back(graph_.type(output));
+        }
+        ++next;
       }
-      ++next;
     }
     if (results.empty()) return true;  // nobody reads it
     fused.body = std::move(body);

@@ -14,6 +14,7 @@ bool innermost_is_contiguous(const Operand& operand) {
 
 bool is_aligned(const Operand& operand, const Graph& graph, uint64_t alignment) {
   if (alignment <= alignment_of(operand.type.dtype)) return true;
+  if (!operand.movement.empty()) return false;
   const auto bytes = static_cast<uint64_t>(bytes_of(operand.type.dtype, operand.offset));
   return graph.values[operand.root].kind == ValueKind::result && alignment <= 64 && bytes % alignment == 0;
 }
@@ -29,12 +30,12 @@ std::string unmet(const SupportAnswer& answer, std::size_t index, const Operand&
   return {};
 }
 
+}  // namespace
+
 bool is_whole(const Operand& operand, const Graph& graph) {
-  return operand.offset == 0 && is_contiguous(operand.type.shape, operand.strides) &&
+  return operand.offset == 0 && operand.movement.empty() && is_contiguous(operand.type.shape, operand.strides) &&
          element_count(operand.type.shape) == element_count(graph.type(operand.root).shape);
 }
-
-}  // namespace
 
 Device* home_of(const Graph& graph, ValueId value, Device* home) {
   const ValueInfo& info = graph.values[value];

@@ -1,6 +1,7 @@
 #include "core/compiler/lowered.h"
 #include "ops/table.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace ferrule {
@@ -72,7 +73,25 @@ Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const
   return out;
 }
 
+// The slice under a node that is_moving_view() says is one.
+void apply_moving_view(const Graph& graph, const Node& node, Operand& operand) {
+  const Shape& sizes = graph.type(node.outputs[0]).shape;
+  for (int axis = 0; axis < sizes.rank(); ++axis) {
+    const ValueId start = node.inputs[static_cast<std::size_t>(axis) + 1];
+    operand.movement.push_back({graph.values[start].index, graph.type(start).dtype, operand.strides[axis],
+                                operand.type.shape[axis] - sizes[axis]});
+  }
+  operand.type.shape = sizes;
+}
+
 }  // namespace
+
+bool is_moving_view(const Graph& graph, const Node& node) {
+  static const ops::Row* const dynamic_slice = &ops::op_named("dynamic_slice");
+  return node.op == dynamic_slice && std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId start) {
+           return graph.values[start].kind == ValueKind::scalar;
+         });
+}
 
 bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand) {
   const ops::AttributeReader attribute(op, attributes);
@@ -146,7 +165,7 @@ void broadcast_inputs(LoweredNode& node, const Graph& graph) {
       shape.push_back(input.type.shape[input.type.shape.rank() - 2]);
       shape.push_back(input.type.shape[input.type.shape.rank() - 1]);
       input = broadcast_operand(input, shape);
-    } else if (op == "scaled_dot_product_attention" && i == 3) {
+    } else if (op == "scaled_dot_product_attention" && i == 3 && !is_integer(input.type.dtype)) {  // a mask
       Shape shape(std::span<const int64_t>(result).first(result.size() - 1));
       shape.push_back(node.inputs[1].type.shape[node.inputs[1].type.shape.rank() - 2]);
       input = broadcast_operand(input, shape);
@@ -169,6 +188,12 @@ Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons)
     Device* const device = node.device ? node.device : home;
     const auto operand_of = [&](ValueId input) { return operands[input]; };
     const ValueId result = node.outputs[0];
+    if (is_moving_view(lowered.graph, node)) {
+      Operand to = operand_of(node.inputs[0]);
+      apply_moving_view(lowered.graph, node, to);
+      operands[result] = to;
+      continue;
+    }
     if (node.op->kind == ops::Kind::view) {
       const Shape shape = lowered.graph.type(result).shape;
       Operand to = operand_of(node.inputs[0]);
@@ -182,7 +207,8 @@ Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons)
     }
     for (ValueId output : node.outputs) operands[output] = whole(lowered.graph, output);
     // Nothing to compute where there are no elements.
-    if (element_count(lowered.graph.type(result).shape) == 0) continue;
+    const auto has_elements = [&](ValueId output) { return element_count(lowered.graph.type(output).shape) > 0; };
+    if (std::none_of(node.outputs.begin(), node.outputs.end(), has_elements)) continue;
     LoweredNode to{node.op, node.attributes, node.body, device, {}, node.outputs, {}, std::move(reasons[i])};
     for (ValueId input : node.inputs) to.inputs.push_back(operand_of(input));
     broadcast_inputs(to, lowered.graph);

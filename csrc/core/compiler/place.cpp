@@ -1,5 +1,6 @@
 #include "core/compiler/passes.h"
 
+#include "core/compiler/lowered.h"
 #include "core/compiler/rewrite.h"
 #include "core/graph/builder.h"
 #include "core/graph/node_text.h"
@@ -8,6 +9,7 @@
 #include "core/threads/immortal.h"
 #include "core/threads/mutexes.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -57,8 +59,11 @@ class Placer {
   std::vector<ValueId> put(Node node, std::span<const TensorType> types, int depth) {
     Graph& to = rewrite_.graph();
     Device* const asked = node.device ? node.device : options_.device;
-    if (node.op->kind == ops::Kind::view || element_count(types[0].shape) == 0)
+    const auto has_elements = [](const TensorType& type) { return element_count(type.shape) > 0; };
+    if (node.op->kind == ops::Kind::view || is_moving_view(to, node) ||
+        std::none_of(types.begin(), types.end(), has_elements))
       return keep(std::move(node), types, asked);
+    if (node.inputs.size() > ops::max_inputs) return put_in_groups(std::move(node), types, depth);
     std::string refusal;
     if (takes(node, types, *asked, refusal)) return keep(std::move(node), types, asked);
     if (node.op->decomposition && depth < deepest) return decompose(node, types, asked, depth);
@@ -68,11 +73,30 @@ class Placer {
       const std::string sentence =
           fmt::format("{} runs on {} instead of {}: {}", typed_call(to, node), device->name(), asked->name(), refusal);
       if (options_.on_fallback == Fallback::error) fail(FE_UNSUPPORTED, "{}", sentence);
-      if (options_.on_fallback == Fallback::warn) log_once(node, *asked, sentence);
+      const bool is_expected = node.op->kind == ops::Kind::host;
+      if (options_.on_fallback == Fallback::warn && !is_expected) log_once(node, *asked, sentence);
       return keep(std::move(node), types, device, refusal);
     }
     fail(FE_UNSUPPORTED, "{} is not supported by {}: {}", typed_call(to, node), asked->name(),
          refusal.empty() ? "it has no kernel for it" : refusal);
+  }
+
+  // A node of more inputs than devices are asked to take (concat): first of groups of them, then of the results.
+  std::vector<ValueId> put_in_groups(Node node, std::span<const TensorType> types, int depth) {
+    std::vector<ValueId> results;
+    for (std::size_t begin = 0; begin < node.inputs.size(); begin += ops::max_inputs) {
+      const std::size_t end = std::min(begin + ops::max_inputs, node.inputs.size());
+      Node group = node;
+      group.inputs.assign(node.inputs.begin() + static_cast<std::ptrdiff_t>(begin),
+                          node.inputs.begin() + static_cast<std::ptrdiff_t>(end));
+      std::vector<TensorType> operands;
+      for (ValueId input : group.inputs) operands.push_back(rewrite_.graph().type(input));
+      ops::Attributes attributes = *node.attributes;
+      const std::vector<TensorType> result = ops::infer(*node.op, operands, attributes);
+      results.push_back(put(std::move(group), result, depth).front());
+    }
+    node.inputs = std::move(results);
+    return put(std::move(node), types, depth);
   }
 
   std::vector<ValueId> keep(Node node, std::span<const TensorType> types, Device* device, std::string reason = {}) {

@@ -2,6 +2,7 @@
 // transfer of one slot's bytes to another device.
 #pragma once
 
+#include "core/compiler/movement.h"
 #include "core/graph/graph.h"
 
 #include <ferrule/backend.h>
@@ -22,6 +23,7 @@ struct Slot {
   Device* device = nullptr;           // where the bytes lie
   TensorType type;                    // outputs and crossings are contiguous
   std::shared_ptr<Storage> prepared;  // constants that a kernel had packed: bound instead of the constant
+  int32_t takes_over = -1;  // outputs: the slot of the input whose memory they may have, if that is given away
 };
 
 // A graph view with all that it points to.
@@ -41,8 +43,7 @@ struct Segment {
   std::shared_ptr<const OwnedView> view;
   std::vector<uint32_t> bindings;  // the slot of each binding of the view
   std::vector<uint32_t> scalars;   // the graph's scalar of each scalar of the view
-  std::vector<uint32_t> offsets;   // the graph's input of each dynamic offset of the view
-  std::vector<int32_t> donations;  // for each binding that is an output: the input number it takes over, else -1
+  std::vector<Movement> offsets;   // of each dynamic offset of the view
   std::vector<PlannedNode> nodes;
 };
 
@@ -60,6 +61,7 @@ struct Plan {
     TensorType type;
     int64_t offset = 0;  // of the passed-through view, in elements, to be added to the bound one's
     Strides strides;
+    Movement movement = {};  // of the passed-through view
   };
   std::vector<Output> outputs;
   std::vector<TensorType> inputs;

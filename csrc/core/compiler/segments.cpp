@@ -7,6 +7,7 @@
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -141,7 +142,7 @@ class Splitter {
                                                          : prepared_storage(b, found->second);
         Operand placed = node.inputs[k];
         placed.offset += elements_before(whole(graph_, placed.root));
-        inputs.push_back(b.view->add_value(placed, storage, -1));
+        inputs.push_back(b.view->add_value(placed, storage, offset_slot(b, placed.movement)));
       }
       uint64_t bytes = 0;
       for (ValueId output : node.outputs) {
@@ -153,9 +154,18 @@ class Splitter {
       b.segment.nodes.push_back({text_of(node), node.op->name, node.kernel, node.reason, bytes});
       release_temporaries(b, node, i, number);
     }
-    b.view->finish(static_cast<uint32_t>(b.segment.bindings.size()), static_cast<uint32_t>(b.segment.scalars.size()), 0,
-                   b.workspace.size());
+    b.view->finish(static_cast<uint32_t>(b.segment.bindings.size()), static_cast<uint32_t>(b.segment.scalars.size()),
+                   static_cast<uint32_t>(b.segment.offsets.size()), b.workspace.size());
     return b;
+  }
+
+  // The dynamic offset of an operand that moves so; -1 of one that does not.
+  static int32_t offset_slot(Building& b, const Movement& movement) {
+    if (movement.empty()) return -1;
+    std::vector<Movement>& offsets = b.segment.offsets;
+    const auto index = std::find(offsets.begin(), offsets.end(), movement) - offsets.begin();
+    if (static_cast<std::size_t>(index) == offsets.size()) offsets.push_back(movement);
+    return static_cast<int32_t>(index);
   }
 
   // A result without elements, whose node was not worth keeping: nobody computes it, and it has no bytes.
@@ -192,8 +202,18 @@ class Splitter {
                      : plan_.slots[slot].kind == Slot::Kind::constant ? FE_STORAGE_CONSTANT
                                                                       : FE_STORAGE_INPUT;
       storage.binding = bind(b, slot);
+      if (const auto input = lowered_.takes_over.find(root); written && input != lowered_.takes_over.end())
+        take_over(b, slot, storage, whole(graph_, input->second), device, number);
     }
     return b.storages[root] = b.view->add_storage(storage);
+  }
+
+  // The memory of an input that lies where the output does, and that this segment binds, too.
+  void take_over(Building& b, uint32_t slot, fe_storage& storage, const Operand& input, Device* device,
+                 uint32_t number) {
+    if (plan_.slots[slot].kind != Slot::Kind::output || device != home_) return;
+    storage.reuses = static_cast<int32_t>(storage_of(b, input, device, number));
+    plan_.slots[slot].takes_over = static_cast<int32_t>(slot_on(input.root, device));
   }
 
   uint32_t prepared_storage(Building& b, uint32_t slot) {
@@ -204,7 +224,6 @@ class Splitter {
 
   static uint32_t bind(Building& b, uint32_t slot) {
     b.segment.bindings.push_back(slot);
-    b.segment.donations.push_back(-1);
     return static_cast<uint32_t>(b.segment.bindings.size() - 1);
   }
 
@@ -236,7 +255,7 @@ class Splitter {
     for (std::size_t i = range.begin; i < range.end; ++i)
       for (uint32_t k = 0; k < lowered_.nodes[i].inputs.size(); ++k) {
         const ValueInfo& info = graph_.values[lowered_.nodes[i].inputs[k].root];
-        if (info.kind != ValueKind::constant) continue;
+        if (info.kind != ValueKind::constant || !lowered_.nodes[i].inputs[k].movement.empty()) continue;
         const View& constant = graph_.constant_info[info.index].view;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
         const auto node = static_cast<uint32_t>(i - range.begin);
@@ -258,15 +277,16 @@ class Splitter {
     plain.op = node.op;
     plain.attributes = node.attributes;
     plain.body = node.body;
-    return fmt::format("%{} = {} : {}", node.outputs[0], call_text(plain, operands),
-                       to_string(graph_.type(node.outputs[0])));
+    plain.outputs = node.outputs;
+    return assignment_text(graph_, plain, operands);
   }
 
   void finish_outputs() {
     for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
       const Operand& output = lowered_.outputs[i];
       const ValueInfo& info = graph_.values[output.root];
-      Plan::Output to{Plan::Output::Kind::slot, info.index, output.type, output.offset, output.strides};
+      Plan::Output to{Plan::Output::Kind::slot, info.index,     output.type, output.offset,
+                      output.strides,           output.movement};
       if (info.kind == ValueKind::input) to.kind = Plan::Output::Kind::input;
       if (info.kind == ValueKind::constant) to.kind = Plan::Output::Kind::constant;
       if (info.kind == ValueKind::scalar) to.kind = Plan::Output::Kind::scalar;

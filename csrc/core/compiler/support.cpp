@@ -21,6 +21,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
     key.add(input.type);
     key.add(input.strides);
     key.add(graph.values[input.root].kind);
+    key.add(input.movement.empty());
   }
   key.add(node.outputs.size());
   for (ValueId output : node.outputs) key.add(graph.type(output));
@@ -30,6 +31,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
     key.add(instruction.dtype);
     key.add(instruction.inputs);
     key.add(instruction.attributes);
+    key.add(instruction.output);
   }
   key.add(node.body->outputs);
   return key.take();
@@ -37,7 +39,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
 
 // A view of this node alone, every operand bound.
 void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
-  uint32_t bindings = 0, scalars = 0;
+  uint32_t bindings = 0, scalars = 0, offsets = 0;
   std::vector<uint32_t> inputs, outputs;
   const auto add = [&](const Operand& operand, fe_storage_kind kind) {
     const bool scalar = kind == FE_STORAGE_SCALAR;
@@ -45,7 +47,7 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
                                                bytes_reached(operand), alignment_of(operand.type.dtype), -1, 0});
     Operand placed = operand;
     placed.offset += elements_before(operand);
-    return view.add_value(placed, storage, -1);
+    return view.add_value(placed, storage, operand.movement.empty() ? -1 : static_cast<int32_t>(offsets++));
   };
   for (const Operand& input : node.inputs) {
     const ValueKind kind = graph.values[input.root].kind;
@@ -55,7 +57,7 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
   }
   for (ValueId output : node.outputs) outputs.push_back(add(whole(graph, output), FE_STORAGE_OUTPUT));
   view.add_node(node, std::move(inputs), std::move(outputs));
-  view.finish(bindings, scalars, 0, 0);
+  view.finish(bindings, scalars, offsets, 0);
 }
 
 [[noreturn]] void fail_to_answer(const LoweredNode& node, const Device& device, int code, const char* reason) {

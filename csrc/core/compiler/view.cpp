@@ -57,7 +57,8 @@ const fe_body* OwnedView::body_of(const std::shared_ptr<const Body>& body) {
                       static_cast<uint32_t>(to.inputs.size()),
                       ops::lowest_revision(*instruction.op, instruction.attributes),
                       to.inputs.data(),
-                      to.attributes.data()};
+                      to.attributes.data(),
+                      instruction.output};
     data.pointers.push_back(&to.instruction);
   }
   data.outputs = body->outputs;

@@ -79,9 +79,9 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
 }
 
 std::vector<TypedView> Executable::compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-                                           std::span<const OutputMemory> outputs, Cancel cancel) {
+                                           std::span<const OutputMemory> outputs, RunOptions options) {
   ++execution_counters().executions;
-  Run run(*parts_, inputs, scalars, outputs, cancel);
+  Run run(*parts_, inputs, scalars, outputs, options);
   return run.compute();
 }
 

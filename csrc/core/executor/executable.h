@@ -30,6 +30,24 @@ struct Cancel {
   void* argument = nullptr;
 };
 
+// Who gives the memory of inputs away, to outputs that are an input with other bytes.
+class Donor {
+ public:
+  virtual ~Donor() = default;
+  // The bytes of an input, whose storage the run and its inputs hold `holders` times, in a storage that nobody else
+  // knows; null where others have them, too: then the run reads them, and writes elsewhere.
+  virtual std::shared_ptr<Storage> take(std::size_t input, long holders) = 0;
+  // The run failed; before it wrote anything, or not.
+  virtual void failed(bool has_written) noexcept = 0;
+};
+
+// How a call computes.
+struct RunOptions {
+  Cancel cancel = {};
+  uint32_t thread_limit = 0;  // threads, at most; 0 = all
+  Donor* donor = nullptr;
+};
+
 class Executable {
  public:
   // Compiles the plan's segments. Holds the devices alive and refuses their unloading.
@@ -43,7 +61,7 @@ class Executable {
   // there and the returned view has no storage. All work is done, and late errors are thrown, when this returns. Any
   // thread.
   std::vector<TypedView> compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-                                 std::span<const OutputMemory> outputs = {}, Cancel cancel = {});
+                                 std::span<const OutputMemory> outputs = {}, RunOptions options = {});
 
  public:
   struct Parts;

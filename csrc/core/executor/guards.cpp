@@ -4,6 +4,7 @@
 #include "core/registry/device.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ferrule {
 namespace {
@@ -24,9 +25,10 @@ uint64_t first_change(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-Guards::Room Guards::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what) {
-  Room room{Storage::allocate(device, size + 2 * zone), zone};
-  const std::vector<std::byte> filling(size + 2 * zone, filler);
+Guards::Room Guards::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit) {
+  const uint64_t before = std::lcm(zone, unit);
+  Room room{Storage::allocate(device, before + size + zone), before};
+  const std::vector<std::byte> filling(before + size + zone, filler);
   write_from_host(bytes_of(room.storage, 0, filling.size()), filling.data(), filling.size());
   zones_.push_back({room, size, std::move(what)});
   return room;
@@ -36,12 +38,13 @@ void Guards::check() const {
   std::vector<std::byte> bytes(zone);
   for (const Zone& guarded : zones_) {
     const std::string& device = guarded.room.storage->device()->name();
-    read_to_host(bytes_of(guarded.room.storage, 0, zone), bytes.data(), zone);
+    const uint64_t begin = guarded.room.offset;
+    read_to_host(bytes_of(guarded.room.storage, begin - zone, zone), bytes.data(), zone);
     std::reverse(bytes.begin(), bytes.end());
     if (const uint64_t before = first_change(bytes); before < zone)
       fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} before its begin", device, guarded.what,
            guarded.size, before + 1);
-    read_to_host(bytes_of(guarded.room.storage, zone + guarded.size, zone), bytes.data(), zone);
+    read_to_host(bytes_of(guarded.room.storage, begin + guarded.size, zone), bytes.data(), zone);
     if (const uint64_t after = first_change(bytes); after < zone)
       fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} after its end", device, guarded.what,
            guarded.size, after + 1);

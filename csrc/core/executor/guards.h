@@ -14,8 +14,9 @@ class Guards {
     std::shared_ptr<Storage> storage;
     uint64_t offset = 0;  // bytes, a multiple of every alignment that an allocation promises
   };
-  // Room for `size` bytes between two zones. All of it is filled, so that a result which was not written shows, too.
-  Room allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what);
+  // Room for `size` bytes between two zones, at a multiple of `unit` bytes. All of it is filled, so that a result which
+  // was not written shows, too.
+  Room allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit = 1);
   // Throws Error(internal) that names what was overrun, and where.
   void check() const;
 

@@ -2,6 +2,8 @@
 #include "core/error.h"
 #include "core/executor/run.h"
 
+#include <algorithm>
+
 namespace ferrule {
 
 namespace {
@@ -52,7 +54,7 @@ bool Run::is_overwritten(const TypedView& view) const {
 // An output that is a view of an input or a constant. The caller gets a copy where the owner of borrowed memory may
 // write to it, and where this run writes to it.
 TypedView Run::passed_through(std::size_t number, const Plan::Output& output, View view) const {
-  view.offset += output.offset;
+  view.offset += output.offset + moved_by(output.movement);
   view.strides = output.strides;
   TypedView result{output.type, std::move(view)};
   const bool is_kept = number >= out_memory_.size() || !out_memory_[number].pointer;
@@ -78,7 +80,33 @@ void Run::bind_output(const Slot& slot, TypedView& bound) {
       return;
     }
   }
+  if (slot.takes_over >= 0 && bytes > 0 && take_over(slot, bound)) return;
   bound = written_array(device, slot.type, "the output");
+}
+
+// The memory of the input that the output is, with other bytes: of one that the run copied, or that is given away.
+bool Run::take_over(const Slot& slot, TypedView& bound) {
+  const auto from = static_cast<std::size_t>(slot.takes_over);
+  const std::size_t number = plan_.slots[from].index;
+  const View& input = arrays_->bound_inputs[number]->view;
+  Storage* const storage = input.storage.get();
+  const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
+  if (parts_.guard || !storage || storage->origin() != Storage::Origin::allocated || input.offset != 0 ||
+      storage->size() != bytes || storage->device().get() != slot.device)
+    return false;
+  const bool is_copy = arrays_->bound_inputs[number] != &inputs_[number];
+  const auto has_it = [&](const TypedView& view) { return view.view.storage.get() == storage; };
+  if (!is_copy) {
+    // Another input in the same memory may be read when the output is written.
+    if (!options_.donor || std::count_if(inputs_.begin(), inputs_.end(), has_it) > 1) return false;
+    const auto holders = 1 + std::count_if(arrays_->slots.begin(), arrays_->slots.end(), has_it);
+    const std::shared_ptr<Storage> taken = options_.donor->take(number, holders);
+    if (!taken) return false;
+    for (TypedView& other : arrays_->slots)
+      if (has_it(other)) other.view.storage = taken;
+  }
+  bound = {slot.type, {arrays_->slots[from].view.storage, 0, contiguous_strides(slot.type.shape)}};
+  return true;
 }
 
 TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const {

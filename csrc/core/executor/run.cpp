@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <mutex>
 
 namespace ferrule {
@@ -68,22 +69,51 @@ const fe_scalar& Run::scalar(uint32_t number) const {
   return number < scalars_.size() ? scalars_[number] : plan_.scalar_defaults[number];
 }
 
+int64_t Run::moved_by(const Movement& movement) const {
+  int64_t elements = 0;
+  for (const MovingStart& start : movement) {
+    const fe_scalar& bytes = scalar(start.scalar);
+    int64_t place = 0;
+    if (start.dtype == DType::int32) {
+      int32_t narrow = 0;
+      std::memcpy(&narrow, bytes.bytes, sizeof narrow);
+      place = narrow;
+    } else {
+      std::memcpy(&place, bytes.bytes, sizeof place);
+    }
+    if (place < 0 || place > start.most)
+      fail_argument("dynamic_slice: the start {} is not between 0 and {}: the slice leaves what it is cut from", place,
+                    start.most);
+    elements += place * start.stride;
+  }
+  return elements;
+}
+
 Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-         std::span<const OutputMemory> outputs, Cancel cancel)
+         std::span<const OutputMemory> outputs, RunOptions options)
     : parts_(parts),
       plan_(parts.plan),
       inputs_(inputs),
       scalars_(scalars),
       out_memory_(outputs),
-      cancel_(cancel),
+      options_(options),
       arrays_(parts.arrays.take()) {}
 
 std::vector<TypedView> Run::compute() {
+  try {
+    return computed();
+  } catch (...) {
+    if (options_.donor) options_.donor->failed(has_executed_);
+    throw;
+  }
+}
+
+std::vector<TypedView> Run::computed() {
   check_out_memory();
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    check(poll_cancel(&cancel_));
+    check(poll_cancel(&options_.cancel));
     if (const auto* transfer = std::get_if<Transfer>(&plan_.steps[i]))
       carry(*transfer);
     else
@@ -97,7 +127,8 @@ std::vector<TypedView> Run::compute() {
 TypedView Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   if (!parts_.guard || bytes == 0) return new_array(device, type);
-  const Guards::Room room = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)));
+  const Guards::Room room = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
+                                             static_cast<uint64_t>(block_bytes(type.dtype)));
   return {type, {room.storage, elements_in(type.dtype, room.offset), contiguous_strides(type.shape)}};
 }
 
@@ -150,13 +181,15 @@ void Run::bind_slots() {
           bound = {slot.type, plan_.constants[slot.index].view};
         break;
       case Slot::Kind::output:
-        if (!parts_.is_carried_to[i]) bind_output(slot, bound);
         break;
       case Slot::Kind::crossing:
         bound = parts_.carried[i];  // others are made where they are written
         break;
     }
   }
+  for (std::size_t i = 0; i < plan_.slots.size(); ++i)
+    if (plan_.slots[i].kind == Slot::Kind::output && !parts_.is_carried_to[i])
+      bind_output(plan_.slots[i], arrays_->slots[i]);
 }
 
 void Run::carry(const Transfer& transfer) {
@@ -189,13 +222,15 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     }
     binding.buffer = bound.view.storage->buffer();
     const int64_t before = slot.prepared ? 0 : reach_of(bound.type.shape, bound.view.strides).before;
-    binding.offset = static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.view.offset - before));
+    binding.offset = bound.view.storage->buffer_offset() +
+                     static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.view.offset - before));
     binding.generation = bound.view.storage->generation();
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
+  for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
   const Guards::Room workspace = room(owner, view_of(*segment.view).workspace_size, "the workspace");
   const Guards::Room scratch = room(owner, compiled.scratch_size, "the scratch memory");
   fe_execution execution{};
@@ -207,9 +242,11 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.workspace_offset = workspace.offset;
   execution.scratch = scratch.storage ? scratch.storage->buffer() : nullptr;
   execution.scratch_offset = scratch.offset;
-  execution.poll = cancel_.function ? poll_cancel : nullptr;
-  execution.poll_argument = &cancel_;
+  execution.thread_limit = options_.thread_limit;
+  execution.poll = options_.cancel.function ? poll_cancel : nullptr;
+  execution.poll_argument = &options_.cancel;
   QueueUse queue(device);
+  has_executed_ = true;
   queue.finish(device.table().execute(compiled.executable, queue.handle(), &execution), [&](const auto& keep) {
     for (const TypedView& bound : arrays_->slots) keep(bound.view.storage);
     for (const std::shared_ptr<Storage>& storage : {workspace.storage, scratch.storage, nothing}) keep(storage);

@@ -53,24 +53,28 @@ struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
 class Run {
  public:
   Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-      std::span<const OutputMemory> outputs, Cancel cancel);
+      std::span<const OutputMemory> outputs, RunOptions options);
   ~Run() { parts_.arrays.give_back(std::move(arrays_)); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   std::vector<TypedView> compute();
 
  private:
+  std::vector<TypedView> computed();
   void bind_inputs();
   void bind_slots();
   // outputs.cpp
   void check_out_memory() const;
   void bind_output(const Slot& slot, TypedView& bound);
+  bool take_over(const Slot& slot, TypedView& bound);
   bool is_read(const OutputMemory& memory) const;
   bool is_overwritten(const TypedView& view) const;
   TypedView passed_through(std::size_t number, const Plan::Output& output, View view) const;
   std::vector<TypedView> collect_outputs();
   TypedView slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;
+  // Elements; throws where a start leaves its range.
+  int64_t moved_by(const Movement& movement) const;
   TypedView scalar_output(const Plan::Output& output) const;
   void deliver(std::size_t number, TypedView& result);
 
@@ -84,9 +88,10 @@ class Run {
   std::span<const TypedView> inputs_;
   std::span<const fe_scalar> scalars_;
   std::span<const OutputMemory> out_memory_;
-  Cancel cancel_;
+  RunOptions options_;
   std::unique_ptr<RunArrays> arrays_;
   Guards guards_;
+  bool has_executed_ = false;  // or begun to
 };
 
 // A new contiguous array; one without elements has no storage.

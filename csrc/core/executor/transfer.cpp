@@ -15,7 +15,8 @@ void read_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, void* 
                 const std::shared_ptr<const void>& owner = nullptr) {
   Device& device = *storage->device();
   QueueUse queue(device);
-  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage->buffer(), offset, size),
+  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage->buffer(),
+                                           storage->buffer_offset() + offset, size),
                [&](const auto& keep) {
                  keep(storage);
                  keep(owner);
@@ -26,7 +27,8 @@ void write_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, const
                  const std::shared_ptr<const void>& owner = nullptr) {
   Device& device = *storage->device();
   QueueUse queue(device);
-  queue.finish(device.table().copy_from_host(device.open(), queue.handle(), storage->buffer(), offset, from, size),
+  queue.finish(device.table().copy_from_host(device.open(), queue.handle(), storage->buffer(),
+                                             storage->buffer_offset() + offset, from, size),
                [&](const auto& keep) {
                  keep(storage);
                  keep(owner);
@@ -89,7 +91,7 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
   } else if (is_whole && storage->device() == device) {
     QueueUse queue(*device);
     queue.finish(device->table().copy(device->open(), queue.handle(), to.view.storage->buffer(), 0, storage->buffer(),
-                                      offset, bytes),
+                                      storage->buffer_offset() + offset, bytes),
                  [&](const auto& keep) {
                    keep(storage);
                    keep(to.view.storage);

@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include "ops/narrow_float.h"
+#include "ops/record_call.h"
 #include "ops/table.h"
 
 #include <cmath>
@@ -67,18 +68,53 @@ fe_scalar scalar_from(From value, DType dtype) {
       return bytes_of(std::complex<float>(static_cast<float>(value)));
     case DType::complex128:
       return bytes_of(std::complex<double>(static_cast<double>(value)));
-    case DType::none:
-      break;
+    default:
+      fail_argument("dtype {} has no scalars", name_of(dtype));
   }
-  fail(FE_INTERNAL, "a scalar needs a dtype");
 }
+
+// The inputs of a node that is being recorded.
+class GraphOperands : public ops::Operands {
+ public:
+  GraphOperands(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  std::size_t count() const override { return node_.inputs.size(); }
+  const TensorType& type(std::size_t i) const override { return graph_.type(node_.inputs[i]); }
+  void place(std::size_t i, const ops::Number& number, DType dtype) override {
+    node_.inputs[i] = graph_.add_scalar(dtype, scalar_of(number, dtype));
+  }
+  void cast(std::size_t i, DType dtype) override {
+    const ValueId operand[] = {node_.inputs[i]};
+    node_.inputs[i] = graph_.add(ops::op_named("astype"), operand, {{"dtype", dtype}}, node_.device);
+  }
+
+ private:
+  Graph& graph_;
+  Node& node_;
+};
 
 }  // namespace
 
 fe_scalar scalar_of(double value, DType dtype) { return scalar_from(value, dtype); }
 fe_scalar scalar_of(int64_t value, DType dtype) { return scalar_from(value, dtype); }
 
+fe_scalar scalar_of(const ops::Number& number, DType dtype) {
+  return std::visit(
+      [&]<class T>(const T& value) {
+        if constexpr (std::is_same_v<T, std::complex<double>>)
+          return dtype == DType::complex64 ? bytes_of(std::complex<float>(value)) : bytes_of(value);
+        else if constexpr (std::is_same_v<T, ops::WideInteger>)
+          return scalar_of(value.nearest, dtype);
+        else if constexpr (std::is_same_v<T, double>)
+          return scalar_of(value, dtype);
+        else
+          return is_integer(dtype) || dtype == DType::boolean ? scalar_of(static_cast<int64_t>(value), dtype)
+                                                              : scalar_of(static_cast<double>(value), dtype);
+      },
+      number);
+}
+
 fe_scalar checked_scalar(DType dtype, fe_scalar value) {
+  if (is_block(dtype)) fail_argument("dtype {} has no scalars", name_of(dtype));
   if (dtype == DType::boolean) value.bytes[0] = value.bytes[0] != 0;
   return value;
 }
@@ -92,6 +128,7 @@ ValueId Graph::add_input(std::string name, TensorType type, Strides strides) {
   if (strides.rank() != type.shape.rank())
     fail_argument("input '{}': {} strides for {} dimensions", name, strides.rank(), type.shape.rank());
   reach_of(type.shape, strides, block_bytes(type.dtype));
+  check_blocks(type, strides);
   const auto id = static_cast<ValueId>(values.size());
   values.push_back({type, ValueKind::input, static_cast<uint32_t>(inputs.size())});
   inputs.push_back(id);
@@ -117,28 +154,28 @@ ValueId Graph::add_scalar(DType dtype, fe_scalar value) {
 }
 
 ValueId Graph::add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
-                   Device* device, std::span<const bool> weak) {
-  std::vector<TensorType> types;
-  for (ValueId operand : operands) {
-    if (operand >= values.size()) fail_argument("{}: this graph has no value %{}", op.name, operand);
-    types.push_back(type(operand));
-  }
+                   Device* device, std::span<const ops::OperandNumber> numbers) {
+  if (op.output_count != 1) fail_argument("{}: has {} outputs, and one is asked for", op.name, op.output_count);
+  return add_call(op, operands, given, device, numbers).front();
+}
+
+std::vector<ValueId> Graph::add_call(const ops::Row& op, std::span<const ValueId> operands,
+                                     const std::vector<ops::NamedAttribute>& given, Device* device,
+                                     std::span<const ops::OperandNumber> numbers) {
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i] >= values.size() && (numbers.empty() || !numbers[i].number))
+      fail_argument("{}: this graph has no value %{}", op.name, operands[i]);
   Node node;
   node.op = &op;
   node.inputs.assign(operands.begin(), operands.end());
   node.device = device;
-  const std::vector<DType> dtypes = ops::input_dtypes(op, types, weak);
-  for (std::size_t i = 0; i < operands.size(); ++i) types[i].dtype = dtypes[i];
-  ops::Attributes attributes = ops::complete_attributes(op, given);
-  const std::vector<TensorType> results = ops::infer(op, types, attributes);
-  // All is right: only now are casts recorded, so that a refused call leaves nothing behind.
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (dtypes[i] == type(operands[i]).dtype) continue;
-    const ValueId operand[] = {operands[i]};
-    node.inputs[i] = add(ops::op_named("astype"), operand, {{"dtype", dtypes[i]}}, device);
-  }
-  node.attributes = std::make_shared<const ops::Attributes>(std::move(attributes));
-  return add_checked(std::move(node), results).front();
+  GraphOperands in(*this, node);
+  ops::RecordedCall call = ops::record_call(op, in, numbers, given);
+  if (ops::is_open_ended(op, call.attributes))
+    fail_argument("{}: in a graph it needs the attribute 'size': how long its {} are, only computing it tells", op.name,
+                  op.outputs[0]);
+  node.attributes = std::make_shared<const ops::Attributes>(std::move(call.attributes));
+  return add_checked(std::move(node), call.results);
 }
 
 std::vector<ValueId> Graph::add_checked(Node node, std::span<const TensorType> results) {

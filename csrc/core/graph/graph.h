@@ -2,11 +2,13 @@
 #pragma once
 
 #include "ops/attributes.h"
+#include "ops/numbers.h"
 #include "ops/row.h"
 #include "ops/tensor_type.h"
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,7 @@ struct Body {
     DType dtype = DType::none;
     std::vector<uint32_t> inputs;
     ops::Attributes attributes;
+    uint32_t output = 0;  // which output of the op
   };
   std::vector<DType> inputs;
   std::vector<Instruction> instructions;
@@ -89,10 +92,13 @@ class Graph {
   ValueId add_constant(std::string name, TensorType type, View view, std::string placement = {});
   ValueId add_scalar(DType dtype, fe_scalar value);
   // Records an op: promotes (casts are inserted), widens, completes and canonicalizes attributes, infers. Throws Error.
-  // Returns the first output; all rows of today have one.
-  // `weak` marks operands that do not promote within their kind (Python scalars); empty = none.
+  // Returns the outputs. `numbers`: which operands are no ordinary values (see ops::record_call); empty = none.
+  std::vector<ValueId> add_call(const ops::Row& op, std::span<const ValueId> operands,
+                                const std::vector<ops::NamedAttribute>& given, Device* device = nullptr,
+                                std::span<const ops::OperandNumber> numbers = {});
+  // The same for an op with one output.
   ValueId add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
-              Device* device = nullptr, std::span<const bool> weak = {});
+              Device* device = nullptr, std::span<const ops::OperandNumber> numbers = {});
   // Adds a node as it stands: the caller has checked it (passes).
   std::vector<ValueId> add_checked(Node node, std::span<const TensorType> results);
   const TensorType& type(ValueId value) const { return values[value].type; }
@@ -101,6 +107,7 @@ class Graph {
 // The number in the dtype, for add_scalar.
 fe_scalar scalar_of(double value, DType dtype);
 fe_scalar scalar_of(int64_t value, DType dtype);
+fe_scalar scalar_of(const ops::Number& number, DType dtype);
 // The scalar as kernels expect it: a bool that is not 0 is 1.
 fe_scalar checked_scalar(DType dtype, fe_scalar value);
 

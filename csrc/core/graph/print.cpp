@@ -86,6 +86,7 @@ std::string call_text(const Node& node, std::span<const std::string> operands) {
     for (std::size_t i = 0; i < node.body->instructions.size(); ++i) {
       const Body::Instruction& instruction = node.body->instructions[i];
       text += fmt::format("{}{}", i ? "; " : " ", instruction.op->name);
+      if (instruction.op->output_count > 1) text += fmt::format(".{}", instruction.op->outputs[instruction.output]);
       for (uint32_t input : instruction.inputs) text += fmt::format(" {}", input);
     }
     text += " }";
@@ -93,15 +94,19 @@ std::string call_text(const Node& node, std::span<const std::string> operands) {
   return text;
 }
 
-std::string node_text(const Graph& graph, const Node& node) {
-  std::vector<std::string> operands;
-  for (ValueId input : node.inputs) operands.push_back(fmt::format("%{}", input));
+std::string assignment_text(const Graph& graph, const Node& node, std::span<const std::string> operands) {
   std::string left, right;
   for (ValueId output : node.outputs) {
     left += fmt::format("{}%{}", left.empty() ? "" : ", ", output);
     right += (right.empty() ? "" : ", ") + to_string(graph.type(output));
   }
   return fmt::format("{} = {} : {}", left, call_text(node, operands), right);
+}
+
+std::string node_text(const Graph& graph, const Node& node) {
+  std::vector<std::string> operands;
+  for (ValueId input : node.inputs) operands.push_back(fmt::format("%{}", input));
+  return assignment_text(graph, node, operands);
 }
 
 std::string to_text(const Graph& graph) {

@@ -2,6 +2,7 @@
 
 #include "core/compiler/lowered.h"
 #include "core/registry/device.h"
+#include "ops/record_call.h"
 #include "ops/table.h"
 
 #include <algorithm>
@@ -26,6 +27,24 @@ bool is_equal_on_host(const Storage& a, const Storage& b) {
          std::memcmp(a.host_pointer(), b.host_pointer(), a.size()) == 0;
 }
 
+class ArrayOperands : public ops::Operands {
+ public:
+  ArrayOperands(std::vector<ArrayPointer>& arrays, std::shared_ptr<Device> device)
+      : arrays_(arrays), device_(std::move(device)) {}
+  std::size_t count() const override { return arrays_.size(); }
+  const TensorType& type(std::size_t i) const override { return arrays_[i]->type(); }
+  void place(std::size_t i, const ops::Number& number, DType dtype) override {
+    arrays_[i] = Array::scalar(dtype, device_, scalar_of(number, dtype));
+  }
+  void cast(std::size_t i, DType dtype) override {
+    arrays_[i] = Array::record(ops::op_named("astype"), {arrays_[i]}, {}, {{"dtype", dtype}});
+  }
+
+ private:
+  std::vector<ArrayPointer>& arrays_;
+  std::shared_ptr<Device> device_;
+};
+
 }  // namespace
 
 BriefMutex& evaluation_mutex() {
@@ -46,58 +65,160 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
   return array;
 }
 
+// The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. The
+// fences have one of the two see the other.
+TypedView Array::view() const {
+  TypedView view{type_, view_};
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (is_given_away()) fail_argument("{}: its memory was given to a result", to_string(type_));
+  return view;
+}
+
+std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
+  if (state() != State::computed || is_looked_at || !view_.storage || weak_from_this().use_count() > pointers ||
+      is_given_away_.exchange(true, std::memory_order_seq_cst))
+    return nullptr;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (view_.storage.use_count() > holders + 1) {
+    is_given_away_.store(false, std::memory_order_release);
+    return nullptr;
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);  // what others read of it is read before it is written
+  return Storage::moved(view_.storage);
+}
+
+void Array::give_back(const std::shared_ptr<Storage>& memory) {
+  Storage::move_back(memory, *view_.storage);
+  is_given_away_.store(false, std::memory_order_release);
+}
+
 std::string Array::placement() const {
   if (state() != State::computed) return "lazy: not computed yet";
   const std::scoped_lock lock(evaluation_mutex());
   return placement_.empty() ? "computed" : placement_;
 }
 
-ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs, std::span<const bool> weak,
-                           const std::vector<ops::NamedAttribute>& given) {
-  if (inputs.empty()) fail_argument("{}: an array's op needs an input, whose device it takes", op.name);
-  std::vector<TensorType> types;
-  for (const ArrayPointer& input : inputs) {
-    types.push_back(input->type());
-    if (input->device() != inputs[0]->device())
-      fail_argument("{}: its inputs lie on {} and {}; bring them together with to_device", op.name,
-                    inputs[0]->device()->name(), input->device()->name());
-  }
-  const std::vector<DType> dtypes = ops::input_dtypes(op, types, weak);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (dtypes[i] == types[i].dtype) continue;
-    inputs[i] = record(ops::op_named("astype"), {inputs[i]}, {}, {{"dtype", dtypes[i]}});
-    types[i].dtype = dtypes[i];
-  }
-  ops::Attributes attributes = ops::complete_attributes(op, given);
-  const std::vector<TensorType> results = ops::infer(op, types, attributes);
-  return record_checked(op, std::move(inputs), std::move(attributes), results.front());
+ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                           std::span<const ops::OperandNumber> numbers, const std::vector<ops::NamedAttribute>& given) {
+  if (op.output_count != 1) fail_argument("{}: has {} outputs, and one is asked for", op.name, op.output_count);
+  return record_call(op, std::move(inputs), numbers, given).front();
 }
 
-ArrayPointer Array::record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs, ops::Attributes attributes,
-                                   TensorType type) {
-  const std::shared_ptr<Device> device = inputs[0]->device();
-  if (op.kind == ops::Kind::view && inputs[0]->state() == State::computed)
-    if (ArrayPointer view = inputs[0]->viewed(op, attributes, type)) return view;
-  ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, device, State::pending)));
-  array->op_ = &op;
-  array->attributes_ = std::make_shared<const ops::Attributes>(std::move(attributes));
-  array->pending_below_ = 1;
-  bool lent = false;
+std::vector<ArrayPointer> Array::record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                                             std::span<const ops::OperandNumber> numbers,
+                                             const std::vector<ops::NamedAttribute>& given) {
+  const ArrayPointer* first = nullptr;
   for (const ArrayPointer& input : inputs) {
-    lent = lent || reads_lent_memory(*input);
+    if (!input) continue;  // a number
+    if (!first) first = &input;
+    if (input->device() != (*first)->device())
+      fail_argument("{}: its inputs lie on {} and {}; bring them together with to_device", op.name,
+                    (*first)->device()->name(), input->device()->name());
+  }
+  if (!first) fail_argument("{}: it needs an array, whose device it takes", op.name);
+  ArrayOperands operands(inputs, (*first)->device());
+  ops::RecordedCall call = ops::record_call(op, operands, numbers, given);
+  if (inputs[0]->is_cut_anywhere(op, call.attributes)) return record_moving(std::move(inputs[0]), op, call.attributes);
+  if (!ops::is_open_ended(op, call.attributes)) return record_checked(op, std::move(inputs), std::move(call));
+  const ops::Attributes attributes = call.attributes;
+  return cut_to_length(op, attributes, record_checked(op, std::move(inputs), std::move(call)));
+}
+
+std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::Attributes& attributes,
+                                               std::vector<ArrayPointer> outputs) {
+  evaluate(outputs);
+  int64_t length = 0;
+  read_to_host(outputs.back()->view(), &length, sizeof length);
+  const auto axis = static_cast<int>(op.bounded_axis({op, attributes}));
+  const Shape bound = outputs[0]->type().shape;
+  if (length < 0 || length > bound[axis])
+    fail(FE_INTERNAL, "{}: {} counted {}, of {} at most", op.name, outputs[0]->device()->name(), length, bound[axis]);
+  const auto rank = static_cast<std::size_t>(bound.rank());
+  std::vector<int64_t> sizes(bound.begin(), bound.end());
+  sizes[static_cast<std::size_t>(axis)] = length;
+  ArrayPointer cut = record(ops::op_named("slice"), {outputs[0]}, {},
+                            {{"starts", std::vector<int64_t>(rank, 0)},
+                             {"sizes", std::move(sizes)},
+                             {"steps", std::vector<int64_t>(rank, 1)}});
+  // A few elements do not keep the memory for all.
+  if (length < bound[axis] / 2) cut = record(ops::op_named("copy"), {cut}, {}, {});
+  outputs[0] = std::move(cut);
+  return outputs;
+}
+
+bool Array::is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const {
+  if (op.kind != ops::Kind::view || state() != State::pending || &op != &ops::op_named("slice")) return false;
+  // Views of views add their starts up once each: of a long chain the first one moves, and the others are strides.
+  static const ops::Row* const dynamic_slice = &ops::op_named("dynamic_slice");
+  if (op_ != nullptr && (op_->kind == ops::Kind::view || op_ == dynamic_slice)) return false;
+  const auto& steps = ops::AttributeReader{op, attributes}.integers("steps");
+  return type_.shape.rank() > 0 && !is_block(type_.dtype) &&
+         std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 1; });
+}
+
+std::vector<ArrayPointer> Array::record_moving(ArrayPointer x, const ops::Row& slice,
+                                               const ops::Attributes& attributes) {
+  const ops::AttributeReader reader{slice, attributes};
+  const std::shared_ptr<Device> device = x->device();
+  std::vector<ArrayPointer> inputs = {std::move(x)};
+  for (const int64_t start : reader.integers("starts")) {
+    fe_scalar value{};
+    std::memcpy(value.bytes, &start, sizeof start);
+    inputs.push_back(scalar(DType::int64, device, value));
+  }
+  const auto sizes = reader.integers("sizes");
+  return record_call(ops::op_named("dynamic_slice"), std::move(inputs), {},
+                     {{"sizes", std::vector<int64_t>(sizes.begin(), sizes.end())}});
+}
+
+ArrayPointer Array::pending(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                            std::shared_ptr<const ops::Attributes> attributes, TensorType type) {
+  ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, inputs[0]->device(), State::pending)));
+  array->op_ = &op;
+  array->attributes_ = std::move(attributes);
+  array->pending_below_ = 1;
+  for (const ArrayPointer& input : inputs)
     if (input->state() == State::pending)
       array->pending_below_ = std::min(array->pending_below_ + input->pending_below_, most_pending + 1);
-  }
   array->inputs_ = std::move(inputs);
-  // What the lender writes later must not change a result that is recorded now.
-  if (lent || array->pending_below_ > most_pending) evaluate({&array, 1});
   return array;
 }
 
+std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                                                ops::RecordedCall call) {
+  if (op.kind == ops::Kind::view && inputs[0]->state() == State::computed)
+    if (ArrayPointer view = inputs[0]->viewed(op, call.attributes, call.results[0])) return {view};
+  const bool lent =
+      std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return reads_lent_memory(*input); });
+  auto attributes = std::make_shared<const ops::Attributes>(std::move(call.attributes));
+  const ArrayPointer first = pending(op, std::move(inputs), std::move(attributes), call.results[0]);
+  std::vector<ArrayPointer> outputs = {first};
+  if (call.results.size() > 1) outputs = outputs_of(first, std::move(call.results));
+  // What the lender writes later must not change a result that is recorded now.
+  if (lent || first->pending_below_ > most_pending) evaluate(outputs);
+  return outputs;
+}
+
+std::vector<ArrayPointer> Array::outputs_of(const ArrayPointer& call, std::vector<TensorType> types) {
+  std::vector<ArrayPointer> arrays;
+  call->outputs_ = std::make_unique<Outputs>();
+  for (uint32_t number = 0; number < types.size(); ++number) {
+    ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(types[number], call->device(), State::pending)));
+    array->inputs_ = {call};
+    array->output_ = number;
+    array->pending_below_ = call->pending_below_;
+    call->outputs_->arrays.push_back(array);
+    arrays.push_back(std::move(array));
+  }
+  call->outputs_->types = std::move(types);
+  return arrays;
+}
+
 ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const {
-  Operand operand{0, type_, view_.offset, view_.strides};
+  const View own = view().view;
+  Operand operand{0, type_, own.offset, own.strides};
   if (!apply_view(op, attributes, type.shape, operand)) return nullptr;
-  View view{element_count(type.shape) == 0 ? nullptr : view_.storage, operand.offset, operand.strides};
+  View view{element_count(type.shape) == 0 ? nullptr : own.storage, operand.offset, operand.strides};
   if (!may_change({type, view})) return computed(type, device_, std::move(view), placement());
   TypedView copy = copy_without_repeats({type, std::move(view)});
   return computed(type, device_, std::move(copy.view), copied_for_owner);

@@ -4,6 +4,7 @@
 #include "core/executor/executable.h"
 #include "core/graph/graph.h"
 #include "core/threads/mutexes.h"
+#include "ops/record_call.h"
 
 #include <atomic>
 #include <memory>
@@ -22,8 +23,14 @@ class Array : public std::enable_shared_from_this<Array> {
 
   static ArrayPointer computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement);
   static ArrayPointer scalar(DType dtype, std::shared_ptr<Device> device, fe_scalar value);
-  // Records op(inputs); see ops::input_dtypes for `weak`. Shape, dtype, attribute and device errors are thrown here.
-  static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs, std::span<const bool> weak,
+  // Records op(inputs), and gives its outputs; null where ops::record_call has a number. Shape, dtype, attribute and
+  // device errors are thrown here.
+  static std::vector<ArrayPointer> record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                                               std::span<const ops::OperandNumber> numbers,
+                                               const std::vector<ops::NamedAttribute>& given);
+  // The same for an op with one output.
+  static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                             std::span<const ops::OperandNumber> numbers,
                              const std::vector<ops::NamedAttribute>& given);
   ~Array() = default;
   Array(const Array&) = delete;
@@ -32,11 +39,20 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType& type() const { return type_; }
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Of computed arrays.
-  TypedView view() const { return {type_, view_}; }
+  // Of computed arrays. Throws of one whose memory was given away.
+  TypedView view() const;
   std::string placement() const;
   // Handles of the host API that name it: such an array is kept when it is computed on the way to another.
   std::atomic<uint32_t> handles{0};
+  // Whether somebody may look at the elements without holding the storage, by the host's pointer.
+  std::atomic<bool> is_looked_at{false};
+
+  // The memory of a computed array, for good or until it is given back, where no more than `pointers` name the array
+  // and no storage but `holders` and its own is of that memory; else null. What reads the array meanwhile on another
+  // thread has its elements as they were, or the error of view().
+  std::shared_ptr<Storage> give_away(long pointers, long holders);
+  void give_back(const std::shared_ptr<Storage>& memory);
+  bool is_given_away() const { return is_given_away_.load(std::memory_order_acquire); }
 
  private:
   friend class Evaluation;
@@ -45,8 +61,20 @@ class Array : public std::enable_shared_from_this<Array> {
   // The pointer to a new array, whose last reference calls let_go().
   static ArrayPointer pointer_to(std::unique_ptr<Array> array);
   static void let_go(Array* array) noexcept;
-  static ArrayPointer record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs, ops::Attributes attributes,
-                                     TensorType type);
+  static std::vector<ArrayPointer> record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                                                  ops::RecordedCall call);
+  // Whether the call is a slice, of what is not computed yet, that may begin anywhere.
+  bool is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const;
+  // A slice as dynamic_slice: its starts are values, and no fact that a graph is compiled for.
+  static std::vector<ArrayPointer> record_moving(ArrayPointer x, const ops::Row& slice,
+                                                 const ops::Attributes& attributes);
+  // Computes the outputs of a call that does not say how long the first one is, and cuts that to its length.
+  static std::vector<ArrayPointer> cut_to_length(const ops::Row& op, const ops::Attributes& attributes,
+                                                 std::vector<ArrayPointer> outputs);
+  // The outputs of a call that an array stands for.
+  static std::vector<ArrayPointer> outputs_of(const ArrayPointer& call, std::vector<TensorType> types);
+  static ArrayPointer pending(const ops::Row& op, std::vector<ArrayPointer> inputs,
+                              std::shared_ptr<const ops::Attributes> attributes, TensorType type);
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
   friend ArrayPointer snapshot(const ArrayPointer& array);
 
@@ -56,11 +84,20 @@ class Array : public std::enable_shared_from_this<Array> {
   // Written under evaluation_mutex(), before the state becomes computed.
   View view_;
   std::string placement_;
+  std::atomic<bool> is_given_away_{false};
   std::weak_ptr<Storage> snapshot_;  // the last that was made
   fe_scalar scalar_{};
-  const ops::Row* op_ = nullptr;
+  // The call of an op with several outputs is an array of its own, which is never computed: it has the types of the
+  // outputs and knows them, and it is the only input of each.
+  struct Outputs {
+    std::vector<TensorType> types;
+    std::vector<std::weak_ptr<Array>> arrays;
+  };
+  const ops::Row* op_ = nullptr;  // null: the array is an output of such a call
   std::shared_ptr<const ops::Attributes> attributes_;
   std::vector<ArrayPointer> inputs_;
+  std::unique_ptr<Outputs> outputs_;
+  uint32_t output_ = 0;         // which one it is
   uint32_t pending_below_ = 0;  // at least as many nodes as its evaluation has to look at
   Array* next_let_go_ = nullptr;
 };
@@ -69,7 +106,7 @@ class Array : public std::enable_shared_from_this<Array> {
 BriefMutex& evaluation_mutex();
 
 // Computes the arrays. What fails leaves them as they were.
-void evaluate(std::span<const ArrayPointer> arrays, Cancel cancel = {});
+void evaluate(std::span<const ArrayPointer> arrays, RunOptions options = {});
 // The array, or, where the owner of borrowed memory may change it, a copy of what it is now. Copies of equal bytes
 // share one storage while somebody holds it. Throws out_of_memory.
 ArrayPointer snapshot(const ArrayPointer& array);

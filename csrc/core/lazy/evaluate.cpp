@@ -1,4 +1,5 @@
 // Computing pending arrays: the graph below them, its executable from a cache, and the results put in place.
+#include "core/executor/executable_cache.h"
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
@@ -6,58 +7,36 @@
 #include "core/threads/mutexes.h"
 #include "ops/table.h"
 
-#include <list>
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <unordered_map>
 
 namespace ferrule {
 namespace {
 
-// Executables by the structure of what was computed; the least recently used go first.
-class CompileCache {
- public:
-  static constexpr std::size_t capacity = 256;
-  std::shared_ptr<Executable> find(const std::string& key) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return nullptr;
-    order_.splice(order_.begin(), order_, found->second);
-    return found->second->second;
-  }
-  void insert(const std::string& key, std::shared_ptr<Executable> executable) {
-    decltype(order_) added, gone;
-    added.emplace_front(key, std::move(executable));
-    const std::scoped_lock lock(mutex_);
-    if (!entries_.emplace(key, added.begin()).second) return;
-    order_.splice(order_.begin(), added);
-    if (order_.size() <= capacity) return;
-    entries_.erase(order_.back().first);
-    gone.splice(gone.begin(), order_, std::prev(order_.end()));
-  }
-  void clear() {
-    decltype(order_) gone;
-    const std::scoped_lock lock(mutex_);
-    entries_.clear();
-    gone.swap(order_);
-  }
+using CompileCache = ExecutableCache<std::shared_ptr<Executable>>;
 
- private:
-  BriefMutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<Executable>>> order_;
-  std::unordered_map<std::string, decltype(order_)::iterator> entries_;
+// Of what was computed, by its structure.
+struct EvaluationCache : CompileCache {
+  EvaluationCache() : CompileCache(256) {}
 };
-
-CompileCache& compile_cache() { return Immortal<CompileCache>::get(); }
+CompileCache& compile_cache() { return Immortal<EvaluationCache>::get(); }
 
 }  // namespace
 
 void clear_compile_cache() { compile_cache().clear(); }
 
-class Evaluation {
+// An array is being computed on another thread, into memory that it reads.
+class Busy {};
+
+class Evaluation : private Donor {
  public:
-  Evaluation(std::span<const ArrayPointer> arrays, Cancel cancel) : cancel_(cancel) {
+  Evaluation(std::span<const ArrayPointer> arrays, RunOptions options) : options_(options) {
     const std::scoped_lock lock(evaluation_mutex());
     for (const ArrayPointer& array : arrays)
       if (array->state() != Array::State::computed) collect(array);
+    collect_other_outputs();
     std::vector<bool> asked(items_.size());
     for (const ArrayPointer& array : arrays)
       if (const auto found = numbers_.find(array.get()); found != numbers_.end()) asked[found->second] = true;
@@ -78,9 +57,10 @@ class Evaluation {
       ++execution_counters().cache_hits;
     } else {
       executable = build_executable(graph(), device->shared_from_this(), Fallback::warn, true);
-      compile_cache().insert(key, executable);
+      executable = compile_cache().insert(std::move(key), std::move(executable));
     }
-    std::vector<TypedView> results = executable->compute(inputs_, scalars_, {}, cancel_);
+    options_.donor = this;
+    std::vector<TypedView> results = executable->compute(inputs_, scalars_, {}, options_);
     const std::scoped_lock lock(evaluation_mutex());
     for (std::size_t i = 0; i < outputs_.size(); ++i) publish(*items_[outputs_[i]].array, results[i]);
   }
@@ -114,13 +94,52 @@ class Evaluation {
         Item item{frame.array, {}};
         if (pending)
           for (const ArrayPointer& input : frame.array->inputs_) item.inputs.push_back(numbers_.at(input.get()));
-        if (frame.array->state_ == Array::State::computed) inputs_.push_back(frame.array->view());
+        if (frame.array->state_ == Array::State::computed) {
+          if (frame.array->is_given_away() && frame.array->handles == 0) throw Busy();
+          inputs_.push_back(frame.array->view());
+          input_items_.push_back(static_cast<uint32_t>(items_.size()));
+        }
         if (frame.array->state_ == Array::State::scalar) scalars_.push_back(frame.array->scalar_);
         states_.push_back(frame.array->state_);
         items_.push_back(std::move(item));
       }
       stack.pop_back();
     }
+  }
+
+  // What somebody holds of the other outputs of a call is computed with it, and not by computing the call again.
+  void collect_other_outputs() {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (states_[i] != Array::State::pending || !items_[i].array->outputs_) continue;
+      const ArrayPointer call = items_[i].array;
+      for (const std::weak_ptr<Array>& output : call->outputs_->arrays)
+        if (const ArrayPointer array = output.lock();
+            array && array->handles > 0 && array->state_ == Array::State::pending)
+          collect(array);
+    }
+  }
+
+  // The memory of an array that nobody can reach but by the one node that reads it, whose result is wanted.
+  std::shared_ptr<Storage> take(std::size_t input, long holders) override {
+    const uint32_t item = input_items_[input];
+    Array& array = *items_[item].array;
+    if (array.handles > 0) return nullptr;
+    const auto reads = [&](uint32_t output) {
+      return std::count(items_[output].inputs.begin(), items_[output].inputs.end(), item);
+    };
+    long wanted = 0, all = 0;
+    for (uint32_t i = 0; i < items_.size(); ++i) all += reads(i);
+    for (const uint32_t output : outputs_) wanted += reads(output);
+    if (all != 1 || wanted != 1) return nullptr;
+    given_away_.reserve(given_away_.size() + 1);
+    std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the node
+    if (memory) given_away_.emplace_back(items_[item].array, memory);
+    return memory;
+  }
+
+  // An update may be done twice, and nothing else reads what it updates.
+  void failed(bool) noexcept override {
+    for (const auto& [array, memory] : given_away_) array->give_back(memory);
   }
 
   std::string key_of(const Device& device) const {
@@ -134,7 +153,10 @@ class Evaluation {
       if (states_[i] != Array::State::pending) continue;
       key.add(array.op_);
       key.add(items_[i].inputs);
-      key.add(*array.attributes_);
+      if (array.op_)
+        key.add(*array.attributes_);
+      else
+        key.add(array.output_);
     }
     key.add(outputs_);
     return key.take();
@@ -150,13 +172,18 @@ class Evaluation {
         values.push_back(graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.view_.strides));
       } else if (states_[i] == Array::State::scalar) {
         values.push_back(graph.add_scalar(array.type().dtype, array.scalar_));
+      } else if (!array.op_) {
+        // The values of a call's outputs follow one another.
+        values.push_back(values[items_[i].inputs[0]] + array.output_);
       } else {
         Node node;
         node.op = array.op_;
         node.attributes = array.attributes_;
         for (uint32_t input : items_[i].inputs) node.inputs.push_back(values[input]);
         const TensorType type[] = {array.type()};
-        values.push_back(graph.add_checked(std::move(node), type).front());
+        const std::span<const TensorType> types =
+            array.outputs_ ? std::span<const TensorType>(array.outputs_->types) : std::span<const TensorType>(type);
+        values.push_back(graph.add_checked(std::move(node), types).front());
       }
     }
     for (uint32_t output : outputs_) graph.outputs.push_back(values[output]);
@@ -173,24 +200,39 @@ class Evaluation {
     array.state_.store(Array::State::computed, std::memory_order_release);
   }
 
-  Cancel cancel_;
+  RunOptions options_;
   std::unordered_map<const Array*, uint32_t> numbers_;
   std::vector<Item> items_;
   std::vector<Array::State> states_;  // as they were when collected
   std::vector<uint32_t> outputs_;
   std::vector<TypedView> inputs_;
+  std::vector<uint32_t> input_items_;
   std::vector<fe_scalar> scalars_;
+  std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away_;
 };
 
-void evaluate(std::span<const ArrayPointer> arrays, Cancel cancel) {
+namespace {
+
+// False when an array is just being computed on another thread, from what this one would have to read.
+bool evaluated(const std::vector<ArrayPointer>& arrays, RunOptions options) {
+  try {
+    Evaluation(arrays, options).run();
+    return true;
+  } catch (const Busy&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void evaluate(std::span<const ArrayPointer> arrays, RunOptions options) {
   // Arrays of several devices are several graphs.
   std::vector<ArrayPointer> rest(arrays.begin(), arrays.end());
   while (!rest.empty()) {
     const Device* const device = rest.front()->device().get();
     std::vector<ArrayPointer> now, later;
     for (ArrayPointer& array : rest) (array->device().get() == device ? now : later).push_back(std::move(array));
-    Evaluation evaluation(now, cancel);
-    evaluation.run();
+    while (!evaluated(now, options)) std::this_thread::sleep_for(std::chrono::microseconds(100));
     rest = std::move(later);
   }
 }

@@ -198,16 +198,15 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
   if (first % alignment != 0 || reinterpret_cast<uintptr_t>(base) % alignment != 0) {
     // No kernel reads unaligned items.
     why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, alignment);
-  } else if (first % static_cast<uint64_t>(block_bytes(type.dtype)) != 0) {
-    why = fmt::format("byte {} of its memory is not a multiple of a block's {}", first, block_bytes(type.dtype));
   } else if (type.dtype == DType::boolean) {
     if (!base) read();
     const fe_access access = storage.is_lent_writable() ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
     why = refusal_of_bools(base ? base + first : bytes.data(), needed, access);
   }
   if (why.empty()) {
-    view.storage = all.view.storage;
-    view.offset = elements_in(type.dtype, first);
+    const bool is_at_block = first % static_cast<uint64_t>(block_bytes(type.dtype)) == 0;
+    view.storage = is_at_block ? all.view.storage : Storage::part(all.view.storage, first, needed);
+    view.offset = is_at_block ? elements_in(type.dtype, first) : 0;
     return Array::computed(type, array->device(), std::move(view), array->placement());
   }
   if (bytes.empty()) read();

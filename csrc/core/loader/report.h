@@ -4,8 +4,6 @@
 #include "core/loader/policy.h"
 #include "core/registry/remnants.h"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -78,8 +76,6 @@ struct LoadReport {
 
 // JSON.
 std::string to_json(const LoadReport& report);
-// The other way; throws invalid_argument for what is no report.
-LoadReport report_from_json(const nlohmann::json& json);
 // A table for people.
 std::string to_text(const LoadReport& report);
 

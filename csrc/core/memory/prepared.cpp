@@ -56,11 +56,12 @@ std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& 
   layout.back() = '\0';
   auto& cache = device.attached<PreparedCache>();
   const fe_value& value = *view.values[view.nodes[node]->inputs[input]];
-  const PreparedCache::Key key{constant->generation(), byte_offset, key_of(layout.data(), value)};
+  const uint64_t in_buffer = constant->buffer_offset() + byte_offset;
+  const PreparedCache::Key key{constant->generation(), in_buffer, key_of(layout.data(), value)};
   const std::scoped_lock lock(cache.preparing);
   if (std::shared_ptr<Storage> packed = cache.find(key)) return packed;
   std::shared_ptr<Storage> packed = Storage::allocate(device.shared_from_this(), size, Storage::Origin::prepared);
-  const fe_binding from{sizeof(fe_binding), constant->buffer(), byte_offset, constant->generation()};
+  const fe_binding from{sizeof(fe_binding), constant->buffer(), in_buffer, constant->generation()};
   const fe_binding to{sizeof(fe_binding), packed->buffer(), 0, packed->generation()};
   device.check(table.prepare(device.open(), &view, node, input, &from, &to));
   cache.insert(key, packed);

@@ -5,6 +5,7 @@
 #include "core/registry/device.h"
 
 #include <atomic>
+#include <utility>
 #include <vector>
 
 namespace ferrule {
@@ -69,8 +70,37 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
   return storage;
 }
 
+std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size) {
+  if (offset > whole->size_ || size > whole->size_ - offset)
+    fail(FE_INTERNAL, "a part of {} bytes from byte {} of a storage of {}", size, offset, whole->size_);
+  Live live = whole->device_->live([size] { return fmt::format("{} bytes of borrowed memory", size); });
+  std::shared_ptr<Storage> part(new Storage({std::move(live), whole->parts_->allocator}));
+  part->buffer_ = whole->buffer_;
+  part->buffer_offset_ = whole->buffer_offset_ + offset;
+  part->size_ = size;
+  part->generation_ = whole->generation_;
+  part->origin_ = whole->origin_;
+  part->access_ = whole->access_;
+  if (whole->host_pointer_) part->host_pointer_ = static_cast<std::byte*>(whole->host_pointer_) + offset;
+  part->whole_ = whole;
+  return part;
+}
+
+std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
+  Live live = from->device_->live([size = from->size_] { return fmt::format("memory of {} bytes", size); });
+  std::shared_ptr<Storage> to(new Storage({std::move(live), from->parts_->allocator}));
+  to->size_ = from->size_;
+  move_back(from, *to);
+  return to;
+}
+
+void Storage::move_back(const std::shared_ptr<Storage>& from, Storage& to) {
+  to.buffer_ = std::exchange(from->buffer_, nullptr);
+  to.host_pointer_ = std::exchange(from->host_pointer_, nullptr);
+}
+
 Storage::~Storage() {
-  if (!buffer_) return;
+  if (!buffer_ || whole_) return;
   if (origin_ == Origin::borrowed) {
     if (!device_->belongs_to_parent()) device_->table().buffer_free(buffer_);
     parts_->allocator->count_borrowed(-static_cast<int64_t>(size_));

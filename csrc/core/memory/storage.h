@@ -29,12 +29,21 @@ class Storage {
   static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
                                          fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array = std::nullopt);
+  // Bytes of another storage from `offset` on, for an array that does not begin at a multiple of its blocks there. It
+  // has the generation of the whole, which it keeps alive.
+  static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size);
+  // The memory of an allocated storage that nobody else has, under a generation of its own: what had it is left
+  // without.
+  static std::shared_ptr<Storage> moved(const std::shared_ptr<Storage>& from);
+  // The other way: to a storage from which it was moved.
+  static void move_back(const std::shared_ptr<Storage>& from, Storage& to);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   const std::shared_ptr<Device>& device() const { return device_; }
   fe_module_buffer* buffer() const { return buffer_; }
+  uint64_t buffer_offset() const { return buffer_offset_; }  // bytes from the buffer's first to its own
   uint64_t size() const { return size_; }
   Origin origin() const { return origin_; }
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
@@ -50,7 +59,8 @@ class Storage {
   std::unique_ptr<Private> parts_;
   std::shared_ptr<Device> device_;
   fe_module_buffer* buffer_ = nullptr;
-  uint64_t size_ = 0, generation_ = 0;
+  uint64_t buffer_offset_ = 0, size_ = 0, generation_ = 0;
+  std::shared_ptr<Storage> whole_;  // of a part
   Origin origin_ = Origin::allocated;
   fe_access access_ = FE_ACCESS_READ_WRITE;
   void* host_pointer_ = nullptr;

@@ -28,17 +28,21 @@ std::string markdown() {
       "# Ops\n\n"
       "Generated from `csrc/ops` by `./dev abi`. An *elementwise* op may be fused; a *view* is strides, never a "
       "kernel; a\n"
-      "*primitive* needs a kernel; a *composite* is decomposed where a device has none.\n";
-  for (const Kind kind : {Kind::elementwise, Kind::primitive, Kind::composite, Kind::view}) {
-    text += fmt::format("\n## {}\n\n| op | inputs | attributes | what |\n|---|---|---|---|\n", name_of(kind));
+      "*primitive* needs a kernel; a *composite* is decomposed where a device has none; a *host* op runs on the CPU "
+      "where a\n"
+      "device has no kernel for it.\n";
+  for (const Kind kind : {Kind::elementwise, Kind::primitive, Kind::composite, Kind::host, Kind::view}) {
+    text +=
+        fmt::format("\n## {}\n\n| op | inputs | attributes | outputs | what |\n|---|---|---|---|---|\n", name_of(kind));
     for (const Row* row : all_ops()) {
       if (row->kind != kind) continue;
-      std::string inputs, attributes;
+      std::string inputs, attributes, outputs;
       for (std::size_t i = 0; i < row->input_count; ++i)
         inputs += fmt::format("{}{}{}", i ? ", " : "", row->inputs[i].name, row->inputs[i].optional ? "?" : "");
       for (std::size_t i = 0; i < row->attribute_count; ++i)
         attributes += fmt::format("{}{}: {}", i ? ", " : "", row->attributes[i].name, name_of(row->attributes[i].type));
-      text += fmt::format("| `{}` | {} | {} | {} |\n", row->name, inputs, attributes, cell(row->text));
+      for (std::size_t i = 0; i < row->output_count; ++i) outputs += (i ? ", " : "") + std::string(row->outputs[i]);
+      text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row->name, inputs, attributes, outputs, cell(row->text));
     }
   }
   return text;

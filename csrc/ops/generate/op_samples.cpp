@@ -6,14 +6,26 @@
 #include "ops/table.h"
 
 #include <optional>
+#include <string_view>
 
 namespace ferrule::ops {
 namespace {
 
 const std::vector<std::vector<Shape>>& candidate_shapes() {
-  static const Shape all{4, 6}, turned{6, 4}, row{6}, scalar{};
+  static const Shape all{4, 6}, turned{6, 4}, row{6}, column{4}, part{2}, scalar{};
   static const std::vector<std::vector<Shape>> list = {
-      {}, {all}, {all, all}, {all, all, all}, {all, turned}, {all, row}, {all, row, row}, {all, scalar}};
+      {},
+      {all},
+      {all, all},
+      {all, all, all},
+      {all, turned},
+      {all, row},
+      {all, column},
+      {all, row, row},
+      {all, scalar},
+      {row, scalar},
+      {row, part, scalar},
+  };
   return list;
 }
 
@@ -35,13 +47,16 @@ std::optional<std::vector<DType>> dtypes_of(const Row& row, std::size_t count, D
   return dtypes;
 }
 
-Attributes attributes_of(const Row& row, DType dtype) {
+Attributes attributes_of(const Row& row, DType dtype, std::size_t rank) {
   std::vector<NamedAttribute> given;
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
     const AttributeRow& attribute = row.attributes[i];
     if (!attribute.required) continue;
-    if (attribute.type == AttributeType::integer) given.push_back({attribute.name, int64_t{24}});
-    if (attribute.type == AttributeType::integers) given.push_back({attribute.name, std::vector<int64_t>{1, 1}});
+    if (attribute.type == AttributeType::integer)
+      given.push_back({attribute.name, int64_t{row.input_count == 0 ? 24 : 2}});
+    if (attribute.type == AttributeType::integers)
+      given.push_back(
+          {attribute.name, std::vector<int64_t>(rank, std::string_view(attribute.name) == "sizes" ? 2 : 1)});
     if (attribute.type == AttributeType::dtype) {
       const DType other = dtype == DType::float32 ? DType::float64 : DType::float32;
       given.push_back({attribute.name, row.input_count == 0 ? dtype : other});
@@ -51,7 +66,7 @@ Attributes attributes_of(const Row& row, DType dtype) {
 }
 
 std::optional<Sample> sample_of(const Row& row, DType dtype) {
-  const std::size_t count = row.variadic() ? 2 : row.required_inputs();
+  const std::size_t count = std::max(row.required_inputs(), std::size_t{row.variadic() ? 2U : 0U});
   const auto dtypes = dtypes_of(row, count, dtype);
   if (!dtypes) return std::nullopt;
   for (const std::vector<Shape>& shapes : candidate_shapes()) {
@@ -60,7 +75,7 @@ std::optional<Sample> sample_of(const Row& row, DType dtype) {
       Sample sample;
       for (std::size_t i = 0; i < count; ++i) sample.inputs.push_back({(*dtypes)[i], shapes[i]});
       if (input_dtypes(row, sample.inputs, {}) != *dtypes) return std::nullopt;  // a recorder would cast them
-      sample.attributes = attributes_of(row, dtype);
+      sample.attributes = attributes_of(row, dtype, count == 0 ? 0 : shapes[0].size());
       sample.outputs = infer(row, sample.inputs, sample.attributes);
       return sample;
     } catch (const Error&) {

@@ -42,7 +42,7 @@ std::string dtype_set(Accepts what) {
   return fmt::format("{{{{{{0x{:x}, 0x{:x}}}}}}}", words[0], words[1]);
 }
 
-// ---- the result's shape: the rule is asked about many calls, and a word that is right for all of them is its word
+// ---- a result's shape: the rule is asked about many calls, and a word that is right for all of them is its word
 
 struct Call {
   std::vector<Shape> inputs;
@@ -50,7 +50,7 @@ struct Call {
   Shape result;
 };
 
-// The sample's attributes with every axis and every keepdims.
+// The sample's attributes with every axis, every keepdims, and a size of its own for an output that is bounded.
 std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sample) {
   std::vector<Attributes> variants = {sample};
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
@@ -59,6 +59,7 @@ std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sam
     if (kind == "axis") values = {int64_t{0}, int64_t{1}};
     if (kind == "axes") values = {std::vector<int64_t>{}, std::vector<int64_t>{0}, std::vector<int64_t>{1}};
     if (kind == "boolean") values = {false, true};
+    if (row.bounded_axis && std::string_view(row.attributes[i].name) == "size") values = {int64_t{-1}, int64_t{3}};
     if (values.empty()) continue;
     std::vector<Attributes> more;
     for (const Attributes& variant : variants)
@@ -68,7 +69,7 @@ std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sam
   return variants;
 }
 
-std::vector<Call> calls_of(const Row& row) {
+std::vector<Call> calls_of(const Row& row, std::size_t output) {
   static const std::vector<Shape> pool = {{4, 6}, {5, 6}, {5, 3}, {6, 4}, {6}, {}, {2, 4, 6}};
   std::vector<Call> calls;
   const std::vector<Sample> samples = samples_of(row);
@@ -86,7 +87,7 @@ std::vector<Call> calls_of(const Row& row) {
     }
     for (Attributes& attributes : attribute_variants(row, sample.attributes)) {
       try {
-        const Shape result = infer(row, inputs, attributes)[0].shape;
+        const Shape result = infer(row, inputs, attributes)[output].shape;
         calls.push_back({shapes, attributes, result});
       } catch (const Error&) {
         // No call of this op.
@@ -125,8 +126,8 @@ bool is_reduced(const Row& row, const Call& call) {
   return expected == call.result;
 }
 
-const char* result_shape(const Row& row) {
-  const std::vector<Call> calls = calls_of(row);
+const char* result_shape(const Row& row, std::size_t output) {
+  const std::vector<Call> calls = calls_of(row, output);
   const auto holds = [&](auto word) {
     return !calls.empty() && std::all_of(calls.begin(), calls.end(), [&](const Call& call) {
       try {
@@ -139,22 +140,22 @@ const char* result_shape(const Row& row) {
   return holds(is_same) ? "same" : holds(is_broadcast) ? "broadcast" : holds(is_reduced) ? "reduced" : "unknown";
 }
 
-// Where the result's dtype comes from, as the op's samples have it.
-std::string result_dtype(const Row& row) {
+// Where a result's dtype comes from, as the op's samples have it.
+std::string result_dtype(const Row& row, std::size_t output) {
   bool same = true, fixed = true;
   const std::vector<Sample> samples = samples_of(row);
   std::size_t model = 0;
   while (model + 1 < row.input_count && !row.inputs[model].promoted) ++model;
   if (!row.inputs[model].promoted) model = 0;
   for (const Sample& sample : samples) {
-    same = same && !sample.inputs.empty() && sample.outputs[0].dtype == sample.inputs[model].dtype;
-    fixed = fixed && sample.outputs[0].dtype == samples[0].outputs[0].dtype;
+    same = same && !sample.inputs.empty() && sample.outputs[output].dtype == sample.inputs[model].dtype;
+    fixed = fixed && sample.outputs[output].dtype == samples[0].outputs[output].dtype;
   }
   if (samples.empty() || same) return "ResultDType::same, nullptr";
   for (std::size_t i = 0; i < row.attribute_count; ++i)
     if (row.attributes[i].type == AttributeType::dtype) return "ResultDType::attribute, nullptr";
-  if (fixed) return fmt::format("ResultDType::fixed, \"{}\"", ferrule::name_of(samples[0].outputs[0].dtype));
-  fail(FE_INTERNAL, "{}: op_info.hpp has no word for the dtype of its result", row.name);
+  if (fixed) return fmt::format("ResultDType::fixed, \"{}\"", ferrule::name_of(samples[0].outputs[output].dtype));
+  fail(FE_INTERNAL, "{}: op_info.hpp has no word for the dtype of its {}", row.name, row.outputs[output]);
 }
 
 std::string inputs_of(const Row& row) {
@@ -162,6 +163,14 @@ std::string inputs_of(const Row& row) {
   for (std::size_t i = 0; i < row.input_count; ++i)
     text += fmt::format("    {{\"{}\", {}, {}}},\n", row.inputs[i].name, dtype_set(row.inputs[i].accepts),
                         row.inputs[i].promoted);
+  return text;
+}
+
+std::string results_of(const Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.output_count; ++i)
+    text += fmt::format("    {{\"{}\", {}, ResultShape::{}}},\n", row.outputs[i], result_dtype(row, i),
+                        result_shape(row, i));
   return text;
 }
 
@@ -205,14 +214,15 @@ std::string op_table() {
   text += "};\n\n";
   for (const Row* row : all_ops()) {
     text += list("InputInfo", row->name, "inputs", inputs_of(*row));
+    text += list("ResultInfo", row->name, "results", results_of(*row));
     text += list("AttributeInfo", row->name, "attributes", attributes_of(*row));
   }
   text += "\n// In the order of their names.\ninline constexpr OpInfo op_table[] = {\n";
   for (const Row* row : all_ops())
-    text += fmt::format("    {{\"{}\", {}, OpKind::{}, {}, {}, {}, {}, ResultShape::{}, {}}},\n", row->name,
+    text += fmt::format("    {{\"{0}\", {1}, OpKind::{2}, {3}, {4}, {5}, {0}_results, {6}}},\n", row->name,
                         row->revision, name_of(row->kind), row->required_inputs(), row->variadic(),
-                        row->input_count > 0 ? fmt::format("{}_inputs", row->name) : "{}", result_dtype(*row),
-                        result_shape(*row), row->attribute_count > 0 ? fmt::format("{}_attributes", row->name) : "{}");
+                        row->input_count > 0 ? fmt::format("{}_inputs", row->name) : "{}",
+                        row->attribute_count > 0 ? fmt::format("{}_attributes", row->name) : "{}");
   return text + "};\n\n}  // namespace ferrule::sdk\n\n#endif\n";
 }
 

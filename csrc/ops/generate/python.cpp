@@ -7,13 +7,17 @@
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ferrule::ops {
 namespace {
 
-constexpr std::array<std::string_view, 11> by_hand = {"astype", "broadcast_to", "concat",  "copy",  "fused", "iota",
-                                                      "pad",    "permute_dims", "reshape", "slice", "take"};
+constexpr std::array<std::string_view, 16> by_hand = {
+    "astype",  "broadcast_to",  "compress",     "concat",
+    "copy",    "dynamic_slice", "fused",        "iota",
+    "nonzero", "pad",           "permute_dims", "reshape",
+    "slice",   "take",          "update_slice", "scaled_dot_product_attention"};
 
 constexpr std::size_t widest_line = 120;
 
@@ -57,6 +61,14 @@ std::string default_of(const AttributeRow& attribute) {
   }
 }
 
+// "Array", or "TopkResult" of an op with several outputs.
+std::string result_type(const Row& row) {
+  if (row.output_count == 1) return "Array";
+  std::string name = std::string(row.name) + "Result";
+  name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return name;
+}
+
 // As `ruff format` breaks it: on one line, else the parameters on a line of their own, else each on one.
 std::string signature(const Row& row) {
   std::vector<std::string> parameters;
@@ -66,16 +78,31 @@ std::string signature(const Row& row) {
   parameters.emplace_back("/");
   for (std::size_t i = required; i < row.input_count; ++i)
     parameters.push_back(fmt::format("{}: Operand | None = None", row.inputs[i].name));
-  if (row.attribute_count > 0) parameters.emplace_back("*");
-  for (std::size_t i = 0; i < row.attribute_count; ++i)
-    parameters.push_back(fmt::format("{}: {}{}", row.attributes[i].name, python_type(row.attributes[i].type),
-                                     default_of(row.attributes[i])));
+  // Attributes without a default come first, and may be given by position.
+  for (const bool is_required : {true, false}) {
+    bool is_first = true;
+    for (std::size_t i = 0; i < row.attribute_count; ++i) {
+      if (row.attributes[i].required != is_required) continue;
+      if (std::exchange(is_first, false) && !is_required) parameters.emplace_back("*");
+      parameters.push_back(fmt::format("{}: {}{}", row.attributes[i].name, python_type(row.attributes[i].type),
+                                       default_of(row.attributes[i])));
+    }
+  }
   const std::string together = fmt::format("{}", fmt::join(parameters, ", "));
-  std::string line = fmt::format("def {}({}) -> Array:", row.name, together);
+  const std::string result = result_type(row);
+  std::string line = fmt::format("def {}({}) -> {}:", row.name, together, result);
   if (line.size() <= widest_line) return line;
   if (std::strlen("    ") + together.size() <= widest_line)
-    return fmt::format("def {}(\n    {}\n) -> Array:", row.name, together);
-  return fmt::format("def {}(\n    {},\n) -> Array:", row.name, fmt::join(parameters, ",\n    "));
+    return fmt::format("def {}(\n    {}\n) -> {}:", row.name, together, result);
+  return fmt::format("def {}(\n    {},\n) -> {}:", row.name, fmt::join(parameters, ",\n    "), result);
+}
+
+// The named tuple of an op with several outputs.
+std::string result_class(const Row& row) {
+  std::string text =
+      fmt::format("\n\nclass {}(NamedTuple):\n    \"\"\"What {} gives.\"\"\"\n\n", result_type(row), row.name);
+  for (std::size_t i = 0; i < row.output_count; ++i) text += fmt::format("    {}: Array\n", row.outputs[i]);
+  return text;
 }
 
 // The op's sentences, broken between words.
@@ -97,14 +124,32 @@ std::string docstring(const Row& row) {
 std::string head(const char* sentence) {
   return fmt::format(
       "\"\"\"{}\n\nGenerated from csrc/ops by ferrule-generate-ops.\n\"\"\"\n\nfrom __future__ import annotations\n\n"
-      "from collections.abc import Sequence\nfrom typing import Any\n\n",
+      "from collections.abc import Sequence\nfrom typing import Any, NamedTuple\n\n",
       sentence);
 }
 
+// As `ruff check` sorts names: "log2" comes before "log10".
+bool is_before(std::string_view a, std::string_view b) {
+  const auto number_at = [](std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    return text.substr(at, end - at);
+  };
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const std::string_view x = number_at(a, i), y = number_at(b, i);
+    if (!x.empty() && !y.empty() && x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+    if (a[i] != b[i]) return a[i] < b[i];
+  }
+  return a.size() < b.size();
+}
+
 std::string all_names() {
-  std::string text = "__all__ = [\n";
+  std::vector<std::string_view> names;
   for (const Row* row : all_ops())
-    if (is_generated(*row)) text += fmt::format("    \"{}\",\n", row->name);
+    if (is_generated(*row)) names.emplace_back(row->name);
+  std::sort(names.begin(), names.end(), is_before);
+  std::string text = "__all__ = [\n";
+  for (const std::string_view name : names) text += fmt::format("    \"{}\",\n", name);
   return text + "]\n";
 }
 
@@ -113,7 +158,10 @@ std::string all_names() {
 std::string python_module() {
   std::string text = head("The ops, one function each.");
   text +=
-      "from ferrule._record import apply as _apply\nfrom ferrule.array import Array\n\nOperand = Any\n\n" + all_names();
+      "from ferrule._record import apply as _apply\nfrom ferrule._record import apply_all as _apply_all\nfrom "
+      "ferrule.array "
+      "import Array\n\nOperand = Any\n\n" +
+      all_names();
   for (const Row* row : all_ops()) {
     if (!is_generated(*row)) continue;
     std::string inputs, attributes;
@@ -124,8 +172,11 @@ std::string python_module() {
       attributes += fmt::format("{}\"{}\": {}{}", i ? ", " : "", attribute.name, attribute.name,
                                 list ? " if " + std::string(attribute.name) + " is not None else ()" : "");
     }
-    text += fmt::format("\n\n{}\n{}\n    return _apply(\"{}\", ({}), {{{}}})\n", signature(*row), docstring(*row),
-                        row->name, inputs, attributes);
+    const std::string call = fmt::format("(\"{}\", ({}), {{{}}})", row->name, inputs, attributes);
+    const bool is_one = row->output_count == 1;
+    if (!is_one) text += result_class(*row);
+    text += fmt::format("\n\n{}\n{}\n    return {}\n", signature(*row), docstring(*row),
+                        is_one ? "_apply" + call : result_type(*row) + "(*_apply_all" + call + ")");
   }
   return text;
 }
@@ -134,7 +185,9 @@ std::string python_stub() {
   std::string text = head("The ops, one function each.");
   text += "from ferrule.array import Array\n\nOperand = Any\n\n" + all_names();
   for (const Row* row : all_ops())
-    if (is_generated(*row)) text += fmt::format("\n{}\n{}\n", signature(*row), docstring(*row));
+    if (is_generated(*row))
+      text += fmt::format("{}\n{}\n{}\n", row->output_count == 1 ? "" : result_class(*row).substr(1), signature(*row),
+                          docstring(*row));
   return text;
 }
 

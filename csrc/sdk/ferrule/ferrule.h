@@ -6,8 +6,8 @@
  * All functions may be called from any thread, also on one handle by several threads at once; a handle's release comes
  * after all other calls with it. What is recorded in a graph by two threads is in it whole, in some order.
  * Wrong arguments (NULL included) are errors, never crashes. A struct begins with its size, which the caller sets;
- * where it is filled, the size says afterwards how much of it is. Attributes and statistics travel as JSON text:
- * attributes of a call are an object, e.g. {"axis": [0], "keepdims": true}. */
+ * where it is filled, the size says afterwards how much of it is. Arrays of structs hold their elements `struct_size`
+ * of the first one apart. Statistics are JSON text. */
 #ifndef FERRULE_FERRULE_H
 #define FERRULE_FERRULE_H
 
@@ -32,11 +32,13 @@ extern "C" {
 #endif
 
 typedef struct fe_string fe_string;           /* text */
+typedef struct fe_load_report fe_load_report; /* what a load looked at */
 typedef struct fe_backend_ref fe_backend_ref; /* a loaded backend */
 typedef struct fe_device fe_device;           /* a device, as one backend sees it */
 typedef struct fe_array fe_array;             /* a lazy array */
 typedef struct fe_graph fe_graph;             /* a graph under construction */
 typedef struct fe_compiled fe_compiled;       /* a compiled graph */
+typedef struct fe_calls fe_calls;             /* the compiled graphs of the calls of a function */
 
 /* ---- text and errors */
 FE_API const char *fe_string_data(const fe_string *string);
@@ -49,12 +51,84 @@ FE_API const char *fe_version(void);
 /* ---- loading. `options_json` may be NULL: {"dirs": [..]|null, "require": [..], "only": [..], "select": "manifest" |
  * "score", "probe": "auto" | "always" | "never", "trust": "owner" | "manifest-hash" | "any", "reprobe": false,
  * "extra_roots": [..]}; of fe_load, probe, trust, reprobe and "as_name" only. Absent, probe is what FERRULE_PROBE says
- * and trust what FERRULE_TRUST says, else the first word here. The report is JSON: {"roots": [{path, origin,
- * candidates, problem}], "candidates": [{path, root, name, variant, version, state, reason, rank, score, devices,
- * probed, notes, output, files, times, milliseconds}], "remaining": [{path, reason}], "policy", "times": {find, read,
- * hash, probe, open, init}, "milliseconds"}; docs/loading.md says what they mean. With `require` unmet: the error, and
- * the report all the same. */
-FE_API fe_error *fe_load_all(const char *options_json, fe_string **report_json);
+ * and trust what FERRULE_TRUST says, else the first word here. `report` may be NULL. With `require` unmet: the error,
+ * and the report all the same. */
+FE_API fe_error *fe_load_all(const char *options_json, fe_load_report **report);
+FE_API void fe_load_report_release(fe_load_report *report);
+/* What became of a candidate. */
+typedef enum fe_load_state FE_ANY_INT {
+  FE_LOAD_LOADED = 0,
+  FE_LOAD_OUTRANKED = 1,    /* another module of its name is better, or came first */
+  FE_LOAD_DISABLED = 2,     /* by FERRULE_DISABLE, FERRULE_ONLY or "only" */
+  FE_LOAD_INCOMPATIBLE = 3, /* right, but not for this core or this machine */
+  FE_LOAD_UNSAFE = 4,
+  FE_LOAD_NOT_PROBED = 5,
+  FE_LOAD_PROBE_FAILED = 6,
+  FE_LOAD_NO_DEVICE = 7,
+  FE_LOAD_ERROR = 8
+} fe_load_state;
+FE_API const char *fe_load_state_name(fe_load_state state); /* "loaded", "probe_failed", ...; NULL of another number */
+/* Milliseconds: where the time of a load, or of one module, went. */
+typedef struct fe_load_times {
+  double find; /* looking into the roots; 0 of a module */
+  double read; /* manifests, headers and owners of files */
+  double hash; /* of the file's bytes */
+  double probe;
+  double open; /* mapping it and asking its score */
+  double init; /* its init, and listing its devices */
+} fe_load_times;
+/* Strings and lists of a report live as long as it does. docs/loading.md says what they mean. */
+typedef struct fe_load_report_info {
+  size_t struct_size;
+  size_t root_count;
+  size_t candidate_count;
+  size_t remaining_count;
+  const char *select, *probe, *trust; /* the policy, in the words of the options */
+  fe_load_times times;
+  double milliseconds; /* from the beginning to the end */
+} fe_load_report_info;
+FE_API fe_error *fe_load_report_info_get(const fe_load_report *report, fe_load_report_info *out);
+/* A folder, or a list of files, that was searched. */
+typedef struct fe_load_root {
+  size_t struct_size;
+  const char *path;
+  const char *origin;  /* "FERRULE_BACKEND_DIR", "dirs", "beside libferrule", ... */
+  size_t candidates;   /* how many were found there */
+  const char *problem; /* "" when it could be read */
+} fe_load_root;
+FE_API fe_error *fe_load_report_root(const fe_load_report *report, size_t index, fe_load_root *out);
+/* A module that was found. */
+typedef struct fe_load_candidate {
+  size_t struct_size;
+  const char *path; /* "static" when it is linked into the program */
+  const char *root;
+  const char *name, *variant;
+  const char *version; /* "" when it tells none */
+  fe_load_state state;
+  const char *reason;       /* "" when there is nothing to say */
+  int32_t has_rank, rank;   /* the manifest's */
+  int32_t has_score, score; /* the module's own */
+  const char *const *devices;
+  size_t device_count;
+  const char *probed;       /* "no", "yes": now, "cached": before */
+  const char *const *notes; /* sentences on what is odd and did not keep it from being loaded */
+  size_t note_count;
+  const char *output;       /* what it printed in its probe; bounded */
+  const char *const *files; /* what opening it mapped: real paths, its own first */
+  size_t file_count;
+  fe_load_times times;
+} fe_load_candidate;
+FE_API fe_error *fe_load_report_candidate(const fe_load_report *report, size_t index, fe_load_candidate *out);
+/* A file of a module that was unloaded, and why it is still mapped. */
+FE_API fe_error *fe_load_report_remaining(const fe_load_report *report, size_t index, const char **path,
+                                          const char **reason);
+/* As a table for people ("text"), or as data ("json"), with the names above. */
+FE_API fe_error *fe_load_report_format(const fe_load_report *report, const char *format, fe_string **out);
+/* Why the backend of a name, or the device of a kind ("gpu"), is there or is not: one sentence that a person can act
+ * on. A kind is answered by the devices that there are now, and by the report. `versions` may be NULL; else it has an
+ * entry for each candidate: its version, where the caller knows one that the module does not tell, or NULL. */
+FE_API fe_error *fe_load_report_explain(const fe_load_report *report, const char *name, const char *const *versions,
+                                        fe_string **out);
 /* One file of any name. "as_name" is what its backend shall be called: a file may be loaded under several names, each
  * time with static variables of its own. */
 FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_ref **out);
@@ -84,10 +158,6 @@ FE_API fe_error *fe_executable_dir(fe_string **out);
  * successor of the same name; what lies on it stays an error, and it is closed when nothing of it is held any more. One
  * that is listed no more is lost; one that is listed at another place goes on for what lies on it. */
 FE_API fe_error *fe_refresh(void);
-FE_API fe_error *fe_load_report_text(const char *report_json, fe_string **out); /* the report as a table */
-/* Why the backend of a name, or the device of a kind ("gpu"), is there or is not: one sentence that a person can act
- * on. A kind is answered by the devices that there are now, and by the report. */
-FE_API fe_error *fe_load_report_explain(const char *report_json, const char *name, fe_string **out);
 
 /* ---- backends and devices: a snapshot list is `count` handles, each to be released, in a block freed by fe_list_free.
  */
@@ -219,10 +289,104 @@ FE_API fe_error *fe_array_info_get(const fe_array *array, fe_array_info *out);
 FE_API fe_error *fe_array_device(const fe_array *array, fe_device **out);
 FE_API fe_error *fe_array_placement(const fe_array *array,
                                     fe_string **out); /* "borrowed", "owned", "copied: ...", "lazy", ... */
-/* Records op(inputs) for lazy evaluation. weak[i] (may be NULL) marks a Python scalar, which does not promote within
- * its kind. Inputs on different devices are an error. Shape, dtype and attribute errors come now. */
-FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const uint8_t *weak, size_t count,
-                                const char *attributes_json, fe_array **out);
+/* An attribute of a call: its value lies in the field of its kind. Integers serve for reals. */
+typedef enum fe_attribute_kind FE_ANY_INT {
+  FE_ATTRIBUTE_INT64 = 0,
+  FE_ATTRIBUTE_FLOAT64 = 1,
+  FE_ATTRIBUTE_BOOL = 2, /* `integer`, 0 or not */
+  FE_ATTRIBUTE_STRING = 3,
+  FE_ATTRIBUTE_DTYPE = 4,
+  FE_ATTRIBUTE_INT64_LIST = 5,
+  FE_ATTRIBUTE_FLOAT64_LIST = 6
+} fe_attribute_kind;
+typedef struct fe_attribute {
+  size_t struct_size;
+  const char *name;
+  fe_attribute_kind kind;
+  fe_dtype dtype;
+  int64_t integer;
+  double real;
+  const char *string;
+  fe_int64_list integers;
+  fe_float64_list reals;
+} fe_attribute;
+/* One of each kind, e.g. fe_attribute_bool("keepdims", 1). Lists and strings must live as long as what they are used
+ * in. */
+static inline fe_attribute fe_attribute_named(const char *name, fe_attribute_kind kind) {
+  fe_attribute attribute = {sizeof(fe_attribute), name, kind, 0, 0, 0, NULL, {NULL, 0}, {NULL, 0}};
+  return attribute;
+}
+static inline fe_attribute fe_attribute_int64(const char *name, int64_t value) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_INT64);
+  attribute.integer = value;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_float64(const char *name, double value) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_FLOAT64);
+  attribute.real = value;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_bool(const char *name, int value) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_BOOL);
+  attribute.integer = value != 0;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_string(const char *name, const char *value) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_STRING);
+  attribute.string = value;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_dtype(const char *name, fe_dtype value) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_DTYPE);
+  attribute.dtype = value;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_int64_list(const char *name, const int64_t *values, size_t count) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_INT64_LIST);
+  attribute.integers.data = values;
+  attribute.integers.count = count;
+  return attribute;
+}
+static inline fe_attribute fe_attribute_float64_list(const char *name, const double *values, size_t count) {
+  fe_attribute attribute = fe_attribute_named(name, FE_ATTRIBUTE_FLOAT64_LIST);
+  attribute.reals.data = values;
+  attribute.reals.count = count;
+  return attribute;
+}
+/* How many outputs an op has, at most 4; 0 when there is no op of that name. */
+FE_API size_t fe_op_output_count(const char *op);
+/* A number as an operand, as Python has them: of a kind (bool, integer, real, complex), and of no width. */
+typedef enum fe_number_kind FE_ANY_INT {
+  FE_NUMBER_NONE = 0,   /* no number: the operand is the array, or the value, itself */
+  FE_NUMBER_STANDS = 1, /* no number, but the array or value is treated as one */
+  FE_NUMBER_BOOL = 2,   /* `integer`, 0 or not */
+  FE_NUMBER_INT64 = 3,
+  FE_NUMBER_UINT64 = 4, /* the bits of `integer`; above INT64_MAX */
+  FE_NUMBER_WIDE_INTEGER =
+      5, /* `real`, the nearest double; it fits only beside arrays of floating or complex numbers */
+  FE_NUMBER_FLOAT64 = 6,
+  FE_NUMBER_COMPLEX128 = 7
+} fe_number_kind;
+typedef struct fe_number {
+  fe_number_kind kind;
+  int64_t integer;
+  double real, imaginary;
+} fe_number;
+/* The dtype that the number takes beside operands of other dtypes, which may be none: bool; else the widest floating
+ * dtype among them, float32 if several are equally wide; else float32 of a real number, and of an integer the common
+ * dtype of their integers, int64 if there are none. A complex number is complex128 beside 64-bit reals, complex64
+ * beside others. An integer that the dtype does not have is an error, which begins with `op`. */
+FE_API fe_error *fe_number_dtype(const char *op, const fe_number *number, const fe_dtype *others, size_t count,
+                                 fe_dtype *out);
+/* Records op(inputs) for lazy evaluation, and gives as many arrays as the op has outputs: `output_count` must be that
+ * number. numbers[i] (`numbers` may be NULL) is operand i unless its kind is FE_NUMBER_NONE; inputs[i] is not looked at
+ * then, and one input at least is an array. A number has the dtype of fe_number_dtype, and does not promote the arrays
+ * within its kind. Attributes that are not given have their defaults. Inputs on different devices are an error. Shape,
+ * dtype and attribute errors come now. An op whose first output is as long as the values say (nonzero, compress) is
+ * computed at once, unless the attribute `size` says how long. */
+FE_API fe_error *fe_array_apply(const char *op, fe_array *const *inputs, const fe_number *numbers, size_t count,
+                                const fe_attribute *attributes, size_t attribute_count, fe_array **outputs,
+                                size_t output_count);
 /* The scalar nearest to `value`, rounded once. As an integer: truncated, its range's end if outside, 0 of NaN. */
 FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
@@ -245,9 +409,10 @@ FE_API fe_error *fe_graph_input(fe_graph *graph, const char *name, fe_dtype dtyp
 /* Takes a snapshot (fe_array_snapshot): what is written to borrowed memory later does not change the graph. */
 FE_API fe_error *fe_graph_constant(fe_graph *graph, const char *name, fe_array *array, uint32_t *value);
 FE_API fe_error *fe_graph_scalar(fe_graph *graph, fe_dtype dtype, fe_scalar value, uint32_t *value_out);
-FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t *inputs, const uint8_t *weak,
-                                size_t count, const char *attributes_json, fe_device *device,
-                                uint32_t *value); /* device may be NULL */
+/* As fe_array_apply, with values of the graph; `size` must be given. `device` (may be NULL): where the op is to run. */
+FE_API fe_error *fe_graph_apply(fe_graph *graph, const char *op, const uint32_t *inputs, const fe_number *numbers,
+                                size_t count, const fe_attribute *attributes, size_t attribute_count, fe_device *device,
+                                uint32_t *outputs, size_t output_count);
 FE_API fe_error *fe_graph_output(fe_graph *graph, uint32_t value);
 FE_API fe_error *fe_graph_value_type(const fe_graph *graph, uint32_t value, fe_array_info *out);
 FE_API fe_error *fe_graph_text(const fe_graph *graph, const char *format, fe_string **out); /* "text", "dot", "json" */
@@ -269,14 +434,53 @@ FE_API fe_error *fe_compiled_plan(const fe_compiled *compiled,
                                   fe_string **json); /* nodes: device, kernel, bytes; workspace */
 /* {"nodes": [{node, op, device, kernel, reason}], "constants": [{name, device, placement}]} */
 FE_API fe_error *fe_compiled_placement(const fe_compiled *compiled, fe_string **json);
-/* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, or, where out_memory[i] is not NULL,
- * the result is written there (C-contiguous, out_bytes[i]) and outputs[i] is left NULL. out_memory may overlap inputs,
- * but neither constants of the graph nor each other. New arrays never share memory with an input that its owner may
- * write. scalars may be NULL (defaults). */
+/* What a call of fe_compute asks for beside its inputs. What is 0 or NULL it does not ask for. */
+typedef struct fe_compute_options {
+  size_t struct_size;
+  const fe_scalar *scalars; /* instead of the defaults of the first `scalar_count` ones */
+  size_t scalar_count;
+  void *const *out_memory;   /* of each output where it is to be written, C-contiguous, or NULL */
+  const uint64_t *out_bytes; /* of each output the size of that memory */
+  uint32_t thread_limit;     /* threads that compute on this call's behalf, at most; 0: all */
+  fe_cancel_function cancel;
+  void *cancel_argument;
+  const uint8_t *donated; /* of each input, whether the caller will not use that array again */
+  const char *donated_to; /* what errors call this call; NULL: "a call" */
+} fe_compute_options;
+/* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, and NULL where the options have
+ * memory for the result. That memory may overlap inputs, but neither constants of the graph nor each other. New arrays
+ * never share memory with an input that its owner may write. `options` may be NULL.
+ * Of donated inputs only the info, the device and the placement can be asked for afterwards; what else one does with
+ * them is an FE_INVALID_ARGUMENT that names the call. The result of an update_slice is written into the memory of what
+ * it updates where that is donated, C-contiguous and nobody else's: no view, pending array or host pointer has it. Such
+ * a call is exact beside other threads that read the array, and one that fails has donated what it may have written to.
+ */
 FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size_t input_count,
-                            const fe_scalar *scalars, size_t scalar_count, void *const *out_memory,
-                            const uint64_t *out_bytes, fe_array **outputs, size_t output_count,
-                            fe_cancel_function cancel, void *argument);
+                            const fe_compute_options *options, fe_array **outputs, size_t output_count);
+
+/* ---- calls of a function, each kind of which is compiled once. A kind is a `structure`, a number that the caller
+ * gives to all in a call that is no array, and the device, dtype, shape and strides of each array; -1 to -16 for that
+ * many arrays and nothing else are good numbers, as is any count. Of more than `capacity` kinds, at least 1, the one
+ * that was not called for longest makes room. */
+FE_API fe_error *fe_calls_create(size_t capacity, fe_calls **out);
+FE_API void fe_calls_release(fe_calls *calls);
+/* The graph that was compiled for such calls, and what was added with it; NULL both when there is none. Inputs are
+ * computed if they are not. The graph is the caller's to release, and until then `context` lives, whoever clears. */
+FE_API fe_error *fe_calls_find(fe_calls *calls, int64_t structure, fe_array *const *inputs, size_t count,
+                               fe_compiled **compiled, void **context);
+/* Adds a compiled graph for such calls, unless another thread has added one meanwhile; `kept` and `kept_context`, as of
+ * fe_calls_find, are those that calls find from now on. `release` is called once with `context` when nobody has it any
+ * more, at a drain or on the calling thread, and also when this fails; it may be NULL. */
+FE_API fe_error *fe_calls_add(fe_calls *calls, int64_t structure, fe_array *const *inputs, size_t count,
+                              const fe_compiled *compiled, void *context, fe_release_function release,
+                              fe_compiled **kept, void **kept_context);
+FE_API void fe_calls_clear(fe_calls *calls);
+typedef struct fe_calls_info {
+  size_t struct_size;
+  size_t hits, misses; /* calls of fe_calls_find that found a graph, and of fe_calls_add */
+  size_t capacity, size;
+} fe_calls_info;
+FE_API fe_error *fe_calls_info_get(const fe_calls *calls, fe_calls_info *out);
 
 /* ---- the process */
 FE_API fe_error *fe_ops(fe_string **json);          /* the op set: name, doc, inputs, attributes, kind */

@@ -18,7 +18,7 @@ extern "C" {
 /* Where the bytes of a storage come from. */
 typedef enum fe_storage_kind FE_ANY_INT {
   FE_STORAGE_INPUT = 0,     /* fe_execution.bindings[binding], read only */
-  FE_STORAGE_OUTPUT = 1,    /* fe_execution.bindings[binding], written; may be donated, see `reuses` */
+  FE_STORAGE_OUTPUT = 1,    /* fe_execution.bindings[binding], written; see `reuses` */
   FE_STORAGE_CONSTANT = 2,  /* fe_execution.bindings[binding]: the same bytes at every execution */
   FE_STORAGE_TEMPORARY = 3, /* the workspace of the execution, from byte `offset` */
   FE_STORAGE_SCALAR = 4     /* fe_execution.scalars[binding]: one element */
@@ -30,10 +30,13 @@ typedef enum fe_storage_kind FE_ANY_INT {
   F(uint64_t, offset)    /* temporaries: bytes from the start of the workspace */                         \
   F(uint64_t, size)      /* bytes that values may touch */                                                \
   F(uint64_t, alignment) /* the storage's address is a multiple of this many bytes; at least the block */ \
-  F(int32_t, reuses)     /* outputs: index of the input storage whose bytes it takes over, else -1 */     \
+  F(int32_t, reuses)     /* outputs: index of the input storage whose memory it may have, else -1 */      \
   F(int32_t, prepared)   /* constants: 1 when the bytes are in the layout that device_prepare wrote */
 
-/* Strides count elements, in NumPy's order, and may be zero or negative for inputs; outputs are C-contiguous.
+/* The storage that `reuses` names and this one may be bound to the same memory, or to two: a kernel that finds them in
+ * one place need not copy what it leaves as it is. Nothing reads that input after the node that writes the output.
+ *
+ * Strides count elements, in NumPy's order, and may be zero or negative for inputs; outputs are C-contiguous.
  * A storage begins at the lowest element that is read.
  * The element at index i lies at  storage + fe_bytes_of(dtype, offset + offsets[offset_slot] + sum(i[k] * strides[k]));
  * one of a block dtype in the block there (see fe_dtype_info). */
@@ -60,14 +63,15 @@ typedef enum fe_storage_kind FE_ANY_INT {
   F(const struct fe_body *, body) /* NULL unless fused */
 
 /* One instruction of a body: out = op(in...), elementwise; values are numbered inputs first, then one an instruction.
- */
+ * Of an op with several outputs an instruction gives one; the others come from instructions of their own. */
 #define FE_INSTRUCTION_FIELDS(F)                                      \
   F(fe_op, op)                                                        \
   F(fe_dtype, dtype) /* of the result; the result is rounded to it */ \
   F(uint32_t, input_count)                                            \
   F(uint32_t, revision)                                               \
   F(const uint32_t *, inputs) /* numbers of body values */            \
-  F(const void *, attributes) /* as in fe_node */
+  F(const void *, attributes) /* as in fe_node */                     \
+  F(uint32_t, output)         /* which output of the op */
 
 /* Straight-line code over one iteration shape, that of the node's outputs; body inputs broadcast by zero strides. */
 #define FE_BODY_FIELDS(F)                                                          \

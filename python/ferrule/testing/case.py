@@ -52,6 +52,7 @@ class Case:
     tolerance: Tolerance = EXACT
     domains: tuple[Domain, ...] = (ANY,)
     variant: str = ""  # of several cases of the same op and dtypes: "tanh"
+    output: str = ""  # of several outputs the one that `result`, `oracle` and `tolerance` are about: each has a case
     signed_zeros: bool = True  # whether the sign of a zero is said
     fill: Callable[[np.random.Generator, int, Problem, Values], Values] | None = None  # what becomes of drawn inputs
     left_out: Mapping[str, str] = field(default_factory=dict)  # fills of checks/ranges.py without a truth, and why
@@ -64,7 +65,17 @@ class Case:
         words = [self.op, *dtypes]
         if not self.dtypes or self.op == "astype":
             words += ["to", self.result]
-        return "-".join([*words, self.variant] if self.variant else words)
+        return "-".join(filter(None, (*words, self.output, self.variant)))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The dtypes by which a device is asked whether it supports the op so."""
+        return (*self.dtypes, self.result) if "dtype" in self.family.plain[0].attributes else self.dtypes
+
+    @property
+    def output_number(self) -> int:
+        """Which of the op's outputs it is about."""
+        return op_rows()[self.op]["outputs"].index(self.output) if self.output else 0
 
     @property
     def floating(self) -> bool:

@@ -20,19 +20,30 @@ REALS = BOOL + NUMERIC
 FLOAT8S = ("float8_e4m3fn", "float8_e5m2")
 PARTS = {"complex64": "float32", "complex128": "float64"}  # a complex number's real and imaginary part
 ALL = REALS + FLOAT8S + tuple(PARTS)
+# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value, its bytes.
+BLOCKS = {"q8_0": (32, 34), "q4_0": (32, 18), "q4_K": (256, 144), "q6_K": (256, 210)}
 
 Values = NDArray[Any]
 
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """NumPy's dtype of a name, or that of ml_dtypes."""
+    """NumPy's dtype of a name, or that of ml_dtypes; of blocks, as many bytes as one has."""
+    if name in BLOCKS:
+        return np.dtype((np.void, BLOCKS[name][1]))
     if name == "bfloat16" or name in FLOAT8S:
         import ml_dtypes
 
         brought: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return brought
     return np.dtype(name)
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """The name of a dtype, also of blocks."""
+    if dtype.type is not np.void:
+        return dtype.name
+    return next((name for name, (_, size) in BLOCKS.items() if size == dtype.itemsize), dtype.name)
 
 
 def is_floating(name: str) -> bool:
@@ -95,7 +106,7 @@ def wide_of(dtype: str) -> np.dtype[Any]:
 
 def widen(values: Values) -> Values:
     """Floating-point values as the oracle takes them; others as they are."""
-    name = values.dtype.name
+    name = name_of(values.dtype)
     if name in PARTS:
         return values.astype(np.clongdouble if name == "complex128" else np.complex128)
     return values.astype(wide_of(name)) if is_floating(name) else values
@@ -106,7 +117,7 @@ def known_dtypes() -> frozenset[str]:
     """Those that this ferrule has."""
     from ferrule import _ferrule
 
-    return frozenset(name for name in ALL if name in _ferrule.dtypes())
+    return frozenset(name for name in (*ALL, *BLOCKS) if name in _ferrule.dtypes())
 
 
 @cache

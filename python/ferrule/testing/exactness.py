@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, parts_of
+from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, name_of, parts_of
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ def compare(
     `nearest` has the numbers that are nearest to the truth, where `tolerance` asks for them and they are known better
     than by rounding the truth.
     """
-    if got.dtype.name != dtype or got.shape != truth.shape:
+    if name_of(got.dtype) != dtype or got.shape != truth.shape:
         return Verdict(
-            False, np.inf, (), f"{got.dtype.name}{got.shape}", f"{dtype}{truth.shape}", why="another dtype or shape"
+            False, np.inf, (), f"{name_of(got.dtype)}{got.shape}", f"{dtype}{truth.shape}", why="another dtype or shape"
         )
     if got.size == 0:
         return Verdict(True, 0.0)
@@ -91,7 +91,7 @@ def compare(
         verdict = compare(parts_of(got), parts_of(truth), PARTS[dtype], tolerance, None, signed_zeros)
         return replace(verdict, index=verdict.index[:-1], count=int(got.size))
     if not is_floating(dtype):
-        off = np.where(got == truth, 0.0, np.inf)
+        off = np.where(np.asarray(got == truth), 0.0, np.inf)
         return _verdict(off, np.zeros_like(off), got, truth, "another value")
     with np.errstate(all="ignore"):
         off, allowed, why = _floating(got, truth, dtype, tolerance, distances, signed_zeros)
@@ -177,6 +177,8 @@ def _verdict(off: Values, allowed: Values, got: Values, truth: Values, why: str)
 def _text(value: Any) -> str:
     if isinstance(value, np.longdouble):
         return np.format_float_scientific(value, precision=21, unique=False)
+    if isinstance(value, np.void):
+        return value.tobytes().hex()
     if value.dtype.kind in "fV":
         return f"{float(value)!r} ({float(value).hex()})"
     return str(value)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
+from ferrule.testing.exchange import array_of, values_of
 from ferrule.testing.layouts import Laid, Layout, contiguous
 
 if TYPE_CHECKING:
@@ -31,21 +30,29 @@ class Execution:
     graph: fe.Graph
     laid: list[Laid]
     given: list[fe.Array]
+    output: int = 0  # the graph's output that the case is about
 
     def compute(self) -> Values:
-        return np.asarray(self.graph.compute(*self.given))
+        return self._own(self.graph.compute(*self.given))
 
     def compute_with(self, inputs: Sequence[Values]) -> Values:
         """Of other values, which lie as the first ones do."""
-        return np.asarray(self.graph.compute(*inputs))
+        return self._own(self.graph.compute(*(array_of(x, self.graph.device) for x in inputs)))
+
+    def _own(self, results: fe.Array | tuple[fe.Array, ...]) -> Values:
+        return values_of(results[self.output] if isinstance(results, tuple) else results)
 
     def compute_all(self) -> list[Values]:
         """Each output."""
         results = self.graph.compute(*self.given)
-        return [np.asarray(result) for result in (results if isinstance(results, tuple) else (results,))]
+        return [values_of(result) for result in (results if isinstance(results, tuple) else (results,))]
 
     def compute_into(self, out: Values) -> None:
-        self.graph.compute(*self.given, out=out)
+        import numpy as np
+
+        outs: list[Values] = [np.empty(symbol.shape, symbol.dtype) for symbol in self.graph.outputs]
+        outs[self.output] = out
+        self.graph.compute(*self.given, out=outs[0] if len(outs) == 1 else tuple(outs))
 
     @property
     def seen(self) -> list[Values]:
@@ -86,21 +93,22 @@ def prepare(
     symbols, given = [], []
     for number, one in enumerate(laid):
         if number in constants:
-            symbol = graph.constant(fe.asarray(one.base, device=device))
+            symbol = graph.constant(array_of(one.base, device))
         else:
-            given.append(fe.asarray(one.base, device=device))
+            given.append(array_of(one.base, device))
             # With the strides that it has there: a device that copies makes it contiguous.
             symbol = graph._input_like(given[-1])
         symbols.append(one.view(graph, symbol))
     more = [graph.input(values.shape, values.dtype) for values in further]
-    given += [fe.asarray(values, device=device) for values in further]
+    given += [array_of(values, device) for values in further]
     try:
-        result = graph.apply(case.op, *symbols, **problem.attributes)
-        graph.output(*([result] if tail is None else tail(graph, result, more)))
+        results = graph.apply_all(case.op, *symbols, **problem.attributes)
+        number = case.output_number
+        graph.output(*(results if tail is None else tail(graph, results[number], more)))
         graph.compile(fallback="error", **options)
     except fe.UnsupportedError as error:
         raise Refused(str(error)) from error
-    return Execution(graph, laid, given)
+    return Execution(graph, laid, given, number if tail is None else 0)
 
 
 def run(device: fe.Device, case: Case, problem: Problem, inputs: Sequence[Values], **options: Any) -> Values:

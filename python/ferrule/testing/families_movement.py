@@ -170,6 +170,37 @@ def slices() -> Family:
     )
 
 
+def dynamic_slices(update: bool = False) -> Family:
+    """Starts behind x, one for each axis. Attribute `sizes`; of an update a value of those sizes before the starts."""
+
+    def problem(shape: Shape, sizes: Sequence[int]) -> Problem:
+        starts = ((),) * len(shape)
+        if update:
+            return Problem((shape, tuple(sizes), *starts))
+        return Problem((shape, *starts), {"sizes": list(sizes)})
+
+    def make(pick: DrawFn, shape: Shape) -> Problem:
+        import hypothesis.strategies as st
+
+        return problem(shape, [pick(st.integers(0, size)) for size in shape])
+
+    return Family(
+        sized=lambda size: (problem((2, size + 3), (2, size)), problem((size, 3), (1, 3))),
+        plain=(
+            problem((5, 7), (3, 4)),
+            problem((5, 7), (1, 7)),
+            problem((67,), (20,)),
+            problem((3, 4, 5), (3, 2, 1)),
+            problem((2, 130, 3), (1, 129, 3)),
+            problem(RANK_8, (1, 1, 2, 1, 2, 1, 1, 3)),
+        ),
+        empty=(problem((5, 7), (0, 7)), problem((0, 3), (0, 2))),
+        single=(problem((1,), (1,)), problem((5, 7), (1, 1)), problem((1, 1, 1), (1, 1, 1))),
+        large=(problem((61, 1_003), (31, 501)), problem((70_001,), (70_001,))),
+        draw=_drawn_of_shape(make),
+    )
+
+
 def concatenations() -> Family:
     """One input or several, attribute `axis`."""
 

@@ -12,9 +12,9 @@ from typing import Any
 from ferrule.child import ChildEnded, ChildError
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import Case, all_cases
-from ferrule.testing.checks import applies, checks_of
+from ferrule.testing.checks import applies, checks_of, is_by_item_size
 from ferrule.testing.child import Child
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.report import Record
 from ferrule.testing.target import Target
 
@@ -178,17 +178,34 @@ def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
     return found
 
 
-def items_of(subject: Subject, seed: int, benchmark: bool = False) -> Iterator[Item]:
-    """The checks of the cases that a device supports; of those that it only promises, the check of that promise."""
+def items_of(subject: Subject, seed: int, benchmark: bool = False, sample: bool = False) -> Iterator[Item]:
+    """The checks of the cases that a device supports; of those that it only promises, the check of that promise. Of a
+    sample, the checks of how elements lie in memory are those of the cases that `sampled` names.
+    """
     level = subject.target.level
+    chosen = sampled(name for name, answer in subject.support.items() if answer.supported) if sample else None
     for name, answer in subject.support.items():
         case = all_cases()[name]
         if answer.supported:
             for check in [*checks_of(level), *(["benchmark"] if benchmark else [])]:
-                if applies(check, case):
+                left_out = chosen is not None and name not in chosen and is_by_item_size(check)
+                if applies(check, case) and not left_out:
                     yield Item(subject, case, check, level, seed)
         elif answer.promised or answer.ended:
             yield Item(subject, case, "support", level, seed)
+
+
+def sampled(names: Iterable[str]) -> set[str]:
+    """Of the cases of one op whose elements have the same sizes one, of floating-point numbers where there is such;
+    elementwise ops count as one op."""
+    chosen: dict[tuple[object, ...], str] = {}
+    for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
+        case = all_cases()[name]
+        is_elementwise = op_rows()[case.op]["kind"] == "elementwise"
+        what = len(case.dtypes) if is_elementwise else (case.op, case.variant, case.output)
+        sizes = tuple(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result))
+        chosen.setdefault((what, sizes), name)
+    return set(chosen.values())
 
 
 def unsupported_records(subject: Subject, op: str) -> list[Record]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values
+from ferrule.testing.dtypes import BLOCKS, Values, name_of
 from ferrule.testing.values import poison
 
 if TYPE_CHECKING:
@@ -27,12 +27,19 @@ class Laid:
     steps: list[Step] = field(default_factory=list)
 
     def view(self, graph: fe.Graph, symbol: fe.Array) -> fe.Array:
+        elements, _ = BLOCKS.get(name_of(self.base.dtype), (1, 0))
         for op, attributes in self.steps:
-            symbol = graph.apply(op, symbol, **attributes)
+            counted: dict[str, Any] = {name: _in_elements(name, x, elements) for name, x in attributes.items()}
+            symbol = graph.apply(op, symbol, **counted)
         return symbol
 
 
 Layout = Callable[[Values], Laid]
+
+
+def _in_elements(name: str, sizes: list[int], elements: int) -> list[int]:
+    """Sizes and places that count values, of which each is a block of so many elements along the last axis."""
+    return sizes if name in ("steps", "axes") or not sizes else [*sizes[:-1], sizes[-1] * elements]
 
 
 def contiguous(values: Values) -> Laid:
@@ -51,14 +58,14 @@ def permuted(values: Values) -> Laid:
 
 def stepped(values: Values) -> Laid:
     """Every second element of each axis, with poison between."""
-    base = poison(tuple(2 * size + 1 for size in values.shape), values.dtype.name)
+    base = poison(tuple(2 * size + 1 for size in values.shape), name_of(values.dtype))
     base[tuple(slice(1, 2 * size + 1, 2) for size in values.shape)] = values
     return Laid(base, values, [_cut([1] * values.ndim, values.shape, [2] * values.ndim)])
 
 
 def rows_apart(values: Values) -> Laid:
     """Rows are contiguous, but there is poison between them: the columns of a wider matrix."""
-    base = poison((*values.shape[:-1], values.shape[-1] + 5), values.dtype.name)
+    base = poison((*values.shape[:-1], values.shape[-1] + 5), name_of(values.dtype))
     base[..., 2 : 2 + values.shape[-1]] = values
     return Laid(base, values, [_cut([0] * (values.ndim - 1) + [2], values.shape, [1] * values.ndim)])
 
@@ -119,7 +126,7 @@ def offset(elements: int) -> Layout:
     """Contiguous, but so many elements behind the begin of its memory: aligned to the item and no more."""
 
     def lay(values: Values) -> Laid:
-        base = poison((values.size + 2 * elements,), values.dtype.name)
+        base = poison((values.size + 2 * elements,), name_of(values.dtype))
         base[elements : elements + values.size] = values.ravel()
         steps = [_cut([elements], (values.size,), [1]), ("reshape", {"shape": list(values.shape)})]
         return Laid(base, values, steps)
@@ -146,5 +153,11 @@ STRIDED: dict[str, Layout] = {
 NO_AXES_NEEDED = {"contiguous", "offset_by_1", "offset_by_3"}
 
 
+# Blocks lie one after the other along the last axis.
+OF_BLOCKS = {"contiguous", "rows_apart", "offset_by_1", "offset_by_3"}
+
+
 def fits(name: str, values: Values) -> bool:
+    if name_of(values.dtype) in BLOCKS and name not in OF_BLOCKS and not (name == "first_reversed" and values.ndim > 1):
+        return False
     return name in NO_AXES_NEEDED or (values.ndim > 0 and values.size > 0)

@@ -41,6 +41,7 @@ class Kit:
         self.level: str = config.getoption("ferrule_level") or "quick"
         self.limit: float = config.getoption("ferrule_timeout") or 60.0
         self.benchmark = bool(config.getoption("ferrule_benchmark"))
+        self.sample = bool(config.getoption("ferrule_sample"))
         self.records: list[Record] = []
         self._reports = [self._path(name) for name in config.getoption("ferrule_report") or ()]
         for path in self._reports:
@@ -91,7 +92,7 @@ class Kit:
     def items(self) -> Iterator[Item]:
         for subject in self.subjects:
             if subject.error is None:
-                yield from items_of(subject, self.seed, self.benchmark)
+                yield from items_of(subject, self.seed, self.benchmark, self.sample)
 
     # ---- what tests do
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, numpy_dtype
+from ferrule.testing.dtypes import BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype
 
 Shape = tuple[int, ...]
 
@@ -34,6 +34,8 @@ class Domain:
     def ordinary(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
         if dtype == "bool":
             return rng.integers(0, 2, shape).astype(bool)
+        if dtype in BLOCKS:
+            return blocks_with_scales(rng, dtype, rng.uniform(-2, 2, (*shape, 2)))
         if dtype in PARTS:
             return _complex(*(self.ordinary(rng, shape, PARTS[dtype]) for _ in range(2)))
         if not is_floating(dtype):
@@ -50,6 +52,9 @@ class Domain:
     def edge_values(self, dtype: str) -> Values:
         if dtype == "bool":
             return np.array([False, True])
+        if dtype in BLOCKS:
+            scales = np.array(float_edges("float16"))
+            return blocks_with_scales(np.random.default_rng(0), dtype, np.stack([scales, scales[::-1]], axis=-1))
         if dtype in PARTS:
             parts = self.edge_values(PARTS[dtype])
             return _complex(np.concatenate([parts, parts]), np.concatenate([parts[::-1], parts]))
@@ -80,6 +85,21 @@ def _complex(real: Values, imaginary: Values) -> Values:
     values = np.empty(real.shape, np.result_type(real, np.complex64))
     values.real, values.imag = real, imaginary
     return values
+
+
+# Where in a block its scales lie.
+SCALES = {"q8_0": (0,), "q4_0": (0,), "q4_K": (0, 2), "q6_K": (208,)}
+
+
+def blocks_with_scales(rng: np.random.Generator, dtype: str, scales: Values) -> Values:
+    """Blocks of random bits, but for the scales, which are those along the last axis."""
+    block = numpy_dtype(dtype)
+    blocks = rng.integers(0, 256, (*scales.shape[:-1], block.itemsize), np.uint8)
+    with np.errstate(over="ignore"):
+        halves = np.ascontiguousarray(scales.astype(np.float16)).view(np.uint8)
+    for number, place in enumerate(SCALES[dtype]):
+        blocks[..., place : place + 2] = halves[..., 2 * number : 2 * number + 2]
+    return blocks.view(block)[..., 0]
 
 
 def float_edges(dtype: str) -> list[float]:
@@ -138,6 +158,8 @@ def every_pattern(dtype: str) -> Values:
 def poison(shape: Shape, dtype: str) -> Values:
     """What no kernel may read: NaN, or a number that spoils any result."""
     wanted = numpy_dtype(dtype)
+    if dtype in BLOCKS:  # of NaN, mostly
+        return np.frombuffer(b"\x7e" * (int(np.prod(shape)) * wanted.itemsize), wanted).reshape(shape).copy()
     if dtype == "bool":
         return np.ones(shape, bool)
     if is_floating(dtype) or dtype in PARTS:

@@ -73,7 +73,7 @@ class Worker:
         case, refusals = attempt.case, []
         promised = False
         try:
-            promised = bool(case.dtypes) and attempt.device.supports(case.op, *case.dtypes)
+            promised = bool(case.dtypes) and attempt.device.supports(case.op, *case.asked)
             for problem in case.family.plain:
                 try:
                     kernels = attempt.prepare(problem, attempt.inputs(problem), case.name).kernels

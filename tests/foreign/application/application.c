@@ -41,7 +41,7 @@ int main(int count, char **arguments) {
   inputs[0] = array_of(device, x, 3);
   inputs[1] = array_of(device, y, 3);
   if (!inputs[0] || !inputs[1]) return 1;
-  if (failed(fe_array_apply("add", inputs, NULL, 2, NULL, &sum))) return 1;
+  if (failed(fe_array_apply("add", inputs, NULL, 2, NULL, 0, &sum, 1))) return 1;
   if (failed(fe_array_read(sum, out, sizeof out))) return 1;
   printf("%s: %g %g %g\n", fe_device_name(device), (double)out[0], (double)out[1], (double)out[2]);
   fe_array_release(sum);

@@ -17,8 +17,8 @@ import pytest
 from ferrule.child import how_it_ended
 from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
-from ferrule.testing.checks import all_checks
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.checks import all_checks, is_by_item_size
+from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.report import Record, json_file
 from ferrule.testing.target import Target
@@ -106,6 +106,24 @@ def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     assert all((record.nanoseconds or 0) > 0 and (record.peer_nanoseconds or 0) > 0 for record in timed)
 
 
+def test_a_sample_has_each_case_and_each_way_through_memory(subject: Subject) -> None:
+    whole, part = (list(items_of(subject, seed=1, sample=sample)) for sample in (False, True))
+    left_out = {item.id for item in whole} - {item.id for item in part}
+    assert {item.id for item in part} < {item.id for item in whole}
+    assert {item.check for item in whole if item.id in left_out} <= {c for c in all_checks() if is_by_item_size(c)}
+
+    def ways(items: list[Item]) -> set[tuple[object, ...]]:
+        """The elementwise ops add and abs take other numbers of inputs."""
+        cases = [(item.case, item.check) for item in items]
+        return {
+            (case.op, check, *(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result)))
+            for case, check in cases
+        }
+
+    assert ways(part) == ways(whole)
+    assert {item.case.name for item in part if item.check == "layouts" and item.case.op == "add"} >= {"add-float32"}
+
+
 def test_the_null_backend_is_wrong_and_not_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It accepts every op and computes nothing."""
     subject = subjects_of([Target("device", "null")], limit=20)[0]
@@ -130,7 +148,8 @@ def kit(*arguments: object, folder: Path, fault: str = "") -> subprocess.Complet
 
 
 def test_a_right_module_passes_by_a_relative_path(opponents: Path) -> None:
-    done = kit("--pyargs", "ferrule.testing", "--ferrule-backend", "./libferrule-faulty.so", folder=opponents)
+    where = ("--pyargs", "ferrule.testing", "--ferrule-backend", "./libferrule-faulty.so")
+    done = kit(*where, "--ferrule-level=brief", folder=opponents)
     assert done.returncode == 0, done.stdout
     assert "failed" not in done.stdout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from ferrule.testing.case import Case, all_cases
-from ferrule.testing.dtypes import numpy_dtype
+from ferrule.testing.dtypes import BLOCKS, numpy_dtype
 from ferrule.testing.kit import Subject, subjects_of
 from ferrule.testing.target import Target
 
@@ -24,6 +24,9 @@ def expected_kernels(case: Case) -> list[str]:
     integer = bool(first) and numpy_dtype(first).kind in "biu"
     if case.op in VIEWS:
         return []
+    if first in BLOCKS or case.result in BLOCKS:
+        moved = {"copy": "copy_blocks", "dynamic_slice": "dynamic_slice_blocks"}
+        return [moved.get(case.op, "quantize" if case.result in BLOCKS else "dequantize")]
     if case.op == "matmul" and integer:
         return ["integer_matmul"]
     if case.op in {"sum", "prod"} and integer and numpy_dtype(first).itemsize < 8:
@@ -34,6 +37,12 @@ def expected_kernels(case: Case) -> list[str]:
 def test_the_cpu_module_takes_every_case(cpu: Subject) -> None:
     assert cpu.error is None
     assert {name: answer.reason for name, answer in cpu.support.items() if not answer.supported} == {}
+
+
+def test_the_cpu_device_says_that_it_supports_every_case(cpu: Subject) -> None:
+    """fe_supports finds a call of each op, whatever shapes its rule wants."""
+    denied = {name for name, answer in cpu.support.items() if all_cases()[name].dtypes and not answer.promised}
+    assert denied == set()
 
 
 def test_the_cpu_module_computes_each_op_with_a_kernel_of_its_own(cpu: Subject) -> None:

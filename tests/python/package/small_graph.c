@@ -31,6 +31,7 @@ static fe_array *matrix(fe_device *device, float *data) {
 static void compute(fe_device *device) {
   static float x[1600], y[1600], out[1600];
   fe_array *inputs[2], *product = NULL, *result = NULL;
+  const fe_attribute last = fe_attribute_int64("axis", -1);
   int i;
   for (i = 0; i < 1600; ++i) {
     x[i] = (float)(i * 37 % 101) / 101.0f;
@@ -38,8 +39,8 @@ static void compute(fe_device *device) {
   }
   inputs[0] = matrix(device, x);
   inputs[1] = matrix(device, y);
-  must(fe_array_apply("matmul", inputs, NULL, 2, NULL, &product));
-  must(fe_array_apply("softmax", &product, NULL, 1, "{\"axis\": -1}", &result));
+  must(fe_array_apply("matmul", inputs, NULL, 2, NULL, 0, &product, 1));
+  must(fe_array_apply("softmax", &product, NULL, 1, &last, 1, &result, 1));
   must(fe_array_read(result, out, sizeof out));
   for (i = 0; i < 1600; ++i) printf("%.9g%c", (double)out[i], i == 1599 ? '\n' : ' ');
   fe_array_release(result);
@@ -49,12 +50,15 @@ static void compute(fe_device *device) {
 }
 
 int main(void) {
-  fe_string *report = NULL;
+  fe_load_report *report = NULL;
+  fe_string *text = NULL;
   fe_device *device = NULL;
   fe_error *error;
   must(fe_load_all(NULL, &report));
-  printf("%s\n", fe_string_data(report));
-  fe_string_release(report);
+  must(fe_load_report_format(report, "json", &text));
+  printf("%s\n", fe_string_data(text));
+  fe_string_release(text);
+  fe_load_report_release(report);
   error = fe_device_by_name("cpu", NULL, &device);
   if (error) {
     printf("%s\n", fe_error_message(error));

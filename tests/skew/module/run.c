@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void must(fe_error *error) {
   if (!error) return;
@@ -22,7 +23,17 @@ static void print_sentence(const char *sentence) {
   for (; *sentence; ++sentence) putchar(*sentence == '"' || *sentence == '\\' ? '\'' : *sentence);
 }
 
-static fe_error *compute(fe_device *device, const char *op, const char *attributes) {
+/* "scale=2", or "" for none. Returns how many there are. */
+static size_t attribute_of(const char *text, char *name, size_t capacity, fe_attribute *attribute) {
+  const char *const equals = strchr(text, '=');
+  if (!equals || (size_t)(equals - text) >= capacity) return 0;
+  memcpy(name, text, (size_t)(equals - text));
+  name[equals - text] = '\0';
+  *attribute = fe_attribute_int64(name, atoll(equals + 1));
+  return 1;
+}
+
+static fe_error *compute(fe_device *device, const char *op, const char *text) {
   const int64_t shape[] = {3};
   const float in[] = {1, 4, 9};
   float out[3] = {0, 0, 0};
@@ -37,13 +48,20 @@ static fe_error *compute(fe_device *device, const char *op, const char *attribut
   memory.dtype = fe_dtype_by_name("float32");
   must(fe_graph_create(device, &graph));
   must(fe_graph_input(graph, "x", memory.dtype, 1, shape, NULL, &input));
-  fe_error *error = fe_graph_apply(graph, op, &input, NULL, 1, attributes, NULL, &output);
+  char name[64];
+  fe_attribute attribute;
+  const size_t attributes = attribute_of(text, name, sizeof name, &attribute);
+  fe_error *error = fe_graph_apply(graph, op, &input, NULL, 1, &attribute, attributes, NULL, &output, 1);
   if (!error) error = fe_graph_output(graph, output);
   if (!error) error = fe_graph_compile(graph, "{\"fallback\": \"allow\"}", &compiled);
   fe_graph_release(graph);
   if (error) return error;
   must(fe_array_from_host(device, &memory, &array));
-  error = fe_compute(compiled, &array, 1, NULL, 0, out_memory, out_bytes, &none, 1, NULL, NULL);
+  fe_compute_options options = {0};
+  options.struct_size = sizeof options;
+  options.out_memory = out_memory;
+  options.out_bytes = out_bytes;
+  error = fe_compute(compiled, &array, 1, &options, &none, 1);
   if (!error) {
     printf("{\"values\": [%g, %g, %g], \"placement\": ", (double)out[0], (double)out[1], (double)out[2]);
     must(fe_compiled_placement(compiled, &placement));
@@ -59,7 +77,10 @@ int main(int count, char **words) {
   fe_string *json = NULL;
   fe_device **devices = NULL;
   size_t device_count = 0;
-  must(fe_load_all(words[1], &json));
+  fe_load_report *report = NULL;
+  must(fe_load_all(words[1], &report));
+  must(fe_load_report_format(report, "json", &json));
+  fe_load_report_release(report);
   printf("{\"report\": ");
   print(json);
   must(fe_devices(&devices, &device_count));

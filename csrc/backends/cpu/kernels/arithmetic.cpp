@@ -1,6 +1,7 @@
 // Elementwise arithmetic. Integers wrap; division follows Python: floor_divide and remainder round towards minus
 // infinity, and an integer divided by zero is zero, as in NumPy.
 #include "blocks.h"
+#include "half.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -153,6 +154,63 @@ struct Nextafter {
   float operator()(float a, float b) const { return ::nextafterf(a, b); }
   double operator()(double a, double b) const { return ::nextafter(a, b); }
 };
+// Bits count up with the magnitude.
+struct NextHalf {
+  template <class T>
+  T operator()(T a, T b) const {
+    const float x = widen(a), y = widen(b);
+    if (x != x || y != y) return stored<T>(x + y);
+    if (x == y) return b;
+    if (x == 0) return {static_cast<uint16_t>((b.bits & 0x8000u) | 1u)};
+    return {static_cast<uint16_t>((x < y) == (x > 0) ? a.bits + 1u : a.bits - 1u)};
+  }
+};
+// frexp from the bits of a number: x = m * 2^e, where |m| is at least 0.5 and less than 1. Zeros, infinities and NaN
+// are their own m, with e = 0.
+template <class Float, class Bits, class Signed, int mantissa_bits>
+struct Frexp {
+  static constexpr Bits hidden = Bits{1} << mantissa_bits, sign = Bits{1} << (8 * sizeof(Bits) - 1);
+  static constexpr Bits infinity = (sign - 1) & ~(hidden - 1);
+  static constexpr Signed bias = static_cast<Signed>(infinity >> (mantissa_bits + 1)) - 1;
+  static constexpr Float scale = static_cast<Float>(hidden);
+
+  // The number, and a subnormal one as a normal one 2^mantissa_bits as large.
+  static Bits normal(Float x, Signed& exponent) {
+    const Bits bits = __builtin_bit_cast(Bits, x), magnitude = bits & ~sign;
+    const Bits scaled = __builtin_bit_cast(Bits, x * scale);
+    const Bits found = magnitude < hidden ? scaled : bits;
+    const Signed less = magnitude < hidden ? mantissa_bits : 0;
+    exponent = static_cast<Signed>((found & ~sign) >> mantissa_bits) - bias - less;
+    return found;
+  }
+  static bool has_none(Float x) {
+    const Bits magnitude = __builtin_bit_cast(Bits, x) & ~sign;
+    return magnitude == 0 || magnitude >= infinity;
+  }
+};
+using Frexp32 = Frexp<float, uint32_t, int32_t, 23>;
+using Frexp64 = Frexp<double, uint64_t, int64_t, 52>;
+template <class F, class Float>
+Float mantissa_of(Float x) {
+  decltype(F::bias + 0) exponent;
+  const auto half = static_cast<decltype(F::hidden + 0)>(F::bias) * F::hidden;  // the bits of 0.5 without its mantissa
+  const auto bits = (F::normal(x, exponent) & (F::sign | (F::hidden - 1))) | half;
+  return F::has_none(x) ? x : __builtin_bit_cast(Float, bits);
+}
+template <class F, class Float>
+int32_t exponent_of(Float x) {
+  decltype(F::bias + 0) exponent;
+  F::normal(x, exponent);
+  return F::has_none(x) ? 0 : static_cast<int32_t>(exponent);
+}
+struct Mantissa {
+  float operator()(float x) const { return mantissa_of<Frexp32>(x); }
+  double operator()(double x) const { return mantissa_of<Frexp64>(x); }
+};
+struct Exponent {
+  int32_t operator()(float x) const { return exponent_of<Frexp32>(x); }
+  int32_t operator()(double x) const { return exponent_of<Frexp64>(x); }
+};
 struct Hypot {
   float operator()(float a, float b) const { return ::hypotf(a, b); }
   double operator()(double a, double b) const { return ::hypot(a, b); }
@@ -170,7 +228,10 @@ ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))
 ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(copysign, (binary<Copysign, FERRULE_FLOATS>()))
-ELEMENTWISE(nextafter, (binary<Nextafter, FERRULE_FLOATS>()))
+ELEMENTWISE(nextafter, (binary<Nextafter, FERRULE_FLOATS>() + binary<NextHalf, Float16, BFloat16>()))
+ELEMENTWISE(frexp, (unary<Mantissa, FERRULE_FLOATS>() +
+                    blocks(Block{run_unary<Exponent, int32_t, float>, {DType::f32}, 1, DType::i32, 1},
+                           Block{run_unary<Exponent, int32_t, double>, {DType::f64}, 1, DType::i32, 1})))
 ELEMENTWISE(hypot, (binary<Hypot, FERRULE_FLOATS>()))
 ELEMENTWISE(negative, (unary<Negative, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(positive, (unary<Positive, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))

@@ -5,11 +5,18 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
+bool is_length(const Operand& x) { return x.dtype == DType::i32 || x.dtype == DType::i64; }
+bool has_length(const Call& call) { return call.in_count > 3 && is_length(call.in[call.in_count - 1]); }
+bool has_mask(const Call& call) { return call.in_count > 3 && !is_length(call.in[3]); }
+
 bool accepts(const Call& call) {
   const Operand &q = call.in[0], &v = call.in[2];
   if (call.in_count < 3 || q.rank < 2) return false;
-  for (uint32_t i = 1; i < call.in_count; ++i)
-    if (call.in[i].dtype != q.dtype && !(i == 3 && call.in[i].dtype == DType::boolean)) return false;
+  for (uint32_t i = 1; i < 3; ++i)
+    if (call.in[i].dtype != q.dtype) return false;
+  if (call.in_count != 3u + has_mask(call) + has_length(call)) return false;
+  if (has_mask(call) && call.in[3].dtype != q.dtype && call.in[3].dtype != DType::boolean) return false;
+  if (has_length(call) && call.in[call.in_count - 1].rank != 0) return false;
   return q.shape[q.rank - 1] <= max_head && v.shape[v.rank - 1] <= max_head;
 }
 
@@ -47,13 +54,27 @@ LocalScratch local_scratch(const Call& call) {
   return call.in[0].dtype == DType::f32 ? local_of<float>(call) : local_of<double>(call);
 }
 
+// The number of keys, which an operand may say.
+fe_error* count_keys(const Call& call, int64_t most, int64_t& keys) {
+  keys = most;
+  if (!has_length(call)) return nullptr;
+  const Operand& given = call.in[call.in_count - 1];
+  keys = given.dtype == DType::i32 ? *reinterpret_cast<const volatile int32_t*>(given.data)
+                                   : *reinterpret_cast<const volatile int64_t*>(given.data);
+  if (keys >= 0 && keys <= most) return nullptr;
+  char message[160];
+  snprintf(message, sizeof message, "scaled_dot_product_attention: kv_length %lld is not between 0 and %lld",
+           static_cast<long long>(keys), static_cast<long long>(most));
+  return call.host->error_create(FE_INVALID_ARGUMENT, message);
+}
+
 template <class T>
 fe_error* run(const Call& call) {
   const Operand &q = call.in[0], &k = call.in[1], &v = call.in[2], &out = call.out[0];
   const auto& attributes = attributes_of<fe_scaled_dot_product_attention_attributes>(call);
   Head<T> head = {};
   head.queries = q.shape[q.rank - 2];
-  head.keys = k.shape[k.rank - 2];
+  if (fe_error* error = count_keys(call, k.shape[k.rank - 2], head.keys)) return error;
   head.head = q.shape[q.rank - 1];
   head.value_head = v.shape[v.rank - 1];
   head.q_row = q.strides[q.rank - 2];
@@ -76,7 +97,7 @@ fe_error* run(const Call& call) {
       h.k = reinterpret_cast<const T*>(k.data) + batch_offset(k, q, batch);
       h.v = reinterpret_cast<const T*>(v.data) + batch_offset(v, q, batch);
       h.out = reinterpret_cast<T*>(out.data) + batch * head.queries * head.value_head;
-      if (call.in_count > 3) {
+      if (has_mask(call)) {
         const Operand& mask = call.in[3];
         const int64_t at = batch_offset(mask, q, batch);
         h.mask_row = stride_of(mask, 2);

@@ -16,6 +16,7 @@ layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of 
 layout(constant_id = 5) const uint VALUE_HEAD = 64;
 layout(constant_id = 6) const uint MASK = 0;  // 0 none, 1 keeps where it holds, 2 is added
 layout(constant_id = 7) const bool CAUSAL = false;
+layout(constant_id = 8) const uint LENGTH_BYTES = 0;  // of the operand that says how many keys there are; 0: all
 
 #define BLOCK 32  // keys; and elements of them, or of values, that are in shared memory at a time
 #define ROWS 4    // queries that the workgroup's 128 invocations work at side by side
@@ -26,7 +27,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint64_t batches;
   uint queries, keys;
   float scale;
-  uint to;
+  uint to, key_count;
 };
 
 shared float query_tile[QUERIES * HEAD + 1];
@@ -65,8 +66,24 @@ void fold_rows(bool adds) {
   barrier();
 }
 
+int64_t length_at(uint64_t address) {
+  if (LENGTH_BYTES == 8u) return RefI64(address).at;
+  // Not int64_t(int): see take.comp.
+  uint low = RefU32(address).at;
+  return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
+}
+
 void main() {
   Parameters p = Parameters(push.parameters);
+  uint keys = p.keys;
+  if (LENGTH_BYTES != 0u) {
+    int64_t length = length_at(push.addresses.at[p.key_count]);
+    if (length < 0l || length > int64_t(uint64_t(p.keys))) {
+      report_fault(FAULT_LENGTH, p.to, length, int64_t(uint64_t(p.keys)), 0l);
+      return;
+    }
+    keys = uint(length);
+  }
   const uint own = gl_LocalInvocationIndex, column = own % BLOCK, first_row = own / BLOCK;
   const uint own_rows = QUERIES / ROWS, chunks = (VALUE_HEAD + BLOCK - 1) / BLOCK;
   uint64_t blocks = (p.queries + QUERIES - 1) / QUERIES, group = invocation() / gl_WorkGroupSize.x;
@@ -89,12 +106,12 @@ void main() {
   for (uint i = 0; i < chunks * own_rows; ++i) sums[i] = 0.0;
 
   // Query i keeps keys up to i + ahead.
-  int ahead = int(p.keys) - int(p.queries);
-  uint last = CAUSAL ? uint(clamp(int64_t(first_query) + QUERIES + ahead, 0l, int64_t(p.keys))) : p.keys;
+  int ahead = int(keys) - int(p.queries);
+  uint last = CAUSAL ? uint(clamp(int64_t(first_query) + QUERIES + ahead, 0l, int64_t(keys))) : keys;
   for (uint first_key = 0; first_key < last; first_key += BLOCK) {
     for (uint i = 0; i < own_rows; ++i) scores[i] = 0.0;
     for (uint first = 0; first < HEAD; first += BLOCK) {
-      fill_tile(key, first_key, p.keys, p.key_row, first, HEAD, p.key_column);
+      fill_tile(key, first_key, keys, p.key_row, first, HEAD, p.key_column);
       barrier();
       for (uint d = 0; d < min(uint(BLOCK), HEAD - first); ++d) {
         float k = tile[column * (BLOCK + 1) + d];
@@ -108,7 +125,7 @@ void main() {
     uint j = first_key + column;
     for (uint i = 0; i < own_rows; ++i) {
       uint row = first_row + i * ROWS, q = first_query + row;
-      bool kept = j < p.keys && q < p.queries && (!CAUSAL || int64_t(j) <= int64_t(q) + ahead);
+      bool kept = j < keys && q < p.queries && (!CAUSAL || int64_t(j) <= int64_t(q) + ahead);
       precise float score = scores[i] * p.scale;
       if (MASK != 0u && kept) {
         int64_t at = place(q, p.mask_row, j, p.mask_column);
@@ -141,7 +158,7 @@ void main() {
       total[i] = sum;
     }
     for (uint chunk = 0; chunk < chunks; ++chunk) {
-      fill_tile(value, first_key, p.keys, p.value_row, chunk * BLOCK, VALUE_HEAD, p.value_column);
+      fill_tile(value, first_key, keys, p.value_row, chunk * BLOCK, VALUE_HEAD, p.value_column);
       barrier();
       for (uint i = 0; i < own_rows; ++i) {
         precise float sum = sums[chunk * own_rows + i] * factors[i];

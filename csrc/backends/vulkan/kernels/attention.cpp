@@ -15,9 +15,9 @@ struct Parameters {
   uint64_t batches;
   uint32_t queries, keys;
   float scale;
-  uint32_t to;
+  uint32_t to, key_count;
 };
-static_assert(sizeof(Parameters) == 4 * sizeof(Layout) + 88);
+static_assert(sizeof(Parameters) == 4 * sizeof(Layout) + 96);
 
 constexpr int64_t longest_head = 256;
 constexpr uint32_t workgroup = 128;
@@ -45,9 +45,13 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand q = node.input(0), k = node.input(1), v = node.input(2), out = node.output(0);
   if (!q.is("float32") && !is_half(q)) return refusal("it computes in float32");
-  const bool masked = node.input_count() > 3;
+  const sdk::Operand last = node.input(node.input_count() - 1);
+  const bool counted = node.input_count() > 3 && (last.is("int32") || last.is("int64"));
+  if (counted && last.rank() != 0) return refusal("kv_length is no single integer");
+  const uint32_t tensors = node.input_count() - (counted ? 1 : 0);
+  const bool masked = tensors > 3;
   const bool keeps = masked && node.input(3).is("bool");
-  for (uint32_t i = 1; i < node.input_count(); ++i)
+  for (uint32_t i = 1; i < tensors; ++i)
     if (node.input(i).dtype() != q.dtype() && !(i == 3 && keeps)) return refusal("the operands differ in dtype");
   const auto size_of = [](const sdk::Operand& x, int from_end) {
     return x.shape()[static_cast<size_t>(x.rank() - from_end)];
@@ -77,7 +81,8 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
                   .queries = static_cast<uint32_t>(queries),
                   .keys = static_cast<uint32_t>(keys),
                   .scale = static_cast<float>(scale),
-                  .to = node.output_value(0)};
+                  .to = node.output_value(0),
+                  .key_count = 0};
   std::vector<uint32_t> reads = {p.query_batches.value, p.key_batches.value, p.value_batches.value};
   if (masked) {
     p.mask_batches = batches_of(node.input_value(3), node.input(3), q);
@@ -85,12 +90,17 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
     p.mask_column = stride_of(node.input(3), 1);
     reads.push_back(p.mask_batches.value);
   }
+  if (counted) {
+    p.key_count = node.input_value(node.input_count() - 1);
+    reads.push_back(p.key_count);
+  }
   const uint32_t block = queries <= 4                                                                  ? 4
                          : shared_bytes(16, static_cast<uint64_t>(head)) <= capabilities.shared_memory ? 16
                                                                                                        : 8;
-  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, std::move(reads), p.to,
-                                        {block, static_cast<uint32_t>(head), static_cast<uint32_t>(value_head),
-                                         masked ? (keeps ? 1u : 2u) : 0u, attributes.causal != 0}));
+  plan.dispatches.push_back(dispatch_of(
+      plan.support.kernel, p, std::move(reads), p.to,
+      {block, static_cast<uint32_t>(head), static_cast<uint32_t>(value_head), masked ? (keeps ? 1u : 2u) : 0u,
+       attributes.causal != 0, counted ? static_cast<uint32_t>(last.item_size()) : 0u}));
   const uint64_t blocks = (p.queries + block - 1) / block;
   set_grid(plan.dispatches.back(), p.batches * blocks * workgroup, capabilities, workgroup);
   return plan;

@@ -17,11 +17,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Add
 // The first invocation that finds bad data writes it here; the host reads it when the work is done.
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Fault {
   uint kind;                   // 0 for none
-  uint what;                   // of an index: the value of the view that the node writes; of a power: the dtype
-  int64_t found, limit, axis;  // of an index
+  uint what;                   // of an index and a length: the value of the view that the node writes; of a power: the dtype
+  int64_t found, limit, axis;  // of an index; of a length the first two
 };
 #define FAULT_INDEX 1u  // out of bounds
 #define FAULT_POWER 2u  // of an integer to a negative one
+#define FAULT_LENGTH 3u  // of keys, more than there are
 
 layout(push_constant, scalar) uniform Push {
   Addresses addresses;  // of the values of the view; element (0, ..., 0) of each

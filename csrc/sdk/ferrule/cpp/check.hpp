@@ -29,6 +29,8 @@ inline void check_instruction(const fe_body& body, uint32_t index, int32_t rank)
       refuse(number("instruction", index) + " reads a value that is not there yet");
   find_dtype(instruction.dtype);
   if (op == nullptr) return;
+  if (instruction.output >= op->results.size())
+    refuse(std::string(op->name) + ": " + number("there is no output", instruction.output));
   check_input_dtypes(*op, instruction.input_count, [&](uint32_t i) { return body_dtype(body, instruction.inputs[i]); });
   check_attributes(*op, instruction.revision, instruction.attributes, rank);
 }
@@ -75,8 +77,8 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
   check_revision(op, node.revision);
   const uint32_t own = own_inputs(node, op);
   if (op) check_input_count(*op, own);
-  if (node.output_count == 0 || (!node.body && node.output_count > 1))
-    refuse(checks::number("cannot have", node.output_count) + " outputs");
+  if (node.output_count == 0) refuse("has no output");
+  if (node.body && op && op->results.size() > 1) refuse("of several outputs none feeds a body");
   if (node.input_count > 0) present(node.inputs, "the list of its inputs");
   present(node.outputs, "the list of its outputs");
   std::vector<const fe_value*> values;
@@ -88,7 +90,7 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
   if (op == nullptr) return;
   check_input_dtypes(*op, own, [&](uint32_t i) { return in[i]->dtype; });
   check_attributes(*op, node.revision, node.attributes, own > 0 ? in[0]->rank : 0);
-  if (!node.body) check_result(*op, node, in, *out[0]);
+  if (!node.body) check_results(*op, node, in, out);
 }
 
 }  // namespace checks

@@ -149,26 +149,35 @@ inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op
   return at == out.rank;
 }
 
-inline fe_dtype result_dtype(const OpInfo& op, const fe_node& node, std::span<const fe_value* const> in) {
-  if (op.result_dtype == ResultDType::same) return in[first_promoted(op)]->dtype;
-  if (op.result_dtype == ResultDType::fixed) return host->dtype_id(op.fixed_dtype);
+inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const fe_node& node,
+                             std::span<const fe_value* const> in) {
+  if (result.dtype == ResultDType::same) return in[first_promoted(op)]->dtype;
+  if (result.dtype == ResultDType::fixed) return host->dtype_id(result.fixed_dtype);
   fe_dtype dtype = 0;
   for (const AttributeInfo& row : op.attributes)
     if (row.kind == AttributeKind::dtype) dtype = field_of<fe_dtype>(node.attributes, row);
   return dtype;
 }
 
-// What the op table says of the result of a node without a body.
-inline void check_result(const OpInfo& op, const fe_node& node, std::span<const fe_value* const> in,
-                         const fe_value& out) {
-  const fe_dtype wanted = result_dtype(op, node, in);
-  if (out.dtype != wanted) refuse("its result is " + dtype_word(wanted) + ", not " + dtype_word(out.dtype));
+// What the op table says of one result of a node without a body.
+inline void check_result(const OpInfo& op, const ResultInfo& result, const fe_node& node,
+                         std::span<const fe_value* const> in, const fe_value& out) {
+  const fe_dtype wanted = result_dtype(op, result, node, in);
+  if (out.dtype != wanted)
+    refuse("its " + std::string(result.name) + " is " + dtype_word(wanted) + ", not " + dtype_word(out.dtype));
   bool fits = true;
-  if (op.result_shape == ResultShape::same) fits = same_shape(*in[0], out);
-  if (op.result_shape == ResultShape::reduced) fits = is_reduced(*in[0], out, op, node.attributes);
-  if (op.result_shape == ResultShape::broadcast || op.kind == OpKind::elementwise)
+  if (result.shape == ResultShape::same) fits = same_shape(*in[0], out);
+  if (result.shape == ResultShape::reduced) fits = is_reduced(*in[0], out, op, node.attributes);
+  if (result.shape == ResultShape::broadcast || op.kind == OpKind::elementwise)
     for (const fe_value* value : in) fits = fits && broadcasts_to(*value, out);
-  if (!fits) refuse("its output has another shape than its result");
+  if (!fits) refuse("its output has another shape than its " + std::string(result.name));
+}
+
+inline void check_results(const OpInfo& op, const fe_node& node, std::span<const fe_value* const> in,
+                          std::span<const fe_value* const> out) {
+  if (out.size() != op.results.size())
+    refuse(number("has", op.results.size()) + " outputs, not " + std::to_string(out.size()));
+  for (size_t i = 0; i < out.size(); ++i) check_result(op, op.results[i], node, in, *out[i]);
 }
 
 }  // namespace ferrule::sdk::checks

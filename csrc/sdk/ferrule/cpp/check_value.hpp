@@ -50,7 +50,7 @@ inline const fe_node& whole(const fe_node* node) {
 }
 inline const fe_body& whole(const fe_body* body) { return whole(body, FE_SIZE_UNTIL(fe_body, outputs), "the body"); }
 inline const fe_instruction& whole(const fe_instruction* instruction) {
-  return whole(instruction, FE_SIZE_UNTIL(fe_instruction, attributes), "an instruction");
+  return whole(instruction, FE_SIZE_UNTIL(fe_instruction, output), "an instruction");
 }
 inline const fe_binding& whole(const fe_binding* binding) {
   return whole(binding, FE_SIZE_UNTIL(fe_binding, generation), "a binding");
@@ -142,12 +142,13 @@ inline int64_t count_of(std::span<const int64_t> shape, const fe_dtype_info& dty
 }
 
 // A value of a block dtype holds whole blocks, one after the other along its last axis.
-inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype) {
+inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype, int64_t count) {
   const int64_t block = dtype.block_elements;
   if (block == 1) return;
   const std::string name = dtype.name;
   const int32_t last = value.rank - 1;
   if (last < 0 || value.shape[last] % block != 0) refuse("the last axis is no whole number of blocks of " + name);
+  if (count == 0) return;
   if (value.shape[last] > 1 && value.strides[last] != 1) refuse("the last axis of " + name + " is not contiguous");
   for (int32_t axis = 0; axis < last; ++axis)
     if (value.shape[axis] > 1 && value.strides[axis] % block != 0) refuse("a stride of " + name + " is not of blocks");
@@ -195,7 +196,7 @@ inline const fe_value& check_value(const fe_graph_view& view, uint32_t index, bo
   }
   const fe_dtype_info& dtype = info_of(value.dtype);
   const int64_t count = count_of(shape_of(value), dtype);
-  check_blocks(value, dtype);
+  check_blocks(value, dtype, count);
   if (value.offset_slot < -1 ||
       (value.offset_slot >= 0 && static_cast<uint32_t>(value.offset_slot) >= view.offset_count))
     refuse("there is no offset " + std::to_string(value.offset_slot));

@@ -6,10 +6,12 @@
 
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -103,16 +105,26 @@ class Inputs {
   constexpr Inputs(std::initializer_list<uint32_t> numbers) {
     for (const uint32_t number : numbers) add(number);
   }
-  constexpr void add(uint32_t number) { bits_ |= uint64_t{1} << number; }
+  constexpr void add(uint32_t number) {
+    if (number >= most) throw Error(FE_INTERNAL, "inputs from 64 on cannot be told by their numbers");
+    bits_ |= uint64_t{1} << number;
+  }
+  // Modules that were written for earlier headers give bits: that is refused with a sentence.
+  template <class Number>
+  requires std::is_integral_v<Number>
+  constexpr Inputs(Number) {
+    static_assert(sizeof(Number) == 0, "inputs are told by their numbers, as {0, 1}, and no more by bits, as 0b11");
+  }
   static constexpr Inputs all() {
     Inputs inputs;
-    inputs.bits_ = ~uint64_t{0};
+    inputs.all_ = true;
     return inputs;
   }
-  constexpr bool contains(uint32_t number) const { return number < most && (bits_ >> number & 1) != 0; }
+  constexpr bool contains(uint32_t number) const { return all_ || (number < most && (bits_ >> number & 1) != 0); }
 
  private:
   uint64_t bits_ = 0;
+  bool all_ = false;
 };
 
 // What a device says to one node: a refusal with its reason, or what its operands must be like.

@@ -24,13 +24,13 @@ struct DTypeSet {
   constexpr bool contains(size_t row) const { return (words[row / 64] >> row % 64 & 1) != 0; }
 };
 
-enum class OpKind : uint8_t { elementwise, view, primitive, composite, internal };
+enum class OpKind : uint8_t { elementwise, view, primitive, composite, host, internal };
 // `axis` and `axes` are those of the first input, never negative.
 enum class AttributeKind : uint8_t { integer, real, boolean, string, integers, reals, dtype, axis, axes };
-// The result's dtype: that of the first promoted input (of the first, when none is promoted), one that is always the
+// A result's dtype: that of the first promoted input (of the first, when none is promoted), one that is always the
 // same, or that of an attribute.
 enum class ResultDType : uint8_t { same, fixed, attribute };
-// The result's shape: that of the first input, that of all inputs broadcast, or the first's without axes; unknown = see
+// A result's shape: that of the first input, that of all inputs broadcast, or the first's without axes; unknown = see
 // the op.
 enum class ResultShape : uint8_t { unknown, same, broadcast, reduced };
 
@@ -38,6 +38,13 @@ struct InputInfo {
   const char* name;
   DTypeSet dtypes;
   bool promoted;  // all promoted inputs have one dtype
+};
+
+struct ResultInfo {
+  const char* name;
+  ResultDType dtype;
+  const char* fixed_dtype;  // nullptr unless ResultDType::fixed
+  ResultShape shape;
 };
 
 struct AttributeInfo {
@@ -65,9 +72,7 @@ struct OpInfo {
   uint32_t required_inputs;
   bool variadic;  // the last input comes once or more often
   std::span<const InputInfo> inputs;
-  ResultDType result_dtype;
-  const char* fixed_dtype;  // nullptr unless ResultDType::fixed
-  ResultShape result_shape;
+  std::span<const ResultInfo> results;
   std::span<const AttributeInfo> attributes;
 };
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule.testing.case import Case, Failing, Oracle, Problem
 from ferrule.testing.cases.elementary import tolerance_of
-from ferrule.testing.dtypes import FLOATS, INTEGERS, NUMERIC, Values, is_floating
+from ferrule.testing.dtypes import FLOATS, INTEGERS, NUMERIC, Values, is_floating, numpy_dtype
 from ferrule.testing.exactness import EXACT, ROUNDED, Tolerance
 from ferrule.testing.families import elementwise
 from ferrule.testing.values import ANY, Domain
@@ -85,7 +85,29 @@ def powers() -> list[Case]:
     return whole + [Case("pow", (d, d), d, BINARY, power, tolerance_of(d), domains) for d in FLOATS]
 
 
+def next_after(dtype: str) -> Case:
+    """Not of wider numbers, which have other neighbours. Of equal ones the second, as the standard says of both zeros,
+    which NumPy does not of halves."""
+
+    def neighbour(x1: Values, x2: Values) -> Values:
+        narrow = numpy_dtype(dtype)
+        return np.where(x1 == x2, x2, np.nextafter(x1.astype(narrow), x2.astype(narrow)))
+
+    return Case("nextafter", (dtype, dtype), dtype, BINARY, neighbour, domains=(Domain(-3, 3),))
+
+
+def mantissa(x: Values) -> Values:
+    return np.asarray(np.frexp(x)[0])
+
+
+def exponent(x: Values) -> Values:
+    """0 of what has no exponent, for which C leaves it open."""
+    return np.where(np.isfinite(x), np.frexp(x)[1], 0)
+
+
 CASES = [
+    *(Case("frexp", (d,), d, UNARY, mantissa, output="mantissa") for d in FLOATS),
+    *(Case("frexp", (d,), "int32", UNARY, exponent, output="exponent") for d in FLOATS),
     *cases("add", np.add),
     *cases("subtract", np.subtract),
     *cases("multiply", np.multiply),
@@ -93,6 +115,10 @@ CASES = [
     *(case for d in NUMERIC for case in divisions(d)),
     *powers(),
     *cases("square", square, arity=1),
+    *cases("fmod", np.fmod, FLOATS),
+    *(Case("copysign", (d, d), d, BINARY, np.copysign) for d in FLOATS),
+    *map(next_after, FLOATS),
+    *(Case("positive", (d,), d, UNARY, np.positive) for d in NUMERIC),
     *cases("negative", np.negative, arity=1),
     *cases("abs", np.abs, arity=1),
     *cases("sign", np.sign, arity=1),

@@ -30,6 +30,7 @@ CASES = [
     *comparisons("less_equal", np.less_equal),
     *comparisons("greater", np.greater),
     *comparisons("greater_equal", np.greater_equal),
+    *(Case("signbit", (d,), "bool", UNARY, np.signbit) for d in FLOATS),
     *(Case("isnan", (d,), "bool", UNARY, np.isnan) for d in FLOATS),
     *(Case("isinf", (d,), "bool", UNARY, np.isinf) for d in FLOATS),
     *(Case("isfinite", (d,), "bool", UNARY, np.isfinite) for d in FLOATS),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
-from ferrule.testing.case import Case, Problem
+from ferrule.testing.case import Case, Failing, Problem
 from ferrule.testing.dtypes import FLOATS, INTEGERS, Values, accumulator_roundoff, is_floating
 from ferrule.testing.exactness import EXACT, Tolerance
 from ferrule.testing.families_linear import attentions, matrix_products
@@ -16,6 +17,8 @@ from ferrule.testing.values import Domain
 PRODUCTS = matrix_products()
 PLAIN = attentions()
 MASKED = attentions(mask=True)
+COUNTED = attentions(length=True)
+MASKED_AND_COUNTED = attentions(mask=True, length=True)
 
 
 def matmul(x1: Values, x2: Values) -> Values:
@@ -55,15 +58,27 @@ def weights_of(scores: Values) -> Values:
     return np.asarray(e / np.where(total == 0, 1, total))
 
 
-def attention(
-    query: Values, key: Values, value: Values, mask: Values | None = None, *, scale: float, causal: bool
-) -> Values:
+Read = tuple[Values, Values, Values, "Values | None"]
+
+
+def read_of(query: Values, key: Values, value: Values, *rest: Values) -> Read:
+    """Without the keys behind kv_length, which is the last input where that is an integer."""
+    if not rest or rest[-1].dtype.kind != "i":
+        return query, key, value, rest[0] if rest else None
+    count = int(rest[-1])
+    mask = rest[0] if len(rest) > 1 else None
+    if mask is not None and mask.ndim > 0 and mask.shape[-1] != 1:
+        mask = mask[..., :count]
+    return query, key[..., :count, :], value[..., :count, :], mask
+
+
+def attention(*inputs: Values, scale: float, causal: bool) -> Values:
+    query, key, value, mask = read_of(*inputs)
     return matmul(weights_of(scores_of(query, key, mask, scale, causal)), value)
 
 
 def attention_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
-    query, key, value = inputs[:3]
-    mask = inputs[3] if len(inputs) > 3 else None
+    query, key, value, mask = read_of(*inputs)
     u, keys, size = accumulator_roundoff(dtype), key.shape[-2], query.shape[-1]
     scores = scores_of(query, key, mask, attributes["scale"], attributes["causal"])
     weights, s = weights_of(scores), shifted(scores)
@@ -87,9 +102,12 @@ ATTENTION = Tolerance(
 
 
 def keep(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Masks that keep most; a row in eight keeps nothing. Minus infinity in a mask that is added keeps nothing."""
+    """Masks that keep most; a row in eight keeps nothing. Minus infinity in a mask that is added keeps nothing. Of the
+    keys some are not read."""
     if number < 3:
         return drawn
+    if drawn.dtype.kind == "i":
+        return np.asarray(rng.integers(0, problem.shapes[1][-2] + 1), drawn.dtype)
     rows = (*drawn.shape[:-1], 1)[: drawn.ndim]
     kept = np.asarray((rng.random(drawn.shape) < 0.7) & (rng.random(rows) < 0.875))
     return kept if drawn.dtype == np.bool_ else np.where(kept, drawn, np.array(-np.inf, drawn.dtype))
@@ -101,14 +119,34 @@ NO_INFINITIES = {
 }
 
 
+def wrong_lengths(case: Case) -> Iterator[Failing]:
+    problem = case.family.plain[0]
+    rng = np.random.default_rng(0)
+    for wrong in (
+        problem.shapes[1][-2] + 1,
+        -1,
+        int(np.iinfo(case.dtypes[-1]).max),
+        int(np.iinfo(case.dtypes[-1]).min),
+    ):
+        inputs = case.inputs(problem, rng)
+        inputs[-1] = np.asarray(wrong, case.dtypes[-1])
+        yield Failing(problem, inputs, f"kv_length {wrong} of {problem.shapes[1][-2]} keys")
+
+
 def attention_cases(d: str) -> list[Case]:
     op, domains = "scaled_dot_product_attention", (Domain(-3, 3),)
     rest: dict[str, Any] = {"domains": domains, "signed_zeros": False, "fill": keep, "left_out": NO_INFINITIES}
-    return [
+    cases = [
         Case(op, (d, d, d), d, PLAIN, attention, ATTENTION, **rest),
         Case(op, (d, d, d, "bool"), d, MASKED, attention, ATTENTION, variant="keeps", **rest),
         Case(op, (d, d, d, d), d, MASKED, attention, ATTENTION, variant="adds", **rest),
     ]
+    rest["errors"] = wrong_lengths
+    cases.append(Case(op, (d, d, d, "int64"), d, COUNTED, attention, ATTENTION, variant="counts", **rest))
+    for number in ("int32", "int64") if d == "float32" else ():
+        both = (d, d, d, "bool", number)
+        cases.append(Case(op, both, d, MASKED_AND_COUNTED, attention, ATTENTION, variant="keeps-and-counts", **rest))
+    return cases
 
 
 CASES = [

@@ -66,6 +66,37 @@ def out_of_bounds(case: Case) -> Iterator[Failing]:
         yield Failing(problem, [x, places], f"index {wrong} of an axis of 4")
 
 
+def sliced(x: Values, *starts: Values, sizes: Sequence[int]) -> Values:
+    return x[tuple(slice(int(start), int(start) + size) for start, size in zip(starts, sizes, strict=True))].copy()
+
+
+def updated(x: Values, value: Values, *starts: Values) -> Values:
+    result = x.copy()
+    result[tuple(slice(int(a), int(a) + size) for a, size in zip(starts, value.shape, strict=True))] = value
+    return result
+
+
+def slice_starts(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Wherever the slice fits."""
+    first = len(problem.shapes) - len(problem.shapes[0])
+    if number < first:
+        return drawn
+    sizes = problem.attributes.get("sizes") or problem.shapes[1]
+    axis = number - first
+    return np.asarray(rng.integers(0, problem.shapes[0][axis] - sizes[axis] + 1), drawn.dtype)
+
+
+def leaving_slices(case: Case) -> Iterator[Failing]:
+    update = case.op == "update_slice"
+    problem = Problem(((3, 4), *(((1, 2),) if update else ()), (), ()), {} if update else {"sizes": [1, 2]})
+    rng = np.random.default_rng(0)
+    limits = np.iinfo(case.dtypes[-1])
+    for axis, wrong in ((0, 3), (1, 3), (0, -1), (1, int(limits.min)), (0, int(limits.max))):
+        inputs = case.inputs(problem, rng)
+        inputs[len(inputs) - 2 + axis] = np.asarray(wrong, case.dtypes[-1])
+        yield Failing(problem, inputs, f"start {wrong} of axis {axis}")
+
+
 INDEX = Domain(integer_low=-1, integer_high=0)
 
 CASES = [
@@ -80,5 +111,31 @@ CASES = [
         Case("take", (d, i), d, families.takes(), take, domains=(ANY, INDEX), fill=indices, errors=out_of_bounds)
         for d in ALL
         for i in ("int32", "int64")
+    ),
+    *(
+        Case(
+            "dynamic_slice",
+            (d, i),
+            d,
+            families.dynamic_slices(),
+            sliced,
+            domains=(ANY, INDEX),
+            fill=slice_starts,
+            errors=leaving_slices,
+        )
+        for d, i in (*((d, "int64") for d in ALL), ("float32", "int32"))
+    ),
+    *(
+        Case(
+            "update_slice",
+            (d, d, i),
+            d,
+            families.dynamic_slices(update=True),
+            updated,
+            domains=(ANY, ANY, INDEX),
+            fill=slice_starts,
+            errors=leaving_slices,
+        )
+        for d, i in (*((d, "int64") for d in ALL), ("float32", "int32"))
     ),
 ]

@@ -37,6 +37,11 @@ def runs_alone(check: str) -> bool:
     return bool(getattr(_modules()[check], "ALONE", False))
 
 
+def is_by_item_size(check: str) -> bool:
+    """Whether what it finds depends on how elements lie and how large they are, rather than on what they mean."""
+    return bool(getattr(_modules()[check], "BY_ITEM_SIZE", False))
+
+
 def checks_of(level: str) -> list[str]:
     """The names of those that a level has."""
     if level == "brief":

@@ -9,6 +9,8 @@ from ferrule.testing.case import Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.families import Batch
 
+BY_ITEM_SIZE = True
+
 
 def parts_of(rows: int) -> list[slice]:
     """One row, a few, more than any tile, a remainder, the end."""

@@ -17,6 +17,7 @@ from ferrule.testing.dtypes import Values
 from ferrule.testing.execution import Execution
 
 ALONE = True
+BY_ITEM_SIZE = True
 THREADS = 8
 
 

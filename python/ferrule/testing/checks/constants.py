@@ -9,6 +9,8 @@ from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.layouts import STRIDED, contiguous, fits
 
+BY_ITEM_SIZE = True
+
 LAYOUTS = ("given_backwards", "given_turned", "last_reversed", "stepped")
 
 

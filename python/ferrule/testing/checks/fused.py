@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import REALS, Values
+from ferrule.testing.dtypes import BLOCKS, REALS, Values
 from ferrule.testing.execution import Refused, Tail
 from ferrule.testing.families import elementwise
 from ferrule.testing.values import ANY, Shape
@@ -16,12 +16,18 @@ from ferrule.testing.values import ANY, Shape
 if TYPE_CHECKING:
     import ferrule as fe
 
+BY_ITEM_SIZE = True
+
 BINARY = {"add", "bitwise_xor", "equal", "logical_xor"}  # the others have one input
 # Which results are outputs: 0 is the op's own, each further one is computed from the one before it alone, so that
 # nothing but being an output keeps it.
 OUTPUTS = {3: ((3,), (0, 3), (1, 2, 3), (0, 1, 2, 3)), 1: ((1,), (0, 1))}
 MOST_AXES = 8
 LONGEST_BODY = 64
+
+
+def applies(case: Case) -> bool:
+    return case.result not in BLOCKS
 
 
 def chains_of(case: Case) -> list[tuple[str, ...]]:
@@ -172,7 +178,9 @@ def _one_after_the_other(attempt: Attempt, chain: tuple[str, ...], result: Value
     found = [result]
     for op in chain:
         given = [found[-1], other] if op in BINARY else [found[-1]]
-        case = dataclasses.replace(attempt.case, op=op, dtypes=(attempt.case.result,), family=elementwise(len(given)))
+        case = dataclasses.replace(
+            attempt.case, op=op, dtypes=(attempt.case.result,), family=elementwise(len(given)), output=""
+        )
         alone = Attempt(attempt.device, case, attempt.check, attempt.level, attempt.seed, attempt.at)
         found.append(alone.run(Problem(tuple(x.shape for x in given)), given))
     return found

@@ -7,6 +7,8 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 
+BY_ITEM_SIZE = True
+
 OF_LARGE = ("stepped", "permuted")  # what is cut into pieces for threads and caches
 
 

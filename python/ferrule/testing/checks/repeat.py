@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ferrule.testing.attempt import Attempt
 
+BY_ITEM_SIZE = True
+
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family

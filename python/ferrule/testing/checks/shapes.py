@@ -8,6 +8,8 @@ from hypothesis import strategies
 from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
 
+BY_ITEM_SIZE = True
+
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family

@@ -10,6 +10,8 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.layouts import STRIDED, fits
 from ferrule.testing.sizes import above_blocks, around_blocks, around_vectors
 
+BY_ITEM_SIZE = True
+
 LAYOUTS = ("stepped", "last_reversed")
 
 

@@ -10,11 +10,10 @@ def check(attempt: Attempt) -> None:
     case = attempt.case
     problem = case.family.plain[0]
     inputs = attempt.inputs(problem)
-    asked = [*case.dtypes, case.result] if "dtype" in problem.attributes else list(case.dtypes)
-    promised = bool(case.dtypes) and attempt.device.supports(case.op, *asked)
+    promised = bool(case.dtypes) and attempt.device.supports(case.op, *case.asked)
     try:
         attempt.judge(problem, inputs, attempt.run(problem, inputs))
     except Refused as refusal:
         if promised:
-            raise attempt.fail(problem, f"the device supports {case.op} of {asked}, but: {refusal}") from refusal
+            raise attempt.fail(problem, f"the device supports {case.op} of {case.asked}, but: {refusal}") from refusal
         raise

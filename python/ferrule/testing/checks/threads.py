@@ -6,6 +6,7 @@ from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case
 
 ALONE = True
+BY_ITEM_SIZE = True
 
 
 def applies(case: Case) -> bool:

@@ -124,21 +124,26 @@ def exact(truth: Values) -> Reference:
 
 
 def by_case(
-    op: str, inputs: Sequence[Values], attributes: Mapping[str, Any] | None = None, result: str = "", variant: str = ""
+    op: str,
+    inputs: Sequence[Values],
+    attributes: Mapping[str, Any] | None = None,
+    result: str = "",
+    variant: str = "",
+    output: str = "",
 ) -> Reference:
     """By the kit's case of the op for these dtypes."""
-    case = find(op, tuple(x.dtype.name for x in inputs), result, variant)
+    case = find(op, tuple(x.dtype.name for x in inputs), result, variant, output)
     problem = Problem(tuple(x.shape for x in inputs), dict(attributes or {}))
     return Reference(case.truth(problem, list(inputs)), case.result, case, problem, tuple(inputs))
 
 
 @cache
-def find(op: str, dtypes: tuple[str, ...], result: str, variant: str) -> Case:
+def find(op: str, dtypes: tuple[str, ...], result: str, variant: str, output: str = "") -> Case:
     for case in all_cases().values():
         same = tuple(map(case.dtype, range(len(dtypes)))) == dtypes if case.dtypes else not dtypes
-        if same and (case.op, case.variant) == (op, variant) and result in ("", case.result):
+        if same and (case.op, case.variant, case.output) == (op, variant, output) and result in ("", case.result):
             return case
-    raise LookupError(f"there is no case of {op} with {dtypes} {result} {variant}")
+    raise LookupError(f"there is no case of {op} with {dtypes} {result} {variant} {output}")
 
 
 @cache

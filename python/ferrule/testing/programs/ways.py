@@ -49,10 +49,10 @@ ARRAYS = "[x for x in arguments if isinstance(x, fe.Array)]"
 SPLIT = """class Split(fe.Graph):
     count = {seed}
 
-    def _record(self, op, operands, dtypes, attributes, place=None):
+    def _record_all(self, op, operands, dtypes, attributes, place=None):
         Split.count += 1
         elsewhere = Split.count % 3 == 0 and op in {exact}
-        return super()._record(op, operands, dtypes, attributes, second if elsewhere else place)
+        return super()._record_all(op, operands, dtypes, attributes, second if elsewhere else place)
 
 """
 # Ops whose bits are the same on any device.

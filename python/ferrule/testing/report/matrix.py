@@ -14,7 +14,7 @@ DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64"),
 )
-KINDS = ("elementwise", "primitive", "composite", "view")
+KINDS = ("elementwise", "primitive", "composite", "host", "view")
 OTHER_KIND = "op"  # where nothing says which kind an op is
 
 Pair = tuple[str, str]  # op, dtype

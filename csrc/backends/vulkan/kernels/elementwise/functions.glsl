@@ -1,4 +1,5 @@
-// Every function that a body may call: an op's name and what it is computed in (bool, i32, u32, i64, u64, f32, f64).
+// Every function that a body may call: an op's name, that of its output if it has several, and what it is computed in
+// (bool, i32, u32, i64, u64, f32, f64).
 
 #define WHOLE int
 #define OF(op) op##_i32
@@ -51,4 +52,5 @@
 #undef OF
 #endif
 
+#include "mantissa.glsl"
 #include "access.glsl"

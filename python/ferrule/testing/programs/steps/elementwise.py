@@ -49,6 +49,8 @@ class Binary(Operation):
     def __init__(self, op: str, dtypes: Sequence[str], weight: float = 1.0, symbol: str = ""):
         super().__init__(op, weight)
         self._dtypes, self._symbol = tuple(dtypes), symbol
+        # Its second operand counts something: of integers it is not negative, and small.
+        self._counts = op in ("pow", "bitwise_left_shift", "bitwise_right_shift")
 
     def draw(self, scope: Scope) -> Drawn | None:
         x = scope.of_dtype(self.name, self._dtypes)
@@ -64,22 +66,22 @@ class Binary(Operation):
             wanted = dtype if scope.one_in(2) else scope.choose(self._dtypes)
             if self._meeting(scope, dtype, wanted) is None:
                 wanted = dtype
-            limits = (0, 5) if self.name == "pow" and wanted in INTEGERS else None
+            limits = (0, 5) if self._counts and wanted in INTEGERS else None
             other = scope.add_input(wanted, scope.beside(value.shape), limits=limits)
             if other is None:
                 return None
         return self.drawn(*self._ordered(scope, x, other), **attributes)
 
     def _ordered(self, scope: Scope, x: str, y: Any) -> tuple[Any, Any]:
-        return (x, y) if self.name == "pow" or scope.one_in(2) else (y, x)
+        return (x, y) if self._counts or scope.one_in(2) else (y, x)
 
     def _numbers(self, dtype: str) -> list[float] | None:
-        return [0, 1, 2, 3] if self.name == "pow" and dtype in INTEGERS else None
+        return [0, 1, 2, 3] if self._counts and dtype in INTEGERS else None
 
     def _fits(self, scope: Scope, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
         meeting = self._meeting(scope, x.dtype.name, y.dtype.name)
-        exponents = self.name == "pow" and meeting in INTEGERS  # negative ones are errors
-        return meeting is not None and not exponents and scope.fits(x.shape, y.shape)
+        is_count = self._counts and meeting in INTEGERS
+        return meeting is not None and not is_count and scope.fits(x.shape, y.shape)
 
     def _meeting(self, scope: Scope, x: str, y: str) -> str | None:
         meeting = promoted(x, y)
@@ -167,7 +169,13 @@ OPERATIONS: list[Operation] = [
         for op in ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal")
     ),
     *(Unary(op, FLOATS, 0.4, slow=True) for op in ("silu", "erf", "gelu")),
-    *(Unary(op, FLOATS, 0.3) for op in ("isnan", "isinf", "isfinite")),
+    *(
+        Unary(op, FLOATS, 0.15)
+        for op in ("exp2", "log2", "log10", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
+    ),
+    Unary("erfc", FLOATS, 0.2, slow=True),
+    Unary("positive", NUMERIC, 0.2, "+{0}"),
+    *(Unary(op, FLOATS, 0.3) for op in ("isnan", "isinf", "isfinite", "signbit")),
     Binary("add", NUMERIC, 3, "+"),
     Binary("subtract", NUMERIC, 2, "-"),
     Binary("multiply", NUMERIC, 3, "*"),
@@ -175,6 +183,7 @@ OPERATIONS: list[Operation] = [
     Binary("floor_divide", NUMERIC, 0.7, "//"),
     Binary("remainder", NUMERIC, 0.7, "%"),
     Binary("pow", NUMERIC, 0.5, "**"),
+    *(Binary(op, FLOATS, 0.2) for op in ("fmod", "copysign", "nextafter", "hypot", "logaddexp", "atan2")),
     Binary("maximum", REALS, 1),
     Binary("minimum", REALS, 1),
     *(
@@ -192,6 +201,10 @@ OPERATIONS: list[Operation] = [
     *(
         Binary(op, BITS, 0.5, symbol)
         for op, symbol in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^"))
+    ),
+    *(
+        Binary(op, INTEGERS, 0.3, symbol)
+        for op, symbol in (("bitwise_left_shift", "<<"), ("bitwise_right_shift", ">>"))
     ),
     Where("where", 2),
     Clip("clip", 0.7),

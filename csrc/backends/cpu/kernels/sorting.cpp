@@ -1,0 +1,223 @@
+// The k greatest elements along an axis, or the k least, sorted.
+//
+// An element's key is an integer that is ordered as the elements are: NaN has the greatest, both zeros have one. A heap
+// holds the best k elements so far with the worst of them on top, so that nearly all others cost one comparison.
+// A few long rows are cut into parts, whose best k are then the candidates of the row. Keys and places order all
+// elements, so neither parts nor threads change a bit.
+#include "op_attributes.h"
+#include "reduce.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+template <class Key>
+constexpr Key high = Key{1} << (8 * sizeof(Key) - 1);
+
+template <class Key>
+HWY_INLINE Key key_of_float(Key bits, Key infinity) {
+  const Key magnitude = bits & ~high<Key>;
+  const Key ordered = (bits & high<Key>) != 0 ? ~bits : bits | high<Key>;
+  const Key number = magnitude == 0 ? high<Key> : ordered;
+  return magnitude > infinity ? ~Key{0} : number;
+}
+HWY_INLINE uint32_t key_of(float x) { return key_of_float(to_bits(x), uint32_t{0x7f800000}); }
+HWY_INLINE uint64_t key_of(double x) {
+  return key_of_float(__builtin_bit_cast(uint64_t, x), uint64_t{0x7ff0000000000000});
+}
+HWY_INLINE uint32_t key_of(Float16 x) { return key_of(widen(x)); }
+HWY_INLINE uint32_t key_of(BFloat16 x) { return key_of(widen(x)); }
+HWY_INLINE uint64_t key_of(uint64_t x) { return x; }
+HWY_INLINE uint64_t key_of(int64_t x) { return static_cast<uint64_t>(x) ^ high<uint64_t>; }
+template <class T>
+HWY_INLINE uint32_t key_of(T x) {
+  if constexpr (T(-1) < T(0))
+    return static_cast<uint32_t>(static_cast<int32_t>(x)) ^ high<uint32_t>;
+  else
+    return x;
+}
+
+template <class Key>
+struct Entry {
+  Key key;
+  int64_t index;
+  // Of two equal keys the later element is worse.
+  HWY_INLINE bool is_worse_than(const Entry& other) const {
+    return key != other.key ? key < other.key : index > other.index;
+  }
+};
+
+// The worst is entry 0, and none is better than those below it, 2 i + 1 and 2 i + 2.
+template <class Key>
+void sift(Entry<Key>* heap, int64_t count, int64_t at) {
+  const Entry<Key> moved = heap[at];
+  for (;;) {
+    int64_t below = 2 * at + 1;
+    if (below >= count) break;
+    if (below + 1 < count && heap[below + 1].is_worse_than(heap[below])) ++below;
+    if (!heap[below].is_worse_than(moved)) break;
+    heap[at] = heap[below];
+    at = below;
+  }
+  heap[at] = moved;
+}
+template <class Key>
+void make_heap(Entry<Key>* heap, int64_t count) {
+  for (int64_t i = count / 2; i-- > 0;) sift(heap, count, i);
+}
+// The best comes first.
+template <class Key>
+void sort_heap(Entry<Key>* heap, int64_t count) {
+  for (int64_t last = count - 1; last > 0; --last) {
+    const Entry<Key> worst = heap[0];
+    heap[0] = heap[last];
+    heap[last] = worst;
+    sift(heap, last, 0);
+  }
+}
+
+// One row: `length` elements, `stride` apart.
+template <class T>
+struct Row {
+  using Key = decltype(key_of(T{}));
+  const T* data;
+  int64_t stride;
+  Key flip;  // all bits, where the least are wanted
+  HWY_INLINE Key key(int64_t i) const { return key_of(data[i * stride]) ^ flip; }
+
+  bool any_above(Key threshold, int64_t first, int64_t count) const {
+    bool any = false;
+    for (int64_t i = 0; i < count; ++i) any |= (key_of(data[first + i]) ^ flip) > threshold;
+    return any;
+  }
+
+  // The best k of [first, end) as a heap; there are that many.
+  void collect(int64_t first, int64_t end, Entry<Key>* heap, int64_t k) const {
+    constexpr int64_t run = 64;  // elements of which nearly always none belongs into the heap
+    for (int64_t i = 0; i < k; ++i) heap[i] = {key(first + i), first + i};
+    make_heap(heap, k);
+    for (int64_t i = first + k; i < end;) {
+      const int64_t n = smaller(run, end - i);
+      if (stride == 1 && !any_above(heap[0].key, i, n)) {
+        i += n;
+        continue;
+      }
+      for (const int64_t stop = i + n; i < stop; ++i) {
+        const Entry<Key> entry{key(i), i};
+        if (entry.key <= heap[0].key) continue;
+        heap[0] = entry;
+        sift(heap, k, 0);
+      }
+    }
+  }
+};
+
+struct Search {
+  int64_t k, length, stride, inner, rows, parts, grain;
+  Nest kept;
+  explicit Search(const Call& call) {
+    const auto& attributes = attributes_of<fe_topk_attributes>(call);
+    const Operand& x = call.in[0];
+    k = attributes.k;
+    length = x.shape[attributes.axis];
+    stride = x.strides[attributes.axis];
+    kept = split(x, uint32_t{1} << attributes.axis).kept;
+    inner = 1;
+    for (int32_t i = static_cast<int32_t>(attributes.axis) + 1; i < x.rank; ++i) inner *= x.shape[i];
+    rows = kept.count();
+    parts = rows >= 16 ? 1 : larger(1, smaller(16, length / larger(16384, 4 * k)));
+    grain = larger(1, 16384 / larger(1, length));
+  }
+  int64_t first_of(int64_t part) const { return length / parts * part + smaller(part, length % parts); }
+  int64_t place_of(int64_t row) const { return row / inner * k * inner + row % inner; }
+};
+
+template <class T>
+void write(const Call& call, const Search& search, const Row<T>& row, int64_t number,
+           const Entry<typename Row<T>::Key>* sorted) {
+  T* const values = reinterpret_cast<T*>(call.out[0].data) + search.place_of(number);
+  int64_t* const indices = reinterpret_cast<int64_t*>(call.out[1].data) + search.place_of(number);
+  for (int64_t i = 0; i < search.k; ++i) {
+    values[i * search.inner] = row.data[sorted[i].index * search.stride];
+    indices[i * search.inner] = sorted[i].index;
+  }
+}
+
+template <class T>
+fe_error* topk(const Call& call) {
+  using Key = typename Row<T>::Key;
+  const Search search(call);
+  const Key flip = attributes_of<fe_topk_attributes>(call).largest != 0 ? Key{0} : ~Key{0};
+  const auto row_of = [&](int64_t number) {
+    return Row<T>{reinterpret_cast<const T*>(call.in[0].data) + search.kept.offset(number), search.stride, flip};
+  };
+  const int64_t k = search.k;
+  if (search.parts == 1)
+    return parallel_with_local(call, search.rows, search.grain, [&](int64_t begin, int64_t end, char* local) {
+      auto* const heap = reinterpret_cast<Entry<Key>*>(local);
+      for (int64_t i = begin; i < end; ++i) {
+        const Row<T> row = row_of(i);
+        row.collect(0, search.length, heap, k);
+        sort_heap(heap, k);
+        write(call, search, row, i, heap);
+      }
+      return static_cast<fe_error*>(nullptr);
+    });
+  auto* const heaps = reinterpret_cast<Entry<Key>*>(call.scratch);
+  fe_error* const error = parallel(call, search.rows * search.parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t part = i % search.parts;
+      row_of(i / search.parts).collect(search.first_of(part), search.first_of(part + 1), heaps + i * k, k);
+    }
+  });
+  if (error != nullptr) return error;
+  return parallel(call, search.rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Entry<Key>* const heap = heaps + i * search.parts * k;
+      for (const Entry<Key>* other = heap + k; other < heap + search.parts * k; ++other) {
+        if (!heap[0].is_worse_than(*other)) continue;
+        heap[0] = *other;
+        sift(heap, k, 0);
+      }
+      sort_heap(heap, k);
+      write(call, search, row_of(i), i, heap);
+    }
+  });
+}
+
+constexpr uint64_t entry_bytes = sizeof(Entry<uint64_t>);  // also of those with narrow keys
+static_assert(sizeof(Entry<uint32_t>) == entry_bytes);
+
+uint64_t scratch_size(const Call& call) {
+  const Search search(call);
+  return search.parts == 1 ? 0 : static_cast<uint64_t>(search.rows * search.parts * search.k) * entry_bytes;
+}
+LocalScratch local_scratch(const Call& call) {
+  const Search search(call);
+  if (search.parts > 1) return {};
+  return {static_cast<uint64_t>(search.k) * entry_bytes, ceil_div(search.rows, search.grain)};
+}
+
+bool accepts(const Call& call) {
+  const auto& attributes = attributes_of<fe_topk_attributes>(call);
+  const Operand& x = call.in[0];
+  if (call.out_count != 2 || call.out[0].dtype != x.dtype || call.out[1].dtype != DType::i64) return false;
+  if (attributes.k < 0 || attributes.k > x.shape[attributes.axis]) return false;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (call.out[i].rank != x.rank) return false;
+    for (int32_t axis = 0; axis < x.rank; ++axis)
+      if (call.out[i].shape[axis] != (axis == attributes.axis ? attributes.k : x.shape[axis])) return false;
+  }
+  bool is_known = false;
+  with_type(x.dtype, [&](auto) { is_known = true; });
+  return is_known;
+}
+
+}  // namespace
+
+KERNEL(topk, .accepts = accepts, .scratch_size = scratch_size, .local_scratch = local_scratch) {
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) { error = topk<decltype(zero)>(call); });
+  return error;
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,103 @@
+// The compiled graphs of a function's calls.
+#include "core/api/handles.h"
+#include "core/executor/executable_cache.h"
+#include "core/key.h"
+#include "core/lazy/deferred.h"
+
+using namespace ferrule;
+
+namespace {
+
+// A compiled graph, and what its caller added.
+struct KnownCall {
+  std::shared_ptr<const fe_compiled::Parts> parts;
+  void* context = nullptr;
+  std::shared_ptr<void> owner;  // of the context
+};
+
+}  // namespace
+
+struct fe_calls {
+  explicit fe_calls(std::size_t capacity) : cache(capacity) {}
+  ExecutableCache<std::shared_ptr<const KnownCall>> cache;
+};
+
+namespace {
+
+// What a graph is compiled for: where each array lies, its type, and how its elements lie.
+std::string key_of(const char* function, int64_t structure, fe_array* const* inputs, size_t count) {
+  if (count > 0) given(inputs, function, "inputs");
+  Key key(16 + count * 64);
+  key.add(structure);
+  for (size_t i = 0; i < count; ++i) {
+    const ArrayPointer& array = array_of(inputs[i], function, "an input");
+    if (array->state() != Array::State::computed) evaluate({&array, 1});
+    const TypedView bytes = array->view();
+    key.add(array->device()->id());
+    key.add(bytes.type);
+    const bool contiguous = is_contiguous(bytes.type.shape, bytes.view.strides);
+    key.add(contiguous);
+    if (!contiguous) key.add(bytes.view.strides);
+  }
+  return key.take();
+}
+
+void give_call(const KnownCall& call, fe_compiled** compiled, void** context) {
+  *compiled = new fe_compiled(call.parts, call.owner);
+  *context = call.context;
+}
+
+}  // namespace
+
+extern "C" {
+
+fe_error* fe_calls_create(size_t capacity, fe_calls** out) {
+  return guarded([&] {
+    given(out, "calls_create", "out");
+    if (capacity == 0) fail_argument("calls_create: capacity is 0");
+    *out = new fe_calls(capacity);
+  });
+}
+
+void fe_calls_release(fe_calls* calls) { delete calls; }
+
+fe_error* fe_calls_find(fe_calls* calls, int64_t structure, fe_array* const* inputs, size_t count,
+                        fe_compiled** compiled, void** context) {
+  return guarded([&] {
+    given(calls, "calls_find", "calls");
+    given(compiled, "calls_find", "compiled") = nullptr;
+    given(context, "calls_find", "context") = nullptr;
+    if (const auto known = calls->cache.find(key_of("calls_find", structure, inputs, count)))
+      give_call(*known, compiled, context);
+  });
+}
+
+fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inputs, size_t count,
+                       const fe_compiled* compiled, void* context, fe_release_function release, fe_compiled** kept,
+                       void** kept_context) {
+  return guarded([&] {
+    const std::shared_ptr<void> owner = lender(release, context);
+    given(calls, "calls_add", "calls");
+    given(kept, "calls_add", "kept") = nullptr;
+    given(kept_context, "calls_add", "kept_context") = nullptr;
+    const auto& parts = given(compiled, "calls_add", "compiled").parts;
+    if (count != parts->executable->plan().inputs.size())
+      fail_argument("calls_add: the graph has {} inputs, and the call {}", parts->executable->plan().inputs.size(),
+                    count);
+    auto call = std::make_shared<const KnownCall>(KnownCall{parts, context, owner});
+    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count), std::move(call)), kept, kept_context);
+  });
+}
+
+void fe_calls_clear(fe_calls* calls) {
+  if (calls) calls->cache.clear();
+}
+
+fe_error* fe_calls_info_get(const fe_calls* calls, fe_calls_info* out) {
+  return guarded([&] {
+    const auto& cache = given(calls, "calls_info", "calls").cache;
+    const auto counts = cache.counts();
+    give_info("calls_info", out, {sizeof(fe_calls_info), counts.hits, counts.misses, cache.capacity(), counts.size});
+  });
+}
+}

@@ -1,0 +1,18 @@
+// The report of a load, as the host C API shows it: with the lists of C strings that its rows need.
+#pragma once
+
+#include "core/loader/report.h"
+
+#include <ferrule/ferrule.h>
+
+#include <vector>
+
+struct fe_load_report {
+  explicit fe_load_report(ferrule::LoadReport made);
+
+  const ferrule::LoadReport report;
+  struct Lists {
+    std::vector<const char*> devices, notes, files;
+  };
+  const std::vector<Lists> lists;  // of each row
+};

@@ -1,0 +1,55 @@
+// Ops that keep some of the elements; how many is known only when they are computed.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+namespace {
+
+// The attribute `size`, or the bound where it is not given (-1).
+int64_t size_or(Inference& i, int64_t bound) {
+  const int64_t size = i.attribute().integer("size");
+  if (size < -1) i.fail("size is {}", size);
+  return size == -1 ? bound : size;
+}
+
+}  // namespace
+
+OP(nonzero)
+    .doc(
+        "The indices of the elements of x that are not zero, one row each, in the order in which they lie, and how "
+        "many there are. With `size` so many rows: the first ones, or zeros behind the last.")
+    .host()
+    .input("x", any)
+    .bounded([](const AttributeReader&) -> int64_t { return 0; })
+    .results(
+        [](Inference& i) {
+          const Shape& shape = i.input(0).shape;
+          if (shape.rank() == 0) i.fail("{} has no axis", i.call());
+          i.output({DType::int64, {size_or(i, element_count(shape)), shape.rank()}});
+          i.output({DType::int64, {}});
+        },
+        "indices", "count");
+
+OP(compress)
+    .doc(
+        "The slices of x along an axis for which the condition holds, and how many there are. With `size` so many "
+        "slices: the first ones, or zeros behind the last.")
+    .host()
+    .input("x", any)
+    .input("condition", boolean)
+    .integer_attribute("axis", 0)
+    .bounded([](const AttributeReader& attribute) { return attribute.integer("axis"); })
+    .results(
+        [](Inference& i) {
+          Shape shape = i.input(0).shape;
+          const Shape& condition = i.input(1).shape;
+          const int axis = i.axis("axis", shape.rank());
+          if (condition.rank() != 1 || condition[0] != shape[axis])
+            i.fail("the condition has one bool for each of the {} slices along axis {}: {}", shape[axis], axis,
+                   i.call());
+          shape[axis] = size_or(i, shape[axis]);
+          i.output({i.input(0).dtype, shape});
+          i.output({DType::int64, {}});
+        },
+        "slices", "count");
+
+}  // namespace ferrule::ops

@@ -1,0 +1,44 @@
+#include "ops/record_call.h"
+
+namespace ferrule::ops {
+namespace {
+
+// Gives the numbers the dtypes that they take beside the tensors. Returns which operands do not promote within their
+// kind: all that are no ordinary tensors, where there is one.
+std::vector<bool> give_dtypes(const Row& op, std::span<const OperandNumber> numbers, std::vector<TensorType>& types) {
+  if (numbers.empty()) return {};
+  std::vector<DType> others;
+  others.reserve(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (!numbers[i].number && !numbers[i].stands_for_number) others.push_back(types[i].dtype);
+  std::vector<bool> weak(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (numbers[i].number) types[i].dtype = dtype_of_number(op.name, *numbers[i].number, others);
+    weak[i] = numbers[i].stands_for_number || (numbers[i].number && !others.empty());
+  }
+  return weak;
+}
+
+}  // namespace
+
+RecordedCall record_call(const Row& op, Operands& operands, std::span<const OperandNumber> numbers,
+                         const std::vector<NamedAttribute>& given) {
+  const auto is_number = [&](std::size_t i) { return !numbers.empty() && numbers[i].number; };
+  std::vector<TensorType> types;
+  types.reserve(operands.count());
+  for (std::size_t i = 0; i < operands.count(); ++i) types.push_back(is_number(i) ? TensorType{} : operands.type(i));
+  const std::vector<bool> weak = give_dtypes(op, numbers, types);
+  const std::vector<DType> dtypes = input_dtypes(op, types, weak);
+  for (std::size_t i = 0; i < types.size(); ++i) types[i].dtype = dtypes[i];
+  RecordedCall call{complete_attributes(op, given), {}};
+  call.results = infer(op, types, call.attributes);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (is_number(i))
+      operands.place(i, *numbers[i].number, dtypes[i]);
+    else if (operands.type(i).dtype != dtypes[i])
+      operands.cast(i, dtypes[i]);
+  }
+  return call;
+}
+
+}  // namespace ferrule::ops

@@ -1,0 +1,54 @@
+"""Attention, whose keys may be fewer than there is room for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex
+
+from ferrule import _record
+from ferrule._errors import InvalidArgumentError
+from ferrule._numbers import shown
+from ferrule.array import Array
+from ferrule.manipulation import as_operand, one_integer
+from ferrule.slicing import one_index
+
+if TYPE_CHECKING:
+    from ferrule._ops import Operand
+
+_OP = "scaled_dot_product_attention"
+
+
+def scaled_dot_product_attention(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    /,
+    mask: Operand | None = None,
+    *,
+    scale: float = 0.0,
+    causal: bool = False,
+    kv_length: SupportsIndex | Array | None = None,
+) -> Array:
+    """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. 2017).
+
+    A bool mask keeps where it holds, one of numbers is added; it broadcasts to (..., query length, key length). A row
+    that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size). `kv_length` is how many of the keys and values
+    there are, an integer from 0 to the key length: those behind it are not read. A number that a traced function was
+    called with, or an array of one integer, compiles nothing anew. causal keeps key j for query i where
+    j <= i + (number of keys - query length).
+
+    >>> cache = fe.zeros((1, 128, 4))  # room for 128 keys, of which there is one
+    >>> fe.scaled_dot_product_attention(fe.ones((1, 1, 4)), cache, cache + 2, kv_length=1).tolist()
+    [[[2.0, 2.0, 2.0, 2.0]]]
+    """
+    operands = [query, key, value] if mask is None else [query, key, value, mask]
+    if kv_length is not None:
+        like = as_operand(_OP, query, key, value)
+        length = kv_length if isinstance(kv_length, Array) else one_integer(kv_length, _OP, "kv_length")
+        if isinstance(length, int):
+            keys = as_operand(_OP, key, like)
+            if keys.ndim > 1 and not 0 <= length <= keys.shape[-2]:
+                raise InvalidArgumentError(
+                    f"{_OP}: kv_length {shown(length)} is not between 0 and {keys.shape[-2]}, the length of key"
+                )
+        operands.append(one_index(_OP, "kv_length", length, like))
+    return _record.apply(_OP, operands, {"scale": scale, "causal": causal})

@@ -1,0 +1,85 @@
+"""The k greatest or least elements along an axis, sorted: NaN is the greatest, and of equals the first comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ferrule.testing.case import Case, Problem
+from ferrule.testing.cases.extreme_index import equals
+from ferrule.testing.dtypes import NUMERIC, Values
+from ferrule.testing.families import RANK_8, Batch, Family
+from ferrule.testing.values import Shape
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+
+def best_first(x: Values, k: int, axis: int, largest: bool = True) -> Values:
+    """The indices. NumPy sorts from the least to the greatest, which is NaN, and keeps the order of equals."""
+    if largest:
+        from_behind = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+        order = x.shape[axis] - 1 - np.flip(from_behind, axis)
+    else:
+        order = np.argsort(x, axis=axis, kind="stable")
+    return np.asarray(np.take(order, np.arange(k), axis).astype(np.int64))
+
+
+def values(x: Values, k: int, axis: int, largest: bool = True) -> Values:
+    return np.take_along_axis(x, best_first(x, k, axis, largest), axis)
+
+
+def topk() -> Family:
+    """Attributes `k`, `axis` and `largest`."""
+
+    def problem(shape: Shape, k: int, axis: int = -1, largest: bool = True) -> Problem:
+        return Problem((shape,), {"k": k, "axis": axis, "largest": largest})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        @st.composite
+        def drawn(pick: DrawFn) -> Problem:
+            shape = pick(shapes.array_shapes(min_dims=1, max_dims=6, min_side=0, max_side=7))
+            axis = pick(st.integers(-len(shape), len(shape) - 1))
+            return problem(shape, pick(st.integers(0, shape[axis])), axis, pick(st.booleans()))
+
+        return drawn()
+
+    def sized(size: int) -> Sequence[Problem]:
+        return problem((3, size), min(size, 5)), problem((size,), size, 0, False), problem((size, 2), 1, 0)
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 7), 3),
+            problem((5, 7), 2, 0, False),
+            problem((67,), 67),
+            problem((3, 4, 5), 1, -2),
+            problem((2, 300), 129, 1, False),
+            problem((17, 40, 3), 5, 1),
+            problem(RANK_8, 2, 2),
+        ),
+        empty=(problem((3, 4), 0), problem((0, 3), 2), problem((3, 0), 0, 1, False)),
+        single=(problem((1,), 1), problem((1, 1, 1), 1, 1)),
+        # Among them one row that is cut into parts.
+        large=(problem((3, 40_001), 50), problem((40_001, 3), 7, 0, False), problem((200_003,), 1_000)),
+        draw=draw,
+        batches=(Batch(problem((67, 300), 9), (0,)), Batch(problem((300, 67), 9, 0, False), (1,), 1)),
+        shapes=(problem((2, 66_000), 1_025), problem((1, 70_000), 70_000, 1, False)),
+    )
+
+
+FAMILY = topk()
+
+CASES = [
+    case
+    for d in NUMERIC
+    for case in (
+        Case("topk", (d,), d, FAMILY, values, fill=equals, output="values"),
+        Case("topk", (d,), "int64", FAMILY, best_first, fill=equals, output="indices"),
+    )
+]

@@ -1,0 +1,141 @@
+"""Ops that order elements, take them apart, keep some or write some; of several outputs a step has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ferrule.testing.cases.compaction import fitted
+from ferrule.testing.dtypes import FLOATS, NUMERIC, REALS, Values
+from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, exact
+from ferrule.testing.programs.scope import Scope
+
+
+class TopK(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("topk", NUMERIC, 1)
+        if x is None:
+            return None
+        shape = scope.values[x].shape
+        axis = scope.between(-len(shape), len(shape) - 1)
+        k = scope.between(0, shape[axis])
+        return self.drawn(x, k=k, axis=axis, largest=not scope.one_in(3), output=scope.choose(["values", "indices"]))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        k, axis, largest, output = (attributes[name] for name in ("k", "axis", "largest", "output"))
+        return f"fe.topk({operands[0]}, {k}, axis={axis}, largest={largest}).{output}"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        own = {name: value for name, value in attributes.items() if name != "output"}
+        return by_case("topk", given, own, output=attributes["output"])
+
+
+class Frexp(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("frexp", FLOATS)
+        return None if x is None else self.drawn(x, output=scope.choose(["mantissa", "exponent"]))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.frexp({operands[0]}).{attributes['output']}"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        return by_case("frexp", given, output=attributes["output"])
+
+
+class Nonzero(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("nonzero", REALS, 1)
+        if x is None:
+            return None
+        value = scope.values[x]
+        return self.drawn(x, size=scope.between(0, value.size + 1), axis=scope.below(value.ndim))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.nonzero({operands[0]}, size={attributes['size']})[{attributes['axis']}]"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        found: Values = np.argwhere(given[0] != 0)
+        return exact(fitted(found, attributes["size"])[:, attributes["axis"]])
+
+
+class Compress(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("compress", REALS, 1)
+        if x is None:
+            return None
+        shape = scope.values[x].shape
+        axis = scope.below(len(shape))
+        condition = scope.pick(lambda c: c.dtype == np.bool_ and c.shape == (shape[axis],))
+        condition = condition or scope.add_input("bool", (shape[axis],))
+        if condition is None:
+            return None
+        return self.drawn(condition, x, axis=axis, size=scope.between(0, shape[axis] + 1))
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.compress({', '.join(operands)}, axis={attributes['axis']}, size={attributes['size']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        axis, size = attributes["axis"], attributes["size"]
+        return exact(fitted(np.compress(given[0], given[1], axis), size, axis))
+
+
+class DynamicSlice(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("dynamic_slice", REALS, 1)
+        if x is None:
+            return None
+        sizes = [scope.between(0, size) for size in scope.values[x].shape]
+        starts = [scope.between(0, room - size) for room, size in zip(scope.values[x].shape, sizes, strict=True)]
+        return self.drawn(x, starts=starts, sizes=sizes)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.dynamic_slice({operands[0]}, {attributes['starts']}, {attributes['sizes']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        return exact(given[0][part_of(attributes["starts"], attributes["sizes"])])
+
+
+class UpdateSlice(Operation):
+    def draw(self, scope: Scope) -> Drawn | None:
+        x = scope.of_dtype("update_slice", REALS, 1)
+        if x is None:
+            return None
+        value = scope.values[x]
+        fits = scope.pick(
+            lambda y: (
+                y.dtype == value.dtype
+                and y.ndim == value.ndim
+                and all(size <= room for size, room in zip(y.shape, value.shape, strict=True))
+            )
+        )
+        sizes = tuple(scope.between(0, size) for size in value.shape)
+        part = fits or scope.add_input(value.dtype.name, sizes)
+        if part is None:
+            return None
+        sizes = scope.values[part].shape
+        starts = [scope.between(0, room - size) for room, size in zip(value.shape, sizes, strict=True)]
+        return self.drawn(x, part, starts=starts)
+
+    def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
+        return f"fe.update_slice({', '.join(operands)}, {attributes['starts']})"
+
+    def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
+        result = given[0].copy()
+        result[part_of(attributes["starts"], given[1].shape)] = given[1]
+        return exact(result)
+
+
+def part_of(starts: Sequence[int], sizes: Sequence[int]) -> tuple[slice, ...]:
+    return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+
+
+OPERATIONS: list[Operation] = [
+    DynamicSlice("dynamic_slice", 0.7),
+    UpdateSlice("update_slice", 1),
+    TopK("topk", 0.7),
+    Frexp("frexp", 0.4),
+    Nonzero("nonzero", 0.4),
+    Compress("compress", 0.5),
+]

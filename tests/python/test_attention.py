@@ -1,0 +1,103 @@
+"""Attention over keys of which there are fewer than there is room for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+
+rng = np.random.default_rng(0)
+
+
+def values(*shape: int) -> Any:
+    return rng.standard_normal(shape).astype("float32")
+
+
+def truth(query: Any, key: Any, value: Any, causal: bool = False) -> Any:
+    query, key, value = (x.astype("float64") for x in (query, key, value))
+    scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
+    queries, keys = scores.shape[-2:]
+    if causal:
+        scores = np.where(np.arange(keys) <= np.arange(queries)[:, None] + (keys - queries), scores, -np.inf)
+    with np.errstate(invalid="ignore"):
+        weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True, initial=-1e300))
+    return weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1e-300) @ value
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_keys_beyond_the_length_are_not_read(dtype: str, causal: bool) -> None:
+    query, key, value = values(2, 3, 5), values(2, 9, 5), values(2, 9, 4)
+    key[:, 6:], value[:, 6:] = np.nan, np.nan
+    given = [fe.asarray(x.astype(dtype)) for x in (query, key, value)]
+    got = fe.scaled_dot_product_attention(*given, kv_length=6, causal=causal)
+    wanted = truth(*(np.asarray(x) for x in (given[0], given[1][:, :6], given[2][:, :6])), causal)
+    np.testing.assert_allclose(np.asarray(got, dtype="float64"), wanted, atol=5e-3 if dtype == "float16" else 1e-5)
+
+
+def test_a_long_head_is_composed_and_reads_no_more() -> None:
+    query, key, value = values(1, 2, 300), values(1, 9, 300), values(1, 9, 300)
+    key[:, 6:], value[:, 6:] = np.nan, np.inf
+    got = fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value)), kv_length=6)
+    np.testing.assert_allclose(np.asarray(got), truth(query, key[:, :6], value[:, :6]), rtol=1e-4, atol=1e-5)
+    length = fe.asarray(10)
+    with pytest.raises(fe.InvalidArgumentError, match="between 0 and 9"):
+        fe.eval(fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value)), kv_length=length))
+
+
+def test_a_length_is_a_number_of_the_call_or_an_array_and_compiles_nothing_anew() -> None:
+    query, key, value = values(2, 1, 5), values(2, 40, 5), values(2, 40, 4)
+    arrays = [fe.asarray(x) for x in (query, key, value)]
+
+    @fe.graph
+    def attend(q: fe.Array, k: fe.Array, v: fe.Array, n: int) -> fe.Array:
+        return fe.scaled_dot_product_attention(q, k, v, kv_length=n + 1)
+
+    @fe.graph
+    def attend_by_array(q: fe.Array, k: fe.Array, v: fe.Array, n: fe.Array) -> fe.Array:
+        return fe.scaled_dot_product_attention(q, k, v, kv_length=n)
+
+    for n in (1, 2, 17, 40):
+        wanted = truth(query, key[:, :n], value[:, :n])
+        np.testing.assert_allclose(np.asarray(attend(*arrays, n - 1)), wanted, atol=1e-5)
+        for dtype in ("int32", "int64", "uint8"):
+            by_array = attend_by_array(*arrays, fe.asarray(np.asarray(n, dtype)))
+            np.testing.assert_array_equal(np.asarray(by_array), np.asarray(attend(*arrays, n - 1)))
+    assert attend.cache_info().misses == 1
+    assert attend_by_array.cache_info().misses == 3
+    for wrong in (40, -2):
+        with pytest.raises(fe.InvalidArgumentError, match="kv_length"):
+            fe.eval(attend(*arrays, wrong))
+
+
+def test_with_a_mask() -> None:
+    query, key, value, mask = values(2, 3, 5), values(2, 9, 5), values(2, 9, 4), rng.random((3, 9)) < 0.6
+    mask[:, 0] = True
+    got = fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value, mask)), kv_length=6)
+    wanted = fe.scaled_dot_product_attention(*map(fe.asarray, (query, key[:, :6], value[:, :6], mask[:, :6])))
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
+
+
+def test_no_keys_give_zeros() -> None:
+    arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
+    assert not np.asarray(fe.scaled_dot_product_attention(*arrays, kv_length=0)).any()
+
+
+@pytest.mark.parametrize(
+    ("length", "error", "words"),
+    [
+        (10, ValueError, "kv_length 10 is not between 0 and 9"),
+        (-1, ValueError, "kv_length -1 is not between 0 and 9"),
+        (1.5, ValueError, "kv_length must be one integer"),
+        (np.asarray([1, 2]), ValueError, "kv_length is int64\\(2,\\), and no single integer"),
+        (np.asarray(1.0), ValueError, "no single integer"),
+        (np.asarray(11), ValueError, "kv_length 11 is not between 0 and 9"),
+    ],
+)
+def test_wrong_lengths_are_errors(length: Any, error: type[Exception], words: str) -> None:
+    arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
+    given = fe.asarray(length) if isinstance(length, np.ndarray) else length
+    with pytest.raises(error, match=words):
+        fe.eval(fe.scaled_dot_product_attention(*arrays, kv_length=given))
