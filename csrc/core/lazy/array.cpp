@@ -166,9 +166,7 @@ std::vector<ArrayPointer> Array::record_moving(ArrayPointer x, const ops::Row& s
     std::memcpy(value.bytes, &start, sizeof start);
     inputs.push_back(scalar(DType::int64, device, value));
   }
-  const auto sizes = reader.integers("sizes");
-  return record_call(ops::op_named("dynamic_slice"), std::move(inputs), {},
-                     {{"sizes", std::vector<int64_t>(sizes.begin(), sizes.end())}});
+  return record_call(ops::op_named("dynamic_slice"), std::move(inputs), {}, {{"sizes", reader.integers("sizes")}});
 }
 
 ArrayPointer Array::pending(const ops::Row& op, std::vector<ArrayPointer> inputs,
