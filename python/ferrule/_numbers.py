@@ -46,12 +46,27 @@ def _index(value: int, size: int) -> int:
 def _slice_start(value: int, size: int, length: int) -> int:
     """Where a slice of so many elements begins on an axis. Unlike one of Python's it is never shorter."""
     start = value + size if value < 0 else value
-    if not 0 <= start <= size - length:
+    ends_before_it_begins = value < 0 <= value + length and length > 0  # x[-1:1]
+    if not 0 <= start <= size - length or ends_before_it_begins:
         raise OutOfRangeError(
             f"x[key]: {length} elements from {shown(value)} on leave an axis with {size}; a slice that depends on a "
             "number of a traced call has one length"
         )
     return start
+
+
+def _start(value: int, size: int, length: int) -> int:
+    """Where a slice begins, which is not counted from the end."""
+    if not 0 <= value <= size - length:
+        raise OutOfRangeError(f"a slice of {length} elements from {shown(value)} on leaves an axis with {size}")
+    return value
+
+
+def _key_count(value: int, most: int) -> int:
+    """How many keys attention reads."""
+    if not 0 <= value <= most:
+        raise OutOfRangeError(f"kv_length {shown(value)} is not between 0 and {most}, the length of key")
+    return value
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -71,6 +86,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "greater_equal": operator.ge,
     "index": _index,
     "int": int,
+    "key_count": _key_count,
     "less": operator.lt,
     "less_equal": operator.le,
     "multiply": operator.mul,
@@ -79,6 +95,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "pow": operator.pow,
     "remainder": operator.mod,
     "slice_start": _slice_start,
+    "start": _start,
     "subtract": operator.sub,
 }
 
@@ -87,6 +104,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 _ARITIES = {
     **dict.fromkeys(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"), 1),
     "slice_start": 3,
+    "start": 3,
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
 
 from ferrule import _record
-from ferrule._errors import InvalidArgumentError
+from ferrule._errors import InvalidArgumentError, OutOfRangeError
 from ferrule._numbers import shown
 from ferrule.array import Array
 from ferrule.manipulation import as_operand, one_integer
@@ -40,15 +42,21 @@ def scaled_dot_product_attention(
     >>> fe.scaled_dot_product_attention(fe.ones((1, 1, 4)), cache, cache + 2, kv_length=1).tolist()
     [[[2.0, 2.0, 2.0, 2.0]]]
     """
+    if mask is not None and _dtype_of(mask).kind in "iu":
+        raise InvalidArgumentError(
+            f"{_OP}: mask is {_dtype_of(mask)}, and must be bool or floating; the number of keys is kv_length="
+        )
     operands = [query, key, value] if mask is None else [query, key, value, mask]
     if kv_length is not None:
         like = as_operand(_OP, query, key, value)
         length = kv_length if isinstance(kv_length, Array) else one_integer(kv_length, _OP, "kv_length")
-        if isinstance(length, int):
-            keys = as_operand(_OP, key, like)
-            if keys.ndim > 1 and not 0 <= length <= keys.shape[-2]:
-                raise InvalidArgumentError(
-                    f"{_OP}: kv_length {shown(length)} is not between 0 and {keys.shape[-2]}, the length of key"
-                )
-        operands.append(one_index(_OP, "kv_length", length, like))
+        keys = as_operand(_OP, key, like)
+        most = keys.shape[-2] if keys.ndim > 1 else 0  # else the op refuses the key
+        if isinstance(length, int) and keys.ndim > 1 and not 0 <= length <= most:
+            raise OutOfRangeError(f"{_OP}: kv_length {shown(length)} is not between 0 and {most}, the length of key")
+        operands.append(one_index(_OP, "kv_length", length, like, "key_count", (most,)))
     return _record.apply(_OP, operands, {"scale": scale, "causal": causal})
+
+
+def _dtype_of(mask: Operand) -> np.dtype[Any]:
+    return mask.dtype if isinstance(mask, (Array, np.ndarray, np.generic)) else np.dtype(type(mask))

@@ -80,12 +80,17 @@ def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Seque
             raise OutOfRangeError(
                 f"{caller}: {length} elements from {shown(start)} on leave axis {axis} of shape {x.shape}"
             )
-        operands.append(one_index(caller, "a start", start, x))
+        operands.append(one_index(caller, "a start", start, x, "start", (x.shape[axis], length)))
     return operands
 
 
-def one_index(caller: str, what: str, value: int | Array, like: Array) -> Array:
-    """One integer as a scalar of the graph, or beside an array."""
+def one_index(
+    caller: str, what: str, value: int | Array, like: Array, operation: str, limits: tuple[int, ...]
+) -> Array:
+    """One integer as a scalar of the graph, or beside an array.
+
+    `operation` of _numbers holds a number of a traced call against the limits before anything is computed.
+    """
     if isinstance(value, int):
         if isinstance(like._handle, Symbol):
             return like._handle.graph._scalar(value, _INT64)
@@ -94,5 +99,5 @@ def one_index(caller: str, what: str, value: int | Array, like: Array) -> Array:
         raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
     if _record.is_number(value):
         symbol: Any = value._handle
-        return symbol.graph._number_as(value, _INT64)  # type: ignore[no-any-return]
+        return symbol.graph._number_as(symbol.graph._number_of(operation, value, *limits), _INT64)  # type: ignore[no-any-return]
     return astype(value, _INT64, copy=False)

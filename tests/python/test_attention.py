@@ -101,3 +101,13 @@ def test_wrong_lengths_are_errors(length: Any, error: type[Exception], words: st
     given = fe.asarray(length) if isinstance(length, np.ndarray) else length
     with pytest.raises(error, match=words):
         fe.eval(fe.scaled_dot_product_attention(*arrays, kv_length=given))
+
+
+@pytest.mark.parametrize("mask", [3, np.int32(3), np.asarray(3), np.ones((3, 9), "int64"), np.uint8(1)], ids=repr)
+def test_a_mask_of_integers_is_refused(mask: Any) -> None:
+    """NumPy's integers would be a mask or a length as their dtype and shape will have it."""
+    arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
+    given = fe.asarray(mask) if isinstance(mask, np.ndarray) else mask
+    for attend in (fe.scaled_dot_product_attention, fe.graph(lambda *a: fe.scaled_dot_product_attention(*a))):
+        with pytest.raises(fe.InvalidArgumentError, match="must be bool or floating; the number of keys is kv_length="):
+            attend(*arrays, given)

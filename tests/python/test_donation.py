@@ -142,6 +142,27 @@ def test_a_call_that_fails_before_it_computes_has_donated_nothing() -> None:
     assert not np.asarray(x).any()
 
 
+def test_a_number_out_of_range_has_donated_nothing() -> None:
+    x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
+    written(computed(np.zeros((3, 2), "float32")), row, 0)
+    for wrong in (3, -1, 10**30):
+        with pytest.raises(fe.OutOfRangeError, match=f"1 elements from {wrong} on leave"):
+            written(x, row, wrong)
+    assert not np.asarray(x).any()
+
+    @fe.graph(donate=0)
+    def attends(keys: fe.Array, length: int) -> Any:
+        keys = fe.update_slice(keys, fe.ones((1, 4)), (0, 0))
+        return fe.scaled_dot_product_attention(keys, keys, keys, kv_length=length), keys
+
+    keys = computed(np.zeros((8, 4), "float32"))
+    attends(computed(np.zeros((8, 4), "float32")), 2)
+    for wrong in (9, -1):
+        with pytest.raises(fe.OutOfRangeError, match=f"kv_length {wrong} is not between 0 and 8"):
+            attends(keys, wrong)
+    assert not np.asarray(keys).any()
+
+
 def _assigned(x: fe.Array, row: fe.Array, i: int) -> fe.Array:
     x[i] = row[0]
     return x

@@ -123,6 +123,18 @@ def test_a_slice_between_numbers_of_the_call() -> None:
         window(fe.asarray(x), 18)
 
 
+def test_a_traced_slice_that_python_has_empty_is_an_error() -> None:
+    """It has one length, and does not take other elements instead."""
+    values = rng.standard_normal((4, 5)).astype("float32")
+    pair = fe.graph(lambda x, i: x[i : i + 2])
+    for i in (-4, -3, 0, 2):
+        same(pair(values, i), values[i : i + 2])
+    for i in (-2, -1, -5, 3):
+        assert len(values[i : i + 2]) < 2
+        with pytest.raises(IndexError, match=f"2 elements from {i} on leave an axis with 4"):
+            pair(values, i)
+
+
 @pytest.mark.parametrize(
     "function",
     [
