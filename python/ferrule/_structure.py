@@ -176,13 +176,13 @@ def fill(structure: Any, results: list[Array], numbers: Sequence[Any]) -> Any:
     if isinstance(structure, int):
         return results[structure]
     if isinstance(structure, Again):
-        return results[structure.place]._another()
+        return results[structure.place]._snapshot()
     if isinstance(structure, Number):
         return numbers[structure.place]
     if isinstance(structure, Identity):
         value = structure.value
         if isinstance(value, Array):
-            return value._another()
+            return value._snapshot()
         return value.copy() if isinstance(value, np.ndarray) else value
     if isinstance(structure, tuple):
         children = [fill(child, results, numbers) for child in structure]

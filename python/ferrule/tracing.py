@@ -103,7 +103,8 @@ class TracedFunction(Function):
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
         if self._donate:
-            donation = self._donated(structure, len(args)), f"{self._name()}() at {users_line()}"
+            place = f"{self._name()}() at {users_line()}".replace("\0", "")
+            donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
         result = self._calls.run(number, handles, arguments.numbers, *donation)
         if result is not NotImplemented:
             return result

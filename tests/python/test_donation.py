@@ -163,6 +163,42 @@ def test_a_number_out_of_range_has_donated_nothing() -> None:
     assert not np.asarray(keys).any()
 
 
+def test_a_part_of_other_memory_is_not_given_away() -> None:
+    """Blocks that begin at no multiple of their size are a storage of their own in the memory of the bytes."""
+    step = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i,)), donate=0)
+    row = computed(np.full(2, 77, "uint8"))
+    base = computed(np.arange(102, dtype="uint8"))
+    before = fe.memory_stats("cpu").live
+    bytes_ = fe.Array._of(base._handle.cut(2, "q8_0", (64,)).cut(0, "uint8", (68,)))
+    result = step(bytes_, row, 0)
+    assert np.asarray(result)[:4].tolist() == [77, 77, 4, 5]
+    del result, bytes_
+    assert fe.memory_stats("cpu").live == before
+    assert np.asarray(base).tolist() == list(range(102))
+
+
+def test_a_result_that_is_donated_ends_no_other_result() -> None:
+    fresh = fe.graph(lambda x: fe.zeros((4, 2)))
+    both = fe.graph(lambda x: (lambda y: (y, +y))(x + 1))
+    x, row = computed(np.zeros((4, 2), "float32")), computed(np.ones((1, 2), "float32"))
+    for place in range(3):
+        assert written(fresh(x), row, place).tolist()[place] == [1, 1]
+    one, other = both(x)
+    written(one, row, 2)
+    assert (np.asarray(other) == 1).all()
+
+
+def test_where_it_was_donated_may_be_any_text() -> None:
+    def step(x: fe.Array) -> fe.Array:
+        return fe.update_slice(x, fe.ones((1, 2)), (0, 0))
+
+    step.__qualname__ = "a\udcff\0b"
+    x = computed(np.zeros((3, 2), "float32"))
+    fe.graph(step, donate=0)(x)
+    with pytest.raises(fe.InvalidArgumentError, match=r"donated to a\?b\(\) at"):
+        np.asarray(x)
+
+
 def _assigned(x: fe.Array, row: fe.Array, i: int) -> fe.Array:
     x[i] = row[0]
     return x

@@ -91,8 +91,8 @@ bool Run::take_over(const Slot& slot, TypedView& bound) {
   const View& input = arrays_->bound_inputs[number]->view;
   Storage* const storage = input.storage.get();
   const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
-  if (parts_.guard || !storage || storage->origin() != Storage::Origin::allocated || input.offset != 0 ||
-      storage->size() != bytes || storage->device().get() != slot.device)
+  if (parts_.guard || !storage || storage->origin() != Storage::Origin::allocated || storage->is_part() ||
+      input.offset != 0 || storage->size() != bytes || storage->device().get() != slot.device)
     return false;
   const bool is_copy = arrays_->bound_inputs[number] != &inputs_[number];
   const auto has_it = [&](const TypedView& view) { return view.view.storage.get() == storage; };

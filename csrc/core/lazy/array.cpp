@@ -75,16 +75,25 @@ TypedView Array::view() const {
 }
 
 std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
-  if (state() != State::computed || is_looked_at || !view_.storage || weak_from_this().use_count() > pointers ||
+  const auto is_nobody_elses = [&] {
+    return !is_looked_at && weak_from_this().use_count() <= pointers && view_.storage.use_count() <= holders + 1;
+  };
+  if (state() != State::computed || !view_.storage || !is_nobody_elses() ||
       is_given_away_.exchange(true, std::memory_order_seq_cst))
     return nullptr;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (view_.storage.use_count() > holders + 1) {
+  // Asked again: who came before the mark is seen here, and who comes now sees the mark.
+  try {
+    if (is_nobody_elses()) {
+      std::atomic_thread_fence(std::memory_order_acquire);  // what others read of it is read before it is written
+      return Storage::moved(view_.storage);
+    }
+  } catch (...) {
     is_given_away_.store(false, std::memory_order_release);
-    return nullptr;
+    throw;
   }
-  std::atomic_thread_fence(std::memory_order_acquire);  // what others read of it is read before it is written
-  return Storage::moved(view_.storage);
+  is_given_away_.store(false, std::memory_order_release);
+  return nullptr;
 }
 
 void Array::give_back(const std::shared_ptr<Storage>& memory) {
@@ -239,7 +248,8 @@ void Array::let_go(Array* array) noexcept {
   is_destroying = false;
 }
 
-ArrayPointer snapshot(const ArrayPointer& array) {
+ArrayPointer snapshot(const ArrayPointer& given) {
+  const ArrayPointer array = given;  // counted before it is looked at, for give_away()
   if (!reads_lent_memory(*array)) return array;
   TypedView copy = copy_without_repeats(array->view());
   std::shared_ptr<Storage> last;

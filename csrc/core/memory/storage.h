@@ -46,6 +46,7 @@ class Storage {
   uint64_t buffer_offset() const { return buffer_offset_; }  // bytes from the buffer's first to its own
   uint64_t size() const { return size_; }
   Origin origin() const { return origin_; }
+  bool is_part() const { return whole_ != nullptr; }  // of another storage, whose memory it is
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
   // Borrowed memory that its owner may write at any time.
   bool is_lent_writable() const { return origin_ == Origin::borrowed && writable(); }
