@@ -65,12 +65,13 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
   return array;
 }
 
-// The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. The
-// fences have one of the two see the other.
+// The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. Both
+// write the mark, so that one comes after the other and sees what that one did.
 TypedView Array::view() const {
   TypedView view{type_, view_};
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (is_given_away()) fail_argument("{}: its memory was given to a result", to_string(type_));
+  bool mark = false;
+  if (!is_given_away_.compare_exchange_strong(mark, false, std::memory_order_acq_rel))
+    fail_argument("{}: its memory was given to a result", to_string(type_));
   return view;
 }
 
@@ -79,15 +80,11 @@ std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
     return !is_looked_at && weak_from_this().use_count() <= pointers && view_.storage.use_count() <= holders + 1;
   };
   if (state() != State::computed || !view_.storage || !is_nobody_elses() ||
-      is_given_away_.exchange(true, std::memory_order_seq_cst))
+      is_given_away_.exchange(true, std::memory_order_acq_rel))
     return nullptr;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   // Asked again: who came before the mark is seen here, and who comes now sees the mark.
   try {
-    if (is_nobody_elses()) {
-      std::atomic_thread_fence(std::memory_order_acquire);  // what others read of it is read before it is written
-      return Storage::moved(view_.storage);
-    }
+    if (is_nobody_elses()) return Storage::moved(view_.storage);
   } catch (...) {
     is_given_away_.store(false, std::memory_order_release);
     throw;
@@ -248,8 +245,7 @@ void Array::let_go(Array* array) noexcept {
   is_destroying = false;
 }
 
-ArrayPointer snapshot(const ArrayPointer& given) {
-  const ArrayPointer array = given;  // counted before it is looked at, for give_away()
+ArrayPointer snapshot(ArrayPointer array) {
   if (!reads_lent_memory(*array)) return array;
   TypedView copy = copy_without_repeats(array->view());
   std::shared_ptr<Storage> last;

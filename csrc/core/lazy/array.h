@@ -76,7 +76,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static ArrayPointer pending(const ops::Row& op, std::vector<ArrayPointer> inputs,
                               std::shared_ptr<const ops::Attributes> attributes, TensorType type);
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
-  friend ArrayPointer snapshot(const ArrayPointer& array);
+  friend ArrayPointer snapshot(ArrayPointer array);
 
   const TensorType type_;
   const std::shared_ptr<Device> device_;
@@ -84,7 +84,7 @@ class Array : public std::enable_shared_from_this<Array> {
   // Written under evaluation_mutex(), before the state becomes computed.
   View view_;
   std::string placement_;
-  std::atomic<bool> is_given_away_{false};
+  mutable std::atomic<bool> is_given_away_{false};
   std::weak_ptr<Storage> snapshot_;  // the last that was made
   fe_scalar scalar_{};
   // The call of an op with several outputs is an array of its own, which is never computed: it has the types of the
@@ -108,8 +108,9 @@ BriefMutex& evaluation_mutex();
 // Computes the arrays. What fails leaves them as they were.
 void evaluate(std::span<const ArrayPointer> arrays, RunOptions options = {});
 // The array, or, where the owner of borrowed memory may change it, a copy of what it is now. Copies of equal bytes
-// share one storage while somebody holds it. Throws out_of_memory.
-ArrayPointer snapshot(const ArrayPointer& array);
+// share one storage while somebody holds it. Throws out_of_memory. By value: the caller's pointer is counted by
+// give_away() before the array is looked at.
+ArrayPointer snapshot(ArrayPointer array);
 // A contiguous copy on another device; the array itself when it lies there.
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device);
 
