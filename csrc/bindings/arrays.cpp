@@ -104,10 +104,11 @@ class Operands {
   explicit Operands(const py::list& operands) {
     arrays_.reserve(operands.size());
     handles_.reserve(operands.size());
+    numbers_.reserve(operands.size());
     for (const py::handle operand : operands) add(operand);
   }
   fe_array* const* handles() const { return handles_.data(); }
-  const fe_number* numbers() const { return numbers_.empty() ? nullptr : numbers_.data(); }
+  const fe_number* numbers() const { return has_number_ ? numbers_.data() : nullptr; }
   std::size_t size() const { return handles_.size(); }
 
  private:
@@ -119,16 +120,16 @@ class Operands {
       arrays_.push_back(operand.cast<ArrayPointer>());
       handles_.push_back(given(arrays_.back()).get());
     } else {
-      numbers_.resize(handles_.size());
-      numbers_.push_back(number);
+      has_number_ = true;
       handles_.push_back(nullptr);
     }
-    if (!numbers_.empty()) numbers_.resize(handles_.size());
+    numbers_.push_back(number);
   }
 
   std::vector<ArrayPointer> arrays_;  // held: `x[key] = value` gives x another one
   std::vector<fe_array*> handles_;
-  std::vector<fe_number> numbers_;  // none, or one for each operand
+  std::vector<fe_number> numbers_;  // of kind FE_NUMBER_NONE where there is an array
+  bool has_number_ = false;
 };
 
 py::object number_dtype(const Text& op, py::handle number, const py::list& others) {

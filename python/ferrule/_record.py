@@ -130,6 +130,13 @@ def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
     return symbol.graph._number_as(number, symbol.dtype if dtype is None else dtype)
 
 
+def number_of(operation: str, number: Array, *others: int) -> Array:
+    """What an operation of _numbers makes of a number of a traced function, in each call."""
+    symbol = number._handle
+    assert isinstance(symbol, Symbol)
+    return symbol.graph._number_of(operation, number, *others)
+
+
 def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
     """Raise NumberOverflowError unless the integer dtype has the number."""
     limits = np.iinfo(dtype)

@@ -52,7 +52,7 @@ def get(x: Array, key: object) -> Array:
             starts.append(chosen.start if length else 0)
             shape.append(length)
         elif _is_traced_int(item):
-            moving[axis] = _number_of("index", item, size), 1
+            moving[axis] = _record.number_of("index", item, size), 1
             starts.append(0)
             length, step = size, 1
         elif isinstance(item, Array):
@@ -122,7 +122,7 @@ def put(x: Array, key: object, value: object) -> Array:
                 starts.append(chosen.start if chosen else 0)
         elif _is_traced_int(item):
             kept.append(1)
-            starts.append(_number_of("index", item, size))
+            starts.append(_record.number_of("index", item, size))
         elif isinstance(item, Array):
             if gathered is not None:
                 raise UnsupportedError("x[key] = value: at most one integer array stands in a key")
@@ -192,12 +192,6 @@ def _is_traced_int(item: object) -> bool:
     return isinstance(item, Array) and _record.is_number(item) and item.dtype.kind == "i"
 
 
-def _number_of(operation: str, number: Any, *others: Any) -> Array:
-    graph = number._handle.graph
-    made: Array = graph._number_of(operation, number, *others)
-    return made
-
-
 def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
     """Where a slice begins that depends on a number of a traced call, and its length; None of one that does not."""
     ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and _record.is_number(end)]
@@ -218,7 +212,7 @@ def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
     length = max(length, 0)
     if length > size:
         raise OutOfRangeError(f"x[key]: a slice of {length} elements does not fit into an axis with {size}")
-    return _number_of("slice_start", item.start, size, length), length
+    return _record.number_of("slice_start", item.start, size, length), length
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -98,6 +98,5 @@ def one_index(
     if value.ndim != 0 or value.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
     if _record.is_number(value):
-        symbol: Any = value._handle
-        return symbol.graph._number_as(symbol.graph._number_of(operation, value, *limits), _INT64)  # type: ignore[no-any-return]
+        return _record.array_of_number(_record.number_of(operation, value, *limits), _INT64)
     return astype(value, _INT64, copy=False)

@@ -24,7 +24,7 @@ struct fe_calls {
 
 namespace {
 
-// What a graph is compiled for: where each array lies, its type, and how its elements lie.
+// The key of a call: the device, type and layout of each array.
 std::string key_of(const char* function, int64_t structure, fe_array* const* inputs, size_t count) {
   if (count > 0) given(inputs, function, "inputs");
   Key key(16 + count * 64);

@@ -43,7 +43,7 @@ struct fe_array {
   // To what it was donated, in words; empty: it was not.
   std::string donated_to() const;
   bool is_donated() const { return is_donated_.load(std::memory_order_acquire); }
-  // What of the words there is no memory for is left out.
+  // If there is no memory for the words, the array is donated to "a call".
   void donate(const char* to, const char* how) noexcept;
 
  private:

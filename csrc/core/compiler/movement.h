@@ -1,4 +1,4 @@
-// Where a slice begins that is bound when the graph is computed.
+// The start of a slice, when it is known only as the graph is computed.
 #pragma once
 
 #include "ops/dtype.h"

@@ -30,7 +30,7 @@ struct Cancel {
   void* argument = nullptr;
 };
 
-// Who gives the memory of inputs away, to outputs that are an input with other bytes.
+// Gives the memory of an input to an output that is that input with some bytes changed.
 class Donor {
  public:
   virtual ~Donor() = default;

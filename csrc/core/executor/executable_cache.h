@@ -13,8 +13,8 @@
 
 namespace ferrule {
 
-// What was not used for longest makes room. `Value` is a shared pointer: what goes ends outside of the lock, and not
-// before those have let go of it that found it. Any thread.
+// When the cache is full, the entry that was not used for longest is removed. `Value` is a shared pointer: a removed
+// value is released outside of the lock, and lives until everyone who found it has released it. Any thread.
 template <class Value>
 class ExecutableCache {
  public:

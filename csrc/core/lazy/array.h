@@ -39,7 +39,7 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType& type() const { return type_; }
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Of computed arrays. Throws of one whose memory was given away.
+  // Only for a computed array. Throws if its memory was given away.
   TypedView view() const;
   std::string placement() const;
   // Handles of the host API that name it: such an array is kept when it is computed on the way to another.

@@ -17,7 +17,7 @@ namespace {
 
 using CompileCache = ExecutableCache<std::shared_ptr<Executable>>;
 
-// Of what was computed, by its structure.
+// Executables of evaluations, by the structure of what was evaluated.
 struct EvaluationCache : CompileCache {
   EvaluationCache() : CompileCache(256) {}
 };

@@ -130,7 +130,7 @@ void quantize(const float* x, BlockQ4_0& block) {
   }
 }
 
-// Where the rows of an operand begin: of all axes but the last, along which elements lie one after the other.
+// The start of each row of an operand. A row is the last axis, whose elements lie one after the other.
 Nest rows_of(const Operand& x) {
   Nest rows;
   for (int32_t axis = 0; axis + 1 < x.rank; ++axis) rows.add(x.shape[axis], x.strides[axis]);

@@ -1,4 +1,4 @@
-// Where a slice begins whose starts are operands.
+// Slices whose starts are operands: where they begin in memory.
 #pragma once
 
 #include "nest.h"
