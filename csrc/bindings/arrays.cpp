@@ -179,9 +179,9 @@ void eval(const std::vector<ArrayPointer>& arrays) {
 // A read-only view of a computed array's bytes, or None when the host cannot reach them.
 py::object host_view(const py::object& self) {
   auto& array = self.cast<Array&>();
-  const fe_array_info* const info = array.computed_info();
-  if (info == nullptr) raise(FE_INVALID_ARGUMENT, "the array is not computed");
-  if (const fe_dtype_info& dtype = *fe_dtype_info_get(info->dtype); dtype.dtype_class == FE_CLASS_BLOCK)
+  if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  const fe_array_info info = array.info();
+  if (const fe_dtype_info& dtype = *fe_dtype_info_get(info.dtype); dtype.dtype_class == FE_CLASS_BLOCK)
     raise(FE_INVALID_ARGUMENT, std::string("NumPy has no dtype ") + dtype.name +
                                    "; x.astype('float32') has the numbers, ferrule.to_packed(x) the bytes");
   void* pointer = nullptr;
@@ -190,11 +190,11 @@ py::object host_view(const py::object& self) {
     fe_error_release(error);
     return py::none();
   }
-  const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(info->dtype));
-  std::vector<py::ssize_t> shape(info->shape, info->shape + info->rank);
-  std::vector<py::ssize_t> strides(info->strides, info->strides + info->rank);
+  const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(info.dtype));
+  std::vector<py::ssize_t> shape(info.shape, info.shape + info.rank);
+  std::vector<py::ssize_t> strides(info.strides, info.strides + info.rank);
   for (py::ssize_t& stride : strides) stride *= dtype.itemsize();
-  if (pointer == nullptr || info->nbytes == 0) return py::array(dtype, std::move(shape));
+  if (pointer == nullptr || info.nbytes == 0) return py::array(dtype, std::move(shape));
   py::array view(dtype, std::move(shape), std::move(strides), pointer, self);
   py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return view;
@@ -214,14 +214,16 @@ void read_into(const Array& array, py::array& out) {
 
 }  // namespace
 
-Array::Array(ArrayHandle handle) : handle_(std::move(handle)) {
-  info_.struct_size = sizeof info_;
-  check(fe_array_info_get(handle_.get(), &info_));
+fe_array_info Array::info() const {
+  fe_array_info info{};
+  info.struct_size = sizeof info;
+  check(fe_array_info_get(handle_.get(), &info));
+  return info;
 }
 
-const fe_array_info* Array::computed_info() {
-  if (info_.computed == 0) check(fe_array_info_get(handle_.get(), &info_));
-  return info_.computed != 0 ? &info_ : nullptr;
+bool Array::is_computed() {
+  if (!is_computed_) is_computed_ = info().computed != 0;
+  return is_computed_;
 }
 
 void bind_arrays(py::module_& module) {
@@ -233,11 +235,11 @@ void bind_arrays(py::module_& module) {
       .def_property_readonly(
           "strides",  // in elements; None unless computed
           [](Array& self) -> py::object {
-            const fe_array_info* const info = self.computed_info();
-            if (info == nullptr) return py::none();
-            return py::tuple(py::cast(std::vector<int64_t>(info->strides, info->strides + info->rank)));
+            if (!self.is_computed()) return py::none();
+            const fe_array_info info = self.info();
+            return py::tuple(py::cast(std::vector<int64_t>(info.strides, info.strides + info.rank)));
           })
-      .def_property_readonly("computed", [](Array& self) { return self.computed_info() != nullptr; })
+      .def_property_readonly("computed", [](Array& self) { return self.is_computed(); })
       .def_property_readonly("address",
                              [](Array& self) -> py::object {
                                void* pointer = nullptr;

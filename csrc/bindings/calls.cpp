@@ -1,5 +1,6 @@
 // Calls of traced functions: from the arguments' signature to a compiled graph, and from there to the results, without
 // running Python code when all arguments are arrays.
+#include "array_objects.h"
 #include "graphs.h"
 #include "lending.h"
 #include "text.h"
@@ -13,30 +14,6 @@
 
 namespace ferrule::python {
 namespace {
-
-// ferrule.Array, the Python class, whose one slot `_handle` holds an Array or, while tracing, a symbol.
-PyTypeObject* array_class = nullptr;
-PyObject* handle_name = nullptr;
-PyObject* no_arguments = nullptr;
-PyTypeObject* handle_class = nullptr;
-
-// The Array inside of a Python object, or null when there is none.
-ArrayPointer handle_in(PyObject* object) {
-  if (Py_TYPE(object) != array_class) return nullptr;
-  const py::object handle = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, handle_name));
-  if (!handle) throw py::error_already_set();
-  if (Py_TYPE(handle.ptr()) != handle_class) return nullptr;
-  auto part = reinterpret_cast<py::detail::instance*>(handle.ptr())->get_value_and_holder();
-  return part.holder_constructed() ? part.holder<ArrayPointer>() : nullptr;
-}
-
-// A new ferrule.Array.
-py::object wrapped(ArrayHandle result) {
-  const py::object handle = py::cast(std::make_shared<Array>(std::move(result)));
-  py::object object = py::reinterpret_steal<py::object>(array_class->tp_new(array_class, no_arguments, nullptr));
-  if (!object || PyObject_SetAttr(object.ptr(), handle_name, handle.ptr()) != 0) throw py::error_already_set();
-  return object;
-}
 
 // The core's cache of compiled graphs, with what Python does before and behind each.
 class Calls {
@@ -125,30 +102,24 @@ class Calls {
 
 // The call of a function whose arguments all are arrays: its structure is the number of them, negated.
 PyObject* call_plain(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  try {
+  return returned([&]() -> py::object {
     constexpr Py_ssize_t most = 16;
-    if (count == 0 || count > most) Py_RETURN_NOTIMPLEMENTED;
+    if (count == 0 || count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       arrays[i] = handle_in(arguments[i]);
-      if (arrays[i] == nullptr) Py_RETURN_NOTIMPLEMENTED;
+      if (arrays[i] == nullptr) return not_implemented();
     }
     auto& calls =
         *static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr());
-    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list(), {}).release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list(), {});
+  });
 }
 
-PyMethodDef plain_definition = {
-    "plain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_plain)), METH_FASTCALL,
-    "plain(*arrays): the results, or NotImplemented when the call is not so plain or no graph is compiled for it"};
+PyMethodDef plain_definition =
+    fast_method("plain", call_plain,
+                "plain(*arrays): the results, or NotImplemented when the call is not so plain or no graph is compiled "
+                "for it");
 
 }  // namespace
 
@@ -178,13 +149,6 @@ void bind_calls(py::module_& module) {
           py::arg("operands"), py::arg("finish"), py::arg("donated") = py::tuple(), py::arg("donated_to") = "")
       .def("clear", &Calls::clear)
       .def("info", &Calls::info);
-  handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());
-  handle_name = PyUnicode_InternFromString("_handle");
-  no_arguments = PyTuple_New(0);
-  module.def(
-      "set_array_class",
-      [](const py::type& type) { array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()); },
-      py::arg("type"));
 }
 
 }  // namespace ferrule::python

@@ -105,14 +105,14 @@ Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) 
 
 // The array is computed and on a host device. A copy is C-contiguous and belongs to the consumer.
 py::object to_dlpack(Array& array, bool versioned, bool copy) {
-  const fe_array_info* const info = array.computed_info();
-  if (info == nullptr) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
+  const fe_array_info info = array.info();
   auto context = std::make_unique<Export>();
-  context->shape.assign(info->shape, info->shape + info->rank);
-  dlpack::Tensor tensor{nullptr, {dlpack::device_cpu, 0}, info->rank, type_of(info->dtype), nullptr, nullptr, 0};
+  context->shape.assign(info.shape, info.shape + info.rank);
+  dlpack::Tensor tensor{nullptr, {dlpack::device_cpu, 0}, info.rank, type_of(info.dtype), nullptr, nullptr, 0};
   if (copy) {
-    context->copy.resize(static_cast<std::size_t>(info->nbytes) + 1);
-    const auto size = static_cast<uint64_t>(info->nbytes);
+    context->copy.resize(static_cast<std::size_t>(info.nbytes) + 1);
+    const auto size = static_cast<uint64_t>(info.nbytes);
     if (size > 0) check(without_gil([&] { return fe_array_read(array.get(), context->copy.data(), size); }));
     tensor.data = context->copy.data();
     context->strides.resize(context->shape.size());
@@ -121,7 +121,7 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
       context->strides[axis] = stride;
   } else {
     check(fe_array_host_pointer(array.get(), &tensor.data));
-    context->strides.assign(info->strides, info->strides + info->rank);
+    context->strides.assign(info.strides, info.strides + info.rank);
     fe_array_retain(array.get());
     context->array = array.get();
   }

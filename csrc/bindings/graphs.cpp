@@ -161,7 +161,7 @@ std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
 
 void make_computed(std::span<const ArrayPointer> arrays) {
   bool are_computed = true;
-  for (const ArrayPointer& array : arrays) are_computed = given(array).computed_info() != nullptr && are_computed;
+  for (const ArrayPointer& array : arrays) are_computed = given(array).is_computed() && are_computed;
   if (!are_computed) evaluate(arrays);
 }
 
@@ -170,7 +170,6 @@ void evaluate(std::span<const ArrayPointer> arrays) {
   Interruption interruption;
   interruption.check(without_gil_reading_environment_once(
       has_computed, [&] { return fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption); }));
-  for (const ArrayPointer& array : arrays) array->computed_info();
 }
 
 std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,

@@ -35,7 +35,7 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
                                  std::span<const py::object> scalars, std::span<const Destination> destinations,
                                  const Donation& donation);
 
-// Computes those that are not; the strides of all are valid afterwards. Raises invalid_argument for None among them.
+// Computes those that are not. Raises invalid_argument for None among them.
 void make_computed(std::span<const ArrayPointer> arrays);
 // The same, and raises for those that were donated.
 void evaluate(std::span<const ArrayPointer> arrays);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace ferrule::python {
 
@@ -58,16 +59,16 @@ class Backend {
 // one at any time, also while a call computes without the GIL.
 class Array {
  public:
-  explicit Array(ArrayHandle handle);
+  explicit Array(ArrayHandle handle) : handle_(std::move(handle)) {}
   fe_array* get() const noexcept { return handle_.get(); }
-  // dtype, rank and shape never change; strides are valid in what computed_info returns.
-  const fe_array_info& info() const noexcept { return info_; }
-  // Null until the array is computed.
-  const fe_array_info* computed_info();
+  // dtype, rank and shape never change; strides are valid where it is computed.
+  fe_array_info info() const;
+  // Stays true, also when the array is donated.
+  bool is_computed();
 
  private:
   ArrayHandle handle_;
-  fe_array_info info_{};
+  bool is_computed_ = false;
 };
 
 using ArrayPointer = std::shared_ptr<Array>;

@@ -14,6 +14,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_devices(module);
   bind_loading(module);
   bind_arrays(module);
+  bind_array_objects(module);
   bind_graphs(module);
   bind_dlpack(module);
   bind_calls(module);

@@ -5,30 +5,29 @@
 #include "ops/tensor_type.h"
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace ferrule {
 
 class Key {
  public:
-  explicit Key(std::size_t expected_bytes = 0) { bytes_.reserve(expected_bytes); }
+  explicit Key(std::size_t expected_bytes = 0) : bytes_(expected_bytes, '\0') {}
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void add(T value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    std::memcpy(place_for(sizeof value), &value, sizeof value);
   }
   void add(const void* thing) { add(reinterpret_cast<uintptr_t>(thing)); }
-  void add(std::string_view text) {
-    add(text.size());
-    bytes_ += text;
-  }
+  void add(std::string_view text) { add(std::span<const char>(text)); }
   template <class T>
-  void add(std::span<const T> values) {
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void add(std::span<const T> values) {
     add(values.size());
-    for (const T value : values) add(value);
+    if (!values.empty()) std::memcpy(place_for(values.size_bytes()), values.data(), values.size_bytes());
   }
   template <class T>
   void add(const std::vector<T>& values) {
@@ -39,14 +38,31 @@ class Key {
     add(type.dtype);
     add(type.shape);
   }
-  void add(const std::vector<ops::Attribute>& attributes) {
+  void add(const ops::Attributes& attributes) {
     add(attributes.size());
-    for (const ops::Attribute& attribute : attributes) add(ops::to_string(attribute));
+    for (const ops::Attribute& attribute : attributes) {
+      add(attribute.index());
+      std::visit([this](const auto& value) { add(value); }, attribute);
+    }
   }
-  std::string take() { return std::move(bytes_); }
+  std::string_view bytes() const { return {bytes_.data(), used_}; }
+  std::string take() {
+    bytes_.resize(used_);
+    return std::move(bytes_);
+  }
+  // Keeps its memory.
+  void clear() noexcept { used_ = 0; }
 
  private:
-  std::string bytes_;
+  char* place_for(std::size_t size) {
+    if (size > bytes_.size() - used_) bytes_.resize(2 * bytes_.size() + size);
+    char* const place = bytes_.data() + used_;
+    used_ += size;
+    return place;
+  }
+
+  std::string bytes_;  // of which some are used
+  std::size_t used_ = 0;
 };
 
 }  // namespace ferrule

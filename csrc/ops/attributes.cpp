@@ -92,6 +92,13 @@ const char* description_of(AttributeType type) {
   return "?";
 }
 
+std::shared_ptr<const Attributes> shared(Attributes attributes) {
+  // Never destroyed: threads may record until the process ends.
+  static const auto& none =
+      *std::make_unique<const std::shared_ptr<const Attributes>>(std::make_shared<const Attributes>()).release();
+  return attributes.empty() ? none : std::make_shared<const Attributes>(std::move(attributes));
+}
+
 const char* name_of(AttributeType type) {
   switch (type) {
     case AttributeType::integer:

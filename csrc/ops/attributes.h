@@ -22,6 +22,9 @@ enum class AttributeType : uint8_t { integer, real, boolean, string, integers, d
 using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType, std::vector<double>>;
 using Attributes = std::vector<Attribute>;
 
+// As nodes and arrays hold them: calls without attributes hold the same ones.
+std::shared_ptr<const Attributes> shared(Attributes attributes);
+
 const char* name_of(AttributeType type);
 const char* description_of(AttributeType type);  // for messages: "one integer"
 std::string to_string(const Attribute& value);

@@ -136,11 +136,12 @@ std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs
     fail(FE_INTERNAL, "{}: its rule gives {} outputs, its row {}", row.name, inference.outputs().size(),
          row.output_count);
   for (const TensorType& type : inference.outputs()) byte_count(type);
-  return inference.outputs();
+  return inference.take_outputs();
 }
 
 std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak) {
   std::vector<DType> dtypes;
+  dtypes.reserve(inputs.size());
   DType common = DType::none;
   const auto row_of_input = [&](std::size_t i) -> const InputRow& {
     return row.inputs[std::min(i, std::max<std::size_t>(row.input_count, 1) - 1)];

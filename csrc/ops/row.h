@@ -79,6 +79,7 @@ class Inference {
   std::vector<int64_t> axes(const char* name, int rank);
   void output(TensorType type) { outputs_.push_back(type); }
   const std::vector<TensorType>& outputs() const { return outputs_; }
+  std::vector<TensorType> take_outputs() { return std::move(outputs_); }
   // "softmax(float32(2, 3))": the call, for messages.
   std::string call() const;
   const Row& row() const { return row_; }

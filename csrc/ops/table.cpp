@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <unordered_map>
 
 namespace ferrule::ops {
 
@@ -23,10 +25,16 @@ constexpr std::array table = {
 
 std::span<const Row* const> all_ops() { return table; }
 
+// Ops are recorded by their names.
 const Row* find_op(std::string_view name) {
-  const auto found = std::lower_bound(table.begin(), table.end(), name,
-                                      [](const Row* row, std::string_view wanted) { return row->name < wanted; });
-  return found != table.end() && (*found)->name == name ? *found : nullptr;
+  // Never destroyed: threads may record until the process ends.
+  static const std::unordered_map<std::string_view, const Row*>& rows = *[] {
+    auto by_name = std::make_unique<std::unordered_map<std::string_view, const Row*>>();
+    for (const Row* const row : table) by_name->emplace(row->name, row);
+    return by_name.release();
+  }();
+  const auto found = rows.find(name);
+  return found != rows.end() ? found->second : nullptr;
 }
 
 const Row* op_by_id(fe_op id) { return id >= 1 && id <= table.size() ? table[id - 1] : nullptr; }

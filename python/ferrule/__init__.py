@@ -164,6 +164,8 @@ def __dir__() -> list[str]:
 
 def eval(*arrays: Array) -> None:
     """Compute arrays, all in one go."""
+    if _ferrule.evaluate_plain(*arrays) is None:
+        return
     flat: list[Array] = []
     waiting: list[Any] = list(arrays)
     while waiting:

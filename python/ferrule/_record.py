@@ -24,6 +24,10 @@ _INT64 = np.dtype("int64")
 def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
     """Record `op`, which has one output. Inputs are arrays, NumPy arrays or Python numbers; None at the end stands for
     an optional one."""
+    if not attributes and op not in MIRRORED:
+        result = _ferrule.apply_plain(op, *inputs)
+        if result is not NotImplemented:
+            return result  # type: ignore[no-any-return]
     return apply_all(op, inputs, attributes)[0]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._comparison import MIRRORED
 from ferrule._dtypes import is_block, is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol, refuse
@@ -427,6 +428,10 @@ _ferrule.set_array_class(Array)
 
 
 def _binary(op: str, left: object, right: object) -> Array:
+    if op not in MIRRORED:
+        result = _ferrule.apply_plain(op, left, right)
+        if result is not NotImplemented:
+            return result  # type: ignore[no-any-return]
     other = right if isinstance(left, Array) else left
     if not isinstance(other, (Array, *_OPERANDS)):
         return NotImplemented  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@
 #include "core/lazy/from_host.h"
 #include "ops/table.h"
 
+#include <array>
 #include <cstring>
 
 using namespace ferrule;
@@ -14,11 +15,10 @@ namespace {
 void give_array(const char* function, fe_array** out, ArrayPointer array) { give(function, out, std::move(array)); }
 
 // All of them, or none where there is no memory for one.
-void give_arrays(const std::vector<ArrayPointer>& arrays, fe_array** out) {
-  std::vector<std::unique_ptr<fe_array>> handles;
-  handles.reserve(arrays.size());
-  for (const ArrayPointer& array : arrays) handles.push_back(std::make_unique<fe_array>(array));
-  for (std::size_t i = 0; i < handles.size(); ++i) out[i] = handles[i].release();
+void give_arrays(std::vector<ArrayPointer> arrays, fe_array** out) {
+  std::array<std::unique_ptr<fe_array>, ops::max_outputs> handles;
+  for (std::size_t i = 0; i < arrays.size(); ++i) handles[i] = std::make_unique<fe_array>(std::move(arrays[i]));
+  for (std::size_t i = 0; i < arrays.size(); ++i) out[i] = handles[i].release();
 }
 
 // Null where there is a number.
@@ -183,9 +183,9 @@ fe_error* fe_array_apply(const char* op, fe_array* const* inputs, const fe_numbe
     const ops::Row& row = ops::op_named(&given(op, "array_apply", "op"));
     check_outputs(row, outputs, output_count);
     const std::vector<ops::OperandNumber> marks = numbers_of(row, numbers, count);
-    const std::vector<ArrayPointer> recorded = Array::record_call(row, pointers(row.name, inputs, count, marks), marks,
-                                                                  attributes_of(row, attributes, attribute_count));
-    give_arrays(recorded, outputs);
+    give_arrays(Array::record_call(row, pointers(row.name, inputs, count, marks), marks,
+                                   attributes_of(row, attributes, attribute_count)),
+                outputs);
   });
 }
 

@@ -25,7 +25,7 @@ struct fe_calls {
 namespace {
 
 // The key of a call: the device, type and layout of each array.
-std::string key_of(const char* function, int64_t structure, fe_array* const* inputs, size_t count) {
+Key key_of(const char* function, int64_t structure, fe_array* const* inputs, size_t count) {
   if (count > 0) given(inputs, function, "inputs");
   Key key(16 + count * 64);
   key.add(structure);
@@ -39,7 +39,7 @@ std::string key_of(const char* function, int64_t structure, fe_array* const* inp
     key.add(contiguous);
     if (!contiguous) key.add(bytes.view.strides);
   }
-  return key.take();
+  return key;
 }
 
 void give_call(const KnownCall& call, fe_compiled** compiled, void** context) {
@@ -67,7 +67,7 @@ fe_error* fe_calls_find(fe_calls* calls, int64_t structure, fe_array* const* inp
     given(calls, "calls_find", "calls");
     given(compiled, "calls_find", "compiled") = nullptr;
     given(context, "calls_find", "context") = nullptr;
-    if (const auto known = calls->cache.find(key_of("calls_find", structure, inputs, count)))
+    if (const auto known = calls->cache.find(key_of("calls_find", structure, inputs, count).bytes()))
       give_call(*known, compiled, context);
   });
 }
@@ -85,7 +85,7 @@ fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inpu
       fail_argument("calls_add: the graph has {} inputs, and the call {}", parts->executable->plan().inputs.size(),
                     count);
     auto call = std::make_shared<const KnownCall>(KnownCall{parts, context, owner});
-    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count), std::move(call)), kept, kept_context);
+    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count).take(), std::move(call)), kept, kept_context);
   });
 }
 

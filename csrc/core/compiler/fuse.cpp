@@ -173,7 +173,7 @@ class Fuser {
     std::unordered_map<ValueId, uint32_t> number;
     Node fused;
     fused.device = region.members[0]->device;
-    fused.attributes = anchor ? anchor->attributes : std::make_shared<const ops::Attributes>();
+    fused.attributes = anchor ? anchor->attributes : ops::shared({});
     fused.op = anchor ? anchor->op : &fused_row();
     if (anchor) {
       for (ValueId input : anchor->inputs) fused.inputs.push_back(rewrite_[input]);

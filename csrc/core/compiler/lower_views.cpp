@@ -121,7 +121,7 @@ ValueId Lowered::add_value(TensorType type) {
 Operand Lowered::add_copy(const Operand& operand, Device* device, std::string reason) {
   const ValueId value = add_value(operand.type);
   nodes.push_back({&ops::op_named("copy"),
-                   std::make_shared<const ops::Attributes>(),
+                   ops::shared({}),
                    nullptr,
                    device,
                    {operand},

@@ -28,6 +28,9 @@ struct OutputMemory {
 struct Cancel {
   fe_cancel_function function = nullptr;
   void* argument = nullptr;
+  bool is_wanted() const { return function && function(argument) != 0; }
+  // Throws Error(cancelled) where it is wanted.
+  void check() const;
 };
 
 // Gives the memory of an input to an output that is that input with some bytes changed.

@@ -8,14 +8,12 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
 
 namespace ferrule {
 namespace {
 
 fe_error* poll_cancel(void* argument) {
-  const auto& cancel = *static_cast<const Cancel*>(argument);
-  if (!cancel.function || cancel.function(cancel.argument) == 0) return nullptr;
+  if (!static_cast<const Cancel*>(argument)->is_wanted()) return nullptr;
   return make_error(FE_CANCELLED, "the computation was cancelled");
 }
 
@@ -35,28 +33,8 @@ class Scratch {
 
 }  // namespace
 
-std::unique_ptr<RunArrays> RunArraysPool::take() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<RunArrays> arrays = std::move(free_.back());
-      free_.pop_back();
-      return arrays;
-    }
-  }
-  return std::make_unique<RunArrays>();
-}
-
-void RunArraysPool::give_back(std::unique_ptr<RunArrays> arrays) noexcept {
-  // Lets go of the run's storages; the arrays keep their capacity.
-  arrays->copied_inputs.clear();
-  arrays->bound_inputs.clear();
-  arrays->slots.clear();
-  const std::scoped_lock lock(mutex_);
-  try {
-    free_.push_back(std::move(arrays));
-  } catch (...) {  // no memory to keep them with
-  }
+void Cancel::check() const {
+  if (is_wanted()) fail(FE_CANCELLED, "the computation was cancelled");
 }
 
 TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
@@ -97,7 +75,7 @@ Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std:
       scalars_(scalars),
       out_memory_(outputs),
       options_(options),
-      arrays_(parts.arrays.take()) {}
+      arrays_(parts.arrays) {}
 
 std::vector<TypedView> Run::compute() {
   try {
@@ -113,7 +91,7 @@ std::vector<TypedView> Run::computed() {
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    check(poll_cancel(&options_.cancel));
+    options_.cancel.check();
     if (const auto* transfer = std::get_if<Transfer>(&plan_.steps[i]))
       carry(*transfer);
     else

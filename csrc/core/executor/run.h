@@ -4,7 +4,7 @@
 #include "core/executor/executable.h"
 #include "core/executor/guards.h"
 #include "core/registry/device.h"
-#include "core/threads/mutexes.h"
+#include "core/threads/reuse_pool.h"
 
 namespace ferrule {
 
@@ -28,16 +28,12 @@ struct RunArrays {
   std::vector<const TypedView*> bound_inputs;
   std::vector<TypedView> slots;
   std::vector<bool> written_in_place;  // outputs that are in the caller's memory already
-};
 
-class RunArraysPool {
- public:
-  std::unique_ptr<RunArrays> take();
-  void give_back(std::unique_ptr<RunArrays> arrays) noexcept;
-
- private:
-  BriefMutex mutex_;
-  std::vector<std::unique_ptr<RunArrays>> free_;
+  void clear() noexcept {
+    copied_inputs.clear();
+    bound_inputs.clear();
+    slots.clear();
+  }
 };
 
 struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
@@ -47,14 +43,13 @@ struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
   std::vector<bool> is_carried_to;        // of each slot: a transfer writes it
   std::vector<std::shared_ptr<Device>> devices;
   bool guard = false;
-  mutable RunArraysPool arrays;
+  mutable ReusePool<RunArrays> arrays;
 };
 
 class Run {
  public:
   Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
       std::span<const OutputMemory> outputs, RunOptions options);
-  ~Run() { parts_.arrays.give_back(std::move(arrays_)); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   std::vector<TypedView> compute();
@@ -89,7 +84,7 @@ class Run {
   std::span<const fe_scalar> scalars_;
   std::span<const OutputMemory> out_memory_;
   RunOptions options_;
-  std::unique_ptr<RunArrays> arrays_;
+  ReusePool<RunArrays>::Use arrays_;
   Guards guards_;
   bool has_executed_ = false;  // or begun to
 };

@@ -174,7 +174,7 @@ std::vector<ValueId> Graph::add_call(const ops::Row& op, std::span<const ValueId
   if (ops::is_open_ended(op, call.attributes))
     fail_argument("{}: in a graph it needs the attribute 'size': how long its {} are, only computing it tells", op.name,
                   op.outputs[0]);
-  node.attributes = std::make_shared<const ops::Attributes>(std::move(call.attributes));
+  node.attributes = ops::shared(std::move(call.attributes));
   return add_checked(std::move(node), call.results);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/compiler/lowered.h"
 #include "core/registry/device.h"
+#include "core/threads/fork.h"
 #include "ops/record_call.h"
 #include "ops/table.h"
 
@@ -54,8 +55,7 @@ BriefMutex& evaluation_mutex() {
 
 ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement) {
   ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, std::move(device), State::computed)));
-  array->view_ = std::move(view);
-  array->placement_ = std::move(placement);
+  array->result_ = std::make_unique<Result>(Result{std::move(view), std::move(placement)});
   return array;
 }
 
@@ -68,40 +68,48 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
 // The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. Both
 // write the mark, so that one comes after the other and sees what that one did.
 TypedView Array::view() const {
-  TypedView view{type_, view_};
-  bool mark = false;
-  if (!is_given_away_.compare_exchange_strong(mark, false, std::memory_order_acq_rel))
+  TypedView view{type_, result_->view};
+  uint32_t mark = 0;
+  if (!given_away_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel))
     fail_argument("{}: its memory was given to a result", to_string(type_));
   return view;
 }
 
+bool Array::was_given_away_before_fork() const {
+  const uint32_t mark = given_away_.load(std::memory_order_acquire);
+  return mark != 0 && mark != 1 + fork_generation();
+}
+
 std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
+  if (state() != State::computed || !result_->view.storage) return nullptr;
+  const std::shared_ptr<Storage>& storage = result_->view.storage;
   const auto is_nobody_elses = [&] {
-    return !is_looked_at && weak_from_this().use_count() <= pointers && view_.storage.use_count() <= holders + 1;
+    return !is_looked_at && weak_from_this().use_count() <= pointers && storage.use_count() <= holders + 1;
   };
-  if (state() != State::computed || !view_.storage || !is_nobody_elses() ||
-      is_given_away_.exchange(true, std::memory_order_acq_rel))
+  uint32_t mark = 0;
+  if (!is_nobody_elses() ||
+      !given_away_.compare_exchange_strong(mark, 1 + fork_generation(), std::memory_order_acq_rel))
     return nullptr;
   // Asked again: who came before the mark is seen here, and who comes now sees the mark.
   try {
-    if (is_nobody_elses()) return Storage::moved(view_.storage);
+    if (is_nobody_elses()) return Storage::moved(storage);
   } catch (...) {
-    is_given_away_.store(false, std::memory_order_release);
+    given_away_.store(0, std::memory_order_release);
     throw;
   }
-  is_given_away_.store(false, std::memory_order_release);
+  given_away_.store(0, std::memory_order_release);
   return nullptr;
 }
 
 void Array::give_back(const std::shared_ptr<Storage>& memory) {
-  Storage::move_back(memory, *view_.storage);
-  is_given_away_.store(false, std::memory_order_release);
+  Storage::move_back(memory, *result_->view.storage);
+  given_away_.store(0, std::memory_order_release);
 }
 
 std::string Array::placement() const {
   if (state() != State::computed) return "lazy: not computed yet";
   const std::scoped_lock lock(evaluation_mutex());
-  return placement_.empty() ? "computed" : placement_;
+  return result_->placement.empty() ? "computed" : result_->placement;
 }
 
 ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs,
@@ -194,12 +202,15 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
     if (ArrayPointer view = inputs[0]->viewed(op, call.attributes, call.results[0])) return {view};
   const bool lent =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return reads_lent_memory(*input); });
-  auto attributes = std::make_shared<const ops::Attributes>(std::move(call.attributes));
-  const ArrayPointer first = pending(op, std::move(inputs), std::move(attributes), call.results[0]);
-  std::vector<ArrayPointer> outputs = {first};
-  if (call.results.size() > 1) outputs = outputs_of(first, std::move(call.results));
+  ArrayPointer first = pending(op, std::move(inputs), ops::shared(std::move(call.attributes)), call.results[0]);
+  const bool has_too_much_below = first->pending_below_ > most_pending;
+  std::vector<ArrayPointer> outputs;
+  if (call.results.size() > 1)
+    outputs = outputs_of(first, std::move(call.results));
+  else
+    outputs.push_back(std::move(first));
   // What the lender writes later must not change a result that is recorded now.
-  if (lent || first->pending_below_ > most_pending) evaluate(outputs);
+  if (lent || has_too_much_below) evaluate(outputs);
   return outputs;
 }
 
@@ -228,11 +239,11 @@ ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes
   return computed(type, device_, std::move(copy.view), copied_for_owner);
 }
 
-ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), let_go}; }
+ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), LetGo()}; }
 
 // A chain of a million arrays must not end in a million nested destructors: an array that goes while another is being
 // destroyed waits in a list. The list runs through the arrays, because destruction must not need memory.
-void Array::let_go(Array* array) noexcept {
+void Array::LetGo::operator()(Array* array) const noexcept {
   thread_local Array* waiting = nullptr;
   thread_local bool is_destroying = false;
   array->next_let_go_ = std::exchange(waiting, array);
@@ -251,13 +262,13 @@ ArrayPointer snapshot(ArrayPointer array) {
   std::shared_ptr<Storage> last;
   {
     const std::scoped_lock lock(evaluation_mutex());
-    last = array->snapshot_.lock();
+    last = array->result_->snapshot.lock();
   }
   if (last && is_equal_on_host(*last, *copy.view.storage)) {
     copy.view.storage = std::move(last);
   } else {
     const std::scoped_lock lock(evaluation_mutex());
-    array->snapshot_ = copy.view.storage;
+    array->result_->snapshot = copy.view.storage;
   }
   return Array::computed(copy.type, array->device(), std::move(copy.view), copied_for_owner);
 }

@@ -20,6 +20,12 @@ using ArrayPointer = std::shared_ptr<Array>;
 class Array : public std::enable_shared_from_this<Array> {
  public:
   enum class State : uint8_t { pending, scalar, computed };
+  // What a computed array has.
+  struct Result {
+    View view;
+    std::string placement = {};            // empty: computed; guarded by evaluation_mutex(), as is the next
+    std::weak_ptr<Storage> snapshot = {};  // the last that was made
+  };
 
   static ArrayPointer computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement);
   static ArrayPointer scalar(DType dtype, std::shared_ptr<Device> device, fe_scalar value);
@@ -52,15 +58,20 @@ class Array : public std::enable_shared_from_this<Array> {
   // thread has its elements as they were, or the error of view().
   std::shared_ptr<Storage> give_away(long pointers, long holders);
   void give_back(const std::shared_ptr<Storage>& memory);
-  bool is_given_away() const { return is_given_away_.load(std::memory_order_acquire); }
+  bool is_given_away() const { return given_away_.load(std::memory_order_acquire) != 0; }
+  // By a thread that there is not in this child of a fork.
+  bool was_given_away_before_fork() const;
 
  private:
   friend class Evaluation;
   Array(TensorType type, std::shared_ptr<Device> device, State state)
       : type_(type), device_(std::move(device)), state_(state) {}
-  // The pointer to a new array, whose last reference calls let_go().
+  // The pointer to a new array.
   static ArrayPointer pointer_to(std::unique_ptr<Array> array);
-  static void let_go(Array* array) noexcept;
+  // The last reference calls it.
+  struct LetGo {
+    void operator()(Array* array) const noexcept;
+  };
   static std::vector<ArrayPointer> record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                                   ops::RecordedCall call);
   // Whether the call is a slice, of what is not computed yet, that may begin anywhere.
@@ -81,11 +92,8 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType type_;
   const std::shared_ptr<Device> device_;
   std::atomic<State> state_;
-  // Written under evaluation_mutex(), before the state becomes computed.
-  View view_;
-  std::string placement_;
-  mutable std::atomic<bool> is_given_away_{false};
-  std::weak_ptr<Storage> snapshot_;  // the last that was made
+  std::unique_ptr<Result> result_;  // written under evaluation_mutex(), before the state becomes computed
+  mutable std::atomic<uint32_t> given_away_{0};  // else 1 + the generation of the fork in which it was
   fe_scalar scalar_{};
   // The call of an op with several outputs is an array of its own, which is never computed: it has the types of the
   // outputs and knows them, and it is the only input of each.
@@ -100,6 +108,7 @@ class Array : public std::enable_shared_from_this<Array> {
   uint32_t output_ = 0;         // which one it is
   uint32_t pending_below_ = 0;  // at least as many nodes as its evaluation has to look at
   Array* next_let_go_ = nullptr;
+  uint64_t place_ = 0;  // among what evaluations looked at; guarded by evaluation_mutex()
 };
 
 // Guards what pending arrays remember.

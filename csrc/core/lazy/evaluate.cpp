@@ -3,14 +3,15 @@
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
+#include "core/threads/fork.h"
 #include "core/threads/immortal.h"
 #include "core/threads/mutexes.h"
+#include "core/threads/reuse_pool.h"
 #include "ops/table.h"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
-#include <unordered_map>
 
 namespace ferrule {
 namespace {
@@ -23,6 +24,61 @@ struct EvaluationCache : CompileCache {
 };
 CompileCache& compile_cache() { return Immortal<EvaluationCache>::get(); }
 
+// An array that is evaluated or read.
+struct Item {
+  ArrayPointer array;
+  uint32_t first_input = 0, input_count = 0;  // in item_inputs
+  uint32_t reads = 0;                         // by other items, counted once for each operand
+  Array::State state = Array::State::computed;  // as it was when collected
+  bool is_asked = false;
+};
+
+// What an evaluation fills.
+struct EvaluationArrays {
+  // An array whose inputs are being collected. The pointer lies in what reads the array.
+  struct Frame {
+    const ArrayPointer* array;
+    std::size_t next = 0;
+  };
+  std::vector<Item> items;
+  std::vector<uint32_t> item_inputs;
+  std::vector<Frame> frames;
+  std::vector<uint32_t> outputs;
+  std::vector<TypedView> inputs;
+  std::vector<uint32_t> input_items;
+  std::vector<fe_scalar> scalars;
+  std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away;
+  std::vector<std::unique_ptr<Array::Result>> results;
+  std::vector<ArrayPointer> released;  // what the results came from; to be let go of outside of all locks
+  Key key{512};
+
+  void clear() noexcept {
+    constexpr std::size_t most_kept = 4096;
+    if (items.capacity() > most_kept) {
+      *this = EvaluationArrays();
+      return;
+    }
+    items.clear();
+    item_inputs.clear();
+    frames.clear();
+    outputs.clear();
+    inputs.clear();
+    input_items.clear();
+    scalars.clear();
+    given_away.clear();
+    results.clear();
+    released.clear();
+    key.clear();
+  }
+};
+
+using ArraysPool = ReusePool<EvaluationArrays>;
+ArraysPool& arrays_pool() { return Immortal<ArraysPool>::get(); }
+
+// The place that the next collected array gets; guarded by evaluation_mutex(). Those of one evaluation follow one
+// another, and are greater than all before.
+uint64_t next_place = 1;
+
 }  // namespace
 
 void clear_compile_cache() { compile_cache().clear(); }
@@ -32,189 +88,240 @@ class Busy {};
 
 class Evaluation : private Donor {
  public:
-  Evaluation(std::span<const ArrayPointer> arrays, RunOptions options) : options_(options) {
+  Evaluation(std::span<const ArrayPointer> arrays, RunOptions options)
+      : options_(options), arrays_(arrays_pool()), items_(arrays_->items) {
     const std::scoped_lock lock(evaluation_mutex());
+    first_place_ = next_place;
     for (const ArrayPointer& array : arrays)
-      if (array->state() != Array::State::computed) collect(array);
+      if (array->state() != Array::State::computed) {
+        collect(array);
+        items_[number_of(*array)].is_asked = true;
+      }
     collect_other_outputs();
-    std::vector<bool> asked(items_.size());
-    for (const ArrayPointer& array : arrays)
-      if (const auto found = numbers_.find(array.get()); found != numbers_.end()) asked[found->second] = true;
-    for (std::size_t i = 0; i < items_.size(); ++i)
-      if (asked[i] || (states_[i] == Array::State::pending && items_[i].array->handles > 0))
-        outputs_.push_back(static_cast<uint32_t>(i));
     std::size_t inputs = 0;
-    for (const uint32_t output : outputs_) inputs += items_[output].array->inputs_.size();
-    released.reserve(inputs);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (!is_wanted(items_[i])) continue;
+      arrays_->outputs.push_back(static_cast<uint32_t>(i));
+      inputs += items_[i].input_count;
+    }
+    arrays_->released.reserve(inputs);
   }
 
   void run() {
-    if (outputs_.empty()) return;
+    if (arrays_->outputs.empty()) return;
     Device* const device = items_.back().array->device().get();
-    std::string key = key_of(*device);
-    std::shared_ptr<Executable> executable = compile_cache().find(key);
+    make_key(*device);
+    std::shared_ptr<Executable> executable = compile_cache().find(arrays_->key.bytes());
     if (executable) {
       ++execution_counters().cache_hits;
     } else {
       executable = build_executable(graph(), device->shared_from_this(), Fallback::warn, true);
-      executable = compile_cache().insert(std::move(key), std::move(executable));
+      executable = compile_cache().insert(std::string(arrays_->key.bytes()), std::move(executable));
     }
+    // Now, as memory may be given away from here on: what is computed then has to be kept.
+    arrays_->results.reserve(arrays_->outputs.size());
+    for (std::size_t i = 0; i < arrays_->outputs.size(); ++i)
+      arrays_->results.push_back(std::make_unique<Array::Result>());
     options_.donor = this;
-    std::vector<TypedView> results = executable->compute(inputs_, scalars_, {}, options_);
+    const Running running(*this);
+    std::vector<TypedView> results = executable->compute(arrays_->inputs, arrays_->scalars, {}, options_);
+    for (std::size_t i = 0; i < results.size(); ++i) arrays_->results[i]->view = std::move(results[i].view);
     const std::scoped_lock lock(evaluation_mutex());
-    for (std::size_t i = 0; i < outputs_.size(); ++i) publish(*items_[outputs_[i]].array, results[i]);
+    for (std::size_t i = 0; i < results.size(); ++i) publish(*items_[arrays_->outputs[i]].array, arrays_->results[i]);
   }
 
-  // What the results came from; to be let go of outside of all locks.
-  std::vector<ArrayPointer> released;
-
  private:
-  struct Item {
-    ArrayPointer array;
-    std::vector<uint32_t> inputs;  // items
+  // The evaluations that this thread is in, the last begun first: one may begin in a signal handler, while another is
+  // asked whether it is to be cancelled.
+  class Running {
+   public:
+    explicit Running(const Evaluation& evaluation) : evaluation_(evaluation), outer_(std::exchange(innermost_, this)) {}
+    ~Running() { innermost_ = outer_; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    static bool has_given_away(const Array& array) {
+      for (const Running* running = innermost_; running; running = running->outer_)
+        for (const auto& [given, memory] : running->evaluation_.arrays_->given_away)
+          if (given.get() == &array) return true;
+      return false;
+    }
+
+   private:
+    static thread_local const Running* innermost_;
+    const Evaluation& evaluation_;
+    const Running* const outer_;
   };
+
+  bool is_collected(const Array& array) const { return array.place_ >= first_place_; }
+  uint32_t number_of(const Array& array) const { return static_cast<uint32_t>(array.place_ - first_place_); }
+  std::span<const uint32_t> inputs_of(const Item& item) const {
+    return std::span(arrays_->item_inputs).subspan(item.first_input, item.input_count);
+  }
 
   // Below `root`, in an order in which inputs come first.
   void collect(const ArrayPointer& root) {
-    struct Frame {
-      ArrayPointer array;
-      std::size_t next = 0;
-    };
-    std::vector<Frame> stack;
-    if (!numbers_.contains(root.get())) stack.push_back({root});
-    while (!stack.empty()) {
-      Frame& frame = stack.back();
-      const bool pending = frame.array->state_ == Array::State::pending;
-      if (pending && frame.next < frame.array->inputs_.size()) {
-        ArrayPointer input = frame.array->inputs_[frame.next++];
-        if (!numbers_.contains(input.get())) stack.push_back({std::move(input)});
+    auto& frames = arrays_->frames;
+    if (!is_collected(*root)) frames.push_back({&root});
+    while (!frames.empty()) {
+      EvaluationArrays::Frame& frame = frames.back();
+      const Array& array = **frame.array;
+      const Array::State state = array.state_;
+      if (state == Array::State::pending && frame.next < array.inputs_.size()) {
+        const ArrayPointer& input = array.inputs_[frame.next++];
+        if (!is_collected(*input)) frames.push_back({&input});
         continue;
       }
-      if (numbers_.emplace(frame.array.get(), static_cast<uint32_t>(items_.size())).second) {
-        Item item{frame.array, {}};
-        if (pending)
-          for (const ArrayPointer& input : frame.array->inputs_) item.inputs.push_back(numbers_.at(input.get()));
-        if (frame.array->state_ == Array::State::computed) {
-          if (frame.array->is_given_away() && frame.array->handles == 0) throw Busy();
-          inputs_.push_back(frame.array->view());
-          input_items_.push_back(static_cast<uint32_t>(items_.size()));
-        }
-        if (frame.array->state_ == Array::State::scalar) scalars_.push_back(frame.array->scalar_);
-        states_.push_back(frame.array->state_);
-        items_.push_back(std::move(item));
-      }
-      stack.pop_back();
+      if (!is_collected(array)) add(*frame.array, state);
+      frames.pop_back();
     }
   }
 
-  // What somebody holds of the other outputs of a call is computed with it, and not by computing the call again.
+  void add(const ArrayPointer& array, Array::State state) {
+    Item item{array, static_cast<uint32_t>(arrays_->item_inputs.size())};
+    item.state = state;
+    if (state == Array::State::pending) {
+      item.input_count = static_cast<uint32_t>(array->inputs_.size());
+      for (const ArrayPointer& input : array->inputs_) {
+        const uint32_t number = number_of(*input);
+        arrays_->item_inputs.push_back(number);
+        ++items_[number].reads;
+      }
+    } else if (state == Array::State::computed) {
+      if (array->is_given_away() && array->handles == 0) wait_for(*array);
+      arrays_->inputs.push_back(array->view());
+      arrays_->input_items.push_back(static_cast<uint32_t>(items_.size()));
+    } else {
+      arrays_->scalars.push_back(array->scalar_);
+    }
+    items_.push_back(std::move(item));
+    array->place_ = next_place++;
+  }
+
+  // Throws Busy, where that what computes into the array's memory goes on meanwhile.
+  [[noreturn]] static void wait_for(const Array& array) {
+    if (Running::has_given_away(array))
+      fail_argument("{}: it is being updated by the evaluation that was interrupted to read it", to_string(array.type()));
+    if (array.was_given_away_before_fork())
+      fail(FE_UNSUPPORTED, "{}: it was being updated by another thread when this process was forked",
+           to_string(array.type()));
+    throw Busy();
+  }
+
+  // What somebody has of the other outputs of a call is computed with it, and not by computing the call again.
   void collect_other_outputs() {
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (states_[i] != Array::State::pending || !items_[i].array->outputs_) continue;
+      if (items_[i].state != Array::State::pending || !items_[i].array->outputs_) continue;
       const ArrayPointer call = items_[i].array;
       for (const std::weak_ptr<Array>& output : call->outputs_->arrays)
         if (const ArrayPointer array = output.lock();
-            array && array->handles > 0 && array->state_ == Array::State::pending)
+            array && !is_collected(*array) && array.use_count() > 1 && array->state_ == Array::State::pending)
           collect(array);
     }
   }
 
+  // What is asked for, what has a name, and what arrays that are not evaluated now will read: it is computed once.
+  bool is_wanted(const Item& item) const {
+    if (item.state == Array::State::computed) return false;
+    if (item.is_asked) return true;
+    const Array& array = *item.array;
+    if (item.state != Array::State::pending || array.outputs_) return false;
+    if (array.handles > 0) return true;
+    const bool is_view = array.op_ && array.op_->kind == ops::Kind::view;
+    return !is_view && item.array.use_count() > 1 + static_cast<long>(item.reads);
+  }
+
   // The memory of an array that nobody can reach but by the one node that reads it, whose result is wanted.
   std::shared_ptr<Storage> take(std::size_t input, long holders) override {
-    const uint32_t item = input_items_[input];
-    Array& array = *items_[item].array;
-    if (array.handles > 0) return nullptr;
+    const uint32_t number = arrays_->input_items[input];
+    Array& array = *items_[number].array;
+    if (array.handles > 0 || items_[number].reads != 1) return nullptr;
     const auto reads = [&](uint32_t output) {
-      return std::count(items_[output].inputs.begin(), items_[output].inputs.end(), item);
+      const std::span<const uint32_t> inputs = inputs_of(items_[output]);
+      return std::find(inputs.begin(), inputs.end(), number) != inputs.end();
     };
-    long wanted = 0, all = 0;
-    for (uint32_t i = 0; i < items_.size(); ++i) all += reads(i);
-    for (const uint32_t output : outputs_) wanted += reads(output);
-    if (all != 1 || wanted != 1) return nullptr;
-    given_away_.reserve(given_away_.size() + 1);
+    if (std::none_of(arrays_->outputs.begin(), arrays_->outputs.end(), reads)) return nullptr;
+    auto& given_away = arrays_->given_away;
+    given_away.reserve(given_away.size() + 1);
     std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the node
-    if (memory) given_away_.emplace_back(items_[item].array, memory);
+    if (memory) given_away.emplace_back(items_[number].array, memory);
     return memory;
   }
 
   // An update may be done twice, and nothing else reads what it updates.
   void failed(bool) noexcept override {
-    for (const auto& [array, memory] : given_away_) array->give_back(memory);
+    for (const auto& [array, memory] : arrays_->given_away) array->give_back(memory);
   }
 
-  std::string key_of(const Device& device) const {
-    Key key(items_.size() * 64);
+  void make_key(const Device& device) {
+    Key& key = arrays_->key;
     key.add(&device);
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const Array& array = *items_[i].array;
-      key.add(states_[i]);
+    for (const Item& item : items_) {
+      const Array& array = *item.array;
+      key.add(item.state);
       key.add(array.type());
-      if (states_[i] == Array::State::computed) key.add(array.view_.strides);
-      if (states_[i] != Array::State::pending) continue;
+      if (item.state == Array::State::computed) key.add(array.result_->view.strides);
+      if (item.state != Array::State::pending) continue;
       key.add(array.op_);
-      key.add(items_[i].inputs);
+      key.add(inputs_of(item));
       if (array.op_)
         key.add(*array.attributes_);
       else
         key.add(array.output_);
     }
-    key.add(outputs_);
-    return key.take();
+    key.add(arrays_->outputs);
   }
 
   Graph graph() const {
     Graph graph;
     std::vector<ValueId> values;
     values.reserve(items_.size());
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const Array& array = *items_[i].array;
-      if (states_[i] == Array::State::computed) {
-        values.push_back(graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.view_.strides));
-      } else if (states_[i] == Array::State::scalar) {
+    for (const Item& item : items_) {
+      const Array& array = *item.array;
+      if (item.state == Array::State::computed) {
+        values.push_back(graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.result_->view.strides));
+      } else if (item.state == Array::State::scalar) {
         values.push_back(graph.add_scalar(array.type().dtype, array.scalar_));
       } else if (!array.op_) {
         // The values of a call's outputs follow one another.
-        values.push_back(values[items_[i].inputs[0]] + array.output_);
+        values.push_back(values[inputs_of(item)[0]] + array.output_);
       } else {
         Node node;
         node.op = array.op_;
         node.attributes = array.attributes_;
-        for (uint32_t input : items_[i].inputs) node.inputs.push_back(values[input]);
+        for (const uint32_t input : inputs_of(item)) node.inputs.push_back(values[input]);
         const TensorType type[] = {array.type()};
         const std::span<const TensorType> types =
             array.outputs_ ? std::span<const TensorType>(array.outputs_->types) : std::span<const TensorType>(type);
         values.push_back(graph.add_checked(std::move(node), types).front());
       }
     }
-    for (uint32_t output : outputs_) graph.outputs.push_back(values[output]);
+    for (const uint32_t output : arrays_->outputs) graph.outputs.push_back(values[output]);
     return graph;
   }
 
   // A result that is not wanted stays with the caller, who lets go of it outside of all locks. Nothing here may fail:
   // an array that has half of its result cannot be used.
-  void publish(Array& array, TypedView& result) noexcept {
+  void publish(Array& array, std::unique_ptr<Array::Result>& result) noexcept {
     if (array.state_ == Array::State::computed) return;  // another thread was first
-    array.view_ = std::move(result.view);
-    std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(released));
+    array.result_ = std::move(result);
+    std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(arrays_->released));
     array.inputs_.clear();
     array.state_.store(Array::State::computed, std::memory_order_release);
   }
 
   RunOptions options_;
-  std::unordered_map<const Array*, uint32_t> numbers_;
-  std::vector<Item> items_;
-  std::vector<Array::State> states_;  // as they were when collected
-  std::vector<uint32_t> outputs_;
-  std::vector<TypedView> inputs_;
-  std::vector<uint32_t> input_items_;
-  std::vector<fe_scalar> scalars_;
-  std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away_;
+  ArraysPool::Use arrays_;
+  std::vector<Item>& items_;  // of arrays_
+  uint64_t first_place_ = 0;  // of the items
 };
+
+thread_local const Evaluation::Running* Evaluation::Running::innermost_ = nullptr;
 
 namespace {
 
-// False when an array is just being computed on another thread, from what this one would have to read.
-bool evaluated(const std::vector<ArrayPointer>& arrays, RunOptions options) {
+// Arrays of one device. False when an array is just being computed on another thread, from what this one would have to
+// read.
+bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) {
   try {
     Evaluation(arrays, options).run();
     return true;
@@ -223,16 +330,25 @@ bool evaluated(const std::vector<ArrayPointer>& arrays, RunOptions options) {
   }
 }
 
+void evaluate_together(std::span<const ArrayPointer> arrays, const RunOptions& options) {
+  while (!evaluated(arrays, options)) {
+    options.cancel.check();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
 }  // namespace
 
 void evaluate(std::span<const ArrayPointer> arrays, RunOptions options) {
+  const auto is_with_first = [&](const ArrayPointer& array) { return array->device() == arrays[0]->device(); };
+  if (std::all_of(arrays.begin(), arrays.end(), is_with_first)) return evaluate_together(arrays, options);
   // Arrays of several devices are several graphs.
   std::vector<ArrayPointer> rest(arrays.begin(), arrays.end());
   while (!rest.empty()) {
     const Device* const device = rest.front()->device().get();
     std::vector<ArrayPointer> now, later;
     for (ArrayPointer& array : rest) (array->device().get() == device ? now : later).push_back(std::move(array));
-    while (!evaluated(now, options)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    evaluate_together(now, options);
     rest = std::move(later);
   }
 }

@@ -15,57 +15,65 @@ std::atomic<uint64_t> next_generation{1};
 
 }  // namespace
 
-struct Storage::Private {
-  Live live;
-  Allocator* allocator = nullptr;
+class Storage::Held final : public Storage {
+ public:
+  Held(const std::shared_ptr<Device>& device, LivingThing what)
+      : live(device->live(std::move(what))), allocator(device->attached<Allocator>()) {}
+  ~Held() {
+    if (!buffer_ || whole_) return;
+    if (origin_ == Origin::borrowed) {
+      if (!live.device()->belongs_to_parent()) live.device()->table().buffer_free(buffer_);
+      allocator.count_borrowed(-static_cast<int64_t>(size_));
+    } else {
+      allocator.give_back(buffer_, size_, origin_ == Origin::prepared);
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  static std::shared_ptr<Storage> allocated(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
+                                            Origin origin) {
+    if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
+    auto storage = std::make_shared<Held>(device, std::move(what));
+    storage->buffer_ = storage->allocator.take(size, origin == Origin::prepared);
+    storage->size_ = size;
+    storage->origin_ = origin;
+    const fe_backend& table = device->table();
+    if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
+    return storage;
+  }
+
+  const Live live;
+  Allocator& allocator;
 };
 
-Storage::Storage(Private&& parts)
-    : parts_(std::make_unique<Private>(std::move(parts))), generation_(next_generation++) {
-  device_ = parts_->live.device();
-}
+Storage::Storage() : generation_(next_generation++) {}
+
+const std::shared_ptr<Device>& Storage::device() const { return static_cast<const Held&>(*this).live.device(); }
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
-  if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
   const char* const what = origin == Origin::prepared ? "prepared constant" : "memory";
-  return allocate(device->live([size, what] { return fmt::format("{} of {} bytes", what, size); }), size, origin);
+  return Held::allocated(device, LivingBytes{what, size}, size, origin);
 }
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type) {
-  const auto size = static_cast<uint64_t>(byte_count(type));
-  if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
-  return allocate(device->live([type] { return "array " + to_string(type); }), size, Origin::allocated);
-}
-
-std::shared_ptr<Storage> Storage::allocate(Live live, uint64_t size, Origin origin) {
-  const std::shared_ptr<Device> device = live.device();
-  auto& allocator = device->attached<Allocator>();
-  std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
-  storage->buffer_ = allocator.take(size, origin == Origin::prepared);
-  storage->size_ = size;
-  storage->origin_ = origin;
-  const fe_backend& table = device->table();
-  if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
-  return storage;
+  return Held::allocated(device, LivingArray{type}, static_cast<uint64_t>(byte_count(type)), Origin::allocated);
 }
 
 std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
                                          fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array) {
   const fe_backend& table = device->table();
-  Live live = device->live([size, array] {
-    return array ? "array " + to_string(*array) : fmt::format("borrowed memory of {} bytes", size);
-  });
+  auto storage = std::make_shared<Held>(device, array ? LivingThing(LivingArray{*array})
+                                                      : LivingThing(LivingBytes{"borrowed memory", size}));
   if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
     fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
-  auto& allocator = device->attached<Allocator>();
-  std::shared_ptr<Storage> storage(new Storage({std::move(live), &allocator}));
   storage->origin_ = Origin::borrowed;
   device->check(table.buffer_borrow(device->open(), pointer, size, access, &storage->buffer_));
   storage->size_ = size;
   storage->access_ = access;
   storage->owner_ = std::move(owner);
-  allocator.count_borrowed(static_cast<int64_t>(size));
+  storage->allocator.count_borrowed(static_cast<int64_t>(size));
   if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
   return storage;
 }
@@ -73,8 +81,8 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
 std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size) {
   if (offset > whole->size_ || size > whole->size_ - offset)
     fail(FE_INTERNAL, "a part of {} bytes from byte {} of a storage of {}", size, offset, whole->size_);
-  Live live = whole->device_->live([size] { return fmt::format("{} bytes of borrowed memory", size); });
-  std::shared_ptr<Storage> part(new Storage({std::move(live), whole->parts_->allocator}));
+  const std::shared_ptr<Storage> part =
+      std::make_shared<Held>(whole->device(), LivingBytes{"a part of borrowed memory", size});
   part->buffer_ = whole->buffer_;
   part->buffer_offset_ = whole->buffer_offset_ + offset;
   part->size_ = size;
@@ -87,8 +95,7 @@ std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, ui
 }
 
 std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
-  Live live = from->device_->live([size = from->size_] { return fmt::format("memory of {} bytes", size); });
-  std::shared_ptr<Storage> to(new Storage({std::move(live), from->parts_->allocator}));
+  const std::shared_ptr<Storage> to = std::make_shared<Held>(from->device(), LivingBytes{"memory", from->size_});
   to->size_ = from->size_;
   move_back(from, *to);
   return to;
@@ -97,16 +104,6 @@ std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
 void Storage::move_back(const std::shared_ptr<Storage>& from, Storage& to) {
   to.buffer_ = std::exchange(from->buffer_, nullptr);
   to.host_pointer_ = std::exchange(from->host_pointer_, nullptr);
-}
-
-Storage::~Storage() {
-  if (!buffer_ || whole_) return;
-  if (origin_ == Origin::borrowed) {
-    if (!device_->belongs_to_parent()) device_->table().buffer_free(buffer_);
-    parts_->allocator->count_borrowed(-static_cast<int64_t>(size_));
-  } else {
-    parts_->allocator->give_back(buffer_, size_, origin_ == Origin::prepared);
-  }
 }
 
 }  // namespace ferrule

@@ -6,15 +6,14 @@
 #include <ferrule/backend.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace ferrule {
 
+class Allocator;
 class Device;
-class Live;
 
 class Storage {
  public:
@@ -37,11 +36,10 @@ class Storage {
   static std::shared_ptr<Storage> moved(const std::shared_ptr<Storage>& from);
   // The other way: to a storage from which it was moved.
   static void move_back(const std::shared_ptr<Storage>& from, Storage& to);
-  ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  const std::shared_ptr<Device>& device() const { return device_; }
+  const std::shared_ptr<Device>& device() const;
   fe_module_buffer* buffer() const { return buffer_; }
   uint64_t buffer_offset() const { return buffer_offset_; }  // bytes from the buffer's first to its own
   uint64_t size() const { return size_; }
@@ -54,11 +52,9 @@ class Storage {
   void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
 
  private:
-  struct Private;
-  static std::shared_ptr<Storage> allocate(Live live, uint64_t size, Origin origin);
-  explicit Storage(Private&& parts);
-  std::unique_ptr<Private> parts_;
-  std::shared_ptr<Device> device_;
+  class Held;  // what a storage is: it has its device, and gives the memory back
+  Storage();
+  ~Storage() = default;
   fe_module_buffer* buffer_ = nullptr;
   uint64_t buffer_offset_ = 0, size_ = 0, generation_ = 0;
   std::shared_ptr<Storage> whole_;  // of a part

@@ -22,6 +22,12 @@ std::string text_of(const DeviceOptions& options) {
   return parts.empty() ? "no options" : joined(parts);
 }
 
+std::string text_of(const LivingThing& thing) {
+  if (const auto* array = std::get_if<LivingArray>(&thing)) return "array " + to_string(array->type);
+  if (const auto* bytes = std::get_if<LivingBytes>(&thing)) return fmt::format("{} of {} bytes", bytes->what, bytes->size);
+  return std::get<std::string>(thing);
+}
+
 }  // namespace
 
 DeviceProperties read_properties(const fe_backend& table, uint32_t index) {
@@ -197,15 +203,17 @@ void Device::check_is_there() const {
        name_, loss);
 }
 
-void* Device::attachment(std::type_index type) noexcept {
-  const std::scoped_lock lock(mutex_);
-  const auto found = attachments_.find(type);
-  return found != attachments_.end() ? found->second.get() : nullptr;
+std::size_t Device::next_attachment() {
+  static std::atomic<std::size_t> next{0};
+  const std::size_t place = next++;
+  if (place >= most_attachments) fail(FE_INTERNAL, "more than {} types are attached to devices", most_attachments);
+  return place;
 }
 
-void Device::attach(std::type_index type, std::shared_ptr<void> made) {
+void Device::attach(std::size_t place, std::shared_ptr<void> made) {
   const std::scoped_lock lock(mutex_);
-  attachments_.emplace(type, std::move(made));
+  attached_.push_back(std::move(made));
+  attachments_[place].store(attached_.back().get(), std::memory_order_release);
 }
 
 DeviceMemory Device::memory() const {
@@ -220,57 +228,82 @@ DeviceMemory Device::memory() const {
   return memory;
 }
 
-Live Device::live(std::string description) {
-  return live([description = std::move(description)] { return description; });
+Live Device::live(LivingThing what) {
+  open();
+  return {shared_from_this(), std::move(what)};
 }
 
-Live Device::live(std::function<std::string()> describe) {
-  open();
+void Device::begin_life(Live& begun) {
   {
     const std::scoped_lock lock(mutex_);
-    if (!closed_ && !closing_) return Live(shared_from_this(), live_.insert(live_.end(), std::move(describe)));
+    if (!closed_ && !closing_) {
+      begun.previous_ = last_living_;
+      (last_living_ ? last_living_->next_ : first_living_) = &begun;
+      last_living_ = &begun;
+      ++live_count_;
+      return;
+    }
   }
   check_is_there();
   fail(FE_NOT_FOUND, "device {} was being closed", name_);
 }
 
+void Device::end_life(Live& ended) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    (ended.previous_ ? ended.previous_->next_ : first_living_) = ended.next_;
+    (ended.next_ ? ended.next_->previous_ : last_living_) = ended.previous_;
+    --live_count_;
+    if (!retired_ || live_count_ > 0) return;
+    closing_ = true;
+  }
+  finish_closing();
+}
+
+void Device::move_life(Live& from, Live& to) noexcept {
+  const std::scoped_lock lock(mutex_);
+  to.previous_ = std::exchange(from.previous_, nullptr);
+  to.next_ = std::exchange(from.next_, nullptr);
+  (to.previous_ ? to.previous_->next_ : first_living_) = &to;
+  (to.next_ ? to.next_->previous_ : last_living_) = &to;
+}
+
 std::size_t Device::live_count() const {
   const std::scoped_lock lock(mutex_);
-  return live_.size();
+  return live_count_;
 }
 
 void Device::begin_closing() {
   const std::scoped_lock changing(changing_);  // an opening that is under way ends first
   const std::scoped_lock lock(mutex_);
-  if (live_.empty()) {
+  if (live_count_ == 0) {
     closing_ = true;
     return;
   }
   constexpr std::size_t shown = 3;
   std::vector<std::string> first;
-  for (const auto& describe : live_) {
-    if (first.size() == shown) break;
-    first.push_back(describe());
-  }
+  for (const Live* living = first_living_; living && first.size() < shown; living = living->next_)
+    first.push_back(text_of(living->what_));
   std::string what = joined(first);
-  if (live_.size() > shown) what += fmt::format(" and {} more", live_.size() - shown);
+  if (live_count_ > shown) what += fmt::format(" and {} more", live_count_ - shown);
   fail_argument("backend {} cannot be unloaded: on device {} there still is {}", backend_->name(), name_, what);
 }
 
 void Device::cancel_closing() noexcept {
   const std::scoped_lock lock(mutex_);
-  closing_ = retired_ && live_.empty();  // such a one is being closed by whom it lived for
+  closing_ = retired_ && live_count_ == 0;  // such a one is being closed by whom it lived for
 }
 
 void Device::finish_closing() noexcept {
   const std::scoped_lock changing(changing_);
-  decltype(attachments_) attachments;
+  decltype(attached_) attached;
   {
     const std::scoped_lock lock(mutex_);
-    attachments.swap(attachments_);
+    for (std::atomic<void*>& attachment : attachments_) attachment.store(nullptr, std::memory_order_release);
+    attached.swap(attached_);
     closed_ = true;
   }
-  attachments.clear();
+  while (!attached.empty()) attached.pop_back();  // the last made first
   const bool is_ours = !belongs_to_parent();
   if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr && is_ours) table_.device_close(handle);
 }
@@ -280,34 +313,21 @@ void Device::retire(const std::string& loss) {
   {
     const std::scoped_lock lock(mutex_);
     retired_ = true;
-    if (!live_.empty()) return;
+    if (live_count_ > 0) return;
     closing_ = true;
   }
   finish_closing();
 }
 
-void Device::end_life(std::list<std::function<std::string()>>::iterator place) noexcept {
-  decltype(live_) ended;
-  {
-    const std::scoped_lock lock(mutex_);
-    ended.splice(ended.begin(), live_, place);
-    if (!retired_ || !live_.empty()) return;
-    closing_ = true;
-  }
-  finish_closing();
+void Live::take_place_of(Live& other) noexcept {
+  if (!other.device_) return;
+  what_ = std::move(other.what_);
+  other.device_->move_life(other, *this);
+  device_ = std::move(other.device_);
 }
 
-Live::Live(Live&& other) noexcept : device_(std::move(other.device_)), place_(other.place_) {}
-
-Live& Live::operator=(Live&& other) noexcept {
-  Live taken(std::move(other));
-  std::swap(device_, taken.device_);
-  std::swap(place_, taken.place_);
-  return *this;
-}
-
-Live::~Live() {
-  if (device_) device_->end_life(place_);
+void Live::end() noexcept {
+  if (const std::shared_ptr<Device> device = std::exchange(device_, nullptr)) device->end_life(*this);
 }
 
 }  // namespace ferrule

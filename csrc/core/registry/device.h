@@ -4,22 +4,21 @@
 #include "core/error.h"
 #include "core/registry/device_kind.h"
 #include "core/threads/mutexes.h"
+#include "ops/tensor_type.h"
 
 #include <ferrule/backend.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ferrule {
@@ -53,6 +52,16 @@ struct DeviceMemory {
 
 // Whether both describe one and the same device, as far as can be told.
 bool is_same_device(const DeviceProperties& a, const DeviceProperties& b);
+
+// What lives on a device, for messages. Put into words when an unloading is refused, which is rare.
+struct LivingArray {
+  TensorType type;
+};
+struct LivingBytes {
+  const char* what;  // "memory", of static storage
+  uint64_t size;
+};
+using LivingThing = std::variant<std::string, LivingArray, LivingBytes>;
 
 // Reads one device of a module.
 DeviceProperties read_properties(const fe_backend& table, uint32_t index);
@@ -109,22 +118,20 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
   // device. Throws as open does.
-  [[nodiscard]] Live live(std::string description);
-  // Described when it is asked about: what lives is made far more often than an unloading is refused.
-  [[nodiscard]] Live live(std::function<std::string()> describe);
+  [[nodiscard]] Live live(LivingThing what);
   std::size_t live_count() const;
 
   // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
   // core keep for each device. T holds no shared_ptr to the device.
   template <class T>
   T& attached() {
-    const std::type_index type(typeid(T));
-    if (void* const made = attachment(type)) return *static_cast<T*>(made);
+    static const std::size_t place = next_attachment();
+    if (void* const made = attachments_[place].load(std::memory_order_acquire)) return *static_cast<T*>(made);
     const std::scoped_lock lock(changing_);
-    if (void* const made = attachment(type)) return *static_cast<T*>(made);
+    if (void* const made = attachments_[place].load(std::memory_order_acquire)) return *static_cast<T*>(made);
     auto made = std::make_shared<T>(*this);
     T& reference = *made;
-    attach(type, std::move(made));
+    attach(place, std::move(made));
     return reference;
   }
 
@@ -138,11 +145,14 @@ class Device : public std::enable_shared_from_this<Device> {
   void finish_closing() noexcept;
   // Its backend lists it no more: it is closed when nothing of it lives. With a reason it is lost, too.
   void retire(const std::string& loss);
-  void end_life(std::list<std::function<std::string()>>::iterator place) noexcept;
+  void begin_life(Live& begun);
+  void end_life(Live& ended) noexcept;
+  void move_life(Live& from, Live& to) noexcept;
   void lose(std::string_view reason) noexcept;
   void check_is_there() const;
-  void* attachment(std::type_index type) noexcept;
-  void attach(std::type_index type, std::shared_ptr<void> made);
+  // A number for each type that is attached to devices.
+  static std::size_t next_attachment();
+  void attach(std::size_t place, std::shared_ptr<void> made);
   std::vector<DeviceOptionInfo> ask_for_options() const;
   DeviceOptions effective_options(const DeviceOptions& given) const;
   fe_module_device* checked(fe_module_device* handle) const;
@@ -154,6 +164,9 @@ class Device : public std::enable_shared_from_this<Device> {
   const std::string name_;
   const uint64_t id_;
   std::atomic<const std::string*> listed_name_{&name_};  // else one that is never freed; set by DeviceNames
+
+  static constexpr std::size_t most_attachments = 8;
+  std::array<std::atomic<void*>, most_attachments> attachments_{};  // by their numbers; null: not made
 
   std::atomic<fe_module_device*> handle_{nullptr};
   std::atomic<bool> lost_{false};
@@ -168,27 +181,40 @@ class Device : public std::enable_shared_from_this<Device> {
   bool closed_ = false;
   bool retired_ = false;
   std::string loss_;
-  std::list<std::function<std::string()>> live_;
-  std::map<std::type_index, std::shared_ptr<void>> attachments_;
+  Live* first_living_ = nullptr;
+  Live* last_living_ = nullptr;
+  std::size_t live_count_ = 0;
+  std::vector<std::shared_ptr<void>> attached_;
   mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
 };
 
-// As long as it exists, its device's backend cannot be unloaded.
+// As long as it exists, its device's backend cannot be unloaded. A device's list of what lives runs through these.
 class Live {
  public:
   Live() = default;
-  Live(Live&& other) noexcept;
-  Live& operator=(Live&& other) noexcept;
-  ~Live();
+  Live(Live&& other) noexcept { take_place_of(other); }
+  Live& operator=(Live&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    take_place_of(other);
+    return *this;
+  }
+  ~Live() { end(); }
   const std::shared_ptr<Device>& device() const noexcept { return device_; }
   explicit operator bool() const noexcept { return device_ != nullptr; }
 
  private:
   friend class Device;
-  Live(std::shared_ptr<Device> device, std::list<std::function<std::string()>>::iterator place)
-      : device_(std::move(device)), place_(place) {}
+  Live(std::shared_ptr<Device> device, LivingThing what) : device_(std::move(device)), what_(std::move(what)) {
+    device_->begin_life(*this);
+  }
+  void take_place_of(Live& other) noexcept;
+  void end() noexcept;
+
   std::shared_ptr<Device> device_;
-  std::list<std::function<std::string()>>::iterator place_;
+  LivingThing what_;
+  Live* previous_ = nullptr;  // guarded by the device's mutex, as the next
+  Live* next_ = nullptr;
 };
 
 }  // namespace ferrule
