@@ -1,5 +1,5 @@
-// ferrule.Array, the Python class, and functions that take its objects without pybind11's conversions: one of those costs
-// as much as recording a small op.
+// ferrule.Array, the Python class, and functions that take its objects without pybind11's conversions: one of those
+// costs as much as recording a small op.
 #pragma once
 
 #include "handles.h"

@@ -232,13 +232,12 @@ void bind_arrays(py::module_& module) {
       .def_property_readonly("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); })
       .def_property_readonly("ndim", [](const Array& self) { return self.info().rank; })
       .def_property_readonly("nbytes", [](const Array& self) { return self.info().nbytes; })
-      .def_property_readonly(
-          "strides",  // in elements; None unless computed
-          [](Array& self) -> py::object {
-            if (!self.is_computed()) return py::none();
-            const fe_array_info info = self.info();
-            return py::tuple(py::cast(std::vector<int64_t>(info.strides, info.strides + info.rank)));
-          })
+      .def_property_readonly("strides",  // in elements; None unless computed
+                             [](Array& self) -> py::object {
+                               if (!self.is_computed()) return py::none();
+                               const fe_array_info info = self.info();
+                               return py::tuple(py::cast(std::vector<int64_t>(info.strides, info.strides + info.rank)));
+                             })
       .def_property_readonly("computed", [](Array& self) { return self.is_computed(); })
       .def_property_readonly("address",
                              [](Array& self) -> py::object {

@@ -37,17 +37,18 @@ std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays
 }  // namespace
 
 std::string fe_array::donated_to() const {
+  if (!is_donated()) return {};
   const std::scoped_lock lock(mutex_);
-  return donated_to_;
+  return donated_to_ ? *donated_to_ : "a call";
 }
 
 void fe_array::donate(const char* to, const char* how) noexcept {
   const std::scoped_lock lock(mutex_);
   if (is_donated()) return;
   try {
-    donated_to_ = std::string(to) + how;
+    donated_to_ = std::make_unique<const std::string>(std::string(to) + how);
   } catch (const std::bad_alloc&) {
-    donated_to_ = "a call";  // without memory of its own
+    donated_to_ = nullptr;
   }
   is_donated_.store(true, std::memory_order_release);
 }

@@ -85,7 +85,8 @@ fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inpu
       fail_argument("calls_add: the graph has {} inputs, and the call {}", parts->executable->plan().inputs.size(),
                     count);
     auto call = std::make_shared<const KnownCall>(KnownCall{parts, context, owner});
-    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count).take(), std::move(call)), kept, kept_context);
+    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count).take(), std::move(call)), kept,
+              kept_context);
   });
 }
 

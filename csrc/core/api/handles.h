@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -49,7 +50,7 @@ struct fe_array {
  private:
   mutable ferrule::BriefMutex mutex_;
   std::atomic<bool> is_donated_{false};
-  std::string donated_to_;
+  std::unique_ptr<const std::string> donated_to_;  // null though it was donated: there was no memory for the words
 };
 // Any thread may record and read: all of it goes through record() and read().
 struct fe_graph {

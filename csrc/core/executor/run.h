@@ -34,6 +34,7 @@ struct RunArrays {
     bound_inputs.clear();
     slots.clear();
   }
+  bool is_large() const noexcept { return false; }  // another run of the same graph needs as much
 };
 
 struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {

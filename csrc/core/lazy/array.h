@@ -92,7 +92,7 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType type_;
   const std::shared_ptr<Device> device_;
   std::atomic<State> state_;
-  std::unique_ptr<Result> result_;  // written under evaluation_mutex(), before the state becomes computed
+  std::unique_ptr<Result> result_;               // written under evaluation_mutex(), before the state becomes computed
   mutable std::atomic<uint32_t> given_away_{0};  // else 1 + the generation of the fork in which it was
   fe_scalar scalar_{};
   // The call of an op with several outputs is an array of its own, which is never computed: it has the types of the

@@ -27,8 +27,8 @@ CompileCache& compile_cache() { return Immortal<EvaluationCache>::get(); }
 // An array that is evaluated or read.
 struct Item {
   ArrayPointer array;
-  uint32_t first_input = 0, input_count = 0;  // in item_inputs
-  uint32_t reads = 0;                         // by other items, counted once for each operand
+  uint32_t first_input = 0, input_count = 0;    // in item_inputs
+  uint32_t reads = 0;                           // by other items, counted once for each operand
   Array::State state = Array::State::computed;  // as it was when collected
   bool is_asked = false;
 };
@@ -53,11 +53,6 @@ struct EvaluationArrays {
   Key key{512};
 
   void clear() noexcept {
-    constexpr std::size_t most_kept = 4096;
-    if (items.capacity() > most_kept) {
-      *this = EvaluationArrays();
-      return;
-    }
     items.clear();
     item_inputs.clear();
     frames.clear();
@@ -70,6 +65,7 @@ struct EvaluationArrays {
     released.clear();
     key.clear();
   }
+  bool is_large() const noexcept { return items.capacity() > 4096; }
 };
 
 using ArraysPool = ReusePool<EvaluationArrays>;
@@ -200,7 +196,8 @@ class Evaluation : private Donor {
   // Throws Busy, where that what computes into the array's memory goes on meanwhile.
   [[noreturn]] static void wait_for(const Array& array) {
     if (Running::has_given_away(array))
-      fail_argument("{}: it is being updated by the evaluation that was interrupted to read it", to_string(array.type()));
+      fail_argument("{}: it is being updated by the evaluation that was interrupted to read it",
+                    to_string(array.type()));
     if (array.was_given_away_before_fork())
       fail(FE_UNSUPPORTED, "{}: it was being updated by another thread when this process was forked",
            to_string(array.type()));
@@ -278,7 +275,8 @@ class Evaluation : private Donor {
     for (const Item& item : items_) {
       const Array& array = *item.array;
       if (item.state == Array::State::computed) {
-        values.push_back(graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.result_->view.strides));
+        values.push_back(
+            graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.result_->view.strides));
       } else if (item.state == Array::State::scalar) {
         values.push_back(graph.add_scalar(array.type().dtype, array.scalar_));
       } else if (!array.op_) {

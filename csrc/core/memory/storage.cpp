@@ -64,8 +64,8 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
                                          fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array) {
   const fe_backend& table = device->table();
-  auto storage = std::make_shared<Held>(device, array ? LivingThing(LivingArray{*array})
-                                                      : LivingThing(LivingBytes{"borrowed memory", size}));
+  auto storage = std::make_shared<Held>(
+      device, array ? LivingThing(LivingArray{*array}) : LivingThing(LivingBytes{"borrowed memory", size}));
   if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
     fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
   storage->origin_ = Origin::borrowed;

@@ -24,7 +24,8 @@ std::string text_of(const DeviceOptions& options) {
 
 std::string text_of(const LivingThing& thing) {
   if (const auto* array = std::get_if<LivingArray>(&thing)) return "array " + to_string(array->type);
-  if (const auto* bytes = std::get_if<LivingBytes>(&thing)) return fmt::format("{} of {} bytes", bytes->what, bytes->size);
+  if (const auto* bytes = std::get_if<LivingBytes>(&thing))
+    return fmt::format("{} of {} bytes", bytes->what, bytes->size);
   return std::get<std::string>(thing);
 }
 

@@ -10,8 +10,8 @@
 
 namespace ferrule {
 
-// T has a default constructor and `void clear() noexcept`, which lets go of all that T refers to and keeps its capacity.
-// Any thread.
+// T has a default constructor; `void clear() noexcept`, which lets go of all that T refers to and keeps its capacity;
+// and `bool is_large() const noexcept`, for what is not worth keeping. Any thread.
 template <class T>
 class ReusePool {
  public:
@@ -46,6 +46,7 @@ class ReusePool {
   }
   void give_back(std::unique_ptr<T> object) noexcept {
     object->clear();
+    if (object->is_large()) return;
     const std::scoped_lock lock(mutex_);
     try {
       free_.push_back(std::move(object));
