@@ -1,4 +1,5 @@
-"""What a user waits for before the first op. Every sample is a fresh interpreter that times itself."""
+"""What a user waits for before the first op, and for a million small ones. Every sample is a fresh interpreter that
+times itself."""
 
 from __future__ import annotations
 
@@ -35,6 +36,14 @@ for file in (null, null.with_suffix(".json")):
     shutil.copy(file, ".")
 """
 
+# Recorded one by one; every ten thousand are computed together.
+TWO_ARRAYS = "import ferrule; a = ferrule.zeros(16) + 1; b = ferrule.zeros(16) + 1; ferrule.eval(a, b)"
+CHAINED_ADDS = """
+for _ in range(10**6):
+    a = a + b
+ferrule.eval(a)
+"""
+
 LATENCIES = [
     Latency("import numpy", "", "import numpy", None),
     Latency("import ferrule over numpy", "import numpy", "import ferrule", Mark("milliseconds", at_most=30.0)),
@@ -52,6 +61,7 @@ LATENCIES = [
         Mark("milliseconds", at_most=50.0),
         "(times['probe'] - times['open'] - times['init']) / 1e3",
     ),
+    Latency("a million chained adds", TWO_ARRAYS, CHAINED_ADDS.strip(), Mark("milliseconds", at_most=2500.0)),
     Latency("import onnxruntime over numpy", "import numpy", "import onnxruntime", None),
 ]
 

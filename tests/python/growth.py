@@ -40,6 +40,7 @@ class Steps:
         self.one = fe.asarray(np.ones(1, "int8"), device=device)
         self.traced = fe.graph(lambda x: x + x * 2)
         self.with_statics = fe.graph(lambda x, word: x + len(word))
+        self.kept = [fe.asarray(np.ones(1, "int8"), device=device, copy=True)]
 
     def ones(self, number: int) -> fe.Array:
         return fe.broadcast_to(self.one, shape_of(number))
@@ -47,6 +48,10 @@ class Steps:
     def lazy(self, number: int) -> None:
         """Executables of pending arrays."""
         fe.eval(self.ones(number) + self.one)
+
+    def recorded(self, number: int) -> None:
+        """Arrays that are not computed, each of which has a name."""
+        self.kept.append(self.kept[-1] + self.kept[0])
 
     def calls(self, number: int) -> None:
         """Executables of a traced function."""

@@ -36,3 +36,9 @@ MOST = 40
 def test_calls_that_differ_leave_nothing_behind(run_python: Run, device: str, step: str, count: int) -> None:
     done = run_python(str(PROGRAM), mode="file", GROWTH=f"{device} {step} {count}")
     assert float(done.stdout) < MOST
+
+
+def test_recorded_arrays_are_small(run_python: Run) -> None:
+    """Of the bytes, 340 are the core's; fewer than ten thousand arrays are recorded, so none is computed."""
+    done = run_python(str(PROGRAM), mode="file", GROWTH="cpu recorded 4500")
+    assert 100 < float(done.stdout) < 700
