@@ -10,13 +10,12 @@ from typing import Any, Never, SupportsIndex
 import numpy as np
 
 from ferrule import _record
-from ferrule._dtypes import as_dtype
+from ferrule._attributes import Shape, one_integer, sizes
+from ferrule._dtypes import as_dtype, is_block
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule._numbers import shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-
-Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
 def as_operand(caller: str, value: object, *others: object) -> Array:
@@ -25,32 +24,7 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
         return _record.array_of_number(value) if _record.is_number(value) else value
     if isinstance(value, (bool, int, float)):
         value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _record._array(caller, value, others)
-    raise InvalidArgumentError(f"{caller}: takes arrays, not {type(value).__name__}")
-
-
-def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
-    """An integer, or integers, as a tuple of int: a shape, or axes."""
-    try:
-        if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
-            return (operator.index(shape),)
-        return tuple(operator.index(size) for size in shape)
-    except TypeError as error:
-        if isinstance(error, Error):
-            raise
-        raise InvalidArgumentError(
-            f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
-        ) from error
-
-
-def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
-    try:
-        return operator.index(value)
-    except TypeError as error:
-        if isinstance(error, Error):
-            raise
-        raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
+    return _record._array(caller, value, others)
 
 
 def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
