@@ -21,9 +21,8 @@ def text_of(array: Array) -> str:
     about = f"shape={array.shape}, dtype={array.dtype}, device={array.device}"
     if isinstance(array._handle, Symbol):
         return f"Array(traced, {about})"
-    placement = array.placement
-    if placement.startswith("donated to "):
-        return f"Array({placement}, {about})"
+    if donation := array._donation():
+        return f"Array({donation}, {about})"
     prefix = "Array("
     values = np.array2string(_some_values(array), separator=", ", prefix=prefix, threshold=0, edgeitems=EDGE)
     if array.size == 0:

@@ -97,12 +97,13 @@ class Graph(LockHolder):
         `placement()` tells which constants were."""
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
-        handle = array._computed("Graph.constant()")
+        what = "Graph.constant()"
+        handle = array._computed(what)
         with self._lock:
             known = self._constants.get(handle)
         if known is not None:
             return known[1]._another()  # the holder of an array may assign to it
-        kept = handle.snapshot()  # it may copy: not under the lock
+        kept = Array._of(handle)._snapshot(what)._concrete(what)  # it may copy: not under the lock
         with self._lock:
             self._open("constant")
             if handle in self._constants:

@@ -80,7 +80,7 @@ def get(x: Array, key: object) -> Array:
     if tuple(shape) != result.shape:
         result = reshape(result, shape)
     if gather is None:
-        return x._snapshot() if result is x else result
+        return x._snapshot("x[key]") if result is x else result
     place, indices = gather
     taken = take(result, indices, axis=place)
     return _moved_to_front(taken, place, indices.ndim) if _comes_first(given) else taken

@@ -216,4 +216,4 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     x = as_operand("astype", x)
     if target != x.dtype:
         return _record.apply("astype", (x,), {"dtype": target})
-    return x._snapshot() if copy else x._another()
+    return x._snapshot("astype") if copy else x._another()

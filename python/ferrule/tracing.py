@@ -86,7 +86,11 @@ class TracedFunction(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and not self._donate:
-            result = self._plain(*args)
+            try:
+                result = self._plain(*args)
+            except InvalidArgumentError:
+                self._refuse_donated(*self._take_apart(args, kwargs))
+                raise
             if result is not NotImplemented:
                 return result
         return self._call(args, kwargs)
@@ -95,6 +99,7 @@ class TracedFunction(Function):
         return self if instance is None else MethodType(self, instance)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
         structure, arguments = self._take_apart(args, kwargs)
         if _on_thread.traces or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or a graph is built by hand: a part of that graph.
@@ -105,7 +110,12 @@ class TracedFunction(Function):
         if self._donate:
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
-        result = self._calls.run(number, handles, arguments.numbers, *donation)
+        try:
+            result = self._calls.run(number, handles, arguments.numbers, *donation)
+        except InvalidArgumentError:
+            if not self._donate:
+                self._refuse_donated(structure, arguments)
+            raise
         if result is not NotImplemented:
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
@@ -117,6 +127,12 @@ class TracedFunction(Function):
         numbers = graph._numbers if has_number(finish) else Numbers()
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
+    def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
+        """Raise the error of an argument that was donated before, which names it."""
+        if any(array._donation() for array in arguments.arrays):
+            for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
+                array._refuse_donated(f"{self._name()}(): argument {label}")
+
 
     def _donated(self, structure: Structure, count: int) -> list[bool]:
         """Of each array of a call whether it is given away."""

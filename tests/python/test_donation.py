@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import threading
@@ -69,6 +70,37 @@ def test_a_donated_array_says_where_it_was_donated() -> None:
     assert x.dtype == np.float32
     assert "donated to written() at" in repr(x)
     assert "donated to written() at" in x.placement
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_error_of_a_donated_array_begins_with_what_was_called(shared: bool) -> None:
+    x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
+    view = np.asarray(x) if shared else None  # then its memory is still there
+    written(x, row, 1)
+    add = fe.graph(lambda a: a + 1)
+    add_all = fe.graph(lambda a, i: a["x"] + i)
+    uses: dict[str, Any] = {
+        "numpy.asarray()": lambda: np.asarray(x),
+        "eval": lambda: fe.eval(x),
+        "tolist()": lambda: x.tolist(),
+        "+x": lambda: +x,
+        "x[key]": lambda: x[:],
+        "astype": lambda: x.astype("float32"),
+        "copy.copy()": lambda: copy.copy(x),
+        "Graph.constant()": lambda: fe.Graph("cpu").constant(x),
+        "__dlpack__()": lambda: np.from_dlpack(x),
+        "add": lambda: x + 1,
+        "written(): argument x": lambda: written(x, row, 0),
+        "test_the_error_of_a_donated_array_begins_with_what_was_called.<locals>.<lambda>(): argument a": lambda: add(x),
+        "test_the_error_of_a_donated_array_begins_with_what_was_called.<locals>.<lambda>(): argument a['x']": (
+            lambda: add_all({"x": x}, 1)
+        ),
+    }
+    for words, use in uses.items():
+        with pytest.raises(fe.InvalidArgumentError) as caught:
+            use()
+        assert str(caught.value).startswith(f"{words}: float32(3, 2) was donated to written() at "), str(caught.value)
+    assert view is None or not view.any()
 
 
 @pytest.mark.parametrize("how", ["view", "numpy", "pending", "dlpack", "numpy view of a view"])
