@@ -20,6 +20,8 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported. A block dtype is
     itself, and so is annotated as what it is used as."""
     if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
+    if dtype is None:  # to NumPy it is float64
+        raise DTypeError(f"None is no dtype{_near(dtype)}")
         return _ferrule.dtype(dtype)
     if is_block(dtype):
         return cast("np.dtype[Any]", dtype)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _record
-from ferrule._errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
+from ferrule._dtypes import is_block
+from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule._host import enough_memory
 from ferrule._numbers import shown
 from ferrule._symbols import Symbol, refuse
@@ -88,6 +89,8 @@ def get(x: Array, key: object) -> Array:
 
 def put(x: Array, key: object, value: object) -> Array:
     """x with `value` at `key`: a slice that is written, or a choice between x and the value spread over x's shape."""
+    if is_block(x.dtype):
+        raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if _record.is_number(value):
         value = _record.number_like("x[key] = value", value, x)
     else:

@@ -14,7 +14,7 @@ from ferrule._attributes import Shape, one_integer, sizes
 from ferrule._dtypes import as_dtype, is_block
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule._numbers import shown
-from ferrule._symbols import Symbol
+from ferrule._symbols import Symbol, on_thread
 from ferrule.array import Array
 
 
@@ -208,7 +208,8 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     """x in another dtype. Floating-point to integer truncates; to bool: x != 0.
 
     With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
-    its owner writes later; `copy=False` gives the same array. Both are new objects.
+    its owner writes later; `copy=False` gives the same array. Both are new objects. In a traced function the cast of
+    an array of blocks is a part of the graph, also where the array comes from outside.
     """
     target = as_dtype(dtype)
     if _record.is_number(x):
@@ -217,3 +218,5 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     if target != x.dtype:
         return _record.apply("astype", (x,), {"dtype": target})
     return x._snapshot("astype") if copy else x._another()
+        if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
+            x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them

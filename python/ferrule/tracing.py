@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
@@ -29,7 +28,7 @@ from ferrule._structure import (
     put_together,
     result_of,
 )
-from ferrule._symbols import Symbol, users_frame, users_line
+from ferrule._symbols import Symbol, on_thread, users_frame, users_line
 from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.graphs import Graph
@@ -45,15 +44,6 @@ class CacheInfo(NamedTuple):
     misses: int
     maxsize: int
     currsize: int
-
-
-class _OnThread(threading.local):
-    """How many functions this thread is tracing, one within the other."""
-
-    traces = 0
-
-
-_on_thread = _OnThread()
 
 
 class TracedFunction(Function):
@@ -101,7 +91,7 @@ class TracedFunction(Function):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
         structure, arguments = self._take_apart(args, kwargs)
-        if _on_thread.traces or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
+        if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or a graph is built by hand: a part of that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
@@ -209,7 +199,7 @@ class TracedFunction(Function):
         graph._assigned = []
         outputs: list[Array] = []
         value: Any = None
-        _on_thread.traces += 1
+        outer, on_thread.graph = on_thread.graph, graph
         try:
             value = self._run(structure, inputs, numbers)
             finish = result_of(value, outputs)
@@ -222,7 +212,7 @@ class TracedFunction(Function):
                 f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list or dict"
             ) from None
         finally:
-            _on_thread.traces -= 1
+            on_thread.graph = outer
             _give_back(graph._assigned, value)
         graph._close()
         return graph, finish
