@@ -109,7 +109,7 @@ class TracedFunction(Function):
         if result is not NotImplemented:
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
-        graph, finish = self._trace(structure, arguments, any_layout=False)
+        graph, finish = self._trace(structure, arguments, donation[0] or [False] * len(handles))
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
         is_one_array = finish == 0 and len(graph.outputs) == 1
@@ -186,15 +186,17 @@ class TracedFunction(Function):
             number = self._structures.setdefault(structure, next(self._unused_numbers))  # another thread's, if it has
         return number
 
-    def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
+    def _trace(self, structure: Structure, arguments: Arguments, dense: Sequence[bool]) -> tuple[Graph, Any]:
+        """The graph, and the structure of the result. `dense`: for which arrays it has C-contiguous inputs, to which
+        others are copied. Donated ones are among them: memory that is not dense cannot become a result's."""
         graph = Graph(self._place(arguments.arrays))
         numbers = [
             graph._operand(number, label)
             for number, label in zip(arguments.numbers, self._labels(structure, "int", "float"), strict=True)
         ]
         inputs = [
-            graph.input(array.shape, array.dtype) if any_layout else graph._input_like(array)
-            for array in arguments.arrays
+            graph.input(array.shape, array.dtype) if is_dense else graph._input_like(array)
+            for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
         graph._assigned = []
         outputs: list[Array] = []
@@ -248,7 +250,7 @@ class TracedFunction(Function):
         are copied first.
         """
         structure, arguments = self._take_apart(args, kwargs)
-        return self._trace(structure, arguments, any_layout=True)[0]
+        return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Without its graphs: a decorated function by its name, others by their function and options."""

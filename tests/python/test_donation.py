@@ -308,6 +308,28 @@ def test_assignment_in_a_loop_copies_nothing(run_python: Any) -> None:
     )
 
 
+def test_the_first_call_copies_nothing_either(run_python: Any) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "x, row = fe.zeros((1024, 1024), device='cpu') * 1, fe.ones((1, 1024), device='cpu') * 1\n"
+        "fe.eval(x, row); before = fe.memory_stats('cpu').peak\n"
+        "y = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i, 0)), donate=0, device='cpu')(x, row, 3)\n"
+        "assert fe.memory_stats('cpu').peak - before < 1_000_000, (fe.memory_stats('cpu'), before)\n"
+        "assert np.asarray(y).sum() == 1024\n"
+    )
+
+
+def test_a_donated_array_of_any_layout_is_copied_once() -> None:
+    values = np.arange(12, dtype="float32").reshape(3, 4)
+    for x in (computed(values).T, computed(values)[:, ::-1], fe.broadcast_to(computed(values[0]), (3, 4))):
+        wanted = np.array(x)
+        wanted[1, :2] = 1
+        result = written(x, fe.ones((1, 2)), 1)
+        np.testing.assert_array_equal(np.asarray(result), wanted)
+        with pytest.raises(fe.InvalidArgumentError, match="donated"):
+            np.asarray(x)
+
+
 def test_an_array_that_was_named_before_keeps_its_elements() -> None:
     x = computed(np.zeros((8, 4), "float32"))
     y = x
