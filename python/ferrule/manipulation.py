@@ -187,14 +187,20 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     places = as_operand("take", indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
-    if places.dtype.name == "uint64":  # greater ones stay out of bounds, where the cast would make them negative
-        places = _record.apply("minimum", (places, np.iinfo(np.int64).max), {})
-    if places.dtype.name not in ("int32", "int64"):
-        places = astype(places, "int64")
+    if places.dtype.name != "int32":
+        places = as_int64(places)
     place = axis_of("take", axis, x.ndim)
     if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
         _check_bounds(places, place, x.shape[place])  # nothing is computed that would find it
     return _record.apply("take", (x, places), {"axis": place})
+
+
+def as_int64(indices: Array) -> Array:
+    """Integers in int64, of which those that are greater than all of these become the greatest: out of bounds still,
+    and not negative."""
+    if indices.dtype.name == "uint64":
+        indices = _record.apply("minimum", (indices, np.iinfo(np.int64).max), {})
+    return astype(indices, "int64", copy=False)
 
 
 def _check_bounds(places: Array, axis: int, size: int) -> None:
@@ -216,7 +222,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
         return _record.array_of_number(x, target)
     x = as_operand("astype", x)
     if target != x.dtype:
-        return _record.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if copy else x._another()
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them
+        return _record.apply("astype", (x,), {"dtype": target})
+    return x._snapshot("astype") if copy else x._another()
