@@ -272,7 +272,9 @@ def _item(x: Array, item: object) -> object:
         item = _as_indices(item)
     if isinstance(item, (bool, np.bool_)) or (isinstance(item, (Array, np.ndarray)) and item.dtype.kind == "b"):
         raise UnsupportedError(
-            "x[mask]: how many elements a mask chooses is not known before it is computed; use where(mask, x, other)"
+            "x[mask]: how many elements a mask chooses is not known before it is computed; use ferrule.where(mask, x, "
+            "other), or ferrule.compress(mask, x, axis=0, size=n) with a mask of one dimension (size= only in a traced "
+            "function)"
         )
     if isinstance(item, (Array, np.ndarray)):
         if item.dtype.kind not in "iu":

@@ -58,6 +58,8 @@ class TracedFunction(Function):
         fuse: bool,
         donate: tuple[int, ...] = (),
     ) -> None:
+        if not callable(function):
+            raise TracingError(f"graph: takes a function, and {function!r} is not callable")
         if fallback not in ("warn", "allow", "error"):
             raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
         if type(cache_size) is not int or not 0 <= cache_size < 2**31:
@@ -89,7 +91,6 @@ class TracedFunction(Function):
         return self if instance is None else MethodType(self, instance)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
         structure, arguments = self._take_apart(args, kwargs)
         if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or a graph is built by hand: a part of that graph.
@@ -98,6 +99,7 @@ class TracedFunction(Function):
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
         if self._donate:
+            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
         try:
@@ -117,12 +119,6 @@ class TracedFunction(Function):
         numbers = graph._numbers if has_number(finish) else Numbers()
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
-    def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
-        """Raise the error of an argument that was donated before, which names it."""
-        if any(array._donation() for array in arguments.arrays):
-            for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
-                array._refuse_donated(f"{self._name()}(): argument {label}")
-
 
     def _donated(self, structure: Structure, count: int) -> list[bool]:
         """Of each array of a call whether it is given away."""
@@ -130,6 +126,12 @@ class TracedFunction(Function):
             raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
         children = (*structure[0][1:], *structure[2:])
         return [place in self._donate for place, child in enumerate(children) for _ in labels_of(child, "", ("array",))]
+
+    def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
+        """Raise the error of an argument that was donated before, which names it."""
+        if any(array._donation() for array in arguments.arrays):
+            for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
+                array._refuse_donated(f"{self._name()}(): argument {label}")
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -396,8 +398,8 @@ def graph(
     Raises
     ------
     TracingError
-        When it is called with an argument that may hold arrays, when the function needs a value of an array, or when it
-        returns an object that may hold arrays and is no tuple, list or dict.
+        When `function` is not callable; when it is called with an argument that may hold arrays, when it needs a value
+        of an array, or when it returns an object that may hold arrays and is no tuple, list or dict.
     """
     if function is None:
         return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))
