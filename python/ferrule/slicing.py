@@ -47,7 +47,7 @@ def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
 
     Starts are as in dynamic_slice. Where nobody reads x any more only the slice is written, into the memory of x. The
     value is cast to x's dtype as far as NumPy's "same_kind" goes: float64 to float32, integers to floating-point
-    numbers, but not the other way. `x[key] = value` casts any dtype.
+    numbers, but not the other way, nor signed integers to unsigned ones. `x[key] = value` casts any dtype.
 
     >>> fe.update_slice(fe.arange(5), fe.asarray([7, 8]), (1,)).tolist()
     [0, 7, 8, 3, 4]
