@@ -14,11 +14,14 @@ DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
 _NOT_NUMPYS = _BLOCKS | {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
 _classes: dict[np.dtype[Any], str] = {}
+_KINDS = ("bool", "unsigned", "signed", "float", "complex")
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:
     """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported. A block dtype is
     itself, and so is annotated as what it is used as."""
+    if dtype is None:  # to NumPy it is float64
+        raise DTypeError(f"None is no dtype{_near(dtype)}")
     if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
         return _ferrule.dtype(dtype)
     if is_block(dtype):
@@ -68,3 +71,10 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 def is_complex(dtype: np.dtype[Any]) -> bool:
     """Whether it is a complex dtype."""
     return class_of(dtype) == "complex"
+
+
+def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether a cast keeps the class of dtypes or goes to a higher one, as NumPy's casting="same_kind"."""
+    return source == target or (
+        class_of(source) in _KINDS and class_of(target) in _KINDS[_KINDS.index(class_of(source)) :]
+    )

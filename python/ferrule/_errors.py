@@ -119,10 +119,14 @@ _BY_CODE: tuple[type[Error], ...] = (
 )
 
 
+# What a number does not fit into, at the end of a message.
+_NUMBERS = frozenset({*_ferrule.dtypes(), "64 bits"})
+
+
 def error_of(code: int, message: str) -> Error:
     """The exception for an error of the C API."""
     kind = _BY_CODE[code] if 0 <= code < len(_BY_CODE) else InternalError
-    if kind is InvalidArgumentError and "does not fit into" in message:
+    if kind is InvalidArgumentError and message.rpartition(" does not fit into ")[2] in _NUMBERS:
         kind = NumberOverflowError
     elif kind is InvalidArgumentError and "dtype" in message:
         kind = DTypeError

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._attributes import attribute_of
 from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
-from ferrule._dtypes import as_dtype, is_floating
+from ferrule._dtypes import is_floating
 from ferrule._errors import InvalidArgumentError, NumberOverflowError
 from ferrule._numbers import conversion, perform, shown
 from ferrule._symbols import Symbol
@@ -52,6 +53,8 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
                 operands[index] = int(operand) if isinstance(operand, int) else float(operand)
                 numbers = True
                 continue
+            if operand is None:
+                raise InvalidArgumentError(f"{op}: an input before the last one given is None")
             operand = operands[index] = _array(op, operand, operands)
         assert isinstance(operand, Array)
         handle = operand._handle
@@ -63,7 +66,7 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
                 numbers = True
                 continue
         dtypes.append(handle.dtype)
-    attributes = {name: _attribute(op, name, value) for name, value in attributes.items()} if attributes else {}
+    attributes = {name: attribute_of(op, name, value) for name, value in attributes.items()} if attributes else {}
     if op in MIRRORED:
         if graph is not None and numbers and not any(map(is_floating, dtypes)):
             _compare_in_64_bits(operands, dtypes)
@@ -167,9 +170,12 @@ def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
         from ferrule._host import from_host
 
         return Array._of(from_host(np.asarray(operand), _device_of_all(operands), None, op))
-    if operand is None:
-        raise InvalidArgumentError(f"{op}: an input before the last one given is None")
-    raise InvalidArgumentError(f"{op}: an input is a {type(operand).__name__}; ferrule.asarray makes arrays") from None
+    raise no_array(op, operand)
+
+
+def no_array(op: str, value: object) -> InvalidArgumentError:
+    """The error for what is neither an array nor a number."""
+    return InvalidArgumentError(f"{op}: takes arrays, not {type(value).__name__}; ferrule.asarray(x) makes one")
 
 
 def _device_of_all(operands: Sequence[object]) -> _ferrule.Device:
@@ -177,26 +183,3 @@ def _device_of_all(operands: Sequence[object]) -> _ferrule.Device:
         if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
             return operand._handle.graph.device._handle
     return _device_of(operands)
-
-
-_lists: dict[str, frozenset[str]] = {}
-
-
-def _attribute(op: str, name: str, value: object) -> object:
-    """`axis=1` where the op takes a list of axes, and dtypes by any name that NumPy knows."""
-    if name == "dtype" and value is not None:
-        return as_dtype(value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and name in list_attributes(op):
-        return (int(value),)
-    return value
-
-
-def list_attributes(op: str) -> frozenset[str]:
-    """The names of an op's attributes that are lists of integers."""
-    if not _lists:
-        import json
-
-        for row in json.loads(_ferrule.ops()):
-            lists = (entry["name"] for entry in row["attributes"] if "list" in entry["type"])
-            _lists[row["name"]] = frozenset(lists)
-    return _lists.get(op, frozenset())

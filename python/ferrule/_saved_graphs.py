@@ -102,7 +102,7 @@ def kept_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:
             return str(value)
         if hasattr(value, "__index__"):
             return operator.index(value)
-        return [item if isinstance(item, float) else operator.index(item) for item in value]
+        return [float(item) if isinstance(item, (float, np.floating)) else operator.index(item) for item in value]
 
     return {name: kept(value) for name, value in attributes.items() if value is not None}
 

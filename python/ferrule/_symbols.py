@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -50,6 +51,15 @@ class Symbol:
     @property
     def device(self) -> Device:
         return self.graph.device
+
+
+class _OnThread(threading.local):
+    """`graph`: of the function that this thread is tracing; of the innermost where one is traced within another."""
+
+    graph: Graph | None = None
+
+
+on_thread = _OnThread()
 
 
 def users_frame() -> tuple[FrameType, int]:

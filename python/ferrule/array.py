@@ -41,10 +41,14 @@ class Array:
         """A new object of the same array: `another[key] = value` leaves this one as it is."""
         return Array._of(self._handle)
 
-    def _snapshot(self) -> Array:
+    def _snapshot(self, what: str = "copy") -> Array:
         """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
         handle = self._handle
-        return Array._of(handle if isinstance(handle, Symbol) else handle.snapshot())
+        try:
+            return Array._of(handle if isinstance(handle, Symbol) else handle.snapshot())
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
 
     # ---- what it is
     @property
@@ -103,24 +107,48 @@ class Array:
             refuse(what, handle)
         return handle
 
+    def _donation(self) -> str:
+        """ "donated to f() at line" of an array that was; else an empty text."""
+        placement = self.placement
+        return placement if placement.startswith("donated to ") else ""
+
+    def _refuse_donated(self, what: str) -> None:
+        """Raise an error that begins with what the caller wants, if the array was donated."""
+        donation = self._donation()
+        if donation:
+            raise InvalidArgumentError(f"{what}: {self.dtype}{self.shape} was {donation}") from None
+
     def _computed(self, what: str) -> _ferrule.Array:
         handle = self._concrete(what)
-        if not handle.computed:
-            _ferrule.evaluate((handle,))
+        try:
+            if not handle.computed:
+                _ferrule.evaluate((handle,))
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
         return handle
+
+    def _host_view(self, what: str) -> NDArray[Any] | None:
+        """The bytes as a read-only NumPy array, or None when the host cannot reach them."""
+        handle = self._computed(what)
+        try:
+            return _ferrule.host_view(handle)
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
 
     def _host(self, what: str) -> NDArray[Any]:
         """The bytes as a read-only NumPy array: the same ones on a host device, else a copy."""
-        handle = self._computed(what)
-        host = _ferrule.host_view(handle)
+        host = self._host_view(what)
         if host is None:
+            handle = self._computed(what)
             host = np.empty(handle.shape, handle.dtype)
             handle.read_into(host)
             host.flags.writeable = False
         return host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy is False and _ferrule.host_view(self._computed("numpy.asarray()")) is None:
+        if copy is False and self._host_view("numpy.asarray()") is None:
             raise InvalidArgumentError(
                 f"numpy.asarray: an array on {self.device} needs a copy, which copy=False forbids"
             )
@@ -236,10 +264,10 @@ class Array:
         return device_of(self)
 
     def __copy__(self) -> Array:
-        return self._snapshot()
+        return self._snapshot("copy.copy()")
 
     def __deepcopy__(self, memo: object) -> Array:
-        return self._snapshot()
+        return self._snapshot("copy.deepcopy()")
 
     def __reduce__(self) -> tuple[Any, ...]:
         from ferrule.creation import asarray, from_packed, to_packed
@@ -421,7 +449,7 @@ class Array:
         return _unary("bitwise_invert", self)
 
     def __pos__(self) -> Array:
-        return self._snapshot()
+        return self._snapshot("+x")
 
 
 _ferrule.set_array_class(Array)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _record
-from ferrule._errors import InvalidArgumentError, OutOfRangeError
-from ferrule._numbers import shown
+from ferrule._attributes import one_integer
+from ferrule._errors import InvalidArgumentError
 from ferrule.array import Array
-from ferrule.manipulation import as_operand, one_integer
+from ferrule.manipulation import as_operand, broadcast_to
 from ferrule.slicing import one_index
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def scaled_dot_product_attention(
     kv_length: SupportsIndex | Array | None = None,
 ) -> Array:
     """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. 2017).
+    The leading axes of query, key and value broadcast.
 
     A bool mask keeps where it holds, one of numbers is added; it broadcasts to (..., query length, key length). A row
     that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size). `kv_length` is how many of the keys and values
@@ -46,16 +47,28 @@ def scaled_dot_product_attention(
         raise InvalidArgumentError(
             f"{_OP}: mask is {_dtype_of(mask)}, and must be bool or floating; the number of keys is kv_length="
         )
+    query, key, value = (as_operand(_OP, x, query, key, value) for x in (query, key, value))
+    query, key, value = _with_common_leading_axes(query, key, value)
     operands = [query, key, value] if mask is None else [query, key, value, mask]
-    if kv_length is not None:
-        like = as_operand(_OP, query, key, value)
+    if kv_length is not None and key.ndim > 1:  # else the op refuses the key
         length = kv_length if isinstance(kv_length, Array) else one_integer(kv_length, _OP, "kv_length")
-        keys = as_operand(_OP, key, like)
-        most = keys.shape[-2] if keys.ndim > 1 else 0  # else the op refuses the key
-        if isinstance(length, int) and keys.ndim > 1 and not 0 <= length <= most:
-            raise OutOfRangeError(f"{_OP}: kv_length {shown(length)} is not between 0 and {most}, the length of key")
-        operands.append(one_index(_OP, "kv_length", length, like, "key_count", (most,)))
+        operands.append(one_index(_OP, "kv_length", length, query, "key_count", (key.shape[-2],)))
     return _record.apply(_OP, operands, {"scale": scale, "causal": causal})
+
+
+def _with_common_leading_axes(*arrays: Array) -> list[Array]:
+    """The arrays, broadcast over all axes but the last two; as they are where the op refuses them."""
+    try:
+        leading = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
+    except ValueError:
+        return [*arrays]
+    if any(array.ndim < 2 for array in arrays):
+        return [*arrays]
+    shapes = [(*leading, *array.shape[-2:]) for array in arrays]
+    return [
+        array if array.shape == shape else broadcast_to(array, shape)
+        for array, shape in zip(arrays, shapes, strict=True)
+    ]
 
 
 def _dtype_of(mask: Operand) -> np.dtype[Any]:

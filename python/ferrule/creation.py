@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Never, NoReturn
 import numpy as np
 
 from ferrule import _ferrule
+from ferrule._attributes import Shape, sizes
 from ferrule._devices import Device, handle_of
 from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
 from ferrule._errors import (
@@ -24,7 +25,7 @@ from ferrule._numbers import conversion, perform, shown
 from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-from ferrule.manipulation import Shape, astype, refuse_more, sizes
+from ferrule.manipulation import astype, refuse_more
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -44,8 +44,7 @@ def export(
         raise BufferError(f"__dlpack__: exports host memory {CPU} only, not {tuple(dl_device)}")
     if is_block(array.dtype):
         raise BufferError(f"__dlpack__: DLPack has no dtype {array.dtype}")
-    handle = array._computed("__dlpack__()")
-    on_host = _ferrule.host_view(handle) is not None
+    on_host = array._host_view("__dlpack__()") is not None
     knows_flags = max_version is not None and max_version[0] >= 1
     if copy is False and not on_host:
         raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
@@ -54,7 +53,9 @@ def export(
             "__dlpack__: the array is read-only, which only a consumer of DLPack 1.0 can be told: pass "
             "max_version=(1, 0) or later; others get a copy, which copy=False forbids"
         )
-    return _ferrule.to_dlpack(handle, knows_flags, bool(copy) or not on_host or not knows_flags)
+    return _ferrule.to_dlpack(
+        array._computed("__dlpack__()"), knows_flags, bool(copy) or not on_host or not knows_flags
+    )
 
 
 def device_of(array: Array) -> tuple[int, int]:

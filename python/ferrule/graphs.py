@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule, _saved_graphs
+from ferrule._attributes import Shape, attribute_of, sizes
 from ferrule._comparison import MIRRORED, within_range
 from ferrule._devices import Device, best_device
 from ferrule._devices import device as find_device
@@ -21,11 +22,10 @@ from ferrule._dtypes import as_dtype, is_block
 from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
 from ferrule._locks import LockHolder
 from ferrule._numbers import Number, Numbers, conversion
-from ferrule._record import number_dtype
+from ferrule._record import no_array, number_dtype
 from ferrule._symbols import Symbol, users_line
 from ferrule.array import Array
 from ferrule.creation import asarray, from_packed, to_packed
-from ferrule.manipulation import Shape, sizes
 
 
 def _bytes_of(constant: Array) -> NDArray[Any]:
@@ -97,12 +97,13 @@ class Graph(LockHolder):
         `placement()` tells which constants were."""
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
-        handle = array._computed("Graph.constant()")
+        what = "Graph.constant()"
+        handle = array._computed(what)
         with self._lock:
             known = self._constants.get(handle)
         if known is not None:
             return known[1]._another()  # the holder of an array may assign to it
-        kept = handle.snapshot()  # it may copy: not under the lock
+        kept = Array._of(handle)._snapshot(what)._concrete(what)  # it may copy: not under the lock
         with self._lock:
             self._open("constant")
             if handle in self._constants:
@@ -125,12 +126,10 @@ class Graph(LockHolder):
         self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object
     ) -> list[Array]:
         """The same for an op with any number of outputs, as a list."""
-        from ferrule._record import _attribute
-
         self._open(op)
         operands = [self.constant(x) if isinstance(x, np.ndarray) else x for x in inputs]
         dtypes = [x.dtype for x in operands if isinstance(x, Array) and not self._is_weak(x)]
-        complete = {name: _attribute(op, name, value) for name, value in attributes.items()}
+        complete = {name: attribute_of(op, name, value) for name, value in attributes.items()}
         if op in MIRRORED:
             op, operands = within_range(op, operands, dtypes)
         return self._record_all(op, operands, dtypes, complete, None if device is None else find_device(device))
@@ -186,7 +185,7 @@ class Graph(LockHolder):
             dtype, is_weak = number_dtype(op, self._numbers.values[symbol.id], dtypes)
             return self._own(self._number_as(operand, dtype)), is_weak
         if not isinstance(operand, (int, float)):
-            raise InvalidArgumentError(f"{op}: an input is a {type(operand).__name__}")
+            raise no_array(op, operand)
         dtype, is_weak = number_dtype(op, operand, dtypes)
         return self._own(self._scalar(operand, dtype)), is_weak
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _record
-from ferrule._errors import InvalidArgumentError, OutOfRangeError, UnsupportedError
+from ferrule._dtypes import is_block
+from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
 from ferrule._host import enough_memory
 from ferrule._numbers import shown
 from ferrule._symbols import Symbol, refuse
@@ -80,7 +81,7 @@ def get(x: Array, key: object) -> Array:
     if tuple(shape) != result.shape:
         result = reshape(result, shape)
     if gather is None:
-        return x._snapshot() if result is x else result
+        return x._snapshot("x[key]") if result is x else result
     place, indices = gather
     taken = take(result, indices, axis=place)
     return _moved_to_front(taken, place, indices.ndim) if _comes_first(given) else taken
@@ -88,6 +89,8 @@ def get(x: Array, key: object) -> Array:
 
 def put(x: Array, key: object, value: object) -> Array:
     """x with `value` at `key`: a slice that is written, or a choice between x and the value spread over x's shape."""
+    if is_block(x.dtype):
+        raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if _record.is_number(value):
         value = _record.number_like("x[key] = value", value, x)
     else:
@@ -269,7 +272,9 @@ def _item(x: Array, item: object) -> object:
         item = _as_indices(item)
     if isinstance(item, (bool, np.bool_)) or (isinstance(item, (Array, np.ndarray)) and item.dtype.kind == "b"):
         raise UnsupportedError(
-            "x[mask]: how many elements a mask chooses is not known before it is computed; use where(mask, x, other)"
+            "x[mask]: how many elements a mask chooses is not known before it is computed; use ferrule.where(mask, x, "
+            "other), or ferrule.compress(mask, x, axis=0, size=n) with a mask of one dimension (size= only in a traced "
+            "function)"
         )
     if isinstance(item, (Array, np.ndarray)):
         if item.dtype.kind not in "iu":

@@ -10,13 +10,12 @@ from typing import Any, Never, SupportsIndex
 import numpy as np
 
 from ferrule import _record
-from ferrule._dtypes import as_dtype
+from ferrule._attributes import Shape, one_integer, sizes
+from ferrule._dtypes import as_dtype, is_block
 from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 from ferrule._numbers import shown
-from ferrule._symbols import Symbol
+from ferrule._symbols import Symbol, on_thread
 from ferrule.array import Array
-
-Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
 def as_operand(caller: str, value: object, *others: object) -> Array:
@@ -25,32 +24,7 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
         return _record.array_of_number(value) if _record.is_number(value) else value
     if isinstance(value, (bool, int, float)):
         value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _record._array(caller, value, others)
-    raise InvalidArgumentError(f"{caller}: takes arrays, not {type(value).__name__}")
-
-
-def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
-    """An integer, or integers, as a tuple of int: a shape, or axes."""
-    try:
-        if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
-            return (operator.index(shape),)
-        return tuple(operator.index(size) for size in shape)
-    except TypeError as error:
-        if isinstance(error, Error):
-            raise
-        raise InvalidArgumentError(
-            f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
-        ) from error
-
-
-def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
-    try:
-        return operator.index(value)
-    except TypeError as error:
-        if isinstance(error, Error):
-            raise
-        raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
+    return _record._array(caller, value, others)
 
 
 def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
@@ -213,14 +187,20 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     places = as_operand("take", indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")
-    if places.dtype.name == "uint64":  # greater ones stay out of bounds, where the cast would make them negative
-        places = _record.apply("minimum", (places, np.iinfo(np.int64).max), {})
-    if places.dtype.name not in ("int32", "int64"):
-        places = astype(places, "int64")
+    if places.dtype.name != "int32":
+        places = as_int64(places)
     place = axis_of("take", axis, x.ndim)
     if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
         _check_bounds(places, place, x.shape[place])  # nothing is computed that would find it
     return _record.apply("take", (x, places), {"axis": place})
+
+
+def as_int64(indices: Array) -> Array:
+    """Integers in int64, of which those that are greater than all of these become the greatest: out of bounds still,
+    and not negative."""
+    if indices.dtype.name == "uint64":
+        indices = _record.apply("minimum", (indices, np.iinfo(np.int64).max), {})
+    return astype(indices, "int64", copy=False)
 
 
 def _check_bounds(places: Array, axis: int, size: int) -> None:
@@ -234,12 +214,15 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     """x in another dtype. Floating-point to integer truncates; to bool: x != 0.
 
     With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
-    its owner writes later; `copy=False` gives the same array. Both are new objects.
+    its owner writes later; `copy=False` gives the same array. Both are new objects. In a traced function the cast of
+    an array of blocks is a part of the graph, also where the array comes from outside.
     """
     target = as_dtype(dtype)
     if _record.is_number(x):
         return _record.array_of_number(x, target)
     x = as_operand("astype", x)
     if target != x.dtype:
+        if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
+            x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them
         return _record.apply("astype", (x,), {"dtype": target})
-    return x._snapshot() if copy else x._another()
+    return x._snapshot("astype") if copy else x._another()

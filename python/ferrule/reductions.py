@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsFloat
 
+from ferrule._attributes import one_integer, sizes
 from ferrule._dtypes import is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._record import apply
 from ferrule.array import Array
-from ferrule.manipulation import as_operand, astype, one_integer, reshape, sizes
+from ferrule.manipulation import as_operand, astype, reshape
 
 Axes = int | Sequence[int] | None
 

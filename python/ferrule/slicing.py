@@ -8,11 +8,13 @@ from typing import SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule, _record
-from ferrule._errors import InvalidArgumentError, OutOfRangeError
-from ferrule._numbers import shown
+from ferrule._attributes import Shape, one_integer, sizes
+from ferrule._dtypes import is_same_kind
+from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
+from ferrule._numbers import perform, shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-from ferrule.manipulation import Shape, as_operand, astype, one_integer, sizes
+from ferrule.manipulation import as_int64, as_operand, astype
 
 Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
@@ -30,22 +32,35 @@ def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
     """
     x = as_operand("dynamic_slice", x)
     lengths = sizes(shape, "dynamic_slice")
+    if len(lengths) != x.ndim:
+        raise InvalidArgumentError(f"dynamic_slice: shape {lengths} has not one size for each axis of x, {x.shape}")
+    for axis, (length, size) in enumerate(zip(lengths, x.shape, strict=True)):
+        if not 0 <= length <= size:
+            raise InvalidArgumentError(
+                f"dynamic_slice: size {shown(length)} of axis {axis} is not between 0 and {size}, the axis of x"
+            )
     return cut("dynamic_slice", x, _given("dynamic_slice", x, starts), lengths)
 
 
 def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
     """x with the elements of `value` in the place of those from `starts` on, one for each axis.
 
-    Starts are as in dynamic_slice. Where nobody reads x any more only the slice is written, into the memory of x.
+    Starts are as in dynamic_slice. Where nobody reads x any more only the slice is written, into the memory of x. The
+    value is cast to x's dtype as far as NumPy's "same_kind" goes: float64 to float32, integers to floating-point
+    numbers, but not the other way, nor signed integers to unsigned ones. `x[key] = value` casts any dtype.
 
     >>> fe.update_slice(fe.arange(5), fe.asarray([7, 8]), (1,)).tolist()
     [0, 7, 8, 3, 4]
     """
-    x = as_operand("update_slice", x, value)
-    value = astype(as_operand("update_slice", value, x), x.dtype, copy=False)
+    x, value = as_operand("update_slice", x, value), as_operand("update_slice", value, x)
+    if not is_same_kind(value.dtype, x.dtype):
+        raise DTypeError(
+            f"update_slice: the value is {value.dtype}, which {x.dtype} does not hold; cast it with "
+            f"value.astype('{x.dtype}')"
+        )
     if value.ndim != x.ndim or any(have > room for have, room in zip(value.shape, x.shape, strict=True)):
         raise InvalidArgumentError(f"update_slice: a value of shape {value.shape} does not fit into x of {x.shape}")
-    return written("update_slice", x, value, _given("update_slice", x, starts))
+    return written("update_slice", x, astype(value, x.dtype, copy=False), _given("update_slice", x, starts))
 
 
 def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> Array:
@@ -58,9 +73,10 @@ def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[
 
 def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
     """x with the value from the starts on."""
-    if x.ndim == 0 or 0 in value.shape:
-        return value if x.ndim == 0 else x
-    return _record.apply("update_slice", (x, value, *_starts(caller, x, starts, value.shape)), {})
+    if x.ndim == 0:
+        return value
+    operands = (x, value, *_starts(caller, x, starts, value.shape))
+    return x if 0 in value.shape else _record.apply("update_slice", operands, {})
 
 
 def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:
@@ -73,15 +89,17 @@ def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:
 
 def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> list[Array]:
     """As scalars of the graph, or beside x; those that are known are held against the shape."""
-    operands = []
-    for axis, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-        most = x.shape[axis] - length
-        if isinstance(start, int) and not 0 <= start <= most:
-            raise OutOfRangeError(
-                f"{caller}: {length} elements from {shown(start)} on leave axis {axis} of shape {x.shape}"
-            )
-        operands.append(one_index(caller, "a start", start, x, "start", (x.shape[axis], length)))
-    return operands
+    if 0 in lengths:  # nothing is computed that would look at the arrays among them
+        starts = [_known(start) for start in starts]
+    limits = zip(x.shape, lengths, strict=True)
+    return [one_index(caller, "a start", start, x, "start", limit) for start, limit in zip(starts, limits, strict=True)]
+
+
+def _known(start: int | Array) -> int | Array:
+    """The value of an array that has one, outside of graphs."""
+    if not isinstance(start, Array) or isinstance(start._handle, Symbol):
+        return start
+    return int(start) if start.ndim == 0 and start.dtype.kind in "iu" else start
 
 
 def one_index(
@@ -89,9 +107,14 @@ def one_index(
 ) -> Array:
     """One integer as a scalar of the graph, or beside an array.
 
-    `operation` of _numbers holds a number of a traced call against the limits before anything is computed.
+    `operation` of _numbers holds an integer, or a number of a traced call, against the limits before anything is
+    computed.
     """
     if isinstance(value, int):
+        try:
+            perform(operation, value, *limits)
+        except OutOfRangeError as error:
+            raise OutOfRangeError(f"{caller}: {error}") from None
         if isinstance(like._handle, Symbol):
             return like._handle.graph._scalar(value, _INT64)
         return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))
@@ -99,4 +122,4 @@ def one_index(
         raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
     if _record.is_number(value):
         return _record.array_of_number(_record.number_of(operation, value, *limits), _INT64)
-    return astype(value, _INT64, copy=False)
+    return as_int64(value)

@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
@@ -29,7 +28,7 @@ from ferrule._structure import (
     put_together,
     result_of,
 )
-from ferrule._symbols import Symbol, users_frame, users_line
+from ferrule._symbols import Symbol, on_thread, users_frame, users_line
 from ferrule.array import Array
 from ferrule.creation import asarray
 from ferrule.graphs import Graph
@@ -47,15 +46,6 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class _OnThread(threading.local):
-    """How many functions this thread is tracing, one within the other."""
-
-    traces = 0
-
-
-_on_thread = _OnThread()
-
-
 class TracedFunction(Function):
     """A function that is computed as a graph: see `graph`."""
 
@@ -68,6 +58,8 @@ class TracedFunction(Function):
         fuse: bool,
         donate: tuple[int, ...] = (),
     ) -> None:
+        if not callable(function):
+            raise TracingError(f"graph: takes a function, and {function!r} is not callable")
         if fallback not in ("warn", "allow", "error"):
             raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
         if type(cache_size) is not int or not 0 <= cache_size < 2**31:
@@ -86,7 +78,11 @@ class TracedFunction(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and not self._donate:
-            result = self._plain(*args)
+            try:
+                result = self._plain(*args)
+            except InvalidArgumentError:
+                self._refuse_donated(*self._take_apart(args, kwargs))
+                raise
             if result is not NotImplemented:
                 return result
         return self._call(args, kwargs)
@@ -96,20 +92,26 @@ class TracedFunction(Function):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         structure, arguments = self._take_apart(args, kwargs)
-        if _on_thread.traces or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
+        if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
             # Called while another function is traced, or a graph is built by hand: a part of that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
         if self._donate:
+            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
-        result = self._calls.run(number, handles, arguments.numbers, *donation)
+        try:
+            result = self._calls.run(number, handles, arguments.numbers, *donation)
+        except InvalidArgumentError:
+            if not self._donate:
+                self._refuse_donated(structure, arguments)
+            raise
         if result is not NotImplemented:
             return result
         # Without a lock: the function may call others, which other threads trace and which call this one.
-        graph, finish = self._trace(structure, arguments, any_layout=False)
+        graph, finish = self._trace(structure, arguments, donation[0] or [False] * len(handles))
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
         is_one_array = finish == 0 and len(graph.outputs) == 1
@@ -124,6 +126,12 @@ class TracedFunction(Function):
             raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
         children = (*structure[0][1:], *structure[2:])
         return [place in self._donate for place, child in enumerate(children) for _ in labels_of(child, "", ("array",))]
+
+    def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
+        """Raise the error of an argument that was donated before, which names it."""
+        if any(array._donation() for array in arguments.arrays):
+            for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
+                array._refuse_donated(f"{self._name()}(): argument {label}")
 
     def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
         arguments = Arguments(lambda value: asarray(value, device=self._device))
@@ -180,20 +188,22 @@ class TracedFunction(Function):
             number = self._structures.setdefault(structure, next(self._unused_numbers))  # another thread's, if it has
         return number
 
-    def _trace(self, structure: Structure, arguments: Arguments, any_layout: bool) -> tuple[Graph, Any]:
+    def _trace(self, structure: Structure, arguments: Arguments, dense: Sequence[bool]) -> tuple[Graph, Any]:
+        """The graph, and the structure of the result. `dense`: for which arrays it has C-contiguous inputs, to which
+        others are copied. Donated ones are among them: memory that is not dense cannot become a result's."""
         graph = Graph(self._place(arguments.arrays))
         numbers = [
             graph._operand(number, label)
             for number, label in zip(arguments.numbers, self._labels(structure, "int", "float"), strict=True)
         ]
         inputs = [
-            graph.input(array.shape, array.dtype) if any_layout else graph._input_like(array)
-            for array in arguments.arrays
+            graph.input(array.shape, array.dtype) if is_dense else graph._input_like(array)
+            for array, is_dense in zip(arguments.arrays, dense, strict=True)
         ]
         graph._assigned = []
         outputs: list[Array] = []
         value: Any = None
-        _on_thread.traces += 1
+        outer, on_thread.graph = on_thread.graph, graph
         try:
             value = self._run(structure, inputs, numbers)
             finish = result_of(value, outputs)
@@ -206,7 +216,7 @@ class TracedFunction(Function):
                 f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list or dict"
             ) from None
         finally:
-            _on_thread.traces -= 1
+            on_thread.graph = outer
             _give_back(graph._assigned, value)
         graph._close()
         return graph, finish
@@ -242,7 +252,7 @@ class TracedFunction(Function):
         are copied first.
         """
         structure, arguments = self._take_apart(args, kwargs)
-        return self._trace(structure, arguments, any_layout=True)[0]
+        return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Without its graphs: a decorated function by its name, others by their function and options."""
@@ -388,8 +398,8 @@ def graph(
     Raises
     ------
     TracingError
-        When it is called with an argument that may hold arrays, when the function needs a value of an array, or when it
-        returns an object that may hold arrays and is no tuple, list or dict.
+        When `function` is not callable; when it is called with an argument that may hold arrays, when it needs a value
+        of an array, or when it returns an object that may hold arrays and is no tuple, list or dict.
     """
     if function is None:
         return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))

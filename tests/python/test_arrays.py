@@ -340,6 +340,20 @@ def test_repr_shows_shape_dtype_device_and_few_values() -> None:
     assert repr(fe.asarray(1))
 
 
+@pytest.mark.parametrize(
+    "shape", [(7,), (8,), (1000,), (1001,), (10, 100), (10, 101), (6, 6, 6, 6), (2000, 2)], ids=str
+)
+def test_repr_abbreviates_as_numpy_does(shape: tuple[int, ...], null_device: fe.Device) -> None:
+    x = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    numbers = np.array2string(x, separator=", ", prefix="Array(")
+    assert repr(fe.asarray(x)).startswith(f"Array({numbers},")
+    zeros = np.array2string(x * 0, separator=", ", prefix="Array(")
+    assert repr(fe.zeros(shape, device=null_device)).startswith(f"Array({zeros},")
+    with np.printoptions(threshold=5, edgeitems=1):
+        assert "..." in repr(fe.asarray(x))
+        assert len(repr(fe.zeros(shape, device=null_device))) < 1000
+
+
 def test_repr_of_an_array_on_another_device_fetches_the_edges_only(null_device: fe.Device) -> None:
     assert "..." in repr(fe.zeros((2000, 3000), device=null_device))
 

@@ -80,6 +80,50 @@ def test_with_a_mask() -> None:
     np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
 
 
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((2, 4), (1,), (1,)),
+        ((2, 1), (3,), (2, 3)),
+        ((), (2, 3), (3,)),
+        ((0,), (1,), ()),
+        ((3, 2), (3, 2), ()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("length", [None, 5])
+def test_leading_axes_broadcast(shapes: Any, length: int | None) -> None:
+    query, key, value = (values(*lead, *last) for lead, last in zip(shapes, ((3, 5), (9, 5), (9, 4)), strict=True))
+    mask = rng.random((3, 9)) < 0.6
+    mask[:, 0] = True
+    end = 9 if length is None else length
+    lead = np.broadcast_shapes(*shapes)
+    scores = query.astype("float64") @ np.swapaxes(key, -1, -2) / np.sqrt(5)
+    weights = np.exp(np.where(mask, scores, -np.inf))[..., :end]
+    wanted = np.broadcast_to((weights / weights.sum(axis=-1, keepdims=True)) @ value[..., :end, :], (*lead, 3, 4))
+
+    def attend(*arrays: fe.Array) -> fe.Array:
+        return fe.scaled_dot_product_attention(*arrays, kv_length=length)
+
+    arrays = [fe.asarray(x) for x in (query, key, value, mask)]
+    for got in (attend(*arrays), fe.graph(attend)(*arrays)):
+        np.testing.assert_allclose(np.asarray(got), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        (((2, 3, 5), (3, 9, 5), (2, 9, 4)), "axis 0 differs"),
+        (((2, 3, 5), (5,), (9, 4)), "at least 2"),
+        (((3, 5), (9, 6), (9, 4)), "query and key differ in their last axis"),
+    ],
+    ids=str,
+)
+def test_shapes_that_do_not_broadcast_are_errors(shapes: Any, words: str) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match=words):
+        fe.scaled_dot_product_attention(*(fe.asarray(values(*shape)) for shape in shapes), kv_length=2)
+
+
 def test_no_keys_give_zeros() -> None:
     arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
     assert not np.asarray(fe.scaled_dot_product_attention(*arrays, kv_length=0)).any()

@@ -118,6 +118,8 @@ def test_what_are_no_blocks_is_refused(packed: object, words: str) -> None:
 def test_only_blocks_are_packed() -> None:
     with pytest.raises(fe.DTypeError, match="float32 has no blocks"):
         fe.from_packed(np.zeros(34, "uint8"), "float32")
+    with pytest.raises(fe.DTypeError, match=r"None is no dtype; there are .*q8_0"):
+        fe.from_packed(np.zeros(34, "uint8"), None)
     with pytest.raises(fe.DTypeError, match="float32"):
         fe.to_packed(fe.ones(3))
 
@@ -271,6 +273,45 @@ def test_weights_are_constants_or_inputs_of_graphs(dtype: fe.BlockDType) -> None
     as_input = fe.graph(lambda x, w: x @ w.astype("float32").T)
     same_bits(as_constant(x), wanted)
     same_bits(as_input(x, weights), wanted)
+
+
+def test_blocks_from_outside_stay_blocks_in_a_traced_function(dtype: fe.BlockDType) -> None:
+    packed = random_blocks(dtype, (3, 16, 256))
+    weights, x = fe.from_packed(packed, dtype), fe.ones((2, 256))
+    numbers = numbers_of(packed, dtype)
+
+    @fe.graph
+    def inner(x: fe.Array) -> fe.Array:
+        return x @ fe.asarray(weights[1], dtype="float32").T
+
+    def outer(x: fe.Array) -> Any:
+        return x @ weights[0].astype("float32").T, inner(x), weights[2].astype("float32")
+
+    graph = fe.graph(outer).trace(x)
+    assert {str(constant.dtype) for constant, _ in graph._concrete_constants()} == {str(dtype)}
+    assert len(graph.to_bytes()) < numbers.nbytes
+    first, second, third = fe.graph(outer)(x)
+    same_bits(first, np.asarray(x @ fe.asarray(numbers[0]).T))
+    same_bits(second, np.asarray(x @ fe.asarray(numbers[1]).T))
+    same_bits(third, numbers[2])
+    same_bits(weights.astype("float32"), numbers)  # no trace goes on
+
+
+def test_blocks_from_outside_are_printed_in_a_traced_function() -> None:
+    weights = fe.from_packed(random_blocks(fe.q8_0, (64,)), "q8_0")
+    texts: list[str] = []
+    fe.graph(lambda x: (texts.append(repr(weights)), x + 1)[1])(fe.ones(3))
+    assert texts == [repr(weights)]
+
+
+def test_blocks_are_not_assigned_to(dtype: fe.BlockDType) -> None:
+    x = fe.from_packed(random_blocks(dtype, (2, 512)), dtype)
+    values: list[Any] = [x[1], 0, np.zeros(512, "float32")]
+    for value in values:
+        with pytest.raises(fe.DTypeError, match=rf"^x\[key\] = value: x has the dtype {dtype}, whose blocks"):
+            x[0] = value
+    with pytest.raises(fe.DTypeError, match=f"^update_slice: .*{dtype}"):
+        fe.update_slice(x, x[:1], (0, 0))
 
 
 def test_constants_in_blocks_are_not_folded_to_float32(dtype: fe.BlockDType) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import threading
@@ -69,6 +70,37 @@ def test_a_donated_array_says_where_it_was_donated() -> None:
     assert x.dtype == np.float32
     assert "donated to written() at" in repr(x)
     assert "donated to written() at" in x.placement
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_error_of_a_donated_array_begins_with_what_was_called(shared: bool) -> None:
+    x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
+    view = np.asarray(x) if shared else None  # then its memory is still there
+    written(x, row, 1)
+    add = fe.graph(lambda a: a + 1)
+    add_all = fe.graph(lambda a, i: a["x"] + i)
+    uses: dict[str, Any] = {
+        "numpy.asarray()": lambda: np.asarray(x),
+        "eval": lambda: fe.eval(x),
+        "tolist()": lambda: x.tolist(),
+        "+x": lambda: +x,
+        "x[key]": lambda: x[:],
+        "astype": lambda: x.astype("float32"),
+        "copy.copy()": lambda: copy.copy(x),
+        "Graph.constant()": lambda: fe.Graph("cpu").constant(x),
+        "__dlpack__()": lambda: np.from_dlpack(x),
+        "add": lambda: x + 1,
+        "written(): argument x": lambda: written(x, row, 0),
+        "test_the_error_of_a_donated_array_begins_with_what_was_called.<locals>.<lambda>(): argument a": lambda: add(x),
+        "test_the_error_of_a_donated_array_begins_with_what_was_called.<locals>.<lambda>(): argument a['x']": (
+            lambda: add_all({"x": x}, 1)
+        ),
+    }
+    for words, use in uses.items():
+        with pytest.raises(fe.InvalidArgumentError) as caught:
+            use()
+        assert str(caught.value).startswith(f"{words}: float32(3, 2) was donated to written() at "), str(caught.value)
+    assert view is None or not view.any()
 
 
 @pytest.mark.parametrize("how", ["view", "numpy", "pending", "dlpack", "numpy view of a view"])
@@ -274,6 +306,28 @@ def test_assignment_in_a_loop_copies_nothing(run_python: Any) -> None:
         "assert fe.memory_stats('cpu').peak - before < 1_000_000, (fe.memory_stats('cpu'), before)\n"
         "assert np.asarray(x).sum() == 40 * 1024\n"
     )
+
+
+def test_the_first_call_copies_nothing_either(run_python: Any) -> None:
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "x, row = fe.zeros((1024, 1024), device='cpu') * 1, fe.ones((1, 1024), device='cpu') * 1\n"
+        "fe.eval(x, row); before = fe.memory_stats('cpu').peak\n"
+        "y = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i, 0)), donate=0, device='cpu')(x, row, 3)\n"
+        "assert fe.memory_stats('cpu').peak - before < 1_000_000, (fe.memory_stats('cpu'), before)\n"
+        "assert np.asarray(y).sum() == 1024\n"
+    )
+
+
+def test_a_donated_array_of_any_layout_is_copied_once() -> None:
+    values = np.arange(12, dtype="float32").reshape(3, 4)
+    for x in (computed(values).T, computed(values)[:, ::-1], fe.broadcast_to(computed(values[0]), (3, 4))):
+        wanted = np.array(x)
+        wanted[1, :2] = 1
+        result = written(x, fe.ones((1, 2)), 1)
+        np.testing.assert_array_equal(np.asarray(result), wanted)
+        with pytest.raises(fe.InvalidArgumentError, match="donated"):
+            np.asarray(x)
 
 
 def test_an_array_that_was_named_before_keeps_its_elements() -> None:

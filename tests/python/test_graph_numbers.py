@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import fractions
 from collections.abc import Callable
 from typing import Any
 
@@ -73,3 +75,42 @@ def test_repr_of_a_number_is_for_looking() -> None:
     seen: list[str] = []
     fe.graph(lambda x, pos: (seen.append(repr(pos)), x + pos)[1])(fe.ones(1), 2)
     assert seen[0].startswith("Array(traced")
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_attributes_are_numbers_of_any_class(traced: bool) -> None:
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+
+    class Axis(enum.IntEnum):
+        ROWS = 0
+
+    def reduced(a: fe.Array) -> Any:
+        return (
+            fe.scaled_dot_product_attention(a, a, a, scale=np.float32(2)),
+            fe.scaled_dot_product_attention(a, a, a, scale=fractions.Fraction(2), causal=np.False_),
+            fe.layer_norm(a, epsilon=np.float64(1e-5)),
+            a.sum(axis=np.int64(1), keepdims=np.True_),
+            fe.max(a, axis=(np.int32(0), Axis.ROWS - 1)),
+            fe.topk(a, np.uint8(2), axis=np.asarray(-1)).values,
+            fe.softmax(a, axis=Axis.ROWS),
+        )
+
+    got = fe.graph(reduced)(fe.asarray(x)) if traced else reduced(fe.asarray(x))
+    a = fe.asarray(x)
+    wanted = (
+        fe.scaled_dot_product_attention(a, a, a, scale=2.0),
+        fe.scaled_dot_product_attention(a, a, a, scale=2.0),
+        fe.layer_norm(a, epsilon=1e-5),
+        a.sum(axis=1, keepdims=True),
+        fe.max(a, axis=(0, -1)),
+        fe.topk(a, 2).values,
+        fe.softmax(a, axis=0),
+    )
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other), strict=True)
+
+
+def test_a_graph_with_such_attributes_is_saved() -> None:
+    graph = fe.graph(lambda x: x.mean(axis=np.int64(0), keepdims=np.True_)).trace(fe.ones((2, 3)))
+    again = fe.Graph.from_bytes(graph.to_bytes())
+    assert np.asarray(again.compute(np.ones((2, 3), "float32"))).tolist() == [[1, 1, 1]]

@@ -153,7 +153,13 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
         (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
         (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds numbers, not None"),  # type: ignore[arg-type]
         (lambda: fe.graph(fe.exp, cache_size=-1), "graph: cache_size is a number of graphs, not -1"),
-        (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list"),  # type: ignore[arg-type]
+        (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list; ferrule.asarray.x. makes one"),
+        (lambda: FE.topk(X, 2.0), "topk: k must be one integer, not 2.0"),
+        (lambda: FE.softmax(X, axis=np.float64(1)), r"softmax: axis must be one integer, not np.float64\(1.0\)"),
+        (lambda: FE.layer_norm(X, epsilon="a"), "layer_norm: epsilon must be a number, not 'a'"),
+        (lambda: fe.ones(3).astype(None), "None is no dtype; there are bool, .*"),
+        (lambda: FE.graph(3), "graph: takes a function, and 3 is not callable"),
+        (lambda: FE.graph(donate=0)("f"), "graph: takes a function, and 'f' is not callable"),
         (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of range for axis 0 with 3 elements"),
         (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
@@ -165,3 +171,36 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
 def test_arguments_that_are_none_of_theirs_are_typed_errors(call: Callable[[], object], message: str) -> None:
     with pytest.raises(fe.Error, match=f"^{message}$"):
         call()
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: fe.sum(x),
+        lambda x: fe.exp(x),
+        lambda x: fe.nonzero(x, size=1),
+        lambda x: fe.compress(x, fe.ones(2), size=1),
+        lambda x: fe.compress(fe.ones(2), x, size=1),
+        lambda x: fe.update_slice(fe.ones(3), x, (0,)),
+        lambda x: fe.update_slice(x, fe.ones(3), (0,)),
+        lambda x: fe.dynamic_slice(x, (0,), (1,)),
+        lambda x: fe.matmul(fe.ones(2), x),
+        lambda x: fe.flip(x),
+        lambda x: fe.scaled_dot_product_attention(x, x, x),
+    ],
+)
+def test_lists_are_refused_in_the_same_words(call: Callable[[Any], object], traced: bool) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match=r"^\w+: takes arrays, not list; ferrule.asarray\(x\) makes one$"):
+        fe.graph(lambda y: call([1.0, 2.0]))(fe.ones(2)) if traced else call([1.0, 2.0])
+
+
+def test_reading_by_a_mask_names_what_there_is_instead() -> None:
+    x = fe.asarray([1.0, 2, 3])
+    reads: list[Callable[[fe.Array], Any]] = [lambda x: x[x > 1], fe.graph(lambda x: x[x > 1])]
+    for read in reads:
+        with pytest.raises(
+            fe.UnsupportedError, match=r"use ferrule.where\(mask, x, other\), or ferrule.compress\(mask, x, "
+        ):
+            read(x)
+    assert fe.compress(x > 1, x, axis=0, size=2).tolist() == [2, 3]

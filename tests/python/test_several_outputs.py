@@ -186,6 +186,40 @@ def test_nonzero_with_a_size() -> None:
     same(fe.nonzero(x, size=0)[0], np.array([], "int64"))
 
 
+def test_nonzero_says_what_is_missing() -> None:
+    x = fe.asarray([[0, 3, 0], [4, 5, 0]])
+    rows, columns = fe.nonzero(x, size=5, fill_value=-1)
+    same(rows, np.array([0, 1, 1, -1, -1]))
+    same(columns, np.array([1, 0, 1, -1, -1]))
+    same(fe.nonzero(x, size=2, fill_value=-1)[0], np.array([0, 1]))
+    same(fe.nonzero(x, fill_value=-1)[0], np.array([0, 1, 1]))
+    found = fe.graph(
+        lambda x, missing: (lambda i: (i, (i != missing).sum()))(fe.nonzero(x, size=4, fill_value=missing)[0])
+    )
+    for missing in (-1, 99):
+        indices, count = found(x, missing)
+        same(indices, np.array([0, 1, 1, missing]))
+        same(count, np.array(3))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "float16", "complex64"])
+def test_compress_says_what_is_missing(axis: int | None, dtype: str) -> None:
+    x = rng.integers(0, 2, (3, 4)).astype(dtype)
+    condition = np.array([True, False, True])
+    wanted = np.compress(condition, x, axis)
+    missing = np.nan if dtype.startswith("float") else True if dtype == "bool" else -7
+    shape = list(wanted.shape)
+    shape[axis or 0] = 2
+    wanted = np.concatenate([wanted, np.full(shape, missing, dtype)], axis or 0)
+
+    def kept(x: fe.Array) -> fe.Array:
+        return fe.compress(fe.asarray(condition), x, axis=axis, size=4, fill_value=missing)
+
+    same(kept(fe.asarray(x)), wanted)
+    same(fe.graph(kept)(fe.asarray(x)), wanted)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_compress_is_numpys(axis: int | None) -> None:
     x = rng.standard_normal((5, 6)).astype("float32")
@@ -237,6 +271,9 @@ def test_a_few_elements_do_not_keep_the_memory_of_all() -> None:
         (lambda: fe.nonzero(fe.asarray(1.0)), "nonzero: .* has no axis"),
         (lambda: fe.nonzero(fe.ones(3), size=-2), "nonzero: size is -2"),
         (lambda: fe.nonzero(fe.ones(3), size="x"), "nonzero: size must be one integer"),  # type: ignore[arg-type]
+        (lambda: fe.nonzero(5), "nonzero: an array of 0 dimensions has no axis"),  # type: ignore[arg-type]
+        (lambda: fe.nonzero(fe.ones(3), size=4, fill_value=0.5), "0.5 does not fit into int"),  # type: ignore[arg-type]
+        (lambda: fe.nonzero(fe.ones(3), fill_value="x"), "fill_value must be one number, not 'x'"),  # type: ignore[arg-type]
         (lambda: fe.compress(fe.ones((2, 2)), fe.ones(4)), r"has one dimension, not the shape \(2, 2\)"),
         (lambda: fe.compress(fe.ones(5), fe.ones(4)), "a condition of 5 is longer than axis 0"),
         (lambda: fe.compress(fe.ones(4), fe.ones(4), axis=1), "compress: axis 1 is out of range"),

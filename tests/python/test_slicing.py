@@ -68,15 +68,27 @@ def test_other_slices_of_what_is_pending_compile_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: fe.dynamic_slice(x, (3, 0), (3, 2)), IndexError, "3 elements from 3 on leave axis 0 of shape"),
-        (lambda x: fe.dynamic_slice(x, (-1, 0), (1, 2)), IndexError, "1 elements from -1 on leave axis 0"),
+        (
+            lambda x: fe.dynamic_slice(x, (3, 0), (3, 2)),
+            IndexError,
+            "dynamic_slice: a slice of 3 elements from 3 on leaves",
+        ),
+        (lambda x: fe.dynamic_slice(x, (-1, 0), (1, 2)), IndexError, "1 elements from -1 on leaves an axis with 5"),
         (lambda x: fe.dynamic_slice(x, (0,), (1, 2)), ValueError, "starts are 2 integers"),
         (lambda x: fe.dynamic_slice(x, (0, 1.5), (1, 2)), ValueError, "a start must be one integer, not 1.5"),
         (lambda x: fe.dynamic_slice(x, (0, fe.asarray([1, 2])), (1, 2)), ValueError, "no single integer"),
         (lambda x: fe.dynamic_slice(x, (0, 0), (9, 2)), ValueError, "dynamic_slice"),
         (lambda x: fe.update_slice(x, fe.ones((6, 1)), (0, 0)), ValueError, "does not fit into x"),
         (lambda x: fe.update_slice(x, fe.ones(3), (0, 0)), ValueError, "does not fit into x"),
-        (lambda x: fe.update_slice(x, fe.ones((1, 1)), (5, 0)), IndexError, "leave axis 0"),
+        (
+            lambda x: fe.update_slice(x, fe.ones((1, 1)), (5, 0)),
+            IndexError,
+            "update_slice: a slice of 1 elements from 5",
+        ),
+        (lambda x: fe.dynamic_slice(x, (0, 0), (3,)), ValueError, "shape .3,. has not one size for each axis of x"),
+        (lambda x: fe.dynamic_slice(x[0, 0], (), (3,)), ValueError, "has not one size for each axis of x"),
+        (lambda x: fe.dynamic_slice(x, (0, 0), (-1, 2)), ValueError, "size -1 of axis 0 is not between 0 and 5"),
+        (lambda x: fe.dynamic_slice(x, (0, 0), (2, 7)), ValueError, "size 7 of axis 1 is not between 0 and 6"),
     ],
 )
 def test_wrong_slices_are_errors(call: Any, error: type[Exception], words: str) -> None:
@@ -89,6 +101,66 @@ def test_a_computed_start_that_leaves_x_is_an_error() -> None:
     start = fe.sum(fe.ones(4))
     with pytest.raises(fe.InvalidArgumentError, match=r"dynamic_slice: the start 4 of axis 0 is not between 0 and 3"):
         np.asarray(fe.dynamic_slice(x, (fe.astype(start, "int64"), 0), (2, 6)))
+
+
+@pytest.mark.parametrize("start", [9, fe.asarray(9), fe.asarray(np.uint64(9))], ids=["int", "array", "uint64"])
+def test_a_start_beyond_an_empty_slice_is_an_error(start: Any) -> None:
+    x, nothing = fe.ones((5, 6)), fe.ones((0, 6))
+    with pytest.raises(fe.OutOfRangeError, match="dynamic_slice: a slice of 0 elements from 9 on leaves an axis with"):
+        fe.dynamic_slice(x, (start, 0), (0, 6))
+    with pytest.raises(fe.OutOfRangeError, match="update_slice: a slice of 0 elements from 9 on leaves an axis with"):
+        fe.update_slice(x, nothing, (start, 0))
+    same(fe.update_slice(x, nothing, (fe.asarray(5), 0)), np.ones((5, 6), "float32"))
+
+
+def test_a_number_of_the_call_beyond_an_empty_slice_is_an_error() -> None:
+    step = fe.graph(lambda x, i: fe.update_slice(x, fe.ones((0, 6)), (i, 0)))
+    same(step(fe.ones((5, 6)), 5), np.ones((5, 6), "float32"))
+    with pytest.raises(fe.OutOfRangeError, match="0 elements from 6 on"):
+        step(fe.ones((5, 6)), 6)
+
+
+@pytest.mark.parametrize("start", [2**63, 2**64 - 1])
+def test_a_start_beyond_int64_is_not_negative(start: int) -> None:
+    given = fe.asarray(np.uint64(start))
+    with pytest.raises(fe.InvalidArgumentError, match=f"the start {2**63 - 1} of axis 0"):
+        np.asarray(fe.dynamic_slice(fe.ones((5, 6)), (given, 0), (1, 6)))
+
+
+def test_a_slice_that_does_not_fit_is_no_number_that_does_not_fit() -> None:
+    graph = fe.Graph()
+    x = graph.input((5,))
+    with pytest.raises(fe.InvalidArgumentError) as caught:
+        graph.apply("update_slice", x, graph.input((6,)), graph.input((), "int64"))
+    assert not isinstance(caught.value, OverflowError)
+
+
+@pytest.mark.parametrize(
+    ("of", "value", "fits"),
+    [
+        ("float32", "float64", True),
+        ("float32", "int64", True),
+        ("float16", "bool", True),
+        ("complex64", "float64", True),
+        ("int64", "uint8", True),
+        ("int8", "int64", True),
+        ("float8_e5m2", "float32", True),
+        ("int64", "float32", False),
+        ("float32", "complex64", False),
+        ("uint8", "int64", False),
+        ("bool", "int8", False),
+    ],
+)
+def test_a_value_of_the_same_kind_is_cast(of: str, value: str, fits: bool) -> None:
+    x, one = fe.zeros((3,), dtype=of), fe.ones((1,), dtype=value)
+    if fits:
+        updated = fe.update_slice(x, one, (1,))
+        assert updated.dtype == x.dtype
+        same(updated.astype("complex64"), np.array([0, 1, 0], "complex64"))
+        return
+    for update in (fe.update_slice, fe.graph(lambda x, one, starts: fe.update_slice(x, one, starts))):
+        with pytest.raises(fe.DTypeError, match=rf"update_slice: the value is {value}, .*value.astype\('{of}'\)"):
+            update(x, one, (1,))
 
 
 # ---- in graphs
