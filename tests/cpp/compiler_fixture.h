@@ -192,10 +192,10 @@ class CompilerTest : public testing::Test {
     for (const Node& node : of.nodes) {
       text += fmt::format("{}{}", text.empty() ? "" : " ", node.op->name);
       if (!node.body) continue;
-      text += "{";
+      text += '{';
       for (std::size_t i = 0; i < node.body->instructions.size(); ++i)
         text += fmt::format("{}{}", i ? " " : "", node.body->instructions[i].op->name);
-      text += "}";
+      text += '}';
     }
     return text;
   }

@@ -59,6 +59,7 @@ TEST_F(CompilerPlace, ManyInputsAreJoinedInGroups) {
   const Graph result = placed(options());
   EXPECT_EQ(ops_of(result), "concat concat concat concat");
   std::vector<std::size_t> inputs;
+  inputs.reserve(result.nodes.size());
   for (const Node& node : result.nodes) inputs.push_back(node.inputs.size());
   EXPECT_EQ(inputs, (std::vector<std::size_t>{64, 64, 2, 3}));
   EXPECT_EQ(result.type(result.outputs[0]).shape, Shape{260});

@@ -16,7 +16,7 @@ class CompilerPlan : public CompilerTest {
   static std::string text_of(const Plan& plan) {
     std::string text;
     for (const auto& step : plan.steps) {
-      if (!text.empty()) text += " ";
+      if (!text.empty()) text += ' ';
       if (std::holds_alternative<Transfer>(step)) {
         text += "->";
         continue;
@@ -24,7 +24,7 @@ class CompilerPlan : public CompilerTest {
       const auto& segment = std::get<Segment>(step);
       text += segment.device->name() + "[";
       for (std::size_t i = 0; i < segment.nodes.size(); ++i) text += (i ? " " : "") + segment.nodes[i].op;
-      text += "]";
+      text += ']';
     }
     return text;
   }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "cpu_backend_host.h"
 
@@ -124,7 +125,7 @@ class OneNode {
     view_.values = value_pointers_.data();
     view_.nodes = &node_pointer_;
     view_.workspace_alignment = 64;
-    arrays_ = all;
+    arrays_ = std::move(all);
   }
 
   uint32_t thread_limit = 0;  // of an execution; 0 = all

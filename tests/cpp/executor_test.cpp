@@ -134,6 +134,7 @@ TEST_F(Executor, OneExecutableRunsOnManyThreadsAtOnce) {
   graph.outputs = {add("sum", {add("matmul", {x, add("tanh", {x})})}, {{"axis", std::vector<int64_t>{0, 1}}})};
   const auto executable = build(cpu);
   std::vector<std::thread> threads;
+  threads.reserve(6);
   for (unsigned seed = 0; seed < 6; ++seed)
     threads.emplace_back([&, seed] {
       const TypedView given = array(cpu, {32, 32}, random_floats(32 * 32, seed));

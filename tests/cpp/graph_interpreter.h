@@ -168,6 +168,7 @@ inline std::vector<Dense> interpret(const Graph& graph, const std::vector<Dense>
     const ops::AttributeReader attribute(*node.op, *node.attributes);
     const std::string_view op = node.op->name;
     std::vector<Dense> x;
+    x.reserve(node.inputs.size());
     for (ValueId input : node.inputs) x.push_back(values[input]);
     Dense& out = values[node.outputs[0]];
     out.type = type;
@@ -205,6 +206,7 @@ inline std::vector<Dense> interpret(const Graph& graph, const std::vector<Dense>
     }
   }
   std::vector<Dense> outputs;
+  outputs.reserve(graph.outputs.size());
   for (ValueId output : graph.outputs) outputs.push_back(values[output]);
   return outputs;
 }
@@ -374,11 +376,13 @@ class PlanInterpreter {
     for (uint32_t i = 0; i < body.instruction_count; ++i) {
       const fe_instruction& instruction = *body.instructions[i];
       std::vector<Dense> inputs;
+      inputs.reserve(instruction.input_count);
       for (uint32_t k = 0; k < instruction.input_count; ++k) inputs.push_back(values.at(instruction.inputs[k]));
       values.push_back(
           elementwise(ops::op_by_id(instruction.op)->name, inputs, {static_cast<DType>(instruction.dtype), shape}));
     }
     std::vector<Dense> outputs;
+    outputs.reserve(body.output_count);
     for (uint32_t i = 0; i < body.output_count; ++i) outputs.push_back(values.at(body.outputs[i]));
     return outputs;
   }

@@ -216,7 +216,7 @@ TEST(LoaderCpu, SpellingsOfAFeatureAreOneName) {
 class LoaderManifestWriter : public LoaderTest {
  protected:
   int run(const std::string& arguments) {
-    return std::system(
+    return std::system(  // NOLINT(bugprone-command-processor)
         (std::string(FERRULE_TEST_MANIFEST_WRITER) + " " + arguments + " 2>" + (folder_ / "errors").string()).c_str());
   }
 };

@@ -331,7 +331,7 @@ TEST_F(LoaderOwnLibraries, WhatOthersCanWriteOfThemIsUnsafe) {
 
 TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
   const std::string command = fmt::format("{} {}", FERRULE_TEST_MANIFEST_WRITER, module_.string());
-  ASSERT_EQ(std::system(command.c_str()), 0);
+  ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(bugprone-command-processor)
   const auto manifest = [&] {
     return nlohmann::json::parse(text_of_file(fs::path(module_).replace_extension(".json")));
   };
@@ -340,7 +340,8 @@ TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
   fs::create_directory(root_ / "lib");
   fs::rename(root_ / "libt_inner.so", root_ / "lib" / "libt_inner.so");
   write_file(folder_ / "libt_later.so.1", "text");
-  ASSERT_EQ(std::system((command + " --library " + (folder_ / "libt_later.so.1").string()).c_str()), 0);
+  const std::string with_library = command + " --library " + (folder_ / "libt_later.so.1").string();
+  ASSERT_EQ(std::system(with_library.c_str()), 0);  // NOLINT(bugprone-command-processor)
   EXPECT_EQ(manifest()["libraries"].size(), 2u) << "no run path leads to lib";
   EXPECT_EQ(manifest()["libraries"]["libt_later.so.1"], *tools::sha256_of_file(folder_ / "libt_later.so.1"));
 }

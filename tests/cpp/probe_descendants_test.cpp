@@ -14,7 +14,7 @@ namespace {
 
 void start_short_processes(const std::atomic<bool>& over) {
   while (!over) {
-    const pid_t child = vfork();
+    const pid_t child = vfork();  // NOLINT(bugprone-unsafe-functions)
     if (child == 0) _exit(0);
     waitpid(child, nullptr, 0);
   }

@@ -14,7 +14,7 @@ TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
   constexpr int rounds = 12;
   const auto device = cpu();
   const fs::path plain = put(root(), "t_plain"), watched = put(root(), "t_watching");
-  const fs::path named = put_with_manifest(root("more"), "t_named", {});
+  put_with_manifest(root("more"), "t_named", {});
   const Variable where("FERRULE_BACKEND_DIR", root("more").string());
   std::atomic<int> refused{0}, wrong{0};
   // What others are faster at is an error of these kinds, never anything else.

@@ -43,6 +43,7 @@ TEST_F(VulkanPipelines, EightThreadsThatAskGetWhatTheyAskFor) {
   vulkan::Pipelines pipelines(*context, 3);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (uint32_t t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       for (uint32_t turn = 0; turn < 50; ++turn) {

@@ -72,6 +72,7 @@ const void* keep_block_attributes(Attributes& attributes, std::string_view op, c
 // Translates the instructions of a body behind its inputs. The first one may come in another dtype than it has there.
 void translate(const fe_body& from, DType first, Attributes& attributes, Body& to) {
   std::vector<uint32_t> values;
+  values.reserve(from.input_count + from.instruction_count);
   for (uint32_t i = 0; i < from.input_count; ++i)
     values.push_back(to.input(i == 0 ? first : dtype_from(from.input_dtypes[i])));
   if (from.input_count > 0)
@@ -79,6 +80,7 @@ void translate(const fe_body& from, DType first, Attributes& attributes, Body& t
   for (uint32_t i = 0; i < from.instruction_count; ++i) {
     const fe_instruction& instruction = *from.instructions[i];
     std::vector<uint32_t> in;
+    in.reserve(instruction.input_count);
     for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values.at(instruction.inputs[k]));
     const std::string_view op = sdk::host->op_name(instruction.op);
     values.push_back(to.apply(op, in, dtype_from(instruction.dtype),
@@ -350,7 +352,7 @@ std::string describe(const KernelStep& step, std::string_view op) {
     const char* name = dtype == DType::count ? "an unknown dtype" : sdk::host->dtype_name(id_of(dtype));
     text += (i ? ", " : "") + std::string(name ? name : "?") + "[";
     for (int32_t k = 0; k < step.inputs[i].rank; ++k) text += (k ? ", " : "") + std::to_string(step.inputs[i].shape[k]);
-    text += "]";
+    text += ']';
   }
   return text + ")";
 }

@@ -55,9 +55,10 @@ bool is_in(const std::vector<Properties>& list, char (Properties::*name)[size], 
 GlobalFunctions open_library() {
   GlobalFunctions functions;
   std::string about_first, about_others;
-  for (const char* name : library_names)
-    if ((functions.GetInstanceProcAddr = entry_of(name, about_first.empty() ? about_first : about_others)) != nullptr)
-      break;
+  for (const char* name : library_names) {
+    functions.GetInstanceProcAddr = entry_of(name, about_first.empty() ? about_first : about_others);
+    if (functions.GetInstanceProcAddr != nullptr) break;
+  }
   if (functions.GetInstanceProcAddr == nullptr)
     throw sdk::Error(FE_NOT_FOUND, std::string("this system has no Vulkan loader library") + package_of_library + ": " +
                                        library_names[0] + ": " + about_first);

@@ -195,6 +195,7 @@ void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> valu
   for (uint32_t i = 0; i < body.instruction_count; ++i) {
     const fe_instruction& instruction = *body.instructions[i];
     std::vector<Value> in;
+    in.reserve(instruction.input_count);
     for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
     values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
   }

@@ -13,6 +13,7 @@ class Backend final : public sdk::Backend {
 
   std::vector<sdk::DeviceDescription> devices() override {
     std::vector<sdk::DeviceDescription> descriptions;
+    descriptions.reserve(devices_.size());
     for (const PhysicalDevice& device : devices_) descriptions.push_back(device.description);
     return descriptions;
   }

@@ -122,6 +122,7 @@ PipelinePointer Pipelines::make(const Dispatch& dispatch) const {
   check(vk.CreateShaderModule(context_.device(), &module_info, nullptr, &module), "vkCreateShaderModule");
 
   std::vector<VkSpecializationMapEntry> entries;
+  entries.reserve(dispatch.constants.size());
   for (uint32_t i = 0; i < dispatch.constants.size(); ++i) entries.push_back({i, 4 * i, 4});
   const VkSpecializationInfo constants{static_cast<uint32_t>(entries.size()), entries.data(),
                                        4 * dispatch.constants.size(), dispatch.constants.data()};

@@ -194,6 +194,7 @@ class Fuser {
     std::vector<TensorType> types;
     for (const Node* member : region.members) {
       std::vector<uint32_t> inputs;
+      inputs.reserve(member->inputs.size());
       for (ValueId input : member->inputs) inputs.push_back(number.at(input));
       for (uint32_t i = 0; i < member->outputs.size(); ++i) {
         const ValueId output = member->outputs[i];

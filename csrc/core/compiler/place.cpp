@@ -30,6 +30,7 @@ bool is_first(const std::string& device, const std::string& op) {
 
 std::string typed_call(const Graph& graph, const Node& node) {
   std::vector<std::string> operands;
+  operands.reserve(node.inputs.size());
   for (ValueId input : node.inputs) operands.push_back(to_string(graph.type(input)));
   return call_text(node, operands);
 }
@@ -47,6 +48,7 @@ class Placer {
       Node mapped = node;
       for (ValueId& input : mapped.inputs) input = rewrite_[input];
       std::vector<TensorType> types;
+      types.reserve(node.outputs.size());
       for (ValueId output : node.outputs) types.push_back(graph_.type(output));
       const std::vector<ValueId> outputs = put(std::move(mapped), types, 0);
       for (std::size_t i = 0; i < outputs.size(); ++i) rewrite_.map(node.outputs[i], outputs[i]);
@@ -90,6 +92,7 @@ class Placer {
       group.inputs.assign(node.inputs.begin() + static_cast<std::ptrdiff_t>(begin),
                           node.inputs.begin() + static_cast<std::ptrdiff_t>(end));
       std::vector<TensorType> operands;
+      operands.reserve(group.inputs.size());
       for (ValueId input : group.inputs) operands.push_back(rewrite_.graph().type(input));
       ops::Attributes attributes = *node.attributes;
       const std::vector<TensorType> result = ops::infer(*node.op, operands, attributes);
@@ -142,6 +145,7 @@ class Placer {
       map[parts.scalars[i]] = to.add_scalar(parts.type(parts.scalars[i]).dtype, parts.scalar_defaults[i]);
     for (Node& part : parts.nodes) {
       std::vector<TensorType> types;
+      types.reserve(part.outputs.size());
       for (ValueId output : part.outputs) types.push_back(parts.type(output));
       const std::vector<ValueId> was = part.outputs;
       for (ValueId& input : part.inputs) input = map[input];

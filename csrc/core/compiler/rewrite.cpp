@@ -21,6 +21,7 @@ void Rewrite::copy(const Node& node) {
   Node moved = node;
   for (ValueId& input : moved.inputs) input = map_[input];
   std::vector<TensorType> types;
+  types.reserve(node.outputs.size());
   for (ValueId output : node.outputs) types.push_back(from_.type(output));
   const std::vector<ValueId> outputs = to_.add_checked(std::move(moved), types);
   for (std::size_t i = 0; i < outputs.size(); ++i) map_[node.outputs[i]] = outputs[i];

@@ -272,6 +272,7 @@ class Splitter {
 
   std::string text_of(const LoweredNode& node) const {
     std::vector<std::string> operands;
+    operands.reserve(node.inputs.size());
     for (const Operand& input : node.inputs) operands.push_back(fmt::format("%{}", input.root));
     Node plain;
     plain.op = node.op;

@@ -80,7 +80,7 @@ std::string call_text(const Node& node, std::span<const std::string> operands) {
   for (std::size_t i = 0; node.attributes && i < node.attributes->size(); ++i)
     text += fmt::format("{}{}={}", i || !operands.empty() ? ", " : "", node.op->attributes[i].name,
                         ops::to_string((*node.attributes)[i]));
-  text += ")";
+  text += ')';
   if (node.body) {
     text += " {";
     for (std::size_t i = 0; i < node.body->instructions.size(); ++i) {
@@ -105,6 +105,7 @@ std::string assignment_text(const Graph& graph, const Node& node, std::span<cons
 
 std::string node_text(const Graph& graph, const Node& node) {
   std::vector<std::string> operands;
+  operands.reserve(node.inputs.size());
   for (ValueId input : node.inputs) operands.push_back(fmt::format("%{}", input));
   return assignment_text(graph, node, operands);
 }

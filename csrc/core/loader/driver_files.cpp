@@ -92,10 +92,11 @@ void add_manifest(const fs::path& manifest, std::string& state) {
 
 std::vector<fs::path> manifests_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  visit_entries(folder, [&](const fs::path& path) {
+  const auto visit = [&](const fs::path& path) {
     if (path.extension() == ".json") files.push_back(path);
     return files.size() < most_files;
-  });
+  };
+  static_cast<void>(visit_entries(folder, visit));  // a folder that cannot be read has none
   std::sort(files.begin(), files.end());
   return files;
 }

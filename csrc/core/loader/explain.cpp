@@ -106,6 +106,7 @@ std::string described(const LoadRoot& root) {
 std::string not_found(const LoadReport& report) {
   if (report.roots.empty()) return "no module of that name was found, and there was no folder to look into";
   std::vector<std::string> places;
+  places.reserve(report.roots.size());
   for (const LoadRoot& root : report.roots) places.push_back(described(root));
   return "no module of that name was found in " + joined(places, "; ");
 }

@@ -198,7 +198,7 @@ std::optional<fs::path> find_probe() {
   const fs::path library = library_dir();
   if (library.empty()) return std::nullopt;
   for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
-    if (const fs::path probe = folder / "ferrule-probe"; access(probe.c_str(), X_OK) == 0) return probe;
+    if (fs::path probe = folder / "ferrule-probe"; access(probe.c_str(), X_OK) == 0) return probe;
   return std::nullopt;
 }
 

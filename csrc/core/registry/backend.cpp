@@ -120,6 +120,7 @@ std::vector<DeviceProperties> Backend::read_devices() const {
   const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
   if (count > most_devices)
     fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
+  all.reserve(count);
   for (uint32_t index = 0; index < count; ++index)
     all.push_back(enter_module("device_properties", [&] { return read_properties(table_, index); }));
   return all;

@@ -63,7 +63,7 @@ std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sam
     if (values.empty()) continue;
     std::vector<Attributes> more;
     for (const Attributes& variant : variants)
-      for (const Attribute& value : values) (more.emplace_back(variant))[i] = value;
+      for (const Attribute& value : values) more.emplace_back(variant)[i] = value;
     variants = std::move(more);
   }
   return variants;

@@ -74,6 +74,7 @@ std::string signature(const Row& row) {
   std::vector<std::string> parameters;
   // Optional inputs may be named, too.
   const std::size_t required = row.required_inputs();
+  parameters.reserve(row.input_count + 1);
   for (std::size_t i = 0; i < required; ++i) parameters.push_back(fmt::format("{}: Operand", row.inputs[i].name));
   parameters.emplace_back("/");
   for (std::size_t i = required; i < row.input_count; ++i)

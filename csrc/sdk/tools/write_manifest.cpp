@@ -161,6 +161,7 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   if (!sha256) throw std::runtime_error("the file cannot be read");
   const AbiVersion abi = abi_of(image);
   std::vector<std::string> hashes;
+  hashes.reserve(abi.layout_hashes.size());
   for (const uint64_t hash : abi.layout_hashes) hashes.push_back(fmt::format("{:#018x}", hash));
   nlohmann::ordered_json manifest;
   manifest["name"] = name->name;

@@ -117,6 +117,7 @@ static fe_error *device_properties(fe_module_backend *backend, uint32_t index, f
   static const char *const names[] = {"device a", "device b", "device c", "device d"};
   out->name = names[(first + index) % 4];
 #else
+  (void)first;
   out->name = "test device";
 #endif
   out->total_memory = 1000;

@@ -62,7 +62,7 @@ struct Exact {
           0.087009105352783435062, 0.37472515263865429428, 1.000012157799687836, -1.2655123632968022317);
       return hn::Mul(hn::Mul(hn::Mul(hn::Set(dd, 0.5), v), t), math::exp_wide(dd, hn::NegMulAdd(z, z, p)));
     });
-    return hn::IfThenElse(hn::Eq(x, hn::Set(d, static_cast<float>(-HUGE_VAL))), hn::Set(d, static_cast<float>(NAN)), y);
+    return hn::IfThenElse(hn::Eq(x, hn::Set(d, static_cast<float>(-HUGE_VAL))), hn::Set(d, NAN), y);
   }
   // z is rounded, which the slope of log(erfc), -(2 z + 1 / z), would magnify to hundreds of ULP in the tail.
   static double run(double x) {
@@ -85,7 +85,7 @@ struct Approximate {
     // x times a distribution function of 1 or 0; -inf times 0 is NaN, as in the formula.
     const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
     const V ends = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
-    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, static_cast<float>(NAN)), ends);
+    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, NAN), ends);
   }
   static double run(double x) { return x / (1 + ::exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x))); }
 };

@@ -343,7 +343,7 @@ HWY_INLINE V silu(Full<float> d, V x) {
     const V y =
         wide(d, x, [](auto dd, auto v) { return hn::Div(v, hn::Add(hn::Set(dd, 1.0), exp_wide(dd, hn::Neg(v)))); });
     const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
-    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, static_cast<float>(NAN)), y);
+    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, NAN), y);
   });
 }
 template <class V>

@@ -82,7 +82,9 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
   if (node.input_count > 0) present(node.inputs, "the list of its inputs");
   present(node.outputs, "the list of its outputs");
   std::vector<const fe_value*> values;
-  for (uint32_t i = 0; i < node.input_count; ++i) values.push_back(&check_value(view, node.inputs[i], false));
+  // No space is reserved: the counts may be wrong.
+  for (uint32_t i = 0; i < node.input_count; ++i)
+    values.push_back(&check_value(view, node.inputs[i], false));  // NOLINT(performance-inefficient-vector-operation)
   for (uint32_t i = 0; i < node.output_count; ++i) values.push_back(&check_value(view, node.outputs[i], true));
   const std::span<const fe_value* const> in(values.data(), node.input_count);
   const std::span<const fe_value* const> out(values.data() + node.input_count, node.output_count);

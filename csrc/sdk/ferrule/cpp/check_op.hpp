@@ -144,7 +144,8 @@ inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op
   for (int32_t axis = 0; axis < in.rank; ++axis) {
     const bool is_gone = (gone >> axis & 1) != 0;
     if (is_gone && !keep) continue;
-    if (at >= out.rank || out.shape[at++] != (is_gone ? 1 : in.shape[axis])) return false;
+    if (at >= out.rank || out.shape[at] != (is_gone ? 1 : in.shape[axis])) return false;
+    ++at;
   }
   return at == out.rank;
 }

@@ -45,7 +45,7 @@ struct AnswerText {
       size = capacity - 1 - ellipsis.size();
       while (size > 0 && (static_cast<unsigned char>(whole[size]) & 0xc0u) == 0x80u) --size;
     }
-    std::memcpy(text, whole.data(), size);
+    whole.copy(text, size);
     if (size < whole.size()) {
       std::memcpy(text + size, ellipsis.data(), ellipsis.size());
       size += ellipsis.size();

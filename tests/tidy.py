@@ -1,0 +1,89 @@
+"""`python tests/tidy.py BUILD`: writes BUILD/tidy/build.ninja, which runs clang-tidy on each C and C++ source.
+
+BUILD is a configured build folder, whose flags are used. Ninja looks at a source again when it, a header that it
+includes, its flags, .clang-tidy or clang-tidy itself has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import clang_tidy
+
+ROOT = Path(__file__).resolve().parents[1]
+SKIPPED = {"hostile", "skew"}  # faulty by intent; includes headers that its test generates
+# libstdc++ calls what it deprecates itself. What we call is reported by g++.
+EXTRA = ["-Wno-error=deprecated-declarations"]
+RULE = """\
+rule tidy
+  command = {tidy} @$out.arguments && touch $out
+  rspfile = $out.arguments
+  rspfile_content = --quiet $in --extra-arg=-Wp,-MD,$out.d -- $flags
+  depfile = $out.d
+  deps = gcc
+  description = clang-tidy $in
+"""
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("csrc", "tests", "python"):
+        for path in sorted((ROOT / folder).glob("**/*.c*")):
+            if path.suffix in (".c", ".cpp") and not SKIPPED & set(path.parts):
+                yield path
+
+
+def flags_by_source(build: Path) -> dict[str, list[str]]:
+    """Compiler flags of the sources that `build` compiles. Where several targets compile one, the first counts."""
+    flags: dict[str, list[str]] = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        _, *arguments = shlex.split(entry["command"])
+        output = arguments.index("-o")
+        del arguments[output : output + 2]
+        arguments.remove("-c")
+        arguments.remove(entry["file"])
+        # Checks skip system headers: the generated headers of the backends hold a million words of SPIR-V.
+        generated = f"-I{build}/csrc/backends/"
+        flags.setdefault(
+            entry["file"],
+            [
+                argument.replace("-I", "-isystem", 1) if argument.startswith(generated) else argument
+                for argument in arguments
+            ],
+        )
+    return flags
+
+
+def other_flags(path: Path, build: Path) -> list[str]:
+    """Compiler flags of a source of another build, such as tests/foreign, with the headers that it is meant to see."""
+    folders = [ROOT / "csrc", ROOT / "csrc/sdk", build / "generated/include", build / "generated/layout"]
+    folders += [ROOT / "python/ferrule/templates/backend/kernels", build / "tidy"]
+    names = ['FERRULE_MODULE_NAME="foreign"', 'FERRULE_MODULE_VARIANT=""', "FERRULE_MODULE_SYMBOL=foreign"]
+    names += ['BACKEND_VERSION=""']
+    standard = "-std=c11" if path.suffix == ".c" else "-std=c++20"
+    return [standard, "-Wall", *(f"-I{folder}" for folder in folders), *(f"-D{name}" for name in names)]
+
+
+def ninja_text(build: Path) -> str:
+    tidy = clang_tidy.get_executable("clang-tidy")
+    known = flags_by_source(build)
+    text = RULE.format(tidy=tidy)
+    for path in sources():
+        flags = shlex.join([*(known.get(str(path)) or other_flags(path, build)), *EXTRA]).replace("$", "$$")
+        text += f"build {path.relative_to(ROOT)}.tidy: tidy {path} | {ROOT}/.clang-tidy {tidy}\n  flags = {flags}\n"
+    return text
+
+
+def main() -> None:
+    build = Path(sys.argv[1]).resolve()
+    folder = build / "tidy"
+    folder.mkdir(exist_ok=True)
+    (folder / "kernels.inc").write_text("KERNEL(softmax)\n", encoding="utf-8")  # as the template's CMake writes it
+    (folder / "build.ninja").write_text(ninja_text(build), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
