@@ -5,7 +5,10 @@
 #include "parts.h"
 #include "values.h"
 
+#include <structmember.h>
+
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,8 +18,18 @@ namespace {
 
 PyTypeObject* array_class = nullptr;
 PyTypeObject* handle_class = nullptr;
-PyObject* handle_name = nullptr;  // of its one slot, which holds an Array or, while tracing, a symbol
-PyObject* no_arguments = nullptr;
+Py_ssize_t handle_offset = 0;  // of its one slot, which holds an Array or, while tracing, a symbol
+
+PyObject*& handle_slot(PyObject* object) {
+  return *reinterpret_cast<PyObject**>(reinterpret_cast<std::byte*>(object) + handle_offset);
+}
+
+void set_array_class(const py::type& type) {
+  const py::object slot = type.attr("_handle");
+  if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) throw py::type_error("set_array_class: _handle is no slot");
+  handle_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
+  array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+}
 
 bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
@@ -86,28 +99,23 @@ void define(py::module_& module, PyMethodDef& definition) {
 
 ArrayPointer handle_in(PyObject* object) {
   if (Py_TYPE(object) != array_class) return nullptr;
-  const py::object handle = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, handle_name));
-  if (!handle) throw py::error_already_set();
-  if (Py_TYPE(handle.ptr()) != handle_class) return nullptr;
-  auto part = reinterpret_cast<py::detail::instance*>(handle.ptr())->get_value_and_holder();
+  PyObject* const handle = handle_slot(object);
+  if (handle == nullptr || Py_TYPE(handle) != handle_class) return nullptr;
+  auto part = reinterpret_cast<py::detail::instance*>(handle)->get_value_and_holder();
   return part.holder_constructed() ? part.holder<ArrayPointer>() : nullptr;
 }
 
 py::object wrapped(ArrayHandle result) {
-  const py::object handle = py::cast(std::make_shared<Array>(std::move(result)));
-  py::object object = py::reinterpret_steal<py::object>(array_class->tp_new(array_class, no_arguments, nullptr));
-  if (!object || PyObject_SetAttr(object.ptr(), handle_name, handle.ptr()) != 0) throw py::error_already_set();
+  py::object handle = py::cast(std::make_shared<Array>(std::move(result)));
+  py::object object = py::reinterpret_steal<py::object>(array_class->tp_alloc(array_class, 0));
+  if (!object) throw py::error_already_set();
+  handle_slot(object.ptr()) = handle.release().ptr();
   return object;
 }
 
 void bind_array_objects(py::module_& module) {
   handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());
-  handle_name = PyUnicode_InternFromString("_handle");
-  no_arguments = PyTuple_New(0);
-  module.def(
-      "set_array_class",
-      [](const py::type& type) { array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()); },
-      py::arg("type"));
+  module.def("set_array_class", &set_array_class, py::arg("type"));
   define(module, apply_definition);
   define(module, evaluate_definition);
 }

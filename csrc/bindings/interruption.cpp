@@ -20,7 +20,8 @@ int Interruption::poll(void* self) {
   if (!interruption.main_thread_) return 0;
   if (interruption.raised_) return 1;
   const Clock::time_point now = Clock::now();
-  if (now < interruption.next_) return 0;
+  if (!interruption.next_) interruption.next_ = now + interval;
+  if (now < *interruption.next_) return 0;
   const py::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) interruption.raised_.emplace();
   interruption.next_ = Clock::now() + interval;

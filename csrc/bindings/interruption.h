@@ -10,7 +10,7 @@ namespace ferrule::python {
 
 class Interruption {
  public:
-  Interruption() : main_thread_(is_main_thread()), next_(Clock::now() + interval) {}
+  Interruption() : main_thread_(is_main_thread()) {}
   // An fe_cancel_function; `self` is an Interruption. Takes the GIL, at most once in 20 ms and in the main thread only:
   // Python handles signals nowhere else.
   static int poll(void* self);
@@ -22,7 +22,7 @@ class Interruption {
   static constexpr std::chrono::milliseconds interval{20};
   static bool is_main_thread();
   bool main_thread_;
-  Clock::time_point next_;
+  std::optional<Clock::time_point> next_;  // when Python is asked; set by the first poll
   std::optional<py::error_already_set> raised_;
 };
 
