@@ -69,6 +69,14 @@ static void refuse_when_recorded(fe_device *device) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
     FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, &wrong[i], 1, &out, 1));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 1, &out, 1));
+  {
+    const size_t too_many = (size_t)1 << 60;
+    static const int64_t axis = 0;
+    const fe_attribute list = fe_attribute_int64_list("axis", &axis, too_many);
+    FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("concat", inputs, NULL, too_many, NULL, 0, &out, 1));
+    FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, wrong, too_many, &out, 1));
+    FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("sum", inputs, NULL, 1, &list, 1, &out, 1));
+  }
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 0, &out, 2));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("softmax", inputs, NULL, 1, NULL, 0, &out, 0));
   EXPECT(fe_op_output_count("softmax") == 1);

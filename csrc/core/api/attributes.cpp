@@ -5,9 +5,15 @@
 namespace ferrule {
 namespace {
 
+// More than any caller has: what follows would read elsewhere.
+void check_count(const char* op, const char* what, std::size_t count) {
+  if (count > INT32_MAX) fail_argument("{}: {} {} are more than there can be", op, count, what);
+}
+
 template <class List>
 auto elements_of(const ops::Row& op, const char* name, const List& list) {
   if (list.count > 0 && !list.data) fail_argument("{}: the list of attribute '{}' is null", op.name, name);
+  check_count(op.name, "elements of a list", list.count);
   return std::vector(list.data, list.data + list.count);
 }
 
@@ -60,6 +66,7 @@ std::optional<ops::Number> number_of(const char* op, const fe_number& number) {
 }
 
 std::vector<ops::OperandNumber> numbers_of(const ops::Row& op, const fe_number* numbers, std::size_t count) {
+  check_count(op.name, "inputs", count);
   std::vector<ops::OperandNumber> given;
   if (!numbers) return given;
   given.reserve(count);
@@ -74,6 +81,7 @@ std::vector<ops::OperandNumber> numbers_of(const ops::Row& op, const fe_number* 
 }
 
 std::vector<ops::NamedAttribute> attributes_of(const ops::Row& op, const fe_attribute* attributes, std::size_t count) {
+  check_count(op.name, "attributes", count);
   std::vector<ops::NamedAttribute> given;
   if (count == 0) return given;
   if (!attributes) fail_argument("{}: the list of attributes is null", op.name);
