@@ -120,14 +120,8 @@ ValueId Lowered::add_value(TensorType type) {
 
 Operand Lowered::add_copy(const Operand& operand, Device* device, std::string reason) {
   const ValueId value = add_value(operand.type);
-  nodes.push_back({&ops::op_named("copy"),
-                   ops::shared({}),
-                   nullptr,
-                   device,
-                   {operand},
-                   {value},
-                   {},
-                   std::move(reason)});
+  nodes.push_back(
+      {&ops::op_named("copy"), ops::shared({}), nullptr, device, {operand}, {value}, {}, std::move(reason)});
   return whole(graph, value);
 }
 

@@ -100,7 +100,7 @@ class Evaluation : private Donor {
       arrays_->outputs.push_back(static_cast<uint32_t>(i));
       inputs += items_[i].input_count;
     }
-    arrays_->released.reserve(inputs);
+    arrays_->released.reserve(arrays_->released.size() + inputs);
   }
 
   void run() {
@@ -209,10 +209,15 @@ class Evaluation : private Donor {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (items_[i].state != Array::State::pending || !items_[i].array->outputs_) continue;
       const ArrayPointer call = items_[i].array;
-      for (const std::weak_ptr<Array>& output : call->outputs_->arrays)
-        if (const ArrayPointer array = output.lock();
-            array && !is_collected(*array) && array.use_count() > 1 && array->state_ == Array::State::pending)
-          collect(array);
+      for (const std::weak_ptr<Array>& output : call->outputs_->arrays) {
+        ArrayPointer array = output.lock();
+        if (!array) continue;
+        const bool is_held = array.use_count() > 1;
+        // Should it be the last pointer by now, the array is destroyed later.
+        arrays_->released.push_back(std::move(array));
+        const ArrayPointer& held = arrays_->released.back();
+        if (is_held && !is_collected(*held) && held->state_ == Array::State::pending) collect(held);
+      }
     }
   }
 
