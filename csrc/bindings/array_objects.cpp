@@ -17,7 +17,6 @@ namespace ferrule::python {
 namespace {
 
 PyTypeObject* array_class = nullptr;
-PyTypeObject* handle_class = nullptr;
 Py_ssize_t handle_offset = 0;  // of its one slot, which holds an Array or, while tracing, a symbol
 
 PyObject*& handle_slot(PyObject* object) {
@@ -48,7 +47,6 @@ PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     for (std::size_t i = 0; i < operands; ++i) {
       PyObject* const operand = arguments[i + 1];
       if (is_plain_number(operand)) {
-        numbers[i] = number_of(operand);
         has_number = true;
         continue;
       }
@@ -58,6 +56,8 @@ PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       has_array = true;
     }
     if (!has_array) return not_implemented();
+    for (std::size_t i = 0; i < operands; ++i)  // now, as a number may be none that this call can take
+      if (!arrays[i]) numbers[i] = number_of(arguments[i + 1]);
     const char* const op = PyUnicode_AsUTF8(arguments[0]);
     if (!op) throw py::error_already_set();
     fe_array* out = nullptr;
@@ -98,15 +98,14 @@ void define(py::module_& module, PyMethodDef& definition) {
 }  // namespace
 
 ArrayPointer handle_in(PyObject* object) {
-  if (Py_TYPE(object) != array_class) return nullptr;
+  if (Py_TYPE(object) != array_class) return {};
   PyObject* const handle = handle_slot(object);
-  if (handle == nullptr || Py_TYPE(handle) != handle_class) return nullptr;
-  auto part = reinterpret_cast<py::detail::instance*>(handle)->get_value_and_holder();
-  return part.holder_constructed() ? part.holder<ArrayPointer>() : nullptr;
+  if (handle == nullptr || array_in(handle) == nullptr) return {};
+  return py::reinterpret_borrow<ArrayPointer>(handle);
 }
 
 py::object wrapped(ArrayHandle result) {
-  py::object handle = py::cast(std::make_shared<Array>(std::move(result)));
+  ArrayPointer handle = array_of(std::move(result));
   py::object object = py::reinterpret_steal<py::object>(array_class->tp_alloc(array_class, 0));
   if (!object) throw py::error_already_set();
   handle_slot(object.ptr()) = handle.release().ptr();
@@ -114,7 +113,6 @@ py::object wrapped(ArrayHandle result) {
 }
 
 void bind_array_objects(py::module_& module) {
-  handle_class = reinterpret_cast<PyTypeObject*>(py::type::of<Array>().release().ptr());
   module.def("set_array_class", &set_array_class, py::arg("type"));
   define(module, apply_definition);
   define(module, evaluate_definition);

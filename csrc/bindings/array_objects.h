@@ -2,7 +2,7 @@
 // costs as much as recording a small op.
 #pragma once
 
-#include "handles.h"
+#include "array_handle.h"
 
 #include <exception>
 #include <new>

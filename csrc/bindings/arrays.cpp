@@ -115,9 +115,9 @@ class Operands {
   void add(py::handle operand) {
     const fe_number number = number_of(operand);
     if (number.kind == FE_NUMBER_NONE) {
-      if (!operand.is_none() && !py::isinstance<Array>(operand))
+      if (!py::isinstance<ArrayPointer>(operand))
         throw py::type_error("apply: an operand is neither an array nor a number");
-      arrays_.push_back(operand.cast<ArrayPointer>());
+      arrays_.push_back(py::reinterpret_borrow<ArrayPointer>(operand));
       handles_.push_back(given(arrays_.back()).get());
     } else {
       has_number_ = true;
@@ -177,8 +177,8 @@ void eval(const std::vector<ArrayPointer>& arrays) {
 }
 
 // A read-only view of a computed array's bytes, or None when the host cannot reach them.
-py::object host_view(const py::object& self) {
-  auto& array = self.cast<Array&>();
+py::object host_view(const ArrayPointer& self) {
+  Array& array = given(self);
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
   if (const fe_dtype_info& dtype = *fe_dtype_info_get(info.dtype); dtype.dtype_class == FE_CLASS_BLOCK)
@@ -214,56 +214,15 @@ void read_into(const Array& array, py::array& out) {
 
 }  // namespace
 
-fe_array_info Array::info() const {
-  fe_array_info info{};
-  info.struct_size = sizeof info;
-  check(fe_array_info_get(handle_.get(), &info));
-  return info;
-}
-
-bool Array::is_computed() {
-  if (!is_computed_) is_computed_ = info().computed != 0;
-  return is_computed_;
-}
-
 void bind_arrays(py::module_& module) {
-  py::class_<Array, ArrayPointer>(module, "Array")
-      .def_property_readonly("shape", [](const Array& self) { return shape_tuple(self.info()); })
-      .def_property_readonly("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); })
-      .def_property_readonly("ndim", [](const Array& self) { return self.info().rank; })
-      .def_property_readonly("nbytes", [](const Array& self) { return self.info().nbytes; })
-      .def_property_readonly("strides",  // in elements; None unless computed
-                             [](Array& self) -> py::object {
-                               if (!self.is_computed()) return py::none();
-                               const fe_array_info info = self.info();
-                               return py::tuple(py::cast(std::vector<int64_t>(info.strides, info.strides + info.rank)));
-                             })
-      .def_property_readonly("computed", [](Array& self) { return self.is_computed(); })
-      .def_property_readonly("address",
-                             [](Array& self) -> py::object {
-                               void* pointer = nullptr;
-                               if (fe_error* const error = fe_array_host_pointer(self.get(), &pointer)) {
-                                 fe_error_release(error);
-                                 return py::none();
-                               }
-                               return py::int_(reinterpret_cast<uintptr_t>(pointer));
-                             })
-      .def_property_readonly("device",
-                             [](const Array& self) {
-                               fe_device* handle = nullptr;
-                               check(fe_array_device(self.get(), &handle));
-                               return std::make_unique<Device>(handle);
-                             })
-      .def_property_readonly("placement",
-                             [](const Array& self) {
-                               fe_string* text = nullptr;
-                               check(fe_array_placement(self.get(), &text));
-                               return take_text(text);
-                             })
-      .def("cut", &cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"))
-      .def("to_device", &to_device, py::arg("device"))
-      .def("snapshot", &snapshot)
-      .def("read_into", &read_into, py::arg("out"));
+  const py::object type = module.attr("Array");
+  const auto define = [&](const char* name, auto function, auto... arguments) {
+    type.attr(name) = py::cpp_function(function, py::name(name), py::is_method(type), arguments...);
+  };
+  define("cut", cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"));
+  define("to_device", to_device, py::arg("device"));
+  define("snapshot", snapshot);
+  define("read_into", read_into, py::arg("out"));
   module.def("host_view", &host_view, py::arg("array"));
   module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"));
   module.def("from_packed", &from_packed, py::arg("device"), py::arg("source"), py::arg("dtype"), py::arg("writable"),

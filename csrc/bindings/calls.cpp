@@ -108,7 +108,7 @@ PyObject* call_plain(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
     std::array<ArrayPointer, most> arrays;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       arrays[i] = handle_in(arguments[i]);
-      if (arrays[i] == nullptr) return not_implemented();
+      if (!arrays[i]) return not_implemented();
     }
     auto& calls =
         *static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr());

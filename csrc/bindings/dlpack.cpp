@@ -2,7 +2,7 @@
 #include "dlpack.h"
 
 #include "environment.h"
-#include "handles.h"
+#include "array_handle.h"
 #include "lending.h"
 #include "values.h"
 

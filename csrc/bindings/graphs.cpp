@@ -133,7 +133,7 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
     if (out)
       list.append(py::none());
     else
-      list.append(py::cast(std::make_shared<Array>(std::move(result))));
+      list.append(array_of(std::move(result)));
   }
   drain();
   return list;
@@ -147,8 +147,9 @@ std::string json_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled
 
 }  // namespace
 
-Array& given(const ArrayPointer& array) {
-  if (!array) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
+Array& given(const ArrayPointer& pointer) {
+  Array* const array = pointer.get();
+  if (array == nullptr) raise(FE_INVALID_ARGUMENT, "one of the arrays is None");
   return *array;
 }
 

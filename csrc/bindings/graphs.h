@@ -1,7 +1,7 @@
 // Compiled graphs, as graphs.cpp makes them and calls.cpp runs them.
 #pragma once
 
-#include "handles.h"
+#include "array_handle.h"
 
 #include <span>
 #include <string>

@@ -55,24 +55,4 @@ class Backend {
   BackendHandle handle_;
 };
 
-// Python's objects and every call that uses an array own it together: `x[key] = value` gives a ferrule.Array another
-// one at any time, also while a call computes without the GIL.
-class Array {
- public:
-  explicit Array(ArrayHandle handle) : handle_(std::move(handle)) {}
-  fe_array* get() const noexcept { return handle_.get(); }
-  // dtype, rank and shape never change; strides are valid where it is computed.
-  fe_array_info info() const;
-  // Stays true, also when the array is donated.
-  bool is_computed();
-
- private:
-  ArrayHandle handle_;
-  bool is_computed_ = false;
-};
-
-using ArrayPointer = std::shared_ptr<Array>;
-
-inline ArrayPointer array_of(fe_array* handle) { return std::make_shared<Array>(ArrayHandle(handle)); }
-
 }  // namespace ferrule::python

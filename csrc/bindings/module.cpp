@@ -13,6 +13,7 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_values(module);
   bind_devices(module);
   bind_loading(module);
+  bind_array_handle(module);
   bind_arrays(module);
   bind_array_objects(module);
   bind_graphs(module);

@@ -5,6 +5,7 @@
 
 namespace ferrule::python {
 
+void bind_array_handle(pybind11::module_& module);
 void bind_array_objects(pybind11::module_& module);
 void bind_arrays(pybind11::module_& module);
 void bind_calls(pybind11::module_& module);

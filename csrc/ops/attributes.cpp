@@ -99,6 +99,11 @@ std::shared_ptr<const Attributes> shared(Attributes attributes) {
   return attributes.empty() ? none : std::make_shared<const Attributes>(std::move(attributes));
 }
 
+namespace {
+// Made while libferrule is loaded, so that no fork finds it half made.
+[[maybe_unused]] const bool are_none_made = shared({}) != nullptr;
+}  // namespace
+
 const char* name_of(AttributeType type) {
   switch (type) {
     case AttributeType::integer:

@@ -37,6 +37,11 @@ const Row* find_op(std::string_view name) {
   return found != rows.end() ? found->second : nullptr;
 }
 
+namespace {
+// The index is made while libferrule is loaded, so that no fork finds it half made.
+[[maybe_unused]] const bool is_index_made = find_op("") == nullptr;
+}  // namespace
+
 const Row* op_by_id(fe_op id) { return id >= 1 && id <= table.size() ? table[id - 1] : nullptr; }
 
 fe_op id_of(const Row& row) {

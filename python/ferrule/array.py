@@ -108,7 +108,7 @@ class Array:
         return handle
 
     def _donation(self) -> str:
-        """ "donated to f() at line" of an array that was; else an empty text."""
+        """To what the array was donated, such as "donated to f() at line 3"; an empty text if it was not."""
         placement = self.placement
         return placement if placement.startswith("donated to ") else ""
 

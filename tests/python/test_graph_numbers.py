@@ -114,3 +114,8 @@ def test_a_graph_with_such_attributes_is_saved() -> None:
     graph = fe.graph(lambda x: x.mean(axis=np.int64(0), keepdims=np.True_)).trace(fe.ones((2, 3)))
     again = fe.Graph.from_bytes(graph.to_bytes())
     assert np.asarray(again.compute(np.ones((2, 3), "float32"))).tolist() == [[1, 1, 1]]
+
+
+def test_ints_of_any_size_stand_beside_numbers_of_the_call() -> None:
+    f = fe.graph(lambda x, n: x * ((10**400 * n) // 10**400))
+    assert f(fe.asarray(np.ones(3, "float32")), 3).tolist() == [3, 3, 3]

@@ -99,3 +99,35 @@ def test_to_device_moves(null_device: fe.Device) -> None:
     same = x.to_device("cpu")
     assert same is not x
     assert np.shares_memory(np.asarray(same), np.asarray(x))
+
+
+@pytest.mark.parametrize(
+    "viewed", [lambda x: x, lambda x: fe.reshape(x, (-1,)), lambda x: fe.reshape(x.T, (512, 512)).T]
+)
+def test_what_two_arrays_read_is_computed_once(viewed: Any) -> None:
+    def live() -> int:
+        return fe.memory_stats("cpu").live
+
+    size = 512 * 512 * 4
+    x = fe.asarray(np.ones((512, 512), "float32"), copy=True)
+    before = live()
+    shared = viewed(x + x)
+    a, b = shared + 1, shared * 2
+    del shared
+    fe.eval(a)
+    assert live() >= before + 2 * size
+    kept = live()
+    fe.eval(b)
+    assert live() <= kept  # b takes the place of what it was computed of
+    assert a.tolist()[0] in (3, [3] * 512)
+    assert b.tolist()[0] in (4, [4] * 512)
+
+
+def test_outputs_that_only_one_evaluation_reads_are_not_kept() -> None:
+    x = fe.asarray(np.ones((256, 1024), "float32"), copy=True)
+    before = fe.memory_stats("cpu").live
+    mantissa, exponent = fe.frexp(x)
+    y = mantissa + exponent
+    del mantissa, exponent
+    fe.eval(y)
+    assert fe.memory_stats("cpu").live == before + 256 * 1024 * 4

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import ferrule as fe
+import numpy as np
 import pytest
 
 PRELUDE = """
@@ -126,9 +129,8 @@ def test_a_signal_handler_may_compute_in_the_middle_of_a_computation(run_python:
 
 @pytest.mark.parametrize(
     ("change", "kind"),
-    [("del x._handle", "AttributeError"), ("x._handle = None", "Exception"), ("x._handle = 5", "Exception"),
-     ("x._handle = type(x._handle).__new__(type(x._handle))", "Exception")],
-)  # fmt: skip
+    [("del x._handle", "AttributeError"), ("x._handle = None", "Exception"), ("x._handle = 5", "Exception")],
+)
 def test_an_array_without_its_handle_is_an_error(run_python: Any, change: str, kind: str) -> None:
     run_python(
         "import ferrule as fe\n"
@@ -138,18 +140,81 @@ def test_an_array_without_its_handle_is_an_error(run_python: Any, change: str, k
     )
 
 
-def test_no_result_leaks_when_one_of_several_cannot_be_wrapped(run_python: Any) -> None:
+@pytest.mark.parametrize("make", [lambda kind: kind(), lambda kind: object.__new__(kind)])
+def test_handles_are_made_by_ferrule_alone(make: Any) -> None:
+    with pytest.raises(TypeError):
+        make(type(fe.zeros(3)._handle))
+
+
+def test_no_result_leaks_when_there_is_no_memory_for_its_object(run_python: Any) -> None:
+    """Each allocation of Python's in a call fails once. (Of several results CPython 3.11 itself leaks frames then.)"""
+    pytest.importorskip("_testcapi")
     run_python(
-        "import ferrule as fe, numpy as np\n"
-        "from ferrule import _ferrule\n"
-        "class Bare: __slots__ = ()\n"
-        "f = fe.graph(lambda a, s: (a + s, a - s, a * s))\n"
-        "x = fe.asarray(np.ones(100_000, 'f4')); f(x, 1)\n"
-        "_ferrule.set_array_class(Bare)\n"
+        "import ferrule as fe, numpy as np, _testcapi\n"
+        "f = fe.graph(lambda a, b: a + b)\n"
+        "x = fe.asarray(np.ones(100_000, 'f4'), copy=True); f(x, x)\n"
         "before = fe.memory_stats('cpu').live\n"
-        "for _ in range(10):\n"
-        "    try: f(x, 2)\n"
-        "    except AttributeError: pass\n"
-        "    else: raise SystemExit('no error')\n"
+        "failures = 0\n"
+        "for number in range(1, 60):\n"
+        "    _testcapi.set_nomemory(number, number + 1)\n"
+        "    try: f(x, x)\n"
+        "    except MemoryError: failures += 1\n"
+        "    finally: _testcapi.remove_mem_hooks()\n"
+        "assert failures >= 2, failures\n"
         "assert fe.memory_stats('cpu').live == before, (fe.memory_stats('cpu'), before)\n"
     )
+
+
+def test_threads_that_compute_one_array_keep_nothing_between() -> None:
+    size = 1 << 20
+    x = fe.asarray(np.ones(size // 4, "float32"), copy=True)
+
+    def chain() -> fe.Array:
+        y = x
+        for _ in range(50):
+            y = fe.sin(y)
+        return y
+
+    fe.eval(chain())
+    compiles = fe.stats()["compiles"]
+    for _ in range(5):
+        y = chain()
+        barrier = threading.Barrier(2)
+
+        def work(y: fe.Array = y, barrier: threading.Barrier = barrier) -> None:
+            barrier.wait()
+            fe.eval(y)
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert fe.stats()["compiles"] == compiles
+
+
+def test_shapes_are_read_while_another_thread_donates() -> None:
+    f = fe.graph(lambda x, v: fe.update_slice(x, v, (3,)), donate=0)
+    v = fe.asarray(np.zeros(8, "float32"))
+    current = [fe.zeros(64) + 1]
+    is_over = threading.Event()
+    seen = set()
+
+    def look() -> None:
+        while not is_over.is_set():
+            x = current[0]
+            for _ in range(20):
+                seen.add((x.shape, str(x.dtype)))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(3000):
+            x = fe.zeros(64) + 1
+            fe.eval(x)
+            current[0] = x
+            f(x, v)
+    finally:
+        is_over.set()
+        thread.join()
+    assert seen == {((64,), "float32")}

@@ -141,10 +141,9 @@ fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
     const Array& of = *given(array, "array_info", "array").array;
     if (of.state() != Array::State::computed || of.is_given_away())
       return give_info("array_info", out, info_of(of.type(), contiguous_strides(of.type().shape)));
-    const TypedView bytes = of.view();
-    fe_array_info info = info_of(bytes.type, bytes.view.strides);
+    fe_array_info info = info_of(of.type(), of.strides());
     info.computed = 1;
-    info.writable = bytes.view.storage && bytes.view.storage->writable();
+    info.writable = of.is_writable();
     give_info("array_info", out, info);
   });
 }

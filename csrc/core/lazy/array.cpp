@@ -53,6 +53,15 @@ BriefMutex& evaluation_mutex() {
   return mutex;
 }
 
+Array::~Array() {
+  for (const ArrayPointer& input : inputs_) --input->readers;
+}
+
+void Array::set_inputs(std::vector<ArrayPointer> inputs) noexcept {
+  inputs_ = std::move(inputs);
+  for (const ArrayPointer& input : inputs_) ++input->readers;
+}
+
 ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement) {
   ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, std::move(device), State::computed)));
   array->result_ = std::make_unique<Result>(Result{std::move(view), std::move(placement)});
@@ -67,12 +76,17 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
 
 // The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. Both
 // write the mark, so that one comes after the other and sees what that one did.
-TypedView Array::view() const {
+std::optional<TypedView> Array::view_unless_given_away() const {
   TypedView view{type_, result_->view};
   uint32_t mark = 0;
-  if (!given_away_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel))
-    fail_argument("{}: its memory was given to a result", to_string(type_));
+  if (!given_away_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel)) return std::nullopt;
   return view;
+}
+
+TypedView Array::view() const {
+  std::optional<TypedView> view = view_unless_given_away();
+  if (!view) fail_argument("{}: its memory was given to a result", to_string(type_));
+  return *std::move(view);
 }
 
 bool Array::was_given_away_before_fork() const {
@@ -192,7 +206,7 @@ ArrayPointer Array::pending(const ops::Row& op, std::vector<ArrayPointer> inputs
   for (const ArrayPointer& input : inputs)
     if (input->state() == State::pending)
       array->pending_below_ = std::min(array->pending_below_ + input->pending_below_, most_pending + 1);
-  array->inputs_ = std::move(inputs);
+  array->set_inputs(std::move(inputs));
   return array;
 }
 
@@ -219,7 +233,7 @@ std::vector<ArrayPointer> Array::outputs_of(const ArrayPointer& call, std::vecto
   call->outputs_ = std::make_unique<Outputs>();
   for (uint32_t number = 0; number < types.size(); ++number) {
     ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(types[number], call->device(), State::pending)));
-    array->inputs_ = {call};
+    array->set_inputs({call});
     array->output_ = number;
     array->pending_below_ = call->pending_below_;
     call->outputs_->arrays.push_back(array);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static ArrayPointer record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                              std::span<const ops::OperandNumber> numbers,
                              const std::vector<ops::NamedAttribute>& given);
-  ~Array() = default;
+  ~Array();
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
@@ -47,9 +48,16 @@ class Array : public std::enable_shared_from_this<Array> {
   State state() const { return state_.load(std::memory_order_acquire); }
   // Only for a computed array. Throws if its memory was given away.
   TypedView view() const;
+  // The same, or nothing if its memory was given away.
+  std::optional<TypedView> view_unless_given_away() const;
+  // Of a computed array, also when its memory was given away.
+  const Strides& strides() const { return result_->view.strides; }
+  bool is_writable() const { return result_->view.storage && result_->view.storage->writable(); }
   std::string placement() const;
   // Handles of the host API that name it: such an array is kept when it is computed on the way to another.
   std::atomic<uint32_t> handles{0};
+  // How often pending arrays read it: such an array, too, is kept.
+  std::atomic<uint32_t> readers{0};
   // Whether somebody may look at the elements without holding the storage, by the host's pointer.
   std::atomic<bool> is_looked_at{false};
 
@@ -86,6 +94,7 @@ class Array : public std::enable_shared_from_this<Array> {
   static std::vector<ArrayPointer> outputs_of(const ArrayPointer& call, std::vector<TensorType> types);
   static ArrayPointer pending(const ops::Row& op, std::vector<ArrayPointer> inputs,
                               std::shared_ptr<const ops::Attributes> attributes, TensorType type);
+  void set_inputs(std::vector<ArrayPointer> inputs) noexcept;
   ArrayPointer viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const;
   friend ArrayPointer snapshot(ArrayPointer array);
 

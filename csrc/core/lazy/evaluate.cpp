@@ -31,6 +31,7 @@ struct Item {
   uint32_t reads = 0;                           // by other items, counted once for each operand
   Array::State state = Array::State::computed;  // as it was when collected
   bool is_asked = false;
+  bool is_viewed = false;  // by a view that arrays read which are not evaluated now
 };
 
 // What an evaluation fills.
@@ -95,6 +96,9 @@ class Evaluation : private Donor {
       }
     collect_other_outputs();
     std::size_t inputs = 0;
+    for (std::size_t i = items_.size(); i-- > 0;)
+      if (is_view(items_[i]) && is_read_later(items_[i]))
+        items_[arrays_->item_inputs[items_[i].first_input]].is_viewed = true;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (!is_wanted(items_[i])) continue;
       arrays_->outputs.push_back(static_cast<uint32_t>(i));
@@ -183,8 +187,9 @@ class Evaluation : private Donor {
         ++items_[number].reads;
       }
     } else if (state == Array::State::computed) {
-      if (array->is_given_away() && array->handles == 0) wait_for(*array);
-      arrays_->inputs.push_back(array->view());
+      std::optional<TypedView> view = array->view_unless_given_away();
+      if (!view && array->handles == 0) wait_for(*array);
+      arrays_->inputs.push_back(view ? *std::move(view) : array->view());  // or the error
       arrays_->input_items.push_back(static_cast<uint32_t>(items_.size()));
     } else {
       arrays_->scalars.push_back(array->scalar_);
@@ -212,24 +217,27 @@ class Evaluation : private Donor {
       for (const std::weak_ptr<Array>& output : call->outputs_->arrays) {
         ArrayPointer array = output.lock();
         if (!array) continue;
-        const bool is_held = array.use_count() > 1;
         // Should it be the last pointer by now, the array is destroyed later.
         arrays_->released.push_back(std::move(array));
-        const ArrayPointer& held = arrays_->released.back();
-        if (is_held && !is_collected(*held) && held->state_ == Array::State::pending) collect(held);
+        const ArrayPointer& other = arrays_->released.back();
+        const bool is_held = other->handles > 0 || other->readers > 0;
+        if (is_held && !is_collected(*other) && other->state_ == Array::State::pending) collect(other);
       }
     }
   }
 
+  static bool is_view(const Item& item) {
+    return item.state == Array::State::pending && item.array->op_ && item.array->op_->kind == ops::Kind::view;
+  }
+  // By arrays that are not evaluated now.
+  static bool is_read_later(const Item& item) { return item.is_viewed || item.array->readers > item.reads; }
+
   // What is asked for, what has a name, and what arrays that are not evaluated now will read: it is computed once.
-  bool is_wanted(const Item& item) const {
+  static bool is_wanted(const Item& item) {
     if (item.state == Array::State::computed) return false;
     if (item.is_asked) return true;
-    const Array& array = *item.array;
-    if (item.state != Array::State::pending || array.outputs_) return false;
-    if (array.handles > 0) return true;
-    const bool is_view = array.op_ && array.op_->kind == ops::Kind::view;
-    return !is_view && item.array.use_count() > 1 + static_cast<long>(item.reads);
+    if (item.state != Array::State::pending || item.array->outputs_) return false;
+    return item.array->handles > 0 || (!is_view(item) && is_read_later(item));
   }
 
   // The memory of an array that nobody can reach but by the one node that reads it, whose result is wanted.
@@ -307,6 +315,7 @@ class Evaluation : private Donor {
   void publish(Array& array, std::unique_ptr<Array::Result>& result) noexcept {
     if (array.state_ == Array::State::computed) return;  // another thread was first
     array.result_ = std::move(result);
+    for (const ArrayPointer& input : array.inputs_) --input->readers;
     std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(arrays_->released));
     array.inputs_.clear();
     array.state_.store(Array::State::computed, std::memory_order_release);

@@ -263,6 +263,7 @@ void Device::end_life(Live& ended) noexcept {
 
 void Device::move_life(Live& from, Live& to) noexcept {
   const std::scoped_lock lock(mutex_);
+  to.what_ = std::move(from.what_);
   to.previous_ = std::exchange(from.previous_, nullptr);
   to.next_ = std::exchange(from.next_, nullptr);
   (to.previous_ ? to.previous_->next_ : first_living_) = &to;
@@ -322,7 +323,6 @@ void Device::retire(const std::string& loss) {
 
 void Live::take_place_of(Live& other) noexcept {
   if (!other.device_) return;
-  what_ = std::move(other.what_);
   other.device_->move_life(other, *this);
   device_ = std::move(other.device_);
 }

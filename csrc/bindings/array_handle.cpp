@@ -1,0 +1,113 @@
+#include "array_handle.h"
+
+#include "parts.h"
+#include "values.h"
+
+#include <memory>
+#include <new>
+
+namespace ferrule::python {
+namespace {
+
+struct ArrayObject {
+  PyObject_HEAD Array array;
+};
+
+PyTypeObject* array_type = nullptr;
+
+void end(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  std::destroy_at(&reinterpret_cast<ArrayObject*>(object)->array);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+py::object make_type() {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(end)},
+      {Py_tp_doc, const_cast<char*>("A handle of an array; ferrule.Array is what users see.")},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
+// Strides, in elements; None unless computed.
+py::object strides_of(Array& self) {
+  if (!self.is_computed()) return py::none();
+  const fe_array_info info = self.info();
+  py::tuple strides(info.rank);
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) strides[axis] = info.strides[axis];
+  return strides;
+}
+
+// None where the host cannot reach the bytes.
+py::object address_of(const Array& self) {
+  void* pointer = nullptr;
+  if (fe_error* const error = fe_array_host_pointer(self.get(), &pointer)) {
+    fe_error_release(error);
+    return py::none();
+  }
+  return py::int_(reinterpret_cast<uintptr_t>(pointer));
+}
+
+std::unique_ptr<Device> device_of(const Array& self) {
+  fe_device* handle = nullptr;
+  check(fe_array_device(self.get(), &handle));
+  return std::make_unique<Device>(handle);
+}
+
+std::string placement_of(const Array& self) {
+  fe_string* text = nullptr;
+  check(fe_array_placement(self.get(), &text));
+  return take_text(text);
+}
+
+}  // namespace
+
+fe_array_info Array::info() const {
+  fe_array_info info{};
+  info.struct_size = sizeof info;
+  check(fe_array_info_get(handle_.get(), &info));
+  return info;
+}
+
+bool Array::is_computed() {
+  if (!is_computed_) is_computed_ = info().computed != 0;
+  return is_computed_;
+}
+
+Array* array_in(PyObject* object) noexcept {
+  return Py_TYPE(object) == array_type ? &reinterpret_cast<ArrayObject*>(object)->array : nullptr;
+}
+
+ArrayPointer array_of(ArrayHandle handle) {
+  PyObject* const object = array_type->tp_alloc(array_type, 0);
+  if (object == nullptr) throw py::error_already_set();
+  new (&reinterpret_cast<ArrayObject*>(object)->array) Array(std::move(handle));
+  return py::reinterpret_steal<ArrayPointer>(object);
+}
+
+void bind_array_handle(py::module_& module) {
+  py::object type = make_type();
+  array_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  const py::object property = py::module_::import("builtins").attr("property");
+  const auto define = [&](const char* name, auto get) {
+    type.attr(name) = property(py::cpp_function(get, py::is_method(type)));
+  };
+  define("shape", [](const Array& self) { return shape_tuple(self.info()); });
+  define("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); });
+  define("ndim", [](const Array& self) { return self.info().rank; });
+  define("nbytes", [](const Array& self) { return self.info().nbytes; });
+  define("computed", [](Array& self) { return self.is_computed(); });
+  define("strides", strides_of);
+  define("address", address_of);
+  define("device", device_of);
+  define("placement", placement_of);
+  module.attr("Array") = type;
+}
+
+}  // namespace ferrule::python
