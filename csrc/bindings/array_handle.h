@@ -8,7 +8,7 @@
 
 namespace ferrule::python {
 
-// What the object holds.
+// An array of the host API, which Python's object owns.
 class Array {
  public:
   explicit Array(ArrayHandle handle) : handle_(std::move(handle)) {}

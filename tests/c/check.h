@@ -50,6 +50,18 @@ static inline fe_array *borrowed(fe_device *device, float *data, int32_t rank, c
   return array;
 }
 
+/* Bytes that arrays have on the device. */
+static inline uint64_t in_use(fe_device *device) {
+  fe_string *text = NULL;
+  unsigned long long live = 0;
+  const char *found;
+  MUST(fe_memory_stats(device, &text));
+  found = strstr(fe_string_data(text), "\"live\":");
+  EXPECT(found && sscanf(found, "\"live\":%llu", &live) == 1);
+  fe_string_release(text);
+  return live;
+}
+
 static inline void print_floats(const char *title, const float *values, int count) {
   printf("%s:", title);
   for (int i = 0; i < count; ++i) printf(" %g", (double)values[i]);

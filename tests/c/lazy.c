@@ -13,17 +13,6 @@ enum { ROWS = 1024, COLUMNS = 256, SIZE = ROWS * COLUMNS * 4 };
 static fe_device *device;
 static float ones[ROWS * COLUMNS], out[ROWS * COLUMNS];
 
-static uint64_t in_use(void) {
-  fe_string *text = NULL;
-  unsigned long long live = 0;
-  const char *found;
-  MUST(fe_memory_stats(device, &text));
-  found = strstr(fe_string_data(text), "\"live\":");
-  EXPECT(found && sscanf(found, "\"live\":%llu", &live) == 1);
-  fe_string_release(text);
-  return live;
-}
-
 static fe_array *sum(fe_array *a, fe_array *b) {
   fe_array *operands[2], *result = NULL;
   operands[0] = a;
@@ -39,20 +28,20 @@ static void expect_all(fe_array *x, float value) {
 
 /* 1 + 1 + 1 of each. `is_shared`: another array reads the first sum, too, and is computed later. */
 static void compute_sum_of_sums(fe_array *x, int is_shared) {
-  const uint64_t before = in_use();
+  const uint64_t before = in_use(device);
   fe_array *two = sum(x, x), *three = sum(two, x), *four = is_shared ? sum(two, two) : NULL;
   fe_array_release(two);
   MUST(fe_eval(&three, 1, NULL, NULL));
-  EXPECT(in_use() == before + (is_shared ? 2 : 1) * SIZE);
+  EXPECT(in_use(device) == before + (is_shared ? 2 : 1) * SIZE);
   expect_all(three, 3);
   if (is_shared) {
     MUST(fe_eval(&four, 1, NULL, NULL));
-    EXPECT(in_use() == before + 2 * SIZE);
+    EXPECT(in_use(device) == before + 2 * SIZE);
     expect_all(four, 4);
   }
   fe_array_release(three);
   fe_array_release(four);
-  EXPECT(in_use() == before);
+  EXPECT(in_use(device) == before);
 }
 
 struct update {
@@ -90,7 +79,7 @@ static int read_meanwhile(void *argument) {
 }
 
 static void interrupt_update(fe_array *x) {
-  const uint64_t before = in_use();
+  const uint64_t before = in_use(device);
   const fe_scalar zero = {{0}};
   fe_array *operands[4], *start = NULL;
   struct update update = {0};
@@ -105,13 +94,13 @@ static void interrupt_update(fe_array *x) {
   update.reads_result = sum(update.result, x);
   MUST(fe_eval(&update.result, 1, read_meanwhile, &update));
   EXPECT(update.polls > 0);
-  EXPECT(in_use() == before + SIZE);
+  EXPECT(in_use(device) == before + SIZE);
   expect_all(update.result, 1);
   MUST(fe_eval(&update.reads_result, 1, NULL, NULL));
   expect_all(update.reads_result, 2);
   fe_array_release(update.result);
   fe_array_release(update.reads_result);
-  EXPECT(in_use() == before);
+  EXPECT(in_use(device) == before);
 }
 
 int main(void) {

@@ -198,7 +198,7 @@ class Evaluation : private Donor {
     array->place_ = next_place++;
   }
 
-  // Throws Busy, where that what computes into the array's memory goes on meanwhile.
+  // Throws Busy if another thread computes into the array's memory, and an error if that would never end.
   [[noreturn]] static void wait_for(const Array& array) {
     if (Running::has_given_away(array))
       fail_argument("{}: it is being updated by the evaluation that was interrupted to read it",
