@@ -218,3 +218,23 @@ def test_shapes_are_read_while_another_thread_donates() -> None:
         is_over.set()
         thread.join()
     assert seen == {((64,), "float32")}
+
+
+def test_what_another_thread_has_computed_is_not_updated_in_place(run_python: Any) -> None:
+    """While one thread compiles a graph that updates x, another computes the update, and then lets go of x."""
+    run_python(
+        PRELUDE.format(seconds=0) + "for k in range(5):\n"
+        "    x = fe.asarray(np.zeros((100, 100), 'f4')) + 1\n"
+        "    fe.eval(x)\n"
+        "    double = x * 2\n"
+        "    x[0] = 5.0\n"
+        "    slow = fe.zeros(4)\n"
+        "    for _ in range(3000 + k): slow = slow + 1\n"
+        "    compiling = threading.Thread(target=fe.eval, args=(slow, x))\n"
+        "    compiling.start()\n"
+        "    time.sleep(0.005)\n"
+        "    fe.eval(x)\n"
+        "    compiling.join()\n"
+        "    assert np.asarray(x)[:2, 0].tolist() == [5, 1]\n"
+        "    assert (np.asarray(double) == 2).all()\n"
+    )

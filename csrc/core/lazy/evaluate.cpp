@@ -249,12 +249,26 @@ class Evaluation : private Donor {
       const std::span<const uint32_t> inputs = inputs_of(items_[output]);
       return std::find(inputs.begin(), inputs.end(), number) != inputs.end();
     };
-    if (std::none_of(arrays_->outputs.begin(), arrays_->outputs.end(), reads)) return nullptr;
+    const auto reader = std::find_if(arrays_->outputs.begin(), arrays_->outputs.end(), reads);
+    if (reader == arrays_->outputs.end()) return nullptr;
     auto& given_away = arrays_->given_away;
     given_away.reserve(given_away.size() + 1);
-    std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the node
-    if (memory) given_away.emplace_back(items_[number].array, memory);
+    std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the reader
+    if (!memory) return nullptr;
+    // Where another thread has computed the reader meanwhile, the second pointer may be that of an array which will
+    // read this one.
+    if (!is_pending(*items_[*reader].array)) {
+      array.give_back(memory);
+      return nullptr;
+    }
+    given_away.emplace_back(items_[number].array, memory);
     return memory;
+  }
+
+  // Under the lock: one that is pending has not let go of its inputs.
+  static bool is_pending(const Array& array) {
+    const std::scoped_lock lock(evaluation_mutex());
+    return array.state_ == Array::State::pending;
   }
 
   // An update may be done twice, and nothing else reads what it updates.
