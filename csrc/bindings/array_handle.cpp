@@ -102,6 +102,7 @@ void bind_array_handle(py::module_& module) {
   define("dtype", [](const Array& self) { return numpy_dtype(self.info().dtype); });
   define("ndim", [](const Array& self) { return self.info().rank; });
   define("nbytes", [](const Array& self) { return self.info().nbytes; });
+  define("identity", [](const Array& self) { return self.info().identity; });
   define("computed", [](Array& self) { return self.is_computed(); });
   define("strides", strides_of);
   define("address", address_of);

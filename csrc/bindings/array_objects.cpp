@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,55 +18,125 @@ namespace ferrule::python {
 namespace {
 
 PyTypeObject* array_class = nullptr;
-Py_ssize_t handle_offset = 0;  // of its one slot, which holds an Array or, while tracing, a symbol
+PyObject* apply_operator = nullptr;  // of Python's
+Py_ssize_t handle_offset = 0;        // of its one slot, which holds an Array or, while tracing, a symbol
 
 PyObject*& handle_slot(PyObject* object) {
   return *reinterpret_cast<PyObject**>(reinterpret_cast<std::byte*>(object) + handle_offset);
 }
 
-void set_array_class(const py::type& type) {
+void set_array_class(const py::type& type, const py::function& apply) {
   const py::object slot = type.attr("_handle");
   if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) throw py::type_error("set_array_class: _handle is no slot");
   handle_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  apply_operator = apply.inc_ref().ptr();
 }
 
 bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-// Without the GIL, as recording may compute.
+// What an op with one output and no attributes makes of arrays and numbers; NotImplemented where an operand is anything
+// else. Without the GIL, as recording may compute.
+py::object applied(const char* op, std::span<PyObject* const> operands) {
+  constexpr std::size_t most = 8;
+  const std::size_t count = operands.size();
+  if (count > most) return not_implemented();
+  std::array<ArrayPointer, most> arrays;  // held: `x[key] = value` gives x another one
+  std::array<fe_array*, most> handles{};
+  std::array<fe_number, most> numbers{};
+  bool has_array = false, has_number = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_plain_number(operands[i])) {
+      has_number = true;
+      continue;
+    }
+    arrays[i] = handle_in(operands[i]);
+    if (!arrays[i]) return not_implemented();
+    handles[i] = arrays[i]->get();
+    has_array = true;
+  }
+  if (!has_array) return not_implemented();
+  for (std::size_t i = 0; i < count; ++i)  // now, as a number may be none that this call can take
+    if (!arrays[i]) numbers[i] = number_of(operands[i]);
+  fe_array* out = nullptr;
+  check(without_gil([&] {
+    return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, count, nullptr, 0, &out, 1);
+  }));
+  return wrapped(ArrayHandle(out));
+}
+
 PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return returned([&]() -> py::object {
-    constexpr std::size_t most = 8;
-    const auto operands = static_cast<std::size_t>(count) - 1;
-    if (count < 2 || operands > most) return not_implemented();
-    std::array<ArrayPointer, most> arrays;  // held: `x[key] = value` gives x another one
-    std::array<fe_array*, most> handles{};
-    std::array<fe_number, most> numbers{};
-    bool has_array = false, has_number = false;
-    for (std::size_t i = 0; i < operands; ++i) {
-      PyObject* const operand = arguments[i + 1];
-      if (is_plain_number(operand)) {
-        has_number = true;
-        continue;
-      }
-      arrays[i] = handle_in(operand);
-      if (!arrays[i]) return not_implemented();
-      handles[i] = arrays[i]->get();
-      has_array = true;
-    }
-    if (!has_array) return not_implemented();
-    for (std::size_t i = 0; i < operands; ++i)  // now, as a number may be none that this call can take
-      if (!arrays[i]) numbers[i] = number_of(arguments[i + 1]);
+    if (count == 0) return not_implemented();
     const char* const op = PyUnicode_AsUTF8(arguments[0]);
-    if (!op) throw py::error_already_set();
-    fe_array* out = nullptr;
-    check(without_gil([&] {
-      return fe_array_apply(op, handles.data(), has_number ? numbers.data() : nullptr, operands, nullptr, 0, &out, 1);
-    }));
-    return wrapped(ArrayHandle(out));
+    if (op == nullptr) throw py::error_already_set();
+    return applied(op, std::span(arguments + 1, static_cast<std::size_t>(count) - 1));
   });
+}
+
+// The operators of Array, which Python's own dispatch calls: what is recorded at once needs no Python code. What is not
+// is given to a function of Python's, with the op's name.
+struct Operator {
+  const char* op;
+  int slot;
+};
+constexpr Operator binary_operators[] = {
+    {"add", Py_nb_add},
+    {"subtract", Py_nb_subtract},
+    {"multiply", Py_nb_multiply},
+    {"floor_divide", Py_nb_floor_divide},
+    {"remainder", Py_nb_remainder},
+    {"bitwise_left_shift", Py_nb_lshift},
+    {"bitwise_right_shift", Py_nb_rshift},
+    {"bitwise_and", Py_nb_and},
+    {"bitwise_or", Py_nb_or},
+    {"bitwise_xor", Py_nb_xor},
+};
+constexpr Operator unary_operators[] = {
+    {"negative", Py_nb_negative},
+    {"abs", Py_nb_absolute},
+    {"bitwise_invert", Py_nb_invert},
+};
+
+template <class... Operands>
+PyObject* operated(const char* op, Operands*... operand) {
+  return returned([&]() -> py::object {
+    PyObject* const operands[] = {operand...};
+    py::object result = applied(op, operands);
+    if (!result.is(not_implemented())) return result;
+    return py::handle(apply_operator)(op, py::handle(operand)...);
+  });
+}
+
+template <std::size_t number>
+PyObject* operate_binary(PyObject* left, PyObject* right) {
+  return operated(binary_operators[number].op, left, right);
+}
+template <std::size_t number>
+PyObject* operate_unary(PyObject* x) {
+  return operated(unary_operators[number].op, x);
+}
+PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return operated("pow", base, exponent);
+}
+
+template <std::size_t... binary, std::size_t... unary>
+py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
+  PyType_Slot slots[] = {
+      {binary_operators[binary].slot, reinterpret_cast<void*>(operate_binary<binary>)}...,
+      {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
+      {Py_nb_power, reinterpret_cast<void*>(operate_power)},
+      {Py_tp_doc, const_cast<char*>("The operators of ferrule.Array.")},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"ferrule._ferrule.Operators", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
+  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
 }
 
 PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
@@ -113,7 +184,9 @@ py::object wrapped(ArrayHandle result) {
 }
 
 void bind_array_objects(py::module_& module) {
-  module.def("set_array_class", &set_array_class, py::arg("type"));
+  module.def("set_array_class", &set_array_class, py::arg("type"), py::arg("apply_operator"));
+  module.attr("Operators") = make_operators(std::make_index_sequence<std::size(binary_operators)>(),
+                                            std::make_index_sequence<std::size(unary_operators)>());
   define(module, apply_definition);
   define(module, evaluate_definition);
 }

@@ -165,6 +165,16 @@ ArrayPointer to_device(const Array& array, const Device& device) {
   return array_of(out);
 }
 
+// Another object of the same array, which is donated for itself.
+ArrayPointer alias(const Array& array) {
+  fe_device* device = nullptr;
+  check(fe_array_device(array.get(), &device));
+  const DeviceHandle keeps_device(device);
+  fe_array* out = nullptr;
+  check(fe_array_to_device(array.get(), device, &out));
+  return array_of(out);
+}
+
 ArrayPointer snapshot(const Array& array) {
   fe_array* out = nullptr;
   check(without_gil([&] { return fe_array_snapshot(array.get(), &out); }));
@@ -221,6 +231,7 @@ void bind_arrays(py::module_& module) {
   };
   define("cut", cut, py::arg("byte_offset"), py::arg("dtype"), py::arg("shape"));
   define("to_device", to_device, py::arg("device"));
+  define("alias", alias);
   define("snapshot", snapshot);
   define("read_into", read_into, py::arg("out"));
   module.def("host_view", &host_view, py::arg("array"));

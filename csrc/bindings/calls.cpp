@@ -8,8 +8,10 @@
 #include "parts.h"
 
 #include <pybind11/stl.h>
+#include <structmember.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 
 namespace ferrule::python {
@@ -31,13 +33,24 @@ class Calls {
   py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers,
                  const Donation& donation) {
     make_computed(arrays);
-    const std::vector<fe_array*> inputs = handles_of(arrays);
-    fe_compiled* compiled = nullptr;
-    void* graph = nullptr;
-    check(fe_calls_find(handle_.get(), structure, inputs.data(), inputs.size(), &compiled, &graph));
-    const CompiledHandle keeps_graph(compiled);
-    if (graph == nullptr) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    return results_of(*static_cast<const Graph*>(graph), inputs, numbers, donation);
+    return run_computed(structure, handles_of(arrays), &numbers, donation);
+  }
+
+  // The same for a call whose arguments all are arrays: its structure is the number of them, negated. NotImplemented
+  // also where they are not.
+  py::object run_plain(std::span<PyObject* const> arguments) {
+    constexpr std::size_t most = 16;
+    const std::size_t count = arguments.size();
+    if (count == 0 || count > most) return not_implemented();
+    std::array<ArrayPointer, most> arrays;
+    std::array<fe_array*, most> inputs{};
+    for (std::size_t i = 0; i < count; ++i) {
+      arrays[i] = handle_in(arguments[i]);
+      if (!arrays[i]) return not_implemented();
+      inputs[i] = arrays[i]->get();
+    }
+    make_computed(std::span(arrays).first(count));
+    return run_computed(-static_cast<int64_t>(count), std::span(inputs).first(count), nullptr, {});
   }
 
   // Keeps the graph of such calls, and gives the results of this one.
@@ -49,10 +62,10 @@ class Calls {
     auto graph = std::make_unique<Graph>(Graph{compiled, operands, finish});
     fe_compiled* kept = nullptr;
     void* kept_graph = nullptr;
-    check(fe_calls_add(handle_.get(), structure, inputs.data(), inputs.size(), compiled->handle.get(), graph.release(),
-                       let_go, &kept, &kept_graph));
+    check(fe_calls_add(handle_.get(), structure, inputs.data(), donation.marks_of(inputs.size()), inputs.size(),
+                       compiled->handle.get(), graph.release(), let_go, &kept, &kept_graph));
     const CompiledHandle keeps_graph(kept);
-    return results_of(*static_cast<const Graph*>(kept_graph), inputs, numbers, donation);
+    return results_of(*static_cast<const Graph*>(kept_graph), inputs, &numbers, donation);
   }
 
   void clear() {
@@ -83,53 +96,111 @@ class Calls {
   static void end(void* graph) { delete static_cast<Graph*>(graph); }
   static void let_go(void* graph) { with_gil_later(end, graph); }
 
-  py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list& numbers,
+  py::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const py::list* numbers,
+                          const Donation& donation) {
+    fe_compiled* compiled = nullptr;
+    void* graph = nullptr;
+    check(fe_calls_find(handle_.get(), structure, inputs.data(), donation.marks_of(inputs.size()), inputs.size(),
+                        &compiled, &graph));
+    const CompiledHandle keeps_graph(compiled);
+    if (graph == nullptr) return not_implemented();
+    return results_of(*static_cast<const Graph*>(graph), inputs, numbers, donation);
+  }
+
+  // `numbers`: null where the call has none.
+  py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list* numbers,
                         const Donation& donation) {
     std::vector<py::object> scalars;
-    const py::object operands = graph.operands.is_none() ? py::object(numbers) : graph.operands(numbers);
-    for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
-    std::vector<ArrayHandle> results = compute(*graph.compiled, inputs, scalars, {}, donation);
+    if (numbers != nullptr) {
+      const py::object operands = graph.operands.is_none() ? py::object(*numbers) : graph.operands(*numbers);
+      for (const py::handle number : operands) scalars.push_back(py::reinterpret_borrow<py::object>(number));
+    }
     if ((++calls_ & 15U) == 0) drain();
-    if (graph.finish.is_none()) return wrapped(std::move(results[0]));
+    if (graph.finish.is_none()) {
+      ArrayHandle result;
+      compute(*graph.compiled, inputs, scalars, {}, donation, {&result, 1});
+      return wrapped(std::move(result));
+    }
+    std::vector<ArrayHandle> results(graph.compiled->outputs);
+    compute(*graph.compiled, inputs, scalars, {}, donation, results);
     py::list list;
     for (ArrayHandle& result : results) list.append(wrapped(std::move(result)));
-    return graph.finish(list, numbers);
+    return graph.finish(list, numbers != nullptr ? *numbers : py::list());
   }
 
   CallsHandle handle_;
   std::size_t calls_ = 0;
 };
 
-// The call of a function whose arguments all are arrays: its structure is the number of them, negated.
-PyObject* call_plain(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+// The base class of what ferrule.graph makes. Its call tries the compiled graphs, and leaves the rest to Python.
+struct TracedCall {
+  PyObject_HEAD PyObject* calls;  // a Calls; null before __init__
+  char is_plain;                  // whether calls without keywords may be answered here
+};
+
+PyTypeObject* calls_type = nullptr;
+
+Calls* calls_in(PyObject* object) {
+  if (object == nullptr || Py_TYPE(object) != calls_type) return nullptr;
+  return static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(object)->get_value_and_holder().value_ptr());
+}
+
+PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return returned([&]() -> py::object {
-    constexpr Py_ssize_t most = 16;
-    if (count == 0 || count > most) return not_implemented();
-    std::array<ArrayPointer, most> arrays;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      arrays[i] = handle_in(arguments[i]);
-      if (!arrays[i]) return not_implemented();
+    const auto& traced = *reinterpret_cast<const TracedCall*>(self);
+    const auto given = py::reinterpret_borrow<py::tuple>(arguments);
+    const bool has_keywords = keywords != nullptr && PyDict_GET_SIZE(keywords) > 0;
+    if (traced.is_plain != 0 && !has_keywords) {
+      const auto keeps_calls = py::reinterpret_borrow<py::object>(traced.calls);
+      Calls* const calls = calls_in(traced.calls);
+      if (calls == nullptr) raise(FE_INVALID_ARGUMENT, "graph: it was not initialised");
+      try {
+        py::object result = calls->run_plain(std::span(&PyTuple_GET_ITEM(arguments, 0), given.size()));
+        if (!result.is(not_implemented())) return result;
+      } catch (const py::error_already_set& error) {
+        py::handle(self).attr("_explain")(error.value(), given);  // raises what says more
+        throw;
+      }
     }
-    auto& calls =
-        *static_cast<Calls*>(reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr());
-    return calls.run(-count, std::span(arrays).first(static_cast<std::size_t>(count)), py::list(), {});
+    return py::handle(self).attr("_call")(
+        given, keywords == nullptr ? py::dict() : py::reinterpret_borrow<py::dict>(keywords));
   });
 }
 
-PyMethodDef plain_definition =
-    fast_method("plain", call_plain,
-                "plain(*arrays): the results, or NotImplemented when the call is not so plain or no graph is compiled "
-                "for it");
+void end_traced(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Py_CLEAR(reinterpret_cast<TracedCall*>(self)->calls);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+py::object traced_call_type() {
+  static PyMemberDef members[] = {
+      {"_calls", T_OBJECT_EX, offsetof(TracedCall, calls), 0, "its compiled graphs"},
+      {"_is_plain", T_BOOL, offsetof(TracedCall, is_plain), 0, "whether a call of arrays alone needs no Python code"},
+      {nullptr, 0, 0, 0, nullptr},
+  };
+  PyType_Slot slots[] = {
+      {Py_tp_call, reinterpret_cast<void*>(call_traced)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(end_traced)},
+      {Py_tp_members, members},
+      {Py_tp_doc, const_cast<char*>("The call of a traced function.")},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"ferrule._ferrule.TracedCall", sizeof(TracedCall), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
+  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
 
 }  // namespace
 
 void bind_calls(py::module_& module) {
-  py::class_<Calls>(module, "Calls")
-      .def(py::init<std::size_t>(), py::arg("capacity"))
-      .def("plain",
-           [](const py::object& self) {
-             return py::reinterpret_steal<py::object>(PyCFunction_New(&plain_definition, self.ptr()));
-           })
+  py::class_<Calls> calls(module, "Calls");
+  calls_type = reinterpret_cast<PyTypeObject*>(calls.ptr());
+  module.attr("TracedCall") = traced_call_type();
+  calls.def(py::init<std::size_t>(), py::arg("capacity"))
       .def(
           "run",
           [](Calls& self, int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,

@@ -12,6 +12,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <optional>
 
 namespace ferrule::python {
@@ -127,7 +128,8 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
             "out: the graph has " + std::to_string(compiled->outputs) + " outputs, not " + std::to_string(out->size()));
     for (py::array array : *out) destinations.push_back({array.mutable_data(), static_cast<uint64_t>(array.nbytes())});
   }
-  std::vector<ArrayHandle> results = compute(*compiled, handles, scalars, destinations, {});
+  std::vector<ArrayHandle> results(compiled->outputs);
+  compute(*compiled, handles, scalars, destinations, {}, results);
   py::list list;
   for (ArrayHandle& result : results) {
     if (out)
@@ -173,12 +175,16 @@ void evaluate(std::span<const ArrayPointer> arrays) {
       has_computed, [&] { return fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption); }));
 }
 
-std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                                 std::span<const py::object> scalars, std::span<const Destination> destinations,
-                                 const Donation& donation) {
-  if (!donation.marks.empty() && donation.marks.size() != inputs.size())
-    raise(FE_INVALID_ARGUMENT, "there are " + std::to_string(donation.marks.size()) + " marks of donated inputs for " +
-                                   std::to_string(inputs.size()) + " inputs");
+const uint8_t* Donation::marks_of(std::size_t inputs) const {
+  if (marks.empty()) return nullptr;
+  if (marks.size() != inputs)
+    raise(FE_INVALID_ARGUMENT, "there are " + std::to_string(marks.size()) + " marks of donated inputs for " +
+                                   std::to_string(inputs) + " inputs");
+  return marks.data();
+}
+
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
+             std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results) {
   std::vector<fe_scalar> values;
   if (!scalars.empty()) {
     values = compiled.scalar_defaults;
@@ -191,9 +197,9 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
     memory.push_back(destination.memory);
     bytes.push_back(destination.bytes);
   }
-  std::vector<fe_array*> made(compiled.outputs, nullptr);
-  std::vector<ArrayHandle> outputs;
-  outputs.reserve(made.size());
+  std::array<fe_array*, 4> few{};
+  std::vector<fe_array*> many(results.size() > few.size() ? results.size() : 0, nullptr);
+  fe_array** const made = many.empty() ? few.data() : many.data();
   Interruption interruption;
   fe_compute_options options{};
   options.struct_size = sizeof options;
@@ -201,16 +207,15 @@ std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* c
   options.scalar_count = values.size();
   options.out_memory = destinations.empty() ? nullptr : memory.data();
   options.out_bytes = bytes.data();
-  options.donated = donation.marks.empty() ? nullptr : donation.marks.data();
+  options.donated = donation.marks_of(inputs.size());
   options.donated_to = donation.to.c_str();
   options.cancel = Interruption::poll;
   options.cancel_argument = &interruption;
   fe_error* const error = without_gil_reading_environment_once(has_computed, [&] {
-    return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), &options, made.data(), made.size());
+    return fe_compute(compiled.handle.get(), inputs.data(), inputs.size(), &options, made, results.size());
   });
-  for (fe_array* output : made) outputs.emplace_back(output);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].reset(made[i]);
   interruption.check(error);
-  return outputs;
 }
 
 void bind_graphs(py::module_& module) {

@@ -27,13 +27,15 @@ struct Destination {
 struct Donation {
   std::vector<uint8_t> marks;
   std::string to;
+  // Null for none; raises invalid_argument unless there is one for each.
+  const uint8_t* marks_of(std::size_t inputs) const;
 };
 
 // Computes without the GIL. Inputs are computed arrays. `scalars` replaces the first values of the graph's scalars.
-// A result is null where it was written to its destination, of which there are none or all.
-std::vector<ArrayHandle> compute(const Compiled& compiled, std::span<fe_array* const> inputs,
-                                 std::span<const py::object> scalars, std::span<const Destination> destinations,
-                                 const Donation& donation);
+// `results` are all that the graph has; one is null where it was written to its destination, of which there are none or
+// all.
+void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
+             std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results);
 
 // Computes those that are not. Raises invalid_argument for None among them.
 void make_computed(std::span<const ArrayPointer> arrays);

@@ -4,6 +4,7 @@
 #include "errors.h"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace ferrule::python {
@@ -22,7 +23,8 @@ class Interruption {
   static constexpr std::chrono::milliseconds interval{20};
   static bool is_main_thread();
   bool main_thread_;
-  std::optional<Clock::time_point> next_;  // when Python is asked; set by the first poll
+  uint64_t polls_ = 0;
+  std::optional<Clock::time_point> next_;  // when Python is asked; set by the third poll
   std::optional<py::error_already_set> raised_;
 };
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._comparison import MIRRORED
 from ferrule._dtypes import is_block, is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol, refuse
@@ -24,7 +23,7 @@ _OPERANDS = (int, float, complex, np.ndarray, np.generic)
 _Axis = int | tuple[int, ...] | None
 
 
-class Array:
+class Array(_ferrule.Operators):
     """Made by `asarray`, `zeros` and their like, and by ops. Ops are recorded, and computed when a value is needed."""
 
     __slots__ = ("__weakref__", "_handle")
@@ -37,9 +36,14 @@ class Array:
         array._handle = handle
         return array
 
-    def _another(self) -> Array:
-        """A new object of the same array: `another[key] = value` leaves this one as it is."""
-        return Array._of(self._handle)
+    def _another(self, what: str) -> Array:
+        """A new object of the same array: `another[key] = value` leaves this one as it is, as does donating it."""
+        handle = self._handle
+        try:
+            return Array._of(handle if isinstance(handle, Symbol) else handle.alias())
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
 
     def _snapshot(self, what: str = "copy") -> Array:
         """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
@@ -98,7 +102,9 @@ class Array:
 
         handle = self._concrete("to_device()")
         target = find(device)
-        return self._another() if handle.device.same_as(target._handle) else Array._of(handle.to_device(target._handle))
+        if handle.device.same_as(target._handle):
+            return self._another("to_device()")
+        return Array._of(handle.to_device(target._handle))
 
     # ---- its values
     def _concrete(self, what: str) -> _ferrule.Array:
@@ -342,73 +348,7 @@ class Array:
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
         return _reductions.argmin(self, axis=axis, keepdims=keepdims)
 
-    # ---- operators; whatever is no operand gets its own turn
-    def __add__(self, other: object) -> Array:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: object) -> Array:
-        return _binary("add", other, self)
-
-    def __sub__(self, other: object) -> Array:
-        return _binary("subtract", self, other)
-
-    def __rsub__(self, other: object) -> Array:
-        return _binary("subtract", other, self)
-
-    def __mul__(self, other: object) -> Array:
-        return _binary("multiply", self, other)
-
-    def __rmul__(self, other: object) -> Array:
-        return _binary("multiply", other, self)
-
-    def __floordiv__(self, other: object) -> Array:
-        return _binary("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: object) -> Array:
-        return _binary("floor_divide", other, self)
-
-    def __mod__(self, other: object) -> Array:
-        return _binary("remainder", self, other)
-
-    def __rmod__(self, other: object) -> Array:
-        return _binary("remainder", other, self)
-
-    def __pow__(self, other: object) -> Array:
-        return _binary("pow", self, other)
-
-    def __rpow__(self, other: object) -> Array:
-        return _binary("pow", other, self)
-
-    def __lshift__(self, other: object) -> Array:
-        return _binary("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: object) -> Array:
-        return _binary("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other: object) -> Array:
-        return _binary("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: object) -> Array:
-        return _binary("bitwise_right_shift", other, self)
-
-    def __and__(self, other: object) -> Array:
-        return _binary("bitwise_and", self, other)
-
-    def __rand__(self, other: object) -> Array:
-        return _binary("bitwise_and", other, self)
-
-    def __or__(self, other: object) -> Array:
-        return _binary("bitwise_or", self, other)
-
-    def __ror__(self, other: object) -> Array:
-        return _binary("bitwise_or", other, self)
-
-    def __xor__(self, other: object) -> Array:
-        return _binary("bitwise_xor", self, other)
-
-    def __rxor__(self, other: object) -> Array:
-        return _binary("bitwise_xor", other, self)
-
+    # ---- operators, but for those of _ferrule.Operators; whatever is no operand gets its own turn
     def __truediv__(self, other: object) -> Array:
         return _divide(self, other)
 
@@ -439,27 +379,19 @@ class Array:
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
         return _binary("not_equal", self, other)
 
-    def __neg__(self) -> Array:
-        return _unary("negative", self)
-
-    def __abs__(self) -> Array:
-        return _unary("abs", self)
-
-    def __invert__(self) -> Array:
-        return _unary("bitwise_invert", self)
-
     def __pos__(self) -> Array:
         return self._snapshot("+x")
 
 
-_ferrule.set_array_class(Array)
+def _operate(op: str, *operands: object) -> Array:
+    """What is not recorded at once: traced numbers, arrays of others, and what is no operand."""
+    return _binary(op, *operands) if len(operands) == 2 else _unary(op, *operands)  # type: ignore[arg-type]
+
+
+_ferrule.set_array_class(Array, _operate)
 
 
 def _binary(op: str, left: object, right: object) -> Array:
-    if op not in MIRRORED:
-        result = _ferrule.apply_plain(op, left, right)
-        if result is not NotImplemented:
-            return result  # type: ignore[no-any-return]
     other = right if isinstance(left, Array) else left
     if not isinstance(other, (Array, *_OPERANDS)):
         return NotImplemented  # type: ignore[no-any-return]
@@ -482,7 +414,8 @@ def _divide(left: object, right: object) -> Array:
         left = _as_float(left, right)
     elif isinstance(right, Array) and not is_number(right):
         right = _as_float(right, left)
-    return _binary("divide", left, right)
+    result: Array = _ferrule.apply_plain("divide", left, right)
+    return _binary("divide", left, right) if result is NotImplemented else result
 
 
 def _as_float(array: Array, other: object) -> Array:

@@ -12,7 +12,7 @@ from ferrule._errors import InvalidArgumentError
 from ferrule._symbols import Symbol, refuse
 from ferrule.array import Array
 from ferrule.creation import arange
-from ferrule.manipulation import as_operand, astype, axis_of, reshape
+from ferrule.manipulation import as_operand, axis_of, cast, reshape
 
 
 def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> tuple[Array, ...]:
@@ -67,7 +67,7 @@ def compress(
         )
     x = x[(*(slice(None),) * place, slice(condition.shape[0]))]
     attributes = {"axis": place, "size": _size("compress", size, x, condition)}
-    slices, count = _record.apply_all("compress", (x, astype(condition, "bool", copy=False)), attributes)
+    slices, count = _record.apply_all("compress", (x, cast(condition, "bool")), attributes)
     return _filled("compress", slices, count, place, size, fill_value)
 
 

@@ -25,7 +25,7 @@ from ferrule._numbers import conversion, perform, shown
 from ferrule._record import array_of_number, check_range, is_number
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-from ferrule.manipulation import astype, refuse_more
+from ferrule.manipulation import astype, cast, refuse_more
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,13 +46,15 @@ def asarray(
     raises where it cannot, `copy=True` always copies. What has only `__array__` is copied.
     """
     if isinstance(obj, Array):
-        array = array_of_number(obj, None if dtype is None else as_dtype(dtype)) if is_number(obj) else obj._another()
-        if isinstance(obj._handle, _ferrule.Array):
-            if device is not None:
-                array = obj.to_device(device)
-            if copy:
-                array = Array._of(_ferrule.apply("copy", [array._handle], {})[0])
-        return array if dtype is None else astype(array, dtype, copy=False)
+        if is_number(obj):
+            array = array_of_number(obj, None if dtype is None else as_dtype(dtype))
+        elif device is not None and isinstance(obj._handle, _ferrule.Array):
+            array = obj.to_device(device)
+        else:
+            array = obj._another("asarray")
+        if copy and isinstance(obj._handle, _ferrule.Array):
+            array = Array._of(_ferrule.apply("copy", [array._handle], {})[0])
+        return array if dtype is None else cast(array, as_dtype(dtype))
     if isinstance(obj, (list, tuple)) and any(isinstance(item, Array) for item in obj):
         from ferrule.manipulation import stack
 
@@ -65,7 +67,7 @@ def asarray(
         if shared is not None:
             if copy is False and dtype is not None and dtype != shared.dtype:
                 raise InvalidArgumentError(f"asarray: {shared.dtype} to {dtype} needs a copy, which copy=False forbids")
-            return shared if dtype is None else astype(shared, dtype, copy=False)
+            return shared if dtype is None else cast(shared, dtype)
         host, borrowed = np.array(obj), False
     if dtype is not None and host.dtype != dtype:
         if copy is False:

@@ -66,8 +66,8 @@ class Graph(LockHolder):
         self.inputs: list[Array] = []
         self.outputs: list[Array] = []
         self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
-        # By the handle that was given: what was taken of it (a snapshot of borrowed memory), and its symbol.
-        self._constants: dict[_ferrule.Array, tuple[_ferrule.Array, Array]] = {}
+        # By the identity of an array: its handle, what was taken of it (a snapshot of borrowed memory), and its symbol.
+        self._constants: dict[int, tuple[_ferrule.Array, _ferrule.Array, Array]] = {}
         self._numbers = Numbers()
         self._compiled: _ferrule.Compiled | None = None
         self._version = 0  # grows with what a compiled graph takes and gives
@@ -88,7 +88,9 @@ class Graph(LockHolder):
             value = self._graph.input(called, element, wanted, steps)
             self._steps.append(("input", value, called, element.name, wanted, steps))
             symbol = self._symbol(value)
-            self.inputs.append(symbol._another())  # an assignment to the caller's object is none to the graph's input
+            self.inputs.append(
+                symbol._another("input")
+            )  # an assignment to the caller's object is none to the graph's input
             self._outdate()
         return symbol
 
@@ -99,21 +101,22 @@ class Graph(LockHolder):
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
         what = "Graph.constant()"
         handle = array._computed(what)
+        identity = handle.identity
         with self._lock:
-            known = self._constants.get(handle)
+            known = self._constants.get(identity)
         if known is not None:
-            return known[1]._another()  # the holder of an array may assign to it
+            return known[2]._another(what)  # the holder of an array may assign to it
         kept = Array._of(handle)._snapshot(what)._concrete(what)  # it may copy: not under the lock
         with self._lock:
             self._open("constant")
-            if handle in self._constants:
-                return self._constants[handle][1]._another()
+            if identity in self._constants:
+                return self._constants[identity][2]._another(what)
             called = f"c{len(self._constants)}" if name is None else name
             value_id = self._graph.constant(called, kept)
             self._steps.append(("constant", value_id, called, len(self._constants), handle.dtype.name))
             symbol = self._symbol(value_id)
-            self._constants[handle] = (kept, symbol)
-        return symbol._another()
+            self._constants[identity] = (handle, kept, symbol)
+        return symbol._another(what)
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
         """An op with one output, by its name; it may be asked to run on another device."""
@@ -141,7 +144,7 @@ class Graph(LockHolder):
             for array in arrays:
                 symbol = self._own(array)
                 # The bytes of a result are its own: an input, a constant or another output is copied.
-                same = [*self.inputs, *self.outputs, *(known for _, known in self._constants.values())]
+                same = [*self.inputs, *self.outputs, *(known for _, _, known in self._constants.values())]
                 if symbol.weak or any(other._handle is symbol for other in same):
                     symbol = self._own(self._record_all("copy", [array], [], {})[0])
                 self._graph.output(symbol.id)
@@ -381,7 +384,7 @@ class Graph(LockHolder):
         return file.getvalue()
 
     def _concrete_constants(self) -> list[tuple[Array, Array]]:
-        return [(Array._of(kept), symbol) for kept, symbol in self._constants.values()]
+        return [(Array._of(kept), symbol) for _, kept, symbol in self._constants.values()]
 
     @classmethod
     def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:

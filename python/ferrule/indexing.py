@@ -18,7 +18,7 @@ from ferrule._host import enough_memory
 from ferrule._numbers import shown
 from ferrule._symbols import Symbol, refuse
 from ferrule.array import Array
-from ferrule.manipulation import as_operand, astype, broadcast_to, permute_dims, reshape, take
+from ferrule.manipulation import as_operand, broadcast_to, cast, permute_dims, reshape, take
 from ferrule.slicing import cut, written
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def put(x: Array, key: object, value: object) -> Array:
     if _record.is_number(value):
         value = _record.number_like("x[key] = value", value, x)
     else:
-        value = astype(as_operand("x[key] = value", value, x), x.dtype, copy=False)
+        value = cast(as_operand("x[key] = value", value, x), x.dtype)
     if isinstance(key, list):
         key = _as_indices(key)
     if isinstance(key, (Array, np.ndarray)) and key.dtype.kind == "b":

@@ -200,7 +200,7 @@ def as_int64(indices: Array) -> Array:
     and not negative."""
     if indices.dtype.name == "uint64":
         indices = _record.apply("minimum", (indices, np.iinfo(np.int64).max), {})
-    return astype(indices, "int64", copy=False)
+    return cast(indices, "int64")
 
 
 def _check_bounds(places: Array, axis: int, size: int) -> None:
@@ -225,4 +225,9 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
             x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them
         return _record.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if copy else x._another()
+    return x._snapshot("astype") if copy else x._another("astype")
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    """x in another dtype; x itself where it has that one."""
+    return x if x.dtype == dtype and not _record.is_number(x) else astype(x, dtype, copy=False)

@@ -10,7 +10,7 @@ from ferrule._dtypes import is_floating
 from ferrule._errors import InvalidArgumentError
 from ferrule._record import apply
 from ferrule.array import Array
-from ferrule.manipulation import as_operand, astype, reshape
+from ferrule.manipulation import as_operand, astype, cast, reshape
 
 Axes = int | Sequence[int] | None
 
@@ -42,7 +42,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     x = _floating("std", x)
     wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
     root = apply("sqrt", (var(wide, axis=axis, correction=correction, keepdims=keepdims),), {})
-    return astype(root, x.dtype, copy=False)
+    return cast(root, x.dtype)
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -57,12 +57,12 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether all elements over axes are true, that is not zero."""
-    return _reduce("all", astype(x, "bool", copy=False), axis, keepdims)
+    return _reduce("all", cast(x, "bool"), axis, keepdims)
 
 
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether any element over axes is true, that is not zero."""
-    return _reduce("any", astype(x, "bool", copy=False), axis, keepdims)
+    return _reduce("any", cast(x, "bool"), axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:

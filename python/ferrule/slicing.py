@@ -14,7 +14,7 @@ from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from ferrule._numbers import perform, shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
-from ferrule.manipulation import as_int64, as_operand, astype
+from ferrule.manipulation import as_int64, as_operand, cast
 
 Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
@@ -60,13 +60,13 @@ def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
         )
     if value.ndim != x.ndim or any(have > room for have, room in zip(value.shape, x.shape, strict=True)):
         raise InvalidArgumentError(f"update_slice: a value of shape {value.shape} does not fit into x of {x.shape}")
-    return written("update_slice", x, astype(value, x.dtype, copy=False), _given("update_slice", x, starts))
+    return written("update_slice", x, cast(value, x.dtype), _given("update_slice", x, starts))
 
 
 def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> Array:
     """x from the starts on, which are as many as it has axes."""
     if x.ndim == 0:
-        return x
+        return x._another(caller)
     operands = (x, *_starts(caller, x, starts, lengths))
     return _record.apply("dynamic_slice", operands, {"sizes": tuple(lengths)})
 
@@ -76,7 +76,7 @@ def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) 
     if x.ndim == 0:
         return value
     operands = (x, value, *_starts(caller, x, starts, value.shape))
-    return x if 0 in value.shape else _record.apply("update_slice", operands, {})
+    return x._another(caller) if 0 in value.shape else _record.apply("update_slice", operands, {})
 
 
 def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:

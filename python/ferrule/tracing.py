@@ -46,7 +46,7 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class TracedFunction(Function):
+class TracedFunction(_ferrule.TracedCall, Function):
     """A function that is computed as a graph: see `graph`."""
 
     def __init__(
@@ -74,18 +74,12 @@ class TracedFunction(Function):
         # Never twice the same: a thread may hold a number from before the structures were forgotten.
         self._unused_numbers = itertools.count()
         self._calls = _ferrule.Calls(cache_size)
-        self._plain = self._calls.plain()
+        self._is_plain = not self._donate
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and not self._donate:
-            try:
-                result = self._plain(*args)
-            except InvalidArgumentError:
-                self._refuse_donated(*self._take_apart(args, kwargs))
-                raise
-            if result is not NotImplemented:
-                return result
-        return self._call(args, kwargs)
+    def _explain(self, error: BaseException, args: tuple[Any, ...]) -> None:
+        """Raise what says more of a failed call of arrays alone."""
+        if isinstance(error, InvalidArgumentError):
+            self._refuse_donated(*self._take_apart(args, {}))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -35,12 +35,12 @@ static int call(fe_calls *calls, fe_device *device, fe_array *x, float *to, uint
   fe_array *result = NULL;
   void *context = NULL;
   int number;
-  MUST(fe_calls_find(calls, -1, &x, 1, &compiled, &context));
+  MUST(fe_calls_find(calls, -1, &x, NULL, 1, &compiled, &context));
   if (!compiled) {
     fe_compiled *const made = traced(device, x);
     int *const added = malloc(sizeof *added);
     *added = compiled_graphs;
-    MUST(fe_calls_add(calls, -1, &x, 1, made, added, release, &compiled, &context));
+    MUST(fe_calls_add(calls, -1, &x, NULL, 1, made, added, release, &compiled, &context));
     fe_compiled_release(made);
   }
   number = *(int *)context;
@@ -92,19 +92,20 @@ int main(void) {
   EXPECT(call(calls, device, x, out, 3 * sizeof(float)) == 4);
 
   /* What was found lives on when the cache is cleared. */
-  MUST(fe_calls_find(calls, -1, &x, 1, &compiled, &context));
+  MUST(fe_calls_find(calls, -1, &x, NULL, 1, &compiled, &context));
   fe_calls_clear(calls);
   fe_drain();
   EXPECT(released == 3 && *(int *)context == 4);
-  MUST(fe_calls_find(calls, -1, &x, 1, &other, &context));
+  MUST(fe_calls_find(calls, -1, &x, NULL, 1, &other, &context));
   EXPECT(other == NULL && context == NULL);
 
   /* An added graph that fits no such call is refused; what came with it is released all the same. */
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_add(calls, 0, NULL, 0, compiled, malloc(1), release, &other, &context));
+  FAILS_WITH(FE_INVALID_ARGUMENT,
+             fe_calls_add(calls, 0, NULL, NULL, 0, compiled, malloc(1), release, &other, &context));
   fe_drain();
   EXPECT(released == 4 && other == NULL);
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_find(calls, 0, NULL, 1, &other, &context));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_find(NULL, 0, NULL, 0, &other, &context));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_find(calls, 0, NULL, NULL, 1, &other, &context));
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_find(NULL, 0, NULL, NULL, 0, &other, &context));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_calls_info_get(NULL, &info));
   fe_compiled_release(compiled);
   fe_drain();

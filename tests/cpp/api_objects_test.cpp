@@ -370,7 +370,7 @@ TEST_F(ApiThreads, CallsAreFoundAddedAndForgotten) {
          fe_array* input = ones.get();
          fe_compiled* found = nullptr;
          void* context = nullptr;
-         fe_error* const error = fe_calls_find(calls.handle.get(), -1, &input, 1, &found, &context);
+         fe_error* const error = fe_calls_find(calls.handle.get(), -1, &input, nullptr, 1, &found, &context);
          return error ? error : computes(found, context);
        }},
       {"add",
@@ -380,7 +380,7 @@ TEST_F(ApiThreads, CallsAreFoundAddedAndForgotten) {
          void* context = nullptr;
          const int64_t structure = -1 - added++ % 3;  // more kinds than it keeps
          fe_error* const error = fe_calls_add(
-             calls.handle.get(), structure, &input, 1, compiled.get(), &released,
+             calls.handle.get(), structure, &input, nullptr, 1, compiled.get(), &released,
              [](void* argument) { ++*static_cast<std::atomic<int>*>(argument); }, &kept, &context);
          return error ? error : computes(kept, context);
        }},

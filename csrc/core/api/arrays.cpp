@@ -139,11 +139,11 @@ void fe_array_release(fe_array* array) {
 fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
   return guarded([&] {
     const Array& of = *given(array, "array_info", "array").array;
-    if (of.state() != Array::State::computed || of.is_given_away())
-      return give_info("array_info", out, info_of(of.type(), contiguous_strides(of.type().shape)));
-    fe_array_info info = info_of(of.type(), of.strides());
-    info.computed = 1;
-    info.writable = of.is_writable();
+    const bool is_computed = of.state() == Array::State::computed && !of.is_given_away();
+    fe_array_info info = info_of(of.type(), is_computed ? of.strides() : contiguous_strides(of.type().shape));
+    info.identity = reinterpret_cast<uintptr_t>(&of);
+    info.computed = is_computed;
+    info.writable = is_computed && of.is_writable();
     give_info("array_info", out, info);
   });
 }

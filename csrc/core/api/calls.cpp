@@ -10,9 +10,10 @@ namespace {
 
 // A compiled graph, and what its caller added.
 struct KnownCall {
-  std::shared_ptr<const fe_compiled::Parts> parts;
-  void* context = nullptr;
-  std::shared_ptr<void> owner;  // of the context
+  KnownCall(const std::shared_ptr<const fe_compiled::Parts>& parts, void* added, const std::shared_ptr<void>& owner)
+      : compiled(new fe_compiled(parts, owner), fe_compiled_release), context(added) {}
+  const std::unique_ptr<fe_compiled, void (*)(fe_compiled*)> compiled;
+  void* const context;
 };
 
 }  // namespace
@@ -24,26 +25,27 @@ struct fe_calls {
 
 namespace {
 
-// The key of a call: the device, type and layout of each array.
-Key key_of(const char* function, int64_t structure, fe_array* const* inputs, size_t count) {
+// The key of a call: the device and type of each array, and the layout of those that are not donated.
+Key key_of(const char* function, int64_t structure, fe_array* const* inputs, const uint8_t* donated, size_t count) {
   if (count > 0) given(inputs, function, "inputs");
   Key key(16 + count * 64);
   key.add(structure);
   for (size_t i = 0; i < count; ++i) {
     const ArrayPointer& array = array_of(inputs[i], function, "an input");
     if (array->state() != Array::State::computed) evaluate({&array, 1});
-    const TypedView bytes = array->view();
+    if (array->is_given_away()) array->view();  // throws, unless it was given back meanwhile
     key.add(array->device()->id());
-    key.add(bytes.type);
-    const bool contiguous = is_contiguous(bytes.type.shape, bytes.view.strides);
+    key.add(array->type());
+    const bool contiguous = (donated && donated[i] != 0) || is_contiguous(array->type().shape, array->strides());
     key.add(contiguous);
-    if (!contiguous) key.add(bytes.view.strides);
+    if (!contiguous) key.add(array->strides());
   }
   return key;
 }
 
 void give_call(const KnownCall& call, fe_compiled** compiled, void** context) {
-  *compiled = new fe_compiled(call.parts, call.owner);
+  ++call.compiled->references;
+  *compiled = call.compiled.get();
   *context = call.context;
 }
 
@@ -61,20 +63,20 @@ fe_error* fe_calls_create(size_t capacity, fe_calls** out) {
 
 void fe_calls_release(fe_calls* calls) { delete calls; }
 
-fe_error* fe_calls_find(fe_calls* calls, int64_t structure, fe_array* const* inputs, size_t count,
-                        fe_compiled** compiled, void** context) {
+fe_error* fe_calls_find(fe_calls* calls, int64_t structure, fe_array* const* inputs, const uint8_t* donated,
+                        size_t count, fe_compiled** compiled, void** context) {
   return guarded([&] {
     given(calls, "calls_find", "calls");
     given(compiled, "calls_find", "compiled") = nullptr;
     given(context, "calls_find", "context") = nullptr;
-    if (const auto known = calls->cache.find(key_of("calls_find", structure, inputs, count).bytes()))
+    if (const auto known = calls->cache.find(key_of("calls_find", structure, inputs, donated, count).bytes()))
       give_call(*known, compiled, context);
   });
 }
 
-fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inputs, size_t count,
-                       const fe_compiled* compiled, void* context, fe_release_function release, fe_compiled** kept,
-                       void** kept_context) {
+fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inputs, const uint8_t* donated,
+                       size_t count, const fe_compiled* compiled, void* context, fe_release_function release,
+                       fe_compiled** kept, void** kept_context) {
   return guarded([&] {
     const std::shared_ptr<void> owner = lender(release, context);
     given(calls, "calls_add", "calls");
@@ -84,9 +86,9 @@ fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inpu
     if (count != parts->executable->plan().inputs.size())
       fail_argument("calls_add: the graph has {} inputs, and the call {}", parts->executable->plan().inputs.size(),
                     count);
-    auto call = std::make_shared<const KnownCall>(KnownCall{parts, context, owner});
-    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, count).take(), std::move(call)), kept,
-              kept_context);
+    auto call = std::make_shared<const KnownCall>(parts, context, owner);
+    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, donated, count).take(), std::move(call)),
+              kept, kept_context);
   });
 }
 

@@ -198,7 +198,9 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
   });
 }
 
-void fe_compiled_release(fe_compiled* compiled) { delete compiled; }
+void fe_compiled_release(fe_compiled* compiled) {
+  if (compiled && --compiled->references == 0) delete compiled;
+}
 
 fe_error* fe_compiled_info_get(const fe_compiled* compiled, fe_compiled_info* out) {
   return guarded([&] {

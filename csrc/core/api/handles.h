@@ -86,6 +86,7 @@ struct fe_compiled {
   };
   explicit fe_compiled(std::shared_ptr<const Parts> compiled, std::shared_ptr<void> with = nullptr)
       : parts(std::move(compiled)), context(std::move(with)) {}
+  std::atomic<uint32_t> references{1};
   const std::shared_ptr<const Parts> parts;
   const std::shared_ptr<void> context;  // who owns that of the fe_calls in which it was found
 };

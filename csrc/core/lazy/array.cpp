@@ -284,7 +284,9 @@ ArrayPointer snapshot(ArrayPointer array) {
     const std::scoped_lock lock(evaluation_mutex());
     array->result_->snapshot = copy.view.storage;
   }
-  return Array::computed(copy.type, array->device(), std::move(copy.view), copied_for_owner);
+  ArrayPointer now = Array::computed(copy.type, array->device(), std::move(copy.view), copied_for_owner);
+  now->is_looked_at = true;  // by the next snapshot, which compares
+  return now;
 }
 
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device) {

@@ -251,6 +251,7 @@ typedef struct fe_array_info {
   int32_t computed;             /* 1 when the bytes are there */
   int32_t writable;             /* 0: the bytes are read-only for everyone */
   int64_t nbytes;
+  uint64_t identity; /* the same for each handle of one array, and another for other arrays while one of them lives */
 } fe_array_info;
 /* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed, 3 = only if needed, and
  * nobody else uses the memory from now on: fe_array_placement then says "owned". `strides` in bytes, NULL =
@@ -392,6 +393,7 @@ FE_API fe_error *fe_scalar_from(fe_dtype dtype, double value, fe_scalar *out);
 FE_API fe_error *fe_array_scalar(fe_device *device, fe_dtype dtype, fe_scalar value, fe_array **out);
 /* The array as it is now: itself, or a copy where it is borrowed from memory that its owner may write. */
 FE_API fe_error *fe_array_snapshot(fe_array *array, fe_array **out);
+/* The array on a device; on its own, a new handle of the same array. Such handles are donated each for itself. */
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);
 /* Called on the computing thread between nodes; returns nonzero to cancel. */
 typedef int (*fe_cancel_function)(void *argument);
@@ -461,18 +463,20 @@ FE_API fe_error *fe_compute(fe_compiled *compiled, fe_array *const *inputs, size
 /* ---- calls of a function, each kind of which is compiled once. A kind is a `structure`, a number that the caller
  * gives to all in a call that is no array, and the device, dtype, shape and strides of each array; -1 to -16 for that
  * many arrays and nothing else are good numbers, as is any count. Of more than `capacity` kinds, at least 1, the one
- * that was not called for longest makes room. */
+ * that was not called for longest makes room. The strides of an array that is donated count as C-contiguous: `donated`
+ * has a mark for each input, as in fe_compute_options, or is NULL. A graph for such calls has a contiguous input there,
+ * to which others are copied. */
 FE_API fe_error *fe_calls_create(size_t capacity, fe_calls **out);
 FE_API void fe_calls_release(fe_calls *calls);
 /* The graph that was compiled for such calls, and what was added with it; NULL both when there is none. Inputs are
  * computed if they are not. The graph is the caller's to release, and until then `context` lives, whoever clears. */
-FE_API fe_error *fe_calls_find(fe_calls *calls, int64_t structure, fe_array *const *inputs, size_t count,
-                               fe_compiled **compiled, void **context);
+FE_API fe_error *fe_calls_find(fe_calls *calls, int64_t structure, fe_array *const *inputs, const uint8_t *donated,
+                               size_t count, fe_compiled **compiled, void **context);
 /* Adds a compiled graph for such calls, unless another thread has added one meanwhile; `kept` and `kept_context`, as of
  * fe_calls_find, are those that calls find from now on. `release` is called once with `context` when nobody has it any
  * more, at a drain or on the calling thread, and also when this fails; it may be NULL. */
-FE_API fe_error *fe_calls_add(fe_calls *calls, int64_t structure, fe_array *const *inputs, size_t count,
-                              const fe_compiled *compiled, void *context, fe_release_function release,
+FE_API fe_error *fe_calls_add(fe_calls *calls, int64_t structure, fe_array *const *inputs, const uint8_t *donated,
+                              size_t count, const fe_compiled *compiled, void *context, fe_release_function release,
                               fe_compiled **kept, void **kept_context);
 FE_API void fe_calls_clear(fe_calls *calls);
 typedef struct fe_calls_info {
