@@ -144,10 +144,7 @@ PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count
     constexpr Py_ssize_t most = 8;
     if (count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      arrays[i] = handle_in(arguments[i]);
-      if (!arrays[i]) return not_implemented();
-    }
+    if (!handles_in(std::span(arguments, static_cast<std::size_t>(count)), arrays)) return not_implemented();
     evaluate(std::span(arrays).first(static_cast<std::size_t>(count)));
     drain();
     return py::none();
@@ -173,6 +170,14 @@ ArrayPointer handle_in(PyObject* object) {
   PyObject* const handle = handle_slot(object);
   if (handle == nullptr || array_in(handle) == nullptr) return {};
   return py::reinterpret_borrow<ArrayPointer>(handle);
+}
+
+bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles) {
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    handles[i] = handle_in(objects[i]);
+    if (!handles[i]) return false;
+  }
+  return true;
 }
 
 py::object wrapped(ArrayHandle result) {

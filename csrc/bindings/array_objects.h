@@ -6,11 +6,14 @@
 
 #include <exception>
 #include <new>
+#include <span>
 
 namespace ferrule::python {
 
 // The Array inside of a ferrule.Array; null for any other object, and while it is traced.
 ArrayPointer handle_in(PyObject* object);
+// Those of as many objects; false when one of them is null.
+bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles);
 // A new ferrule.Array.
 py::object wrapped(ArrayHandle result);
 

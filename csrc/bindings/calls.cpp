@@ -43,12 +43,9 @@ class Calls {
     const std::size_t count = arguments.size();
     if (count == 0 || count > most) return not_implemented();
     std::array<ArrayPointer, most> arrays;
+    if (!handles_in(arguments, arrays)) return not_implemented();
     std::array<fe_array*, most> inputs{};
-    for (std::size_t i = 0; i < count; ++i) {
-      arrays[i] = handle_in(arguments[i]);
-      if (!arrays[i]) return not_implemented();
-      inputs[i] = arrays[i]->get();
-    }
+    for (std::size_t i = 0; i < count; ++i) inputs[i] = arrays[i]->get();
     make_computed(std::span(arrays).first(count));
     return run_computed(-static_cast<int64_t>(count), std::span(inputs).first(count), nullptr, {});
   }

@@ -384,7 +384,7 @@ class Array(_ferrule.Operators):
 
 
 def _operate(op: str, *operands: object) -> Array:
-    """What is not recorded at once: traced numbers, arrays of others, and what is no operand."""
+    """An operator of what the extension does not record at once: traced numbers, NumPy's arrays, anything else."""
     return _binary(op, *operands) if len(operands) == 2 else _unary(op, *operands)  # type: ignore[arg-type]
 
 
@@ -397,11 +397,11 @@ def _binary(op: str, left: object, right: object) -> Array:
         return NotImplemented  # type: ignore[no-any-return]
     if is_number(left) and is_number(right):
         return _graph_of(left, right)._number_of(op, left, right)
-    return apply(op, (left, right), {})
+    return apply_all(op, (left, right), {})[0]
 
 
 def _unary(op: str, x: Array) -> Array:
-    return _graph_of(x)._number_of(op, x) if is_number(x) else apply(op, (x,), {})
+    return _graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
 
 
 def _graph_of(*numbers: object) -> Graph:
@@ -431,4 +431,4 @@ def _as_float(array: Array, other: object) -> Array:
 from ferrule import linear as _linear  # noqa: E402
 from ferrule import manipulation as _manipulation  # noqa: E402
 from ferrule import reductions as _reductions  # noqa: E402
-from ferrule._record import apply, is_number  # noqa: E402
+from ferrule._record import apply_all, is_number  # noqa: E402

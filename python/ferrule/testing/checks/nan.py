@@ -100,4 +100,5 @@ def _spoil_rows(
     for row, values in enumerate(np.moveaxis(spoilt[number], axis, 0)):
         values[np.unravel_index((first + row) % values.size, values.shape)] = np.nan
     note = f"NaN at {first}, {first + 1}, ... of the rows of input {number}"
+    attempt.at(f"{problem} {note}")
     attempt.judge(problem, spoilt, attempt.compute_with(execution, spoilt), note)
