@@ -151,12 +151,29 @@ PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
+// In one step for other threads: what is computed of a handle may take its place if it is still there.
+PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return returned([&]() -> py::object {
+    if (count != 3 || PyType_IsSubtype(Py_TYPE(arguments[0]), array_class) == 0)
+      throw py::type_error("replace_handle: takes an array and two handles");
+    PyObject*& handle = handle_slot(arguments[0]);
+    if (handle != arguments[1]) return py::bool_(false);
+    const auto before = py::reinterpret_steal<py::object>(handle);  // let go of at the end, which may run other code
+    handle = py::reinterpret_borrow<py::object>(arguments[2]).release().ptr();
+    return py::bool_(true);
+  });
+}
+
 PyMethodDef apply_definition =
     fast_method("apply_plain", apply_plain,
                 "apply_plain(op, *operands): what an op with one output and no attributes makes of arrays and Python's "
                 "numbers, of which one at least is an array; NotImplemented when an operand is anything else");
 PyMethodDef evaluate_definition = fast_method(
     "evaluate_plain", evaluate_plain, "evaluate_plain(*arrays): None, or NotImplemented when one is anything else");
+
+PyMethodDef replace_definition =
+    fast_method("replace_handle", replace_handle,
+                "replace_handle(array, before, after): whether the array's handle was `before`, and is `after` now");
 
 void define(py::module_& module, PyMethodDef& definition) {
   module.attr(definition.ml_name) =
@@ -194,6 +211,7 @@ void bind_array_objects(py::module_& module) {
                                             std::make_index_sequence<std::size(unary_operators)>());
   define(module, apply_definition);
   define(module, evaluate_definition);
+  define(module, replace_definition);
 }
 
 }  // namespace ferrule::python

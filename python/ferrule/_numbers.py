@@ -16,6 +16,8 @@ import numpy as np
 from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Number = bool | int | float
+# What takes the starts of a slice.
+STARTING = ("dynamic_slice", "update_slice", "x[key]", "x[key] = value")
 # An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
 Step = tuple[str, list[Any]]
 
@@ -55,17 +57,24 @@ def _slice_start(value: int, size: int, length: int) -> int:
     return start
 
 
-def _start(value: int, size: int, length: int) -> int:
+def _start_of(caller: str) -> Callable[[int, int, int, int], int]:
     """Where a slice begins, which is not counted from the end."""
-    if not 0 <= value <= size - length:
-        raise OutOfRangeError(f"a slice of {length} elements from {shown(value)} on leaves an axis with {size}")
-    return value
+
+    def start(value: int, axis: int, size: int, length: int) -> int:
+        if not 0 <= value <= size - length:
+            elements = "1 element" if length == 1 else f"{length} elements"
+            raise OutOfRangeError(f"{caller}: {elements} from {shown(value)} on leave axis {axis}, which has {size}")
+        return value
+
+    return start
 
 
 def _key_count(value: int, most: int) -> int:
     """How many keys attention reads."""
     if not 0 <= value <= most:
-        raise OutOfRangeError(f"kv_length {shown(value)} is not between 0 and {most}, the length of key")
+        raise OutOfRangeError(
+            f"scaled_dot_product_attention: kv_length {shown(value)} is not between 0 and {most}, the length of key"
+        )
     return value
 
 
@@ -95,8 +104,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "pow": operator.pow,
     "remainder": operator.mod,
     "slice_start": _slice_start,
-    "start": _start,
     "subtract": operator.sub,
+    **{f"start of {caller}": _start_of(caller) for caller in STARTING},
 }
 
 
@@ -104,7 +113,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 _ARITIES = {
     **dict.fromkeys(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"), 1),
     "slice_start": 3,
-    "start": 3,
+    **{f"start of {caller}": 4 for caller in STARTING},
 }
 
 

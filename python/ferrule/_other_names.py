@@ -46,3 +46,42 @@ def advice(name: str, public: Iterable[str]) -> str:
     if meant is not None:
         return f"; it is ferrule.{meant} here"
     return "" if name.startswith("_") else did_you_mean(name, public)
+
+
+# Methods of other libraries' arrays, to how it is written here.
+_METHODS = {
+    "clone": "ferrule.asarray(x, copy=True)",
+    "copy": "ferrule.asarray(x, copy=True)",
+    "cpu": 'x.to_device("cpu")',
+    "cuda": "x.to_device(device)",
+    "detach": "x",
+    "dot": "x @ y",
+    "double": 'x.astype("float64")',
+    "fill": "x[...] = value",
+    "flatten": "x.reshape(-1)",
+    "float": 'x.astype("float32")',
+    "half": 'x.astype("float16")',
+    "mm": "x @ y",
+    "numpy": "numpy.asarray(x)",
+    "ravel": "x.reshape(-1)",
+    "to": "x.to_device(device) or x.astype(dtype)",
+    "tobytes": "numpy.asarray(x).tobytes()",
+    "transpose": "x.T or ferrule.permute_dims(x, axes)",
+    "view": "x.reshape(shape)",
+}
+
+
+def method_advice(name: str) -> str:
+    """The same for an attribute that arrays do not have."""
+    if name.startswith("_"):
+        return ""
+    import ferrule
+    from ferrule._near_names import did_you_mean
+
+    function = OTHER_NAMES.get(name, name)
+    meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in ferrule.__all__ else None)
+    return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, dir(ferrule.Array)))
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_")

@@ -11,7 +11,7 @@ from ferrule import _ferrule
 from ferrule._attributes import attribute_of
 from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
 from ferrule._dtypes import is_floating
-from ferrule._errors import InvalidArgumentError, NumberOverflowError
+from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
 from ferrule._numbers import conversion, perform, shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
@@ -122,12 +122,24 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
         assert isinstance(value._handle, Symbol)
         return value._handle.graph._number_as(value, dtype, exact)
     operation = conversion(type(value).__name__, dtype, exact)
-    number = value if operation is None else perform(operation, value)
+    try:
+        number = value if operation is None else perform(operation, value)
+    except NumberOverflowError:
+        raise NumberOverflowError(f"{caller}: {shown(value)} does not fit into {dtype}") from None
+    except InvalidArgumentError:
+        raise InvalidArgumentError(f"{caller}: {shown(value)} is no number of {dtype}") from None
     if type(number) is int and dtype.kind in "iu":
         check_range(caller, number, dtype)
     if isinstance(handle, Symbol):
         return handle.graph._scalar(number, dtype)
     return Array._of(_ferrule.scalar(handle.device, number, dtype))
+
+
+def complex_like(caller: str, value: complex, like: Array) -> Array:
+    """A complex number in the dtype of an array, beside it."""
+    if like.dtype.kind != "c":
+        raise DTypeError(f"{caller}: {value} has an imaginary part, and {like.dtype} has none")
+    return Array._of(_ferrule.scalar(_device_of_all((like,)), value, like.dtype))
 
 
 def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
@@ -175,7 +187,8 @@ def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
 
 def no_array(op: str, value: object) -> InvalidArgumentError:
     """The error for what is neither an array nor a number."""
-    return InvalidArgumentError(f"{op}: takes arrays, not {type(value).__name__}; ferrule.asarray(x) makes one")
+    advice = "" if value is None or isinstance(value, (str, bytes)) else "; ferrule.asarray(x) makes one"
+    return InvalidArgumentError(f"{op}: takes arrays, not {type(value).__name__}{advice}")
 
 
 def _device_of_all(operands: Sequence[object]) -> _ferrule.Device:

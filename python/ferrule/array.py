@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -289,13 +289,16 @@ class Array(_ferrule.Operators):
         return get(self, key)
 
     def __setitem__(self, key: object, value: object) -> None:
-        """Rebinds: earlier views and exports keep the old values."""
+        """Rebinds: earlier views and exports keep the old values. What several threads assign is all there."""
         from ferrule.indexing import put
 
-        handle = put(self, key, value)._snapshot()._handle
-        if isinstance(handle, Symbol) and not isinstance(self._handle, Symbol) and handle.graph._assigned is not None:
-            handle.graph._assigned.append((weakref.ref(self), self._handle))
-        self._handle = handle
+        while True:
+            before = self._handle
+            handle = put(Array._of(before), key, value)._snapshot()._handle
+            if _ferrule.replace_handle(self, before, handle):
+                break
+        if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
+            handle.graph._assigned.append((weakref.ref(self), before))
 
     # ---- shapes
     @property
@@ -374,10 +377,17 @@ class Array(_ferrule.Operators):
         return _binary("greater_equal", self, other)
 
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return _binary("equal", self, other)
+        return _compare("equal", self, other)
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return _binary("not_equal", self, other)
+        return _compare("not_equal", self, other)
+
+    if not TYPE_CHECKING:  # which would believe in any attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            from ferrule._other_names import method_advice
+
+            raise AttributeError(f"'Array' object has no attribute {name!r}{method_advice(name)}", name=name)
 
     def __pos__(self) -> Array:
         return self._snapshot("+x")
@@ -398,6 +408,12 @@ def _binary(op: str, left: object, right: object) -> Array:
     if is_number(left) and is_number(right):
         return _graph_of(left, right)._number_of(op, left, right)
     return apply_all(op, (left, right), {})[0]
+
+
+def _compare(op: str, left: object, right: object) -> Array:
+    if isinstance(right, (list, tuple)):  # not false, as what is no operand is
+        raise no_array(op, right)
+    return _binary(op, left, right)
 
 
 def _unary(op: str, x: Array) -> Array:
@@ -431,4 +447,4 @@ def _as_float(array: Array, other: object) -> Array:
 from ferrule import linear as _linear  # noqa: E402
 from ferrule import manipulation as _manipulation  # noqa: E402
 from ferrule import reductions as _reductions  # noqa: E402
-from ferrule._record import apply_all, is_number  # noqa: E402
+from ferrule._record import apply_all, is_number, no_array  # noqa: E402

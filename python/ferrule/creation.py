@@ -165,6 +165,12 @@ def from_packed(
         raise DTypeError(f"from_packed: the bytes are dtype uint8, not {what}")
     if host.ndim > MAX_DIMENSIONS:
         raise InvalidArgumentError(f"from_packed: an array has at most {MAX_DIMENSIONS} dimensions, not {host.ndim}")
+    if host.ndim > 0 and host.shape[-1] > 1 and host.strides[-1] != 1:
+        if copy is False:
+            raise InvalidArgumentError(
+                "from_packed: the bytes of a row do not follow one another: a copy is needed, which copy=False forbids"
+            )
+        host, borrowed = np.ascontiguousarray(host), False
     mode = {None: 2, True: 1, False: 0}[copy] if borrowed else 3
     return Array._of(_ferrule.from_packed(handle_of(device), host, element, may_change(host), mode))
 

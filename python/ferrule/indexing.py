@@ -93,6 +93,8 @@ def put(x: Array, key: object, value: object) -> Array:
         raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if _record.is_number(value):
         value = _record.number_like("x[key] = value", value, x)
+    elif type(value) is complex:
+        value = _record.complex_like("x[key] = value", value, x)
     else:
         value = cast(as_operand("x[key] = value", value, x), x.dtype)
     if isinstance(key, list):

@@ -10,7 +10,7 @@ import numpy as np
 from ferrule import _ferrule, _record
 from ferrule._attributes import Shape, one_integer, sizes
 from ferrule._dtypes import is_same_kind
-from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError
+from ferrule._errors import DTypeError, InvalidArgumentError
 from ferrule._numbers import perform, shown
 from ferrule._symbols import Symbol
 from ferrule.array import Array
@@ -91,8 +91,11 @@ def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Seque
     """As scalars of the graph, or beside x; those that are known are held against the shape."""
     if 0 in lengths:  # nothing is computed that would look at the arrays among them
         starts = [_known(start) for start in starts]
-    limits = zip(x.shape, lengths, strict=True)
-    return [one_index(caller, "a start", start, x, "start", limit) for start, limit in zip(starts, limits, strict=True)]
+    limits = zip(range(x.ndim), x.shape, lengths, strict=True)
+    operation = f"start of {caller}"
+    return [
+        one_index(caller, "a start", start, x, operation, limit) for start, limit in zip(starts, limits, strict=True)
+    ]
 
 
 def _known(start: int | Array) -> int | Array:
@@ -111,10 +114,7 @@ def one_index(
     computed.
     """
     if isinstance(value, int):
-        try:
-            perform(operation, value, *limits)
-        except OutOfRangeError as error:
-            raise OutOfRangeError(f"{caller}: {error}") from None
+        perform(operation, value, *limits)
         if isinstance(like._handle, Symbol):
             return like._handle.graph._scalar(value, _INT64)
         return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))

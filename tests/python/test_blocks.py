@@ -98,12 +98,23 @@ def test_rows_of_packed_bytes_may_be_strided(dtype: fe.BlockDType) -> None:
     same_bits(x.astype("float32"), numbers_of(packed[::-2], dtype))
 
 
+@pytest.mark.parametrize("dtype", [fe.q8_0, fe.q4_K], ids=str)
+def test_packed_bytes_of_any_layout_are_taken(dtype: str) -> None:
+    packed = random_blocks(dtype, (4, 512))
+    wanted = np.asarray(fe.from_packed(packed, dtype).astype("float32"))
+    for laid_out in (np.asfortranarray(packed), np.repeat(packed, 2, axis=1)[:, ::2]):
+        for copy in (None, True):
+            x = fe.from_packed(laid_out, dtype, copy=copy)
+            np.testing.assert_array_equal(np.asarray(x.astype("float32")), wanted)
+        with pytest.raises(fe.InvalidArgumentError, match="do not follow one another: a copy is needed"):
+            fe.from_packed(laid_out, dtype, copy=False)
+
+
 @pytest.mark.parametrize(
     ("packed", "words"),
     [
         (np.zeros(35, "uint8"), "whole blocks of 34"),
         (np.zeros((), "uint8"), "whole blocks of 34"),
-        (np.zeros(68, "uint8")[::2], "one after the other"),
         (np.zeros(34, "int8"), "uint8, not dtype int8"),
         (np.zeros((1,) * 8 + (34,), "uint8"), "8 dimensions"),
         ("text", "uint8"),

@@ -179,3 +179,17 @@ def test_a_saved_graph_keeps_constants(tmp_path: Any, dtype: str) -> None:
     graph.save(tmp_path / "complex.npz")
     again = fe.Graph.load(tmp_path / "complex.npz", "cpu").compile()
     assert again.compute(fe.asarray(constant * 2)).tolist() == [*(constant * 2), *constant]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_complex_number_is_assigned(dtype: str, traced: bool) -> None:
+    def assigned(x: fe.Array, i: int) -> fe.Array:
+        y = +x
+        y[i] = 1 / 3 + 1j / 3
+        y[0] = 2
+        return y
+
+    wanted = np.asarray([2, 0, 1 / 3 + 1j / 3], dtype)
+    run = fe.graph(assigned) if traced else assigned
+    np.testing.assert_array_equal(np.asarray(run(fe.zeros(3, dtype=dtype), 2)), wanted)

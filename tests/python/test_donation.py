@@ -178,7 +178,7 @@ def test_a_number_out_of_range_has_donated_nothing() -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
     written(computed(np.zeros((3, 2), "float32")), row, 0)
     for wrong in (3, -1, 10**30):
-        with pytest.raises(fe.OutOfRangeError, match=f"1 elements from {wrong} on leave"):
+        with pytest.raises(fe.OutOfRangeError, match=f"1 element from {wrong} on leave"):
             written(x, row, wrong)
     assert not np.asarray(x).any()
 

@@ -143,6 +143,10 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
         FE.__wrapped__  # noqa: B018
 
 
+def assign(x: fe.Array, value: object) -> None:
+    x[0] = value
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [  # arguments of wrong types are what is tested, so the type checker is told to let them pass
@@ -165,6 +169,16 @@ def test_a_misspelt_name_leads_to_near_ones() -> None:
         (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
         (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]
         (lambda: fe.stack(None), "stack: takes a list or tuple of arrays, not NoneType"),  # type: ignore[arg-type]
+        (lambda: FE.where("a", 1, 2), "where: takes arrays, not str"),
+        (lambda: fe.ones(3) == [1, 1, 1], "equal: takes arrays, not list; ferrule.asarray.x. makes one"),
+        (lambda: fe.ones(3) != (1, 1, 1), "not_equal: takes arrays, not tuple; ferrule.asarray.x. makes one"),
+        (lambda: assign(fe.arange(3), None), "x.key. = value: takes arrays, not NoneType"),
+        (lambda: assign(fe.arange(3), float("nan")), "x.key. = value: nan is no number of int64"),
+        (lambda: assign(fe.arange(3), 1j), "x.key. = value: 1j has an imaginary part, and int64 has none"),
+        (
+            lambda: fe.compress(fe.asarray([True]), fe.arange(1), size=2, fill_value=9.5),
+            "compress: 9.5 does not fit into int64",
+        ),
         (lambda: fe.ones((3, 3))[[[1], [1, 2]]], r"x\[key\]: the lists in \[\[1\], \[1, 2\]\] differ in length"),
     ],
 )
@@ -193,6 +207,26 @@ def test_arguments_that_are_none_of_theirs_are_typed_errors(call: Callable[[], o
 def test_lists_are_refused_in_the_same_words(call: Callable[[Any], object], traced: bool) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=r"^\w+: takes arrays, not list; ferrule.asarray\(x\) makes one$"):
         fe.graph(lambda y: call([1.0, 2.0]))(fe.ones(2)) if traced else call([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("clip", r"; it is ferrule.clip\(x\) here"),
+        ("std", r"; it is ferrule.std\(x\) here"),
+        ("numpy", r"; it is numpy.asarray\(x\) here"),
+        ("transpose", r"; it is x.T or ferrule.permute_dims\(x, axes\) here"),
+        ("concatenate", r"; it is ferrule.concat\(x\) here"),
+        ("shap", "; did you mean 'shape'?"),
+        ("zzz", ""),
+        ("_repr_html_", ""),
+    ],
+)
+def test_attributes_of_other_libraries_arrays_are_known(name: str, words: str) -> None:
+    with pytest.raises(AttributeError, match=f"^'Array' object has no attribute '{name}'{words}") as caught:
+        getattr(fe.ones(3), name)
+    assert words or str(caught.value).endswith(f"'{name}'")
+    assert not hasattr(fe.ones(3), name)
 
 
 def test_reading_by_a_mask_names_what_there_is_instead() -> None:

@@ -71,9 +71,9 @@ def test_other_slices_of_what_is_pending_compile_nothing() -> None:
         (
             lambda x: fe.dynamic_slice(x, (3, 0), (3, 2)),
             IndexError,
-            "dynamic_slice: a slice of 3 elements from 3 on leaves",
+            "dynamic_slice: 3 elements from 3 on leave axis 0, which has 5",
         ),
-        (lambda x: fe.dynamic_slice(x, (-1, 0), (1, 2)), IndexError, "1 elements from -1 on leaves an axis with 5"),
+        (lambda x: fe.dynamic_slice(x, (-1, 0), (1, 2)), IndexError, "1 element from -1 on leave axis 0, which has 5"),
         (lambda x: fe.dynamic_slice(x, (0,), (1, 2)), ValueError, "starts are 2 integers"),
         (lambda x: fe.dynamic_slice(x, (0, 1.5), (1, 2)), ValueError, "a start must be one integer, not 1.5"),
         (lambda x: fe.dynamic_slice(x, (0, fe.asarray([1, 2])), (1, 2)), ValueError, "no single integer"),
@@ -83,7 +83,7 @@ def test_other_slices_of_what_is_pending_compile_nothing() -> None:
         (
             lambda x: fe.update_slice(x, fe.ones((1, 1)), (5, 0)),
             IndexError,
-            "update_slice: a slice of 1 elements from 5",
+            "update_slice: 1 element from 5 on leave axis 0, which has 5",
         ),
         (lambda x: fe.dynamic_slice(x, (0, 0), (3,)), ValueError, "shape .3,. has not one size for each axis of x"),
         (lambda x: fe.dynamic_slice(x[0, 0], (), (3,)), ValueError, "has not one size for each axis of x"),
@@ -96,6 +96,19 @@ def test_wrong_slices_are_errors(call: Any, error: type[Exception], words: str) 
         np.asarray(call(fe.ones((5, 6))))
 
 
+@pytest.mark.parametrize("op", ["dynamic_slice", "update_slice"])
+def test_a_number_of_a_call_that_leaves_an_axis_is_an_error_that_names_both(op: str) -> None:
+    row = np.ones((5, 1), "float32")
+    calls = {
+        "dynamic_slice": lambda x, i: fe.dynamic_slice(x, (0, i), (5, 1)),
+        "update_slice": lambda x, i: fe.update_slice(x, fe.asarray(row), (0, i)),
+    }
+    traced = fe.graph(calls[op])
+    traced(fe.ones((5, 6)), 5)
+    with pytest.raises(fe.OutOfRangeError, match=f"^{op}: 1 element from 6 on leave axis 1, which has 6$"):
+        traced(fe.ones((5, 6)), 6)
+
+
 def test_a_computed_start_that_leaves_x_is_an_error() -> None:
     x = fe.ones((5, 6))
     start = fe.sum(fe.ones(4))
@@ -106,9 +119,9 @@ def test_a_computed_start_that_leaves_x_is_an_error() -> None:
 @pytest.mark.parametrize("start", [9, fe.asarray(9), fe.asarray(np.uint64(9))], ids=["int", "array", "uint64"])
 def test_a_start_beyond_an_empty_slice_is_an_error(start: Any) -> None:
     x, nothing = fe.ones((5, 6)), fe.ones((0, 6))
-    with pytest.raises(fe.OutOfRangeError, match="dynamic_slice: a slice of 0 elements from 9 on leaves an axis with"):
+    with pytest.raises(fe.OutOfRangeError, match="dynamic_slice: 0 elements from 9 on leave axis"):
         fe.dynamic_slice(x, (start, 0), (0, 6))
-    with pytest.raises(fe.OutOfRangeError, match="update_slice: a slice of 0 elements from 9 on leaves an axis with"):
+    with pytest.raises(fe.OutOfRangeError, match="update_slice: 0 elements from 9 on leave axis"):
         fe.update_slice(x, nothing, (start, 0))
     same(fe.update_slice(x, nothing, (fe.asarray(5), 0)), np.ones((5, 6), "float32"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -238,3 +239,34 @@ def test_what_another_thread_has_computed_is_not_updated_in_place(run_python: An
         "    assert np.asarray(x)[:2, 0].tolist() == [5, 1]\n"
         "    assert (np.asarray(double) == 2).all()\n"
     )
+
+
+@pytest.mark.parametrize("kind", ["rows", "one row", "all at once"])
+def test_what_threads_assign_to_one_array_is_all_there(kind: str) -> None:
+    threads, rounds = 4, 100
+    x = fe.zeros((threads * rounds, 2))
+
+    def assign(number: int) -> None:
+        for i in range(rounds):
+            if kind == "rows":
+                x[i * threads + number] = number + 1.0
+            elif kind == "one row":
+                x[number] = i + 1.0
+            else:
+                x[number::threads] = number + 1.0
+
+    running = [threading.Thread(target=assign, args=(number,)) for number in range(threads)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    got = np.asarray(x)[:, 0]
+    if kind == "one row":
+        np.testing.assert_array_equal(got, [rounds] * threads + [0] * (threads * rounds - threads))
+    else:
+        np.testing.assert_array_equal(got, np.tile(np.arange(1, threads + 1), rounds))
