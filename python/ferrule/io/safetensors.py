@@ -149,8 +149,9 @@ class SafeTensors(Mapping[str, Array]):
 
 
 def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:
-    """The arrays of a file, lent to the device where it can borrow; the file must not be truncated meanwhile. Each look at
-    one gives a new array: `f["w"][0] = 1` changes nothing.
+    """The arrays of a file, lent to the device where it can borrow; the file must not be truncated meanwhile.
+
+    Each look at one gives a new array: `f["w"][0] = 1` changes nothing.
 
     InvalidArgumentError when the file is not what the format says, OSError when it cannot be read.
     """
