@@ -251,7 +251,7 @@ typedef struct fe_array_info {
   int32_t computed;             /* 1 when the bytes are there */
   int32_t writable;             /* 0: the bytes are read-only for everyone */
   int64_t nbytes;
-  uint64_t identity; /* the same for each handle of one array, and another for other arrays while one of them lives */
+  uint64_t identity; /* the same for each handle of one array; no other array that lives has it */
 } fe_array_info;
 /* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed, 3 = only if needed, and
  * nobody else uses the memory from now on: fe_array_placement then says "owned". `strides` in bytes, NULL =
