@@ -28,11 +28,8 @@ py::object make_type() {
       {Py_tp_doc, const_cast<char*>("A handle of an array; ferrule.Array is what users see.")},
       {0, nullptr},
   };
-  PyType_Spec spec = {"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  return type;
+  return class_of({"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots});
 }
 
 // Strides, in elements; None unless computed.

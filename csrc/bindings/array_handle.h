@@ -23,6 +23,13 @@ class Array {
   bool is_computed_ = false;
 };
 
+// A class of CPython's own, without pybind11.
+inline py::object class_of(PyType_Spec spec) {
+  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
 // The Array in an object of its class; null in any other object.
 Array* array_in(PyObject* object) noexcept;
 

@@ -37,8 +37,8 @@ bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-// What an op with one output and no attributes makes of arrays and numbers; NotImplemented where an operand is anything
-// else. Without the GIL, as recording may compute.
+// Records an op that has one output and takes no attributes, and gives the new array; NotImplemented if an operand is
+// neither an array nor a number. Without the GIL, as recording may compute.
 py::object applied(const char* op, std::span<PyObject* const> operands) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
@@ -132,11 +132,7 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {Py_tp_doc, const_cast<char*>("The operators of ferrule.Array.")},
       {0, nullptr},
   };
-  PyType_Spec spec = {"ferrule._ferrule.Operators", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                      slots};
-  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  return type;
+  return class_of({"ferrule._ferrule.Operators", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots});
 }
 
 PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {

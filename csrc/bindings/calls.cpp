@@ -184,11 +184,8 @@ py::object traced_call_type() {
       {Py_tp_doc, const_cast<char*>("The call of a traced function.")},
       {0, nullptr},
   };
-  PyType_Spec spec = {"ferrule._ferrule.TracedCall", sizeof(TracedCall), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                      slots};
-  py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  return type;
+  return class_of(
+      {"ferrule._ferrule.TracedCall", sizeof(TracedCall), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ import numpy as np
 from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Number = bool | int | float
-# What takes the starts of a slice.
+# The functions and operators that are told where a slice begins; errors name them.
 STARTING = ("dynamic_slice", "update_slice", "x[key]", "x[key] = value")
 # An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
 Step = tuple[str, list[Any]]

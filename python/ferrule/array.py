@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -38,18 +38,16 @@ class Array(_ferrule.Operators):
 
     def _another(self, what: str) -> Array:
         """A new object of the same array: `another[key] = value` leaves this one as it is, as does donating it."""
-        handle = self._handle
-        try:
-            return Array._of(handle if isinstance(handle, Symbol) else handle.alias())
-        except InvalidArgumentError:
-            self._refuse_donated(what)
-            raise
+        return self._anew(what, _ferrule.Array.alias)
 
     def _snapshot(self, what: str = "copy") -> Array:
         """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
+        return self._anew(what, _ferrule.Array.snapshot)
+
+    def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:
         handle = self._handle
         try:
-            return Array._of(handle if isinstance(handle, Symbol) else handle.snapshot())
+            return Array._of(handle if isinstance(handle, Symbol) else make(handle))
         except InvalidArgumentError:
             self._refuse_donated(what)
             raise
@@ -393,9 +391,9 @@ class Array(_ferrule.Operators):
         return self._snapshot("+x")
 
 
-def _operate(op: str, *operands: object) -> Array:
+def _operate(op: str, left: Any, *right: object) -> Array:
     """An operator of what the extension does not record at once: traced numbers, NumPy's arrays, anything else."""
-    return _binary(op, *operands) if len(operands) == 2 else _unary(op, *operands)  # type: ignore[arg-type]
+    return _binary(op, left, *right) if right else _unary(op, left)
 
 
 _ferrule.set_array_class(Array, _operate)

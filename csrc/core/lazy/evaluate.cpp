@@ -255,8 +255,8 @@ class Evaluation : private Donor {
     given_away.reserve(given_away.size() + 1);
     std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the reader
     if (!memory) return nullptr;
-    // Where another thread has computed the reader meanwhile, the second pointer may be that of an array which will
-    // read this one.
+    // If another thread has computed the reader meanwhile, the reader has let go of this array, and the second pointer
+    // belongs to another array, which will still read it.
     if (!is_pending(*items_[*reader].array)) {
       array.give_back(memory);
       return nullptr;
