@@ -44,6 +44,15 @@ for _ in range(10**6):
 ferrule.eval(a)
 """
 
+# Small calls, eager and of a traced function; then the same while everything is recorded.
+SMALL_CALLS = """import ferrule
+x = ferrule.zeros(16) + 1
+f = ferrule.graph(lambda x: x * 2 + 1)
+ferrule.eval(x, x + x, f(x))"""
+SMALL_CALLS_TRACED = SMALL_CALLS + "\nkept = ferrule.profile(max_events=10**7); kept.__enter__()"
+EAGER_ADDS = "for _ in range(10**4): ferrule.eval(x + x)"
+GRAPH_CALLS = "for _ in range(10**4): f(x)"
+
 LATENCIES = [
     Latency("import numpy", "", "import numpy", None),
     Latency("import ferrule over numpy", "import numpy", "import ferrule", Mark("milliseconds", at_most=30.0)),
@@ -62,6 +71,10 @@ LATENCIES = [
         "(times['probe'] - times['open'] - times['init']) / 1e3",
     ),
     Latency("a million chained adds", TWO_ARRAYS, CHAINED_ADDS.strip(), Mark("milliseconds", at_most=2500.0)),
+    Latency("10,000 eager adds", SMALL_CALLS, EAGER_ADDS, Mark("milliseconds", at_most=20.0)),
+    Latency("10,000 eager adds, recorded by fe.profile", SMALL_CALLS_TRACED, EAGER_ADDS, None),
+    Latency("10,000 graph calls", SMALL_CALLS, GRAPH_CALLS, Mark("milliseconds", at_most=12.0)),
+    Latency("10,000 graph calls, recorded by fe.profile", SMALL_CALLS_TRACED, GRAPH_CALLS, None),
     Latency("import onnxruntime over numpy", "import numpy", "import onnxruntime", None),
 ]
 

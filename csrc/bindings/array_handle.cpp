@@ -44,10 +44,12 @@ py::object strides_of(Array& self) {
 // None where the host cannot reach the bytes.
 py::object address_of(const Array& self) {
   void* pointer = nullptr;
-  if (fe_error* const error = fe_array_host_pointer(self.get(), &pointer)) {
+  fe_error* const error = without_gil([&] { return fe_array_host_pointer(self.get(), &pointer); });
+  if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
     fe_error_release(error);
     return py::none();
   }
+  check(error);
   return py::int_(reinterpret_cast<uintptr_t>(pointer));
 }
 
@@ -101,6 +103,10 @@ void bind_array_handle(py::module_& module) {
   define("nbytes", [](const Array& self) { return self.info().nbytes; });
   define("identity", [](const Array& self) { return self.info().identity; });
   define("computed", [](Array& self) { return self.is_computed(); });
+  define("ready", [](const Array& self) {
+    fe_array* const handle = self.get();
+    return fe_is_ready(&handle, 1) != 0;
+  });
   define("strides", strides_of);
   define("address", address_of);
   define("device", device_of);

@@ -13,9 +13,12 @@
 namespace ferrule::python {
 namespace {
 
+// Address and bytes of a mapping in which memory lies.
+using Mapped = std::pair<uintptr_t, uint64_t>;
+
 ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype dtype,
-                        const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, bool writable,
-                        int copy) {
+                        const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, bool writable, int copy,
+                        Mapped mapped = {}) {
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.pointer = const_cast<void*>(source.data());
@@ -27,6 +30,8 @@ ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype 
   memory.copy = copy;
   memory.release = end_loan;
   memory.release_argument = lend(source);
+  memory.mapped = reinterpret_cast<void*>(mapped.first);
+  memory.mapped_size = mapped.second;
   fe_array* out = nullptr;
   check(without_gil_reading_environment_once(device.was_used(),
                                              [&] { return fe_array_from_host(device.get(), &memory, &out); }));
@@ -35,10 +40,10 @@ ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype 
 }
 
 // A flat or strided NumPy array, native and aligned, as memory of a device. `copy` as in
-// fe_host_memory.
-ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy) {
+// fe_host_memory, and `mapped`.
+ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy, Mapped mapped) {
   return lent_array(device, source, dtype_of(source.dtype()), {source.shape(), source.shape() + source.ndim()},
-                    {source.strides(), source.strides() + source.ndim()}, writable, copy);
+                    {source.strides(), source.strides() + source.ndim()}, writable, copy, mapped);
 }
 
 // Blocks of a block dtype, as the bytes along the last axis of a NumPy array of uint8.
@@ -55,6 +60,24 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
   shape.back() = shape.back() / info.block_bytes * info.block_elements;
   strides.back() = info.block_bytes;
   return lent_array(device, source, id, shape, strides, writable, copy);
+}
+
+// Memory of fe_host_allocate, as an array of uint8 that frees it.
+py::array host_memory(const py::object& owner_device, uint64_t size) {
+  const Device& device = owner_device.cast<const Device&>();
+  struct Block {
+    py::object device;
+    void* memory;
+  };
+  auto made = std::make_unique<Block>(Block{owner_device, nullptr});
+  const py::capsule owner(made.get(), [](void* freed) {
+    const std::unique_ptr<Block> mine(static_cast<Block*>(freed));
+    fe_error_release(fe_host_free(mine->device.cast<const Device&>().get(), mine->memory));
+  });
+  Block& block = *made.release();  // the capsule's from here on
+  check(without_gil_reading_environment_once(device.was_used(),
+                                             [&] { return fe_host_allocate(device.get(), size, &block.memory); }));
+  return py::array(py::dtype::of<uint8_t>(), {static_cast<py::ssize_t>(size)}, {}, block.memory, owner);
 }
 
 // Bytes at an address, kept alive by `owner`.
@@ -186,6 +209,11 @@ void eval(const std::vector<ArrayPointer>& arrays) {
   drain();
 }
 
+void submit_all(const std::vector<ArrayPointer>& arrays) {
+  submit(arrays);
+  drain();
+}
+
 // A read-only view of a computed array's bytes, or None when the host cannot reach them.
 py::object host_view(const ArrayPointer& self) {
   Array& array = given(self);
@@ -235,7 +263,9 @@ void bind_arrays(py::module_& module) {
   define("snapshot", snapshot);
   define("read_into", read_into, py::arg("out"));
   module.def("host_view", &host_view, py::arg("array"));
-  module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"));
+  module.def("from_numpy", &from_numpy, py::arg("device"), py::arg("source"), py::arg("writable"), py::arg("copy"),
+             py::arg("mapped"));
+  module.def("host_memory", &host_memory, py::arg("device"), py::arg("size"));
   module.def("from_packed", &from_packed, py::arg("device"), py::arg("source"), py::arg("dtype"), py::arg("writable"),
              py::arg("copy"));
   module.def("from_address", &from_address, py::arg("device"), py::arg("address"), py::arg("size"), py::arg("writable"),
@@ -245,6 +275,7 @@ void bind_arrays(py::module_& module) {
   module.def("apply", &apply, py::arg("op"), py::arg("inputs"), py::arg("attributes"));
   module.def("number_dtype", &number_dtype, py::arg("op"), py::arg("number"), py::arg("others"));
   module.def("evaluate", &eval, py::arg("arrays"));
+  module.def("submit", &submit_all, py::arg("arrays"));
 }
 
 }  // namespace ferrule::python

@@ -1,5 +1,6 @@
 // Backends, devices, and what the process knows of itself.
 #include "environment.h"
+#include "interruption.h"
 #include "handles.h"
 #include "lending.h"
 #include "text.h"
@@ -95,6 +96,18 @@ void bind_device(py::module_& module) {
              return json_of(fe_memory_stats, self.get());
            })
       .def("trim", [](const Device& self) { check(without_gil([&] { return fe_trim(self.get()); })); })
+      .def("synchronize",
+           [](const Device& self) {
+             Interruption interruption;
+             interruption.check(
+                 without_gil([&] { return fe_synchronize(self.get(), Interruption::poll, &interruption); }));
+           })
+      .def(
+          "set_memory_limit",
+          [](const Device& self, uint64_t bytes) {
+            check(without_gil([&] { return fe_set_memory_limit(self.get(), bytes); }));
+          },
+          py::arg("bytes"))
       .def("reset", [](const Device& self) { check(without_gil([&] { return fe_queue_reset(self.get()); })); })
       .def(
           "supports",

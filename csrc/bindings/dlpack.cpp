@@ -69,16 +69,18 @@ fe_dtype dtype_of(dlpack::DataType type) {
 
 // What lives as long as an exported tensor: the array, or a copy of its bytes.
 struct Export {
+  Export() = default;
+  Export(const Export&) = delete;
+  Export& operator=(const Export&) = delete;
+  ~Export() {
+    if (array != nullptr && !is_finalizing()) fe_array_release(array);
+  }
   fe_array* array = nullptr;
   std::vector<char> copy;
   std::vector<int64_t> shape, strides;
 };
 
-void end_export(void* context) {
-  auto* const exported = static_cast<Export*>(context);
-  if (exported->array != nullptr && !is_finalizing()) fe_array_release(exported->array);
-  delete exported;
-}
+void end_export(void* context) { delete static_cast<Export*>(context); }
 
 // May be called by any thread, without the GIL.
 template <class Managed>
@@ -103,6 +105,26 @@ Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) 
   return result;
 }
 
+// The consumer's, which owns the context. `is_own`: nobody else has the memory.
+py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
+  tensor.shape = context->shape.data();
+  tensor.strides = context->strides.data();
+  PyObject* capsule = nullptr;
+  if (versioned) {
+    auto* const result = managed<dlpack::ManagedTensorVersioned>(tensor, std::move(context));
+    result->version = {dlpack::major_version, dlpack::minor_version};
+    result->flags = is_own ? dlpack::flag_is_copied : dlpack::flag_read_only;
+    capsule = PyCapsule_New(result, versioned_name, [](PyObject* object) {
+      delete_unused<dlpack::ManagedTensorVersioned>(object, versioned_name);
+    });
+  } else {
+    capsule = PyCapsule_New(managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
+                            [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
+  }
+  if (capsule == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(capsule);
+}
+
 // The array is computed and on a host device. A copy is C-contiguous and belongs to the consumer.
 py::object to_dlpack(Array& array, bool versioned, bool copy) {
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
@@ -125,22 +147,38 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
     fe_array_retain(array.get());
     context->array = array.get();
   }
-  tensor.shape = context->shape.data();
-  tensor.strides = context->strides.data();
-  PyObject* capsule = nullptr;
-  if (versioned) {
-    auto* const result = managed<dlpack::ManagedTensorVersioned>(tensor, std::move(context));
-    result->version = {dlpack::major_version, dlpack::minor_version};
-    result->flags = copy ? dlpack::flag_is_copied : dlpack::flag_read_only;
-    capsule = PyCapsule_New(result, versioned_name, [](PyObject* object) {
-      delete_unused<dlpack::ManagedTensorVersioned>(object, versioned_name);
-    });
-  } else {
-    capsule = PyCapsule_New(managed<dlpack::ManagedTensor>(tensor, std::move(context)), unversioned_name,
-                            [](PyObject* object) { delete_unused<dlpack::ManagedTensor>(object, unversioned_name); });
+  return capsule_of(tensor, std::move(context), versioned, copy);
+}
+
+// The array's own memory on its device. `wait` as in fe_array_native. `is_own`: the array is nobody else's.
+py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
+  fe_native_array native{};
+  native.struct_size = sizeof native;
+  check(without_gil([&] { return fe_array_native(array.get(), wait, reinterpret_cast<void*>(stream), &native); }));
+  const fe_array_info info = array.info();
+  auto context = std::make_unique<Export>();
+  context->shape.assign(info.shape, info.shape + info.rank);
+  context->strides.assign(info.strides, info.strides + info.rank);
+  fe_array_retain(array.get());
+  context->array = array.get();
+  dlpack::Tensor tensor{
+      native.pointer,    {native.device_type, native.device_id}, info.rank, type_of(info.dtype), nullptr, nullptr,
+      native.byte_offset};
+  return capsule_of(tensor, std::move(context), versioned, is_own);
+}
+
+// (DLPack's device type, its id, the stream or 0); None where other libraries do not know the device's memory.
+py::object native_device(const Device& device) {
+  fe_native_device native{};
+  native.struct_size = sizeof native;
+  fe_error* const error = without_gil_reading_environment_once(
+      device.was_used(), [&] { return fe_native_device_get(device.get(), &native); });
+  if (error != nullptr && fe_error_code(error) == FE_UNSUPPORTED) {
+    fe_error_release(error);
+    return py::none();
   }
-  if (capsule == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(capsule);
+  check(error);
+  return py::make_tuple(native.device_type, native.device_id, reinterpret_cast<uintptr_t>(native.stream));
 }
 
 template <class Managed>
@@ -160,9 +198,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr) throw py::error_already_set();
   const dlpack::Tensor& tensor = managed->tensor;
-  if (tensor.device.type != dlpack::device_cpu)
-    raise(FE_UNSUPPORTED, "from_dlpack: only arrays in host memory can be taken, not those of DLPack device type " +
-                              std::to_string(tensor.device.type));
+  const dlpack::Device place = tensor.device;
   if (tensor.ndim < 0 || tensor.ndim > FE_MAX_RANK)
     raise(FE_INVALID_ARGUMENT, "from_dlpack: an array has at most " + std::to_string(FE_MAX_RANK) +
                                    " dimensions, not " + std::to_string(tensor.ndim));
@@ -173,7 +209,8 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (tensor.byte_offset > UINTPTR_MAX - address)
     raise(FE_INVALID_ARGUMENT,
           "from_dlpack: byte_offset " + std::to_string(tensor.byte_offset) + " ends beyond memory");
-  memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
+  // Without memory there is none behind an offset either.
+  if (address != 0) memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
   memory.rank = tensor.ndim;
   memory.shape = tensor.shape;
   std::vector<int64_t> strides;
@@ -198,8 +235,10 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // ours from here
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
-  check(without_gil_reading_environment_once(device.was_used(),
-                                             [&] { return fe_array_from_host(device.get(), &memory, &out); }));
+  check(without_gil_reading_environment_once(device.was_used(), [&] {
+    if (place.type == dlpack::device_cpu) return fe_array_from_host(device.get(), &memory, &out);
+    return fe_array_from_native(device.get(), &memory, place.type, place.id, &out);
+  }));
   drain();
   return array_of(out);
 }
@@ -222,6 +261,9 @@ ArrayPointer from_dlpack(const Device& device, const py::object& capsule, int co
 
 void bind_dlpack(py::module_& module) {
   module.def("to_dlpack", &to_dlpack, py::arg("array"), py::arg("versioned"), py::arg("copy"));
+  module.def("to_native_dlpack", &to_native_dlpack, py::arg("array"), py::arg("versioned"), py::arg("is_own"),
+             py::arg("wait"), py::arg("stream"));
+  module.def("native_device", &native_device, py::arg("device"));
   module.def("from_dlpack", &from_dlpack, py::arg("device"), py::arg("capsule"), py::arg("copy"));
 }
 

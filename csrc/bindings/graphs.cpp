@@ -141,6 +141,20 @@ py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<Array
   return list;
 }
 
+void compute_by(fe_error* (*function)(fe_array* const*, size_t, fe_cancel_function, void*),
+                const std::vector<fe_array*>& arrays) {
+  Interruption interruption;
+  interruption.check(without_gil_reading_environment_once(
+      has_computed, [&] { return function(arrays.data(), arrays.size(), Interruption::poll, &interruption); }));
+}
+
+// Raises invalid_argument for None among them.
+bool are_computed(std::span<const ArrayPointer> arrays) {
+  bool are = true;
+  for (const ArrayPointer& array : arrays) are = given(array).is_computed() && are;
+  return are;
+}
+
 std::string json_of(const Compiled& compiled, fe_error* (*get)(const fe_compiled*, fe_string**)) {
   fe_string* text = nullptr;
   check(get(compiled.handle.get(), &text));
@@ -163,16 +177,14 @@ std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays) {
 }
 
 void make_computed(std::span<const ArrayPointer> arrays) {
-  bool are_computed = true;
-  for (const ArrayPointer& array : arrays) are_computed = given(array).is_computed() && are_computed;
-  if (!are_computed) evaluate(arrays);
+  if (!are_computed(arrays)) submit(arrays);
 }
+
+void submit(std::span<const ArrayPointer> arrays) { compute_by(fe_submit, handles_of(arrays)); }
 
 void evaluate(std::span<const ArrayPointer> arrays) {
   const std::vector<fe_array*> handles = handles_of(arrays);
-  Interruption interruption;
-  interruption.check(without_gil_reading_environment_once(
-      has_computed, [&] { return fe_eval(handles.data(), handles.size(), Interruption::poll, &interruption); }));
+  if (fe_is_ready(handles.data(), handles.size()) != 1) compute_by(fe_eval, handles);
 }
 
 const uint8_t* Donation::marks_of(std::size_t inputs) const {

@@ -37,9 +37,11 @@ struct Donation {
 void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results);
 
-// Computes those that are not. Raises invalid_argument for None among them.
+// Gives the computing of those that are not computed to their devices. Raises invalid_argument for None among them.
 void make_computed(std::span<const ArrayPointer> arrays);
 // The same, and raises for those that were donated.
+void submit(std::span<const ArrayPointer> arrays);
+// The same, and returns when they are there.
 void evaluate(std::span<const ArrayPointer> arrays);
 
 // The array; raises invalid_argument for None.

@@ -26,6 +26,7 @@ using BackendHandle = std::unique_ptr<fe_backend_ref, Release<fe_backend_release
 using GraphHandle = std::unique_ptr<fe_graph, Release<fe_graph_release>>;
 using CompiledHandle = std::unique_ptr<fe_compiled, Release<fe_compiled_release>>;
 using CallsHandle = std::unique_ptr<fe_calls, Release<fe_calls_release>>;
+using TraceHandle = std::unique_ptr<fe_trace, Release<fe_trace_release>>;
 using StringHandle = std::unique_ptr<fe_string, Release<fe_string_release>>;
 
 // The text, which is released.

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_ferrule, module) {
   bind_graphs(module);
   bind_dlpack(module);
   bind_calls(module);
+  bind_traces(module);
 }

@@ -13,5 +13,6 @@ void bind_devices(pybind11::module_& module);
 void bind_dlpack(pybind11::module_& module);
 void bind_graphs(pybind11::module_& module);
 void bind_loading(pybind11::module_& module);
+void bind_traces(pybind11::module_& module);
 
 }  // namespace ferrule::python

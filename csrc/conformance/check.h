@@ -50,6 +50,7 @@ using Checks = std::vector<Check>;
 void add_life_checks(Checks& checks);
 void add_version_checks(Checks& checks);
 void add_null_argument_checks(Checks& checks);
+void add_transfer_argument_checks(Checks& checks);
 void add_bad_graph_checks(Checks& checks);
 void add_bad_body_checks(Checks& checks);
 void add_bad_execution_checks(Checks& checks);
@@ -57,6 +58,11 @@ void add_promise_checks(Checks& checks);
 void add_leak_checks(Checks& checks);
 void add_thread_checks(Checks& checks);
 void add_queue_checks(Checks& checks);
+void add_event_checks(Checks& checks);
+void add_fill_checks(Checks& checks);
+void add_strided_copy_checks(Checks& checks);
+void add_host_memory_checks(Checks& checks);
+void add_trace_checks(Checks& checks);
 void add_lost_device_checks(Checks& checks);
 
 }  // namespace ferrule::conformance

@@ -1,7 +1,7 @@
 // Graph views made by hand, as right as the core makes them, until a check spoils one.
 #pragma once
 
-#include "conformance/module.h"
+#include "conformance/buffer_bytes.h"
 
 #include <ferrule/op_table.hpp>
 
@@ -92,7 +92,7 @@ class Graph {
   std::deque<fe_node> nodes_;
   std::deque<std::vector<int64_t>> shapes_, strides_, lists_;
   std::deque<std::vector<uint32_t>> inputs_, outputs_;
-  std::deque<std::vector<char>> attributes_;
+  std::deque<Bytes> attributes_;
   std::vector<const fe_storage*> storage_list_ = std::vector<const fe_storage*>(spare);
   std::vector<const fe_value*> value_list_ = std::vector<const fe_value*>(spare);
   std::vector<const fe_node*> node_list_ = std::vector<const fe_node*>(spare);
@@ -133,8 +133,10 @@ class Bound {
   Bound(const Device& device, fe_module_queue* queue, Graph& graph, const Executable& executable, uint64_t seed);
   fe_execution& execution() { return execution_; }
   std::vector<fe_binding>& bindings() { return bindings_; }
+  // Fills the outputs with what no sample computes, so that an execution which is not done is seen.
+  void spoil_outputs(fe_module_queue* queue) const;
   // The bytes of all outputs, read back.
-  std::vector<char> outputs(fe_module_queue* queue) const;
+  Bytes outputs(fe_module_queue* queue) const;
 
  private:
   const Device* device_;

@@ -1,29 +1,35 @@
 // A device that is lost while it works: each wait says so, nothing hangs, and everything can still be released.
 #include "conformance/graph.h"
 
-#include <cstring>
-
 namespace ferrule::conformance {
 namespace {
 
-// A device can only be lost on purpose where it has an option for it: `...lost_at`, the number of the execution.
-std::string option_of(const Backend& backend) {
-  const fe_backend& b = backend.table();
-  if (FE_HAS_SLOT(&b, device_option))
-    for (uint32_t i = 0; i < 1000; ++i) {
-      fe_option_info info{};
-      info.struct_size = sizeof info;
-      if (!take(b.device_option(b.self, i, &info))) break;
-      if (info.key && std::string(info.key).ends_with("lost_at")) return info.key;
-    }
-  throw NotApplicable{"it has no option *lost_at that loses the device at an execution"};
+// What a lost device is given is its error, at once or at the event behind.
+void expect_lost(Report& report, const Device& device, fe_module_queue* queue, fe_error* given,
+                 const std::string& what) {
+  const Outcome at_once = take(given);
+  if (at_once) return expect_error(report, finish(device, queue), "waiting for " + what, {FE_DEVICE_LOST});
+  expect_error(report, at_once, what, {FE_DEVICE_LOST});
+}
+
+// A reset may bring the device back: what is given then is done, or has the error as before.
+void use_after_reset(Report& report, const Device& device, const Executable& executable, Bound& bound,
+                     const Bytes& wanted) {
+  const Outcome reset = take(device.backend()->queue_reset(device.queue()));
+  if (!reset) return expect_error(report, reset, "queue_reset of a lost device");
+  const std::string what = "an execution after queue_reset of a lost device";
+  report.now(what);
+  const Outcome outcome = execute(device, device.queue(), executable, bound.execution());
+  if (!outcome) return expect_error(report, outcome, what, {FE_DEVICE_LOST});
+  expect_bytes(report, bound.outputs(device.queue()), wanted, what);
 }
 
 void lost(const Subject& subject, Report& report, const void*) {
   constexpr int at = 3;
   const Module module(subject.path);
   const Backend backend(module);
-  const Options options = {{option_of(backend), std::to_string(at)}};
+  const Options options = {
+      {option_ending(backend, "lost_at", "the n-th execution loses the device"), std::to_string(at)}};
   const Device device(backend, subject.device, options);
   const fe_backend& b = backend.table();
   const Sample& sample = *supported_samples(device, subject).front();
@@ -32,6 +38,10 @@ void lost(const Subject& subject, Report& report, const void*) {
   Bound bound(device, device.queue(), *graph, executable, subject.seed);
   for (int number = 1; number < at; ++number)
     expect(execute(device, device.queue(), executable, bound.execution()), "execution " + std::to_string(number));
+  const Bytes wanted = bound.outputs(device.queue());
+  const Queue other(device);
+  const Event before(device, device.queue());
+  expect(before.wait(), "an event before the device is lost");
 
   report.now("the execution that loses the device");
   const Outcome at_once = take(b.execute(executable.handle(), device.queue(), &bound.execution()));
@@ -49,16 +59,24 @@ void lost(const Subject& subject, Report& report, const void*) {
   report.now("event_done");
   if (b.event_done(event) == 0) report.problem("the event of a lost device is never done");
   b.event_release(event);
+  report.now("a wait for an event that was done before the device was lost");
+  if (const Outcome asked_again = before.wait(); !asked_again)
+    report.problem("an event that was done before the device was lost gives the error of later work: " +
+                   asked_again.message);
 
   report.now("an execution after the device was lost");
-  if (take(b.execute(executable.handle(), device.queue(), &bound.execution())))
-    expect_error(report, finish(device, device.queue()), "waiting for an execution after the device was lost",
-                 {FE_DEVICE_LOST});
+  expect_lost(report, device, device.queue(), b.execute(executable.handle(), device.queue(), &bound.execution()),
+              "an execution after the device was lost");
   report.now("a copy after the device was lost");
-  std::vector<char> bytes(1);
-  if (take(b.copy_to_host(device.handle(), device.queue(), bytes.data(), bound.bindings().back().buffer, 0, 1)))
-    expect_error(report, finish(device, device.queue()), "waiting for a copy after the device was lost",
-                 {FE_DEVICE_LOST});
+  Bytes byte(1);
+  expect_lost(report, device, device.queue(),
+              b.copy_to_host(device.handle(), device.queue(), byte.data(), bound.bindings().back().buffer, 0, 1),
+              "a copy after the device was lost");
+  report.now("an execution on another queue after the device was lost");
+  expect_lost(report, device, other.handle(), b.execute(executable.handle(), other.handle(), &bound.execution()),
+              "an execution on another queue after the device was lost");
+  report.now("queue_reset of a lost device");
+  use_after_reset(report, device, executable, bound, wanted);
   report.now("releasing everything of a lost device");
 }
 

@@ -23,6 +23,7 @@ Checks all_checks() {
   add_life_checks(checks);
   add_version_checks(checks);
   add_null_argument_checks(checks);
+  add_transfer_argument_checks(checks);
   add_bad_graph_checks(checks);
   add_bad_body_checks(checks);
   add_bad_execution_checks(checks);
@@ -30,6 +31,11 @@ Checks all_checks() {
   add_leak_checks(checks);
   add_thread_checks(checks);
   add_queue_checks(checks);
+  add_event_checks(checks);
+  add_fill_checks(checks);
+  add_strided_copy_checks(checks);
+  add_host_memory_checks(checks);
+  add_trace_checks(checks);
   add_lost_device_checks(checks);
   return checks;
 }

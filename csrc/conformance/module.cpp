@@ -47,6 +47,7 @@ Backend::Backend(const Module& module, const fe_host& given) {
   FE_REQUIRE(compile)
   FE_REQUIRE(executable_release)
   FE_REQUIRE(execute)
+  if (FE_HAS_SLOT(&table_, host_allocate)) FE_REQUIRE(host_free)
   if (!FE_HAS_SLOT(&table_, queue_create)) return;
   FE_REQUIRE(queue_destroy)
   FE_REQUIRE(queue_reset)
@@ -62,6 +63,19 @@ void Backend::close() {
   table_.close = nullptr;
 }
 
+std::string option_ending(const Backend& backend, std::string_view ending, const char* what_it_does) {
+  const fe_backend& b = backend.table();
+  constexpr uint32_t most = 1000;
+  if (FE_HAS_SLOT(&b, device_option))
+    for (uint32_t i = 0; i < most; ++i) {
+      fe_option_info info{};
+      info.struct_size = sizeof info;
+      if (!take(b.device_option(b.self, i, &info))) break;
+      if (info.key && std::string_view(info.key).ends_with(ending)) return info.key;
+    }
+  throw NotApplicable{"it has no option *" + std::string(ending) + ", by which " + what_it_does};
+}
+
 Device::Device(const Backend& backend, uint32_t index, const Options& options) : backend_(&backend) {
   const uint32_t count = backend->device_count(backend->self);
   if (index >= count)
@@ -73,7 +87,7 @@ Device::Device(const Backend& backend, uint32_t index, const Options& options) :
                                    static_cast<uint32_t>(given.size()), &handle_)),
          "device_open");
   if (!backend.has_queues()) return;
-  const Outcome outcome = take(backend->queue_create(handle_, &queue_));
+  const Outcome outcome = take(backend->queue_create(handle_, FE_QUEUE_COMPUTE, &queue_));
   if (outcome) return;
   backend->device_close(handle_);
   expect(outcome, "queue_create");
@@ -85,6 +99,28 @@ void Device::close() {
   (*backend_)->device_close(handle_);
   handle_ = nullptr;
 }
+
+Queue::Queue(const Device& device, fe_queue_kind kind) : table_(&device.backend().table()) {
+  if (!device.backend().has_queues()) return;
+  expect(take(table_->queue_create(device.handle(), kind, &handle_)),
+         "queue_create of kind " + std::to_string(static_cast<int>(kind)));
+}
+
+Queue::~Queue() {
+  if (handle_) table_->queue_destroy(handle_);
+}
+
+Event::Event(const Device& device, fe_module_queue* queue) : table_(&device.backend().table()) {
+  if (queue) expect(take(table_->event_record(queue, &handle_)), "event_record");
+}
+
+Event::~Event() {
+  if (handle_) table_->event_release(handle_);
+}
+
+Outcome Event::wait() const { return handle_ ? take(table_->event_wait(handle_, -1)) : Outcome{}; }
+
+bool Event::is_done() const { return !handle_ || table_->event_done(handle_) != 0; }
 
 Buffer::Buffer(const Device& device, uint64_t size) : device_(&device) {
   expect(take(device.backend()->buffer_allocate(device.handle(), size, 64, &handle_)),

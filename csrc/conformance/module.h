@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,10 @@ class Backend {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// An open device with, where the backend has queues, one queue.
+// The option of device_open whose name ends so; NotApplicable, which says what it would do, where there is none.
+std::string option_ending(const Backend& backend, std::string_view ending, const char* what_it_does);
+
+// An open device with, where the backend has queues, one queue, which computes.
 class Device {
  public:
   Device(const Backend& backend, uint32_t index, const Options& options = {});
@@ -74,6 +78,36 @@ struct Opened {
   Module module;
   Backend backend;
   Device device;
+};
+
+// One more queue of a device; none where the backend has no queues.
+class Queue {
+ public:
+  explicit Queue(const Device& device, fe_queue_kind kind = FE_QUEUE_COMPUTE);
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  ~Queue();
+  fe_module_queue* handle() const { return handle_; }
+
+ private:
+  const fe_backend* table_;
+  fe_module_queue* handle_ = nullptr;
+};
+
+// Recorded in a queue by its constructor, released by its destructor. Without a queue it is one that is done.
+class Event {
+ public:
+  Event(const Device& device, fe_module_queue* queue);
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event();
+  fe_module_event* handle() const { return handle_; }
+  Outcome wait() const;  // without limit
+  bool is_done() const;
+
+ private:
+  const fe_backend* table_;
+  fe_module_event* handle_ = nullptr;
 };
 
 // A buffer that frees itself.

@@ -15,29 +15,11 @@ struct Work {
   const Sample* sample;
   std::unique_ptr<Graph> graph;
   std::unique_ptr<Executable> shared;
-  std::vector<std::vector<char>> expected;  // for each thread's numbers, as one thread alone computes them
+  std::vector<Bytes> expected;  // for each thread's numbers, as one thread alone computes them
 };
 
-// A queue of its own for each thread, where there are queues.
-class OwnQueue {
- public:
-  explicit OwnQueue(const Device& device) : backend_(&device.backend().table()) {
-    if (device.backend().has_queues()) expect(take(backend_->queue_create(device.handle(), &queue_)), "queue_create");
-  }
-  OwnQueue(const OwnQueue&) = delete;
-  OwnQueue& operator=(const OwnQueue&) = delete;
-  ~OwnQueue() {
-    if (queue_) backend_->queue_destroy(queue_);
-  }
-  fe_module_queue* get() const { return queue_; }
-
- private:
-  const fe_backend* backend_;
-  fe_module_queue* queue_ = nullptr;
-};
-
-std::vector<char> result(const Device& device, fe_module_queue* queue, const Work& work, const Executable& executable,
-                         uint64_t seed) {
+Bytes result(const Device& device, fe_module_queue* queue, const Work& work, const Executable& executable,
+             uint64_t seed) {
   Bound bound(device, queue, *work.graph, executable, seed);
   expect(execute(device, queue, executable, bound.execution()), name_of(*work.sample));
   return bound.outputs(queue);
@@ -63,7 +45,7 @@ void eight_threads(const Subject& subject, Report& report, const void*) {
   std::atomic<int> ready{0};
   const auto run = [&](int number) {
     try {
-      const OwnQueue queue(device);
+      const Queue queue(device);
       ++ready;
       while (ready < threads) std::this_thread::yield();
       for (int round = 0; round < rounds; ++round)
@@ -71,9 +53,8 @@ void eight_threads(const Subject& subject, Report& report, const void*) {
           const auto seed = subject.seed + static_cast<uint64_t>(number);
           const bool own = round % 4 == 3;
           if (!supports(device, work.graph->view())) throw Failure{name_of(*work.sample) + " is supported by turns"};
-          const std::vector<char> got =
-              own ? result(device, queue.get(), work, Executable(device, work.graph->view()), seed)
-                  : result(device, queue.get(), work, *work.shared, seed);
+          const Bytes got = own ? result(device, queue.handle(), work, Executable(device, work.graph->view()), seed)
+                                : result(device, queue.handle(), work, *work.shared, seed);
           if (got == work.expected[static_cast<size_t>(number)]) continue;
           throw Failure{name_of(*work.sample) + ", executed by eight threads, gives other bits than by one alone"};
         }

@@ -141,6 +141,11 @@ void outputs_too_small(const Subject& subject, Report& report, const void*) {
   if (FE_HAS_SLOT(&backend, device_option))
     try_sizes(fe_option_info{}, "device_option",
               [&](fe_option_info* out) { take(backend.device_option(backend.self, 0, out)); });
+  if (FE_HAS_SLOT(&backend, buffer_native)) {
+    const Buffer buffer(opened.device, 64);
+    try_sizes(fe_native_memory{}, "buffer_native",
+              [&](fe_native_memory* out) { take(backend.buffer_native(buffer.handle(), out)); });
+  }
   const auto graph = graph_of(samples().front());
   const uint32_t inputs = graph->view().nodes[0]->input_count;
   const auto ask = [&](fe_requirements* out) { backend.supports(opened.device.handle(), &graph->view(), 0, out); };

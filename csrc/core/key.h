@@ -4,10 +4,10 @@
 #include "ops/attributes.h"
 #include "ops/tensor_type.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -17,7 +17,6 @@ namespace ferrule {
 
 class Key {
  public:
-  explicit Key(std::size_t expected_bytes = 0) : bytes_(expected_bytes, '\0') {}
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void add(T value) {
     std::memcpy(place_for(sizeof value), &value, sizeof value);
@@ -45,23 +44,25 @@ class Key {
       std::visit([this](const auto& value) { add(value); }, attribute);
     }
   }
-  std::string_view bytes() const { return {bytes_.data(), used_}; }
-  std::string take() {
-    bytes_.resize(used_);
-    return std::move(bytes_);
-  }
+  std::string_view bytes() const { return {many_.empty() ? few_.data() : many_.data(), used_}; }
   // Keeps its memory.
   void clear() noexcept { used_ = 0; }
 
  private:
   char* place_for(std::size_t size) {
-    if (size > bytes_.size() - used_) bytes_.resize(2 * bytes_.size() + size);
-    char* const place = bytes_.data() + used_;
-    used_ += size;
+    const std::size_t end = used_ + size;
+    if (end > few_.size() && end > many_.size()) {
+      const bool was_small = many_.empty();
+      many_.resize(2 * end);
+      if (was_small) std::memcpy(many_.data(), few_.data(), used_);
+    }
+    char* const place = (many_.empty() ? few_.data() : many_.data()) + used_;
+    used_ = end;
     return place;
   }
 
-  std::string bytes_;  // of which some are used
+  std::array<char, 240> few_;  // keys of small calls, without an allocation
+  std::vector<char> many_;     // once a key was longer: instead of few_
   std::size_t used_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins as _builtins
 import threading as _threading
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ from ferrule.array import Array  # first: the modules below need it, and it need
 
 # isort: split
 from ferrule import _ops
-from ferrule._devices import Backend, Device, backends, best_device, device, devices
+from ferrule._devices import Backend, Device, backends, best_device, device, devices, open_devices
+from ferrule._devices import device as _find_device
 
 # One function an op; those imported below have NumPy's ways besides.
 from ferrule._ops import *  # noqa: F403
@@ -74,10 +76,14 @@ from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, s
 from ferrule.slicing import dynamic_slice, update_slice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ferrule import io, testing
     from ferrule._block_dtypes import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule._log import set_log_level
     from ferrule._ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
+    from ferrule._profile import profile
+    from ferrule._trace import trace
     from ferrule.buffers import buffer_from_host_ptr
     from ferrule.dlpack import from_dlpack
     from ferrule.explaining import explain
@@ -129,6 +135,7 @@ _LATER = {
     "load": "ferrule.loading",
     "load_all": "ferrule.loading",
     "memory_stats": "ferrule.statistics",
+    "profile": "ferrule._profile",
     "refresh": "ferrule.loading",
     "reload": "ferrule.loading",
     "set_log_level": "ferrule._log",
@@ -137,6 +144,7 @@ _LATER = {
     "stats": "ferrule.statistics",
     "testing": "",
     "thread_count": "ferrule.statistics",
+    "trace": "ferrule._trace",
     "unload": "ferrule.loading",
 }
 
@@ -162,9 +170,13 @@ def __dir__() -> list[str]:
     return sorted(__all__)  # and not the modules that the import passed through
 
 
-def eval(*arrays: Array) -> None:
-    """Compute arrays, all in one go."""
-    if _ferrule.evaluate_plain(*arrays) is None:
+def eval(*arrays: Array, wait: _builtins.bool = True) -> None:
+    """Compute arrays, all in one go.
+
+    Without `wait` it returns when devices with queues have been given the work: who reads an array waits for it then,
+    and an error of its computing is raised there.
+    """
+    if wait and _ferrule.evaluate_plain(*arrays) is None:
         return
     flat: list[Array] = []
     waiting: list[Any] = list(arrays)
@@ -178,7 +190,51 @@ def eval(*arrays: Array) -> None:
             flat.append(value)
         else:
             raise InvalidArgumentError(f"eval: takes arrays, not {type(value).__name__}")
-    _ferrule.evaluate([array._concrete("eval()") for array in flat])
+    compute = _ferrule.evaluate if wait else _ferrule.submit
+    compute([array._concrete("eval()") for array in flat])
+
+
+def _for_each(call: Callable[[Device], None]) -> None:
+    """Of all devices in use, also where the call fails for one; then its error."""
+    failed: Error | None = None
+    for each in open_devices():
+        try:
+            call(each)
+        except Error as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def synchronize(device: Device | str | None = None) -> None:
+    """Wait until a device has done all that it was given so far, or, without one, every device that is in use.
+
+    How that ended is told to who reads the results.
+
+    Examples
+    --------
+    >>> fe.eval(x, wait=False)
+    >>> fe.synchronize(x.device)
+    """
+    if device is not None:
+        _find_device(device).synchronize()
+        return
+    _for_each(Device.synchronize)
+
+
+def trim(device: Device | str | None = None) -> None:
+    """Give back the memory that is cached for a device, or, without one, for every device that is in use.
+
+    Waits for what the device does. Memory is trimmed of itself where a device runs short of it.
+
+    Examples
+    --------
+    >>> fe.trim()
+    """
+    if device is not None:
+        _find_device(device).trim()
+        return
+    _for_each(Device.trim)
 
 
 def _deliver_log_line(level: int, message: str) -> None:
@@ -281,6 +337,7 @@ __all__ = [
     "permute_dims",
     "pi",
     "prod",
+    "profile",
     "q4_0",
     "q4_K",
     "q6_K",
@@ -298,10 +355,13 @@ __all__ = [
     "stats",
     "std",
     "sum",
+    "synchronize",
     "take",
     "testing",
     "thread_count",
     "to_packed",
+    "trace",
+    "trim",
     "uint8",
     "uint16",
     "uint32",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ferrule import _ferrule
 from ferrule._errors import InvalidArgumentError, NotFoundError
 from ferrule._locks import LockHolder
@@ -172,8 +174,40 @@ class Device:
         """Give cached memory back."""
         self._handle.trim()
 
+    def synchronize(self) -> None:
+        """Wait until the device has done all that it was given so far; how that ended is told to who reads its results.
+
+        Raises
+        ------
+        DeviceLostError
+            The device was lost.
+        """
+        self._handle.synchronize()
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Set the bytes that arrays, workspaces and cached memory on the device may take; None: as many as there are.
+
+        What would take more is an OutOfMemoryError, after cached memory was given back.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `size` is neither an integer from 1 to 2**64 - 1 nor None.
+
+        Examples
+        --------
+        >>> device.set_memory_limit(2 * 1024**3)
+        """
+        if size is not None:
+            is_whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+            if not is_whole or not 0 < size < 2**64:
+                raise InvalidArgumentError(
+                    f"set_memory_limit: takes a number of bytes from 1 to 2**64 - 1, or None for no limit, not {size!r}"
+                )
+        self._handle.set_memory_limit(0 if size is None else int(size))
+
     def reset(self) -> None:
-        """Forget the error of earlier work."""
+        """Wait for the device's work, and let its module bring it back if it was lost."""
         self._handle.reset()
 
     def __eq__(self, other: object) -> bool:
@@ -209,6 +243,11 @@ def devices(unified: bool = True) -> list[Device]:
     if not _loaded_a_file:
         load_once()
     return [Device(handle) for handle in _ferrule.devices(unified)]
+
+
+def open_devices() -> list[Device]:
+    """Those that are in use, as each backend sees them. Loads nothing."""
+    return [device for device in map(Device, _ferrule.devices(False)) if device.info["open"]]
 
 
 def device(name: Device | str, backend: Backend | str | None = None) -> Device:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,16 +42,36 @@ def from_host(
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
     if not class_of(native):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
+    mapped = _mapping_of(source)
     reason = _unlendable(source)
     if reason is not None and copy is False:
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
     if not source.dtype.isnative:  # the one thing that the core cannot copy itself
         swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
-        return _ferrule.from_numpy(device, swapped, False, 1)
+        return _ferrule.from_numpy(device, swapped, False, 1, mapped)
     if owned:
         source.flags.writeable = False
-        return _ferrule.from_numpy(device, source, False, 3)
-    return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy])
+        return _ferrule.from_numpy(device, source, False, 3, mapped)
+    return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy], mapped)
+
+
+def _mapping_of(source: NDArray[Any]) -> tuple[int, int]:
+    """Address and size of the mapped file in which the memory lies; zeros for other memory.
+
+    A mapping has whole pages; behind the file's end they hold zeros.
+    """
+    owner: Any = source
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    if not isinstance(owner, mmap.mmap):
+        return 0, 0
+    return np.frombuffer(owner, dtype=np.uint8).ctypes.data, whole_pages(len(owner))
+
+
+def whole_pages(size: int) -> int:
+    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
 def _unlendable(source: NDArray[Any]) -> str | None:

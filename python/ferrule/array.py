@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -105,6 +105,22 @@ class Array(_ferrule.Operators):
         return Array._of(handle.to_device(target._handle))
 
     # ---- its values
+    @property
+    def is_ready(self) -> bool:
+        """Whether nobody would have to wait who reads it now: it is computed, or has failed to be."""
+        return not isinstance(self._handle, Symbol) and self._handle.ready
+
+    def __await__(self) -> Generator[Any, None, Array]:
+        """Compute the array while the event loop goes on: `await x` gives x."""
+        return self._when_ready().__await__()
+
+    async def _when_ready(self) -> Array:
+        import asyncio  # which takes longer to import than all of ferrule
+
+        handle = self._concrete("await")
+        await asyncio.get_running_loop().run_in_executor(None, _ferrule.evaluate, (handle,))
+        return self
+
     def _concrete(self, what: str) -> _ferrule.Array:
         handle = self._handle
         if isinstance(handle, Symbol):
@@ -122,11 +138,12 @@ class Array(_ferrule.Operators):
         if donation:
             raise InvalidArgumentError(f"{what}: {self.dtype}{self.shape} was {donation}") from None
 
-    def _computed(self, what: str) -> _ferrule.Array:
+    def _computed(self, what: str, wait: bool = True) -> _ferrule.Array:
+        """Without `wait` a device with queues may still compute it: shape, strides and placement are known."""
         handle = self._concrete(what)
         try:
-            if not handle.computed:
-                _ferrule.evaluate((handle,))
+            if not handle.ready:
+                (_ferrule.evaluate if wait else _ferrule.submit)((handle,))
         except InvalidArgumentError:
             self._refuse_donated(what)
             raise

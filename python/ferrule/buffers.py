@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ferrule import _ferrule
 from ferrule._devices import Device, handle_of
 from ferrule._errors import InvalidArgumentError
-from ferrule._host import from_host
+from ferrule._host import from_host, whole_pages
 from ferrule.array import Array
 
 Memory = NDArray[Any] | memoryview | mmap.mmap | bytes | bytearray | tuple[int, int]
@@ -68,6 +68,7 @@ def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
 
 
 def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array, NDArray[np.uint8]]:
-    """A read-only mapped file as one flat region on a device, from which arrays are cut; and as NumPy sees it."""
+    """A read-only mapped file as one flat region of whole pages on a device, from which arrays are cut; and as NumPy
+    sees it."""
     raw = np.frombuffer(file, dtype=np.uint8)
-    return _ferrule.from_address(handle_of(device), raw.ctypes.data, raw.nbytes, False, raw), raw
+    return _ferrule.from_address(handle_of(device), raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw

@@ -328,7 +328,12 @@ def eye(
 
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
-    """A NumPy array, not filled, whose memory begins at a page: every device that can borrow at all can borrow it."""
+    """A NumPy array, not filled, from which the device copies at full speed. Its memory begins at a page: every device
+    that can borrow at all can borrow it.
+
+    It is like any array of NumPy's: what is made of it may be a copy or borrow it, and what is written to it later does
+    not reach arrays that were computed. While it lives, the device's backend cannot be unloaded.
+    """
     wanted, element = sizes(shape, "host_empty"), numpy_dtype("host_empty", dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape ({', '.join(map(shown, wanted))}) has a negative size")
@@ -339,7 +344,7 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     if rounded >= 2**63 - PAGE:
         raise OutOfMemoryError(f"host_empty: no machine has {shown(count)} bytes")
     with enough_memory(f"host_empty: {count} bytes for shape {wanted} of {element}"):
-        memory = np.empty(rounded + PAGE, dtype=np.uint8)
+        memory = _ferrule.host_memory(handle_of(device), rounded + PAGE)
     start = -memory.ctypes.data % PAGE
     flat: NDArray[Any] = memory[start : start + count].view(element)
     return flat.reshape(wanted)

@@ -100,7 +100,7 @@ class Graph(LockHolder):
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
         what = "Graph.constant()"
-        handle = array._computed(what)
+        handle = array._computed(what, wait=False)
         identity = handle.identity
         with self._lock:
             known = self._constants.get(identity)
@@ -164,7 +164,7 @@ class Graph(LockHolder):
         self._open(op)
         for operand in operands:
             if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
-                operand._computed(op)  # before the lock is taken
+                operand._computed(op, wait=False)  # before the lock is taken
         place = None if device is None else device._handle
         kept = _saved_graphs.kept_attributes(attributes)
         with self._lock:
@@ -231,11 +231,11 @@ class Graph(LockHolder):
             return self._scalar(self._numbers.values[place], dtype, place)
 
     def _input_like(self, array: Array) -> Array:
-        handle = array._computed("ferrule.graph")
+        handle = array._computed("ferrule.graph", wait=False)
         strides = handle.strides
         assert strides is not None
-        # An array of another device is copied to this one, which makes it dense.
-        if handle.address is None or array.device != self.device or _is_dense(array.shape, strides):
+        # An array of another device is copied to this one, which makes it dense. Who asks for the address waits.
+        if array.device != self.device or _is_dense(array.shape, strides) or handle.address is None:
             strides = None
         return self.input(array.shape, array.dtype, strides=strides)
 

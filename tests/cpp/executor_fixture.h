@@ -72,8 +72,12 @@ class ExecutorTest : public testing::Test {
                                     Fallback fallback = Fallback::error) const {
     return build_executable(graph, device, fallback, fuse);
   }
+  // Waits for the results, and throws if their computing failed.
   static std::vector<TypedView> run(Executable& executable, const std::vector<TypedView>& inputs) {
-    return executable.compute(inputs, executable.plan().scalar_defaults);
+    std::vector<TypedView> results = executable.compute(inputs, executable.plan().scalar_defaults);
+    for (const TypedView& result : results)
+      if (result.view.storage) result.view.storage->finish_write();
+    return results;
   }
   std::shared_ptr<Device> cpu;
   Graph graph;

@@ -1,5 +1,5 @@
 // Work whose end no event tells: what the device may still write is neither freed nor given out before it is over.
-#include "core/executor/queues.h"
+#include "core/memory/queue.h"
 #include "executor_fixture.h"
 #include "other_process.h"
 

@@ -1,5 +1,6 @@
 // Children of a fork: whatever the other threads of the parent were doing, they go on; what they cannot use is an
 // error.
+#include "core/memory/queue.h"
 #include "core/executor/executable.h"
 #include "core/log.h"
 #include "core/memory/allocator.h"

@@ -68,8 +68,11 @@ class LifeTest : public LoaderTest {
     read_to_host(view, values.data(), sizeof(float) * size);
     return values;
   }
+  // Waits for the result, and throws if its computing failed.
   static TypedView run(Executable& executable, const TypedView& input) {
-    return executable.compute({&input, 1}, executable.plan().scalar_defaults)[0];
+    TypedView result = executable.compute({&input, 1}, executable.plan().scalar_defaults)[0];
+    if (result.view.storage) result.view.storage->finish_write();
+    return result;
   }
   // What a whole life of a device takes: opening, memory, copies, a graph, and letting go.
   static std::vector<float> compute_on(const std::shared_ptr<Device>& device) {

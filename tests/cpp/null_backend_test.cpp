@@ -39,7 +39,7 @@ class NullBackend : public testing::Test {
     Outcome result =
         outcome(backend.device_open(backend.self, 0, array.data(), static_cast<uint32_t>(array.size()), &device));
     if (result.code == FE_OK) {
-      EXPECT_EQ(outcome(backend.queue_create(device, &queue)).code, FE_OK);
+      EXPECT_EQ(outcome(backend.queue_create(device, FE_QUEUE_COMPUTE, &queue)).code, FE_OK);
     }
     return result;
   }
@@ -145,7 +145,8 @@ TEST_F(NullBackend, AnUnknownOptionIsAnErrorThatListsTheKnownOnes) {
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
   EXPECT_EQ(result.message,
             "'slow' is no option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
-            "record_fails_at wait_fails_at reset_fails_at slow_ms");
+            "copy_fails_at submit_fails_at record_fails_at wait_fails_at reset_fails_at slow_ms threaded late seed "
+            "latency_ns execution_ns bytes_per_second real_time memory hidden host_memory computes_with");
   EXPECT_EQ(open({{"slow_ms", "1.5"}}).message, "option slow_ms is '1.5', and must be an integer");
 }
 

@@ -1,4 +1,5 @@
 // What ends, and what keeps it from ending: unloading, remnants, lost and vanished devices.
+#include "core/memory/queue.h"
 #include "core/executor/executable.h"
 #include "core/lazy/from_host.h"
 #include "core/loader/dynamic_library.h"
@@ -48,7 +49,7 @@ TEST_F(RegistryLife, UnloadNamesBorrowedMemoryAndPreparedConstants) {
     EXPECT_CONTAINS(refusal_of_unload("cpu"), "borrowed memory of 64 bytes");
   }
   {
-    const auto storage = Storage::allocate(device, 128, Storage::Origin::prepared);
+    const auto storage = Storage::allocate(device, 128, nullptr, Storage::Origin::prepared);
     EXPECT_CONTAINS(refusal_of_unload("cpu"), "prepared constant of 128 bytes");
   }
 }

@@ -36,7 +36,7 @@ class VulkanBackend : public testing::Test {
     Outcome result =
         outcome(backend.device_open(backend.self, 0, array.data(), static_cast<uint32_t>(array.size()), &device));
     if (result.code == FE_OK) {
-      EXPECT_EQ(outcome(backend.queue_create(device, &queue)).code, FE_OK);
+      EXPECT_EQ(outcome(backend.queue_create(device, FE_QUEUE_COMPUTE, &queue)).code, FE_OK);
     }
     return result;
   }
@@ -170,6 +170,18 @@ TEST_F(VulkanBackend, CopiesAnyBytesThereAndAroundAndBack) {
   }
   write(buffers[0], 0, {});
   EXPECT_TRUE(read(buffers[0], 0, 0).empty());
+}
+
+TEST_F(VulkanBackend, FillsWhatLiesBetweenOtherBytes) {
+  ASSERT_EQ(open().message, "");
+  fe_module_buffer* const buffer = allocate(1000);
+  Bytes expected = random_bytes(1000, 5);
+  write(buffer, 0, expected);
+  Bytes pattern = {1, 2};
+  EXPECT_EQ(outcome(backend.fill(device, queue, buffer, 6, pattern.data(), 2, 900)).message, "");
+  for (size_t i = 6; i < 906; ++i) expected[i] = pattern[i % 2];
+  pattern = {9, 9};  // it was read
+  EXPECT_TRUE(read(buffer, 0, 1000) == expected);
 }
 
 TEST_F(VulkanBackend, TheHostsBytesMayChangeAsSoonAsTheyWereTaken) {

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -65,6 +67,14 @@ class VulkanContext : public testing::Test {
     EXPECT_EQ(Log::instance().take(), std::vector<std::string>{});
   }
   vulkan::Allocation allocate(uint64_t size) { return context->memory().allocate(size, 64, vulkan::Use::device); }
+  // An execution.
+  void fill(vulkan::Queue& queue, const vulkan::Allocation& to, uint32_t word, std::function<void()> after = {},
+            std::shared_ptr<void> keep_alive = {}) {
+    queue.submit(
+        {&to},
+        [&](VkCommandBuffer commands) { context->api().CmdFillBuffer(commands, to.buffer, to.offset, to.size, word); },
+        std::move(keep_alive), std::move(after));
+  }
 
   std::shared_ptr<vulkan::Instance> instance;
   std::shared_ptr<vulkan::Context> context;

@@ -1,6 +1,7 @@
 """Plants one fault after the other in copies of the tree, and shows which of them the kit and the tests catch:
 
     .venv/bin/python -m tests.mutation [kernel ...]      # faults that people wrote, in the CPU module's kernels
+    .venv/bin/python -m tests.mutation --core [word ...] # and in what waits for what, in the core
     .venv/bin/python -m tests.mutation --generate 200    # faults made automatically; --where kernels|vulkan|passes
 
 Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md tells how to read the tables. The
@@ -73,6 +74,7 @@ def generate(options: argparse.Namespace, console: Console) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description="Are these faults caught?")
     parser.add_argument("kernels", nargs="*", help="written faults: only these")
+    parser.add_argument("--core", action="store_true", help="written faults of the core; `kernels` are words of theirs")
     parser.add_argument("--level", default="quick", choices=["quick", "full"], help="of the kit")
     parser.add_argument("--variant", help="of the CPU module; by default the widest that runs here")
     parser.add_argument("--generate", type=int, metavar="N", help="try N faults that are made automatically")
@@ -92,6 +94,8 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 160)
     if options.generate is not None or options.only:
         return min(generate(options, console), 100)
+    if options.core:
+        return min(written.run_core(options.kernels, console), 100)
     return written.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
 
 

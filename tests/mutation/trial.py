@@ -104,7 +104,6 @@ class PassTrial:
     def __init__(self, variant: str, number: int, level: str) -> None:
         self.workspace = Workspace("passes", variant, number)
         self._level = level
-        self._site = self.workspace.folder / "site"
         self.limits: dict[str, float] = {}  # of the steps, in seconds
 
     def measure(self) -> Outcome:
@@ -145,14 +144,7 @@ class PassTrial:
         ):
             command = (tests, f"--gtest_filter={chosen}", "--gtest_fail_fast", "--gtest_brief=1")
             yield Step(name, command, build, environment)
-        installed = find_spec("ferrule._ferrule")
-        assert installed is not None
-        assert installed.origin is not None
-        package = Path(installed.origin).parent
-        for name in (package.name, "ferrule_pytest"):
-            shutil.copytree(package.parent / name, self._site / name, dirs_exist_ok=True)
-        shutil.copy2(self.workspace.product, self._site / package.name / self.workspace.product.name)
-        mine = {"PYTHONPATH": str(self._site), "FERRULE_CACHE_DIR": str(self.workspace.folder / "cache")}
+        mine = environment_of(self.workspace)
         pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
         for stem in ("graph", "lazy", "arrays", "halves", "memory*", "invariance", "programs*", "random*"):
             if files := sorted(str(path) for path in (ROOT / "tests/python").glob(f"test_{stem}.py")):
@@ -160,6 +152,18 @@ class PassTrial:
         checks = "fused or constants or layouts or program"
         kit = ("--pyargs", "ferrule.testing", "--ferrule-level", self._level, "-k", f"float32 and ({checks})")
         yield Step("kit", (*pytest, *kit), ROOT / "tests", mine)
+
+
+def environment_of(workspace: Workspace) -> dict[str, str]:
+    """In which Python imports a copy of the installed package, with the libferrule of the workspace."""
+    installed = find_spec("ferrule._ferrule")
+    assert installed is not None
+    assert installed.origin is not None
+    package, site = Path(installed.origin).parent, workspace.folder / "site"
+    for name in (package.name, "ferrule_pytest"):
+        shutil.copytree(package.parent / name, site / name, dirs_exist_ok=True)
+    shutil.copy2(workspace.product, site / package.name / workspace.product.name)
+    return {"PYTHONPATH": str(site), "FERRULE_CACHE_DIR": str(workspace.folder / "cache")}
 
 
 Trial = KernelTrial | VulkanTrial | PassTrial

@@ -1,16 +1,22 @@
-"""Tries the faults of faults.py, which people wrote: whether the kit catches each, and by which checks."""
+"""Tries the faults that people wrote: whether the kit catches each of faults.py, and by which checks; whether the test
+that must notice catches each of core_faults.py."""
 
 from __future__ import annotations
 
+import sys
 import time
 
 import ferrule.testing
 from rich.console import Console
 
+from .core_faults import CORE_FAULTS, CoreFault
 from .faults import FAULTS, Fault
-from .workspace import ROOT, KernelWorkspace
+from .trial import TEST_LIMIT, Step, environment_of, failure_of
+from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 KERNELS = "csrc/backends/cpu/kernels"
+CORE = "csrc/core"
+CORE_LIMIT = 180.0  # seconds of a test with a fault, which may hang
 
 
 def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
@@ -44,3 +50,51 @@ def _caught_by(fault: Fault, workspace: KernelWorkspace, level: str) -> str:
         results = ferrule.testing.check(fault.kernel, backend=module, dtypes=fault.dtypes, level=level, timeout=120)
     checks = {record.check for record in results.failures}
     return "" if fault.check and fault.check not in checks else ", ".join(sorted(checks))
+
+
+def run_core(words: list[str], console: Console) -> int:
+    """The number of faults of the core that were not caught, of those whose file, description or test has one of these
+    words; of all without words."""
+    chosen = [
+        fault
+        for fault in CORE_FAULTS
+        if not words or any(word in f"{fault.file} {fault.what} {fault.test}" for word in words)
+    ]
+    workspace = Workspace("passes", "x64")
+    workspace.prepare()
+    for test in sorted({fault.test for fault in chosen}):
+        if failure := failure_of(_step_of(test, workspace), TEST_LIMIT):
+            raise SystemExit(f"{test} fails without a fault: {failure}")
+    missed = 0
+    for fault in chosen:
+        start = time.perf_counter()
+        failure = _failure_with(fault, workspace)
+        missed += not failure
+        said = f"caught by {failure}" if failure else f"[bold red]missed[/] by {fault.test}"
+        console.print(f"{fault.file:<22} {fault.what}: {said} ({time.perf_counter() - start:.0f} s)", soft_wrap=True)
+    console.print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
+    return missed
+
+
+def _failure_with(fault: CoreFault, workspace: Workspace) -> str:
+    """What fails with the fault; nothing when its test passes."""
+    text = (ROOT / CORE / fault.file).read_text()
+    if text.count(fault.before) != 1:
+        raise SystemExit(f"{fault.file} holds {text.count(fault.before)} times, not once: {fault.before}")
+    with workspace.planted(f"{CORE}/{fault.file}", text.replace(fault.before, fault.after)):
+        try:
+            workspace.build()
+        except BuildError as error:
+            raise SystemExit(f"{fault.file}, {fault.what}: it does not compile\n{error}") from None
+        return failure_of(_step_of(fault.test, workspace), CORE_LIMIT)
+
+
+def _step_of(test: str, workspace: Workspace) -> Step:
+    command: tuple[str, ...]
+    if "::" not in test:
+        command = (str(workspace.build_folder / "tests/cpp/ferrule-tests"), f"--gtest_filter={test}", "--gtest_brief=1")
+        folder = str(workspace.build_folder / "csrc/backends/cpu")
+        return Step(test, command, workspace.build_folder, {"FERRULE_BACKEND_DIR": folder})
+    pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+    command = (*pytest, str(ROOT / "tests/python" / test))
+    return Step(test, command, ROOT / "tests", environment_of(workspace))

@@ -145,11 +145,25 @@ def test_what_has_no_dlpack_is_refused(thing: Any) -> None:
         fe.from_dlpack(thing)
 
 
-def with_dtype(capsule: object, code: int, bits: int, lanes: int) -> object:
-    """The capsule, of a DLManagedTensor (DLPack 0.8), whose dtype lies behind the address, the device and ndim."""
+def tensor_of(capsule: object) -> int:
+    """The address of its DLTensor."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    ctypes.memmove(pointer(capsule, b"dltensor") + 20, bytes((code, bits, *lanes.to_bytes(2, "little"))), 4)
+    address: int = pointer(capsule, b"dltensor")
+    return address
+
+
+def test_memory_at_no_address_is_refused_at_any_offset() -> None:
+    capsule = np.ones(4, "float32").__dlpack__()
+    ctypes.memset(tensor_of(capsule), 0, 8)  # data
+    ctypes.memmove(tensor_of(capsule) + 40, (16).to_bytes(8, "little"), 8)  # byte_offset
+    with pytest.raises(fe.InvalidArgumentError, match=r"the address of float32.* is null"):
+        fe.from_dlpack(Holder(capsule))
+
+
+def with_dtype(capsule: object, code: int, bits: int, lanes: int) -> object:
+    """The capsule, of a DLManagedTensor (DLPack 0.8), whose dtype lies behind the address, the device and ndim."""
+    ctypes.memmove(tensor_of(capsule) + 20, bytes((code, bits, *lanes.to_bytes(2, "little"))), 4)
     return capsule
 
 

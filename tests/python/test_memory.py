@@ -137,6 +137,55 @@ def test_an_export_without_a_copy_is_refused_where_the_host_cannot_reach(monkeyp
     assert np.asarray(x).tolist() == np.array(x, copy=True).tolist() == [1, 1, 1]
 
 
+def test_parts_of_mapped_files_are_borrowed(tmp_path: Path) -> None:
+    values = np.arange(3000, dtype="float32")
+    values.tofile(tmp_path / "values")
+    mapped = np.memmap(tmp_path / "values", "float32", "r")
+    for part in (mapped, mapped[5:], mapped[::-3], mapped[2999:], mapped.reshape(30, 100)[3:, ::7]):
+        x = fe.asarray(part)
+        assert x.placement == "borrowed"
+        assert address(x) == address(part)
+        assert (np.asarray(x) == part).all()
+
+
+def test_host_empty_is_memory_that_the_device_copies_from(null_device: fe.Device) -> None:
+    for device in ("cpu", null_device):
+        memory = fe.host_empty((300, 500), "float64", device)
+        memory[...] = np.arange(150000).reshape(300, 500)
+        x = fe.asarray(memory, device=device, copy=True)
+        memory[...] = 0
+        assert (np.asarray(x) == np.arange(150000).reshape(300, 500)).all()
+
+
+def test_a_backend_stays_while_its_host_memory_is_used(null_device: fe.Device) -> None:
+    memory = fe.host_empty(10, device=null_device)
+    with pytest.raises(fe.InvalidArgumentError, match=r"host memory of \d+ bytes"):
+        fe.unload("null")
+    memory[:] = 1
+    del memory
+    gc.collect()
+    fe.unload("null")
+
+
+def test_free_memory_of_the_cpu_counts_the_caches_of_files() -> None:
+    table = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    available = int(table["MemAvailable"].split()[0]) * 1024
+    np.asarray(fe.ones(1))  # opens it
+    free, total = fe.device("cpu").memory
+    assert total is not None
+    assert free == pytest.approx(available, abs=total / 20)
+
+
+def test_trim_gives_back_what_is_cached() -> None:
+    (fe.ones(1000) + 1).tolist()
+    assert fe.memory_stats("cpu").cached > 0
+    fe.trim("cpu")
+    assert fe.memory_stats("cpu").cached == 0
+    (fe.ones(1000) + 1).tolist()
+    fe.trim()
+    assert fe.memory_stats("cpu").cached == 0
+
+
 def test_host_empty_begins_at_a_page() -> None:
     for shape in ((3, 4), (0,), (), 7):
         a = fe.host_empty(shape, "float64")

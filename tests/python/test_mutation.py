@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.campaign import JUDGED, judged_equivalent
+from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
 from tests.mutation.served import cpu_units, near, ops_in, ops_with_rows, vulkan_ops
@@ -207,3 +208,14 @@ def test_each_fault_that_is_called_equivalent_has_a_reason() -> None:
     assert len(judged_equivalent()) == len(names), "one is listed twice"
     assert all(re.fullmatch(r"[\w.]+:\d+-[a-z]+-[0-9a-f]{10}([.]\d+)?", name) for name in names)
     assert all(len(group["reason"]) > 20 for group in groups)
+
+
+def test_written_faults_of_the_core_are_in_its_files_and_their_tests_exist() -> None:
+    for fault in CORE_FAULTS:
+        assert (ROOT / "csrc/core" / fault.file).read_text().count(fault.before) == 1, fault
+        file, _, name = fault.test.partition("::")
+        if name:
+            assert f"def {name}(" in (ROOT / "tests/python" / file).read_text(), fault
+        else:
+            sources = (path.read_text() for path in (ROOT / "tests/cpp").glob("executor_*_test.cpp"))
+            assert any(fault.test.strip("*") in source for source in sources), fault

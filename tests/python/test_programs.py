@@ -47,6 +47,35 @@ def test_every_way_of_computing_a_program_agrees_with_numpy(
         pytest.fail("\n\n".join(map(str, tally.findings)), pytrace=False)
 
 
+@pytest.mark.parametrize("first", ["null:0", "cpu:0"])
+@pytest.mark.parametrize(("pace", "order"), [("LATE", 1), ("LATE", 7), ("THREADED", 3)])
+def test_devices_that_work_behind_the_caller_agree_with_numpy(
+    first: str,
+    pace: str,
+    order: int,
+    null_module: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The null module's two devices, or the CPU and one of them: work is done by threads, or when it is waited for, in
+    an order that is drawn."""
+    kernels = fe.device("cpu").backend.path
+    for name, value in {pace: 1, "SEED": order, "HIDDEN": 1, "COMPUTES_WITH": kernels, "FAULT": "two_devices"}.items():
+        monkeypatch.setenv(f"FERRULE_NULL_{name}", str(value))
+    seed, count = request.config.getoption("programs_seed"), request.config.getoption("programs_count") // 16
+    is_cpu = first == "cpu:0"
+    child = Child(Target("device", "cpu") if is_cpu else Target("backend", str(null_module)))
+    try:
+        child.start()
+        second = str(null_module) if is_cpu else "null:1"
+        tally = hunt(child, first, batches_of(range(seed, seed + count)), second, shrinks=1)
+    finally:
+        child.close()
+    assert (tally.programs, tally.refused) == (count, 0)
+    if tally.findings:
+        pytest.fail("\n\n".join(map(str, tally.findings)), pytrace=False)
+
+
 def test_a_seed_gives_the_same_program_which_survives_json() -> None:
     for seed in range(30):
         program = draw_program(seed)

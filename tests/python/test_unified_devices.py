@@ -93,6 +93,17 @@ def test_every_name_finds_its_device_again(run_python: Run, modules: Path) -> No
     assert shown(run_python, modules, code) == [3, 6]
 
 
+def test_synchronize_waits_for_a_device_that_another_backend_sees_first(run_python: Run, modules: Path) -> None:
+    code = (
+        "from ferrule import _ferrule\n"
+        "seconds, waits = [fe.device('gpu:0', backend='t_b').open()], []\n"
+        "wait = _ferrule.Device.synchronize\n"
+        "_ferrule.Device.synchronize = lambda handle: waits.append(handle.name) or wait(handle)\n"
+        "fe.synchronize(); show(*waits)"
+    )
+    assert shown(run_python, modules, code) == ["t_b:1"]  # t_b numbers them the other way
+
+
 def test_names_change_and_equality_and_hash_do_not(run_python: Run, modules: Path) -> None:
     code = (
         "first = fe.device('gpu:0'); before = hash(first); places = {first: 'here'}\n"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 
 Run = Callable[..., str]
 
@@ -50,6 +54,52 @@ x = np.zeros(5000, np.float32)[1:]
 print(fe.buffer_from_host_ptr(x, device="vulkan").placement)
 """
     assert "copied" in run(program)
+
+
+def test_mapped_files_of_any_size_are_borrowed(run: Run, tmp_path: Path) -> None:
+    """In whole pages, as the device wants; also what lies in the middle of a file."""
+    values = np.arange(3000, dtype=np.float32)
+    values.tofile(tmp_path / "values")
+    header = json.dumps({"values": {"dtype": "F32", "shape": [3000], "data_offsets": [0, 12000]}}).encode().ljust(96)
+    (tmp_path / "values.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + values.tobytes())
+    program = f"""
+import mmap
+with open({str(tmp_path / "values")!r}, "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+whole = fe.buffer_from_host_ptr(mapped, device="vulkan")
+print(whole.placement, bytes(np.asarray(whole)) == bytes(mapped))
+array = np.memmap({str(tmp_path / "values")!r}, np.float32, "r")
+for part in (array, array[5:], array[1500:1500 + 2], array[::-3], array[2999:], array.reshape(30, 100)[3:, ::7]):
+    x = fe.asarray(part, device="vulkan")
+    print(x.placement, (np.asarray(x) == part).all(), (np.asarray(x + 1) == part + 1).all())
+x = fe.io.open_safetensors({str(tmp_path / "values.safetensors")!r}, device="vulkan")["values"]
+print(x.placement, (np.asarray(x) == np.arange(3000)).all(), (np.asarray(x + 1) == np.arange(1, 3001)).all())
+"""
+    lines = run(program).splitlines()
+    assert lines[0] == "borrowed True"
+    assert lines[1:] == ["borrowed True True"] * 7
+
+
+def test_strided_inputs_are_gathered_on_the_device(run: Run) -> None:
+    """Where a graph was compiled for another layout, in each size of elements; copies to the CPU of such as well."""
+    program = """
+for dtype in ("bool", "int8", "float16", "float32", "float64", "complex128"):
+    host = (np.arange(7 * 5 * 6) % 2 if dtype == "bool" else np.arange(7 * 5 * 6) % 100).astype(dtype).reshape(7, 5, 6)
+    for cut in (np.s_[::2, ::-1, 3:], np.s_[:, 1, :], np.s_[6:2:-3], np.s_[...]):
+        there = fe.asarray(host, device="vulkan", copy=True)
+        for axes in ((0, 1, 2), (2, 1, 0), (1, 0, 2)):
+            expected = host.transpose(axes)[cut]
+            view = fe.permute_dims(there, axes)[cut]
+            fe.eval(view)
+            assert (np.asarray(view.to_device("cpu")) == expected).all(), (dtype, cut, axes)
+            graph = fe.Graph(device="vulkan")
+            x = graph.input(expected.shape, dtype)
+            graph.output(fe.flip(x) if dtype == "complex128" else x == x)
+            result = np.asarray(graph.compute(view))
+            assert (result == (np.flip(expected) if dtype == "complex128" else True)).all(), (dtype, cut, axes)
+print("right")
+"""
+    assert run(program) == "right\n"
 
 
 def test_temporaries_without_elements_need_no_memory(run: Run) -> None:

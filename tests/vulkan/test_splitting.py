@@ -129,7 +129,7 @@ compiled = fe.graph(lambda x, i: fe.take(fe.exp(x), i, axis=0) + 1, fallback="al
 x = np.linspace(0, 1, 5)
 on = lambda array: fe.asarray(array, device="vulkan")
 try:
-    compiled(on(x), on(np.array([0, 9])))
+    np.asarray(compiled(on(x), on(np.array([0, 9]))))
 except fe.Error as error:
     print(error)
 assert close(compiled(on(x), on(np.array([0, 4]))), np.exp(x[[0, 4]]) + 1)

@@ -2,6 +2,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <limits>
+#include <string>
+
 #include "compile.h"
 #include "module.h"
 #include "procs.h"
@@ -13,6 +17,21 @@ namespace {
 // From this size on, memory is asked for in large pages: streaming through it is a third faster (fewer page walks).
 constexpr uint64_t large_buffer = uint64_t{4} << 20, large_page = uint64_t{2} << 20;
 
+uint64_t bytes_in_pages(int name) {
+  return static_cast<uint64_t>(sysconf(name)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// What can be had without swapping. Linux counts the caches of files, which it gives up for it.
+uint64_t available_bytes() {
+  std::ifstream table("/proc/meminfo");
+  std::string name;
+  for (uint64_t kibibytes = 0; table >> name >> kibibytes;) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+    table.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return bytes_in_pages(_SC_AVPHYS_PAGES);
+}
+
 class Device : public sdk::HostDevice {
  public:
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override {
@@ -21,11 +40,7 @@ class Device : public sdk::HostDevice {
     madvise(buffer->host_pointer(), size, MADV_HUGEPAGE);  // advice: nothing is lost if it is refused
     return buffer;
   }
-  std::pair<uint64_t, uint64_t> memory() override {
-    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    return {static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page,
-            static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page};
-  }
+  std::pair<uint64_t, uint64_t> memory() override { return {available_bytes(), bytes_in_pages(_SC_PHYS_PAGES)}; }
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override { return cpu::compile(view); }
   sdk::Support supports(const sdk::Node& node) override { return choose(node.view(), node.index()).support; }
   sdk::PreparedForm prepared_form(const sdk::Node& node, uint32_t input) override {
@@ -47,7 +62,7 @@ class Backend : public sdk::Backend {
     device.flags = FE_DEVICE_FLAG_HOST_MEMORY;
     device.name = processor_name();
     device.description = std::string("variant ") + table().variant;
-    device.total_memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    device.total_memory = bytes_in_pages(_SC_PHYS_PAGES);
     device.borrow_alignment = 1;
     return {device};
   }

@@ -21,9 +21,9 @@ class Executable : public sdk::Executable {
   bool is_little() const { return scratch <= little_scratch; }
   void run(const Memory& memory, char* scratch_memory) const {
     const fe_execution& execution = memory.execution();
-    for (const auto& step : steps) {
+    for (uint32_t node = 0; node < steps.size(); ++node) {
       if (execution.poll != nullptr) sdk::check(execution.poll(execution.poll_argument));
-      step->run(memory, scratch_memory);
+      sdk::traced(execution, node, [&] { steps[node]->run(memory, scratch_memory); });
     }
   }
 };

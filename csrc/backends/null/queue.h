@@ -1,85 +1,64 @@
-// A queue whose work takes a while: a thread does it when its time has come, as a device would.
+// A queue whose work is done by a schedule.
 #pragma once
 
 #include "faults.h"
+#include "schedule.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
 
 namespace ferrule::null {
 
-// How far the work of a queue has come. Its events share it.
-class Progress {
- public:
-  uint64_t given() const {
-    const std::lock_guard lock(mutex_);
-    return given_;
+// How a device works, and how long it says that this takes.
+struct Pace {
+  Doing doing = Doing::at_once;
+  std::chrono::milliseconds delay{0};  // of each timed execution
+  uint64_t latency_ns = 0;             // of each piece of work
+  uint64_t execution_ns = 0;
+  uint64_t bytes_per_second = 0;  // of copies; 0 = no limit
+  uint64_t copy_ns(uint64_t bytes) const {
+    if (bytes_per_second == 0) return latency_ns;
+    return latency_ns + static_cast<uint64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second));
   }
-  bool has_passed(uint64_t number) const {
-    const std::lock_guard lock(mutex_);
-    return done_ >= number;
-  }
-  uint64_t give() {
-    const std::lock_guard lock(mutex_);
-    return ++given_;
-  }
-  void finish(uint64_t number) {
-    const std::lock_guard lock(mutex_);
-    done_ = number;
-    changed_.notify_all();
-  }
-  void wait(uint64_t number) const {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_ >= number; });
-  }
-  bool wait_for(uint64_t number, std::chrono::nanoseconds timeout) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, timeout, [&] { return done_ >= number; });
-  }
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  uint64_t given_ = 0, done_ = 0;
 };
 
-class TimedEvent final : public sdk::Event {
+// What the queues of a device share.
+struct Shared {
+  Shared(std::shared_ptr<Schedule> of, const sdk::Options& options, const Pace& at)
+      : schedule(std::move(of)), faults(options), pace(at) {}
+  std::shared_ptr<Schedule> schedule;
+  std::shared_ptr<Health> health = std::make_shared<Health>();
+  Faults faults;
+  const Pace pace;
+};
+
+class Event final : public sdk::Event {
  public:
-  TimedEvent(std::shared_ptr<Progress> progress, std::shared_ptr<Faults> faults, std::optional<sdk::Error> error)
-      : progress_(std::move(progress)),
-        faults_(std::move(faults)),
-        number_(progress_->given()),
-        error_(std::move(error)) {}
-  bool done() override { return progress_->has_passed(number_); }
+  Event(std::shared_ptr<Shared> shared, WorkPointer last, std::shared_ptr<Span> span)
+      : shared_(std::move(shared)), last_(std::move(last)), span_(std::move(span)) {}
+  const WorkPointer& work() const { return last_; }
+  bool done() override { return shared_->schedule->has_passed(last_); }
   void wait(int64_t timeout_ns) override {
-    faults_->waits.fail_when_due("wait");
-    if (timeout_ns < 0)
-      progress_->wait(number_);
-    else if (!progress_->wait_for(number_, std::chrono::nanoseconds(timeout_ns)))
-      throw sdk::Error(FE_TIMEOUT, "null: the queue was still working");
-    if (error_) throw *error_;
+    shared_->faults.waits.fail_when_due();
+    shared_->schedule->pass(last_, timeout_ns);
+    if (const auto error = shared_->schedule->error_of(*span_)) throw sdk::Error(*error);
   }
+  uint64_t time() override { return last_ ? last_->end_ns : 0; }
 
  private:
-  std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Faults> faults_;
-  uint64_t number_;
-  std::optional<sdk::Error> error_;
+  std::shared_ptr<Shared> shared_;
+  WorkPointer last_;
+  std::shared_ptr<Span> span_;
 };
 
-class TimedQueue final : public sdk::Queue {
+class Queue final : public sdk::Queue {
  public:
-  explicit TimedQueue(std::shared_ptr<Faults> faults) : faults_(std::move(faults)) {}
-  TimedQueue(const TimedQueue&) = delete;
-  TimedQueue& operator=(const TimedQueue&) = delete;
-  ~TimedQueue() override {
+  explicit Queue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  ~Queue() override {
+    shared_->schedule->finish(last_);
     if (!thread_.joinable()) return;
     {
       const std::lock_guard lock(mutex_);
@@ -89,59 +68,74 @@ class TimedQueue final : public sdk::Queue {
     thread_.join();
   }
 
-  // `effect` is what the device writes when the time is over; at once when the work takes none.
-  void work(std::function<void()> effect) {
-    if (faults_->duration.count() == 0) {
-      effect();
-      return;
-    }
+  // `effect` is what the device does when the time has come.
+  void give(uint64_t duration_ns, Effect effect, std::chrono::milliseconds delay = {}) {
+    shared_->faults.given.fail_when_due();
+    const std::lock_guard lock(giving_);
+    add(nullptr, duration_ns, std::move(effect), delay);
+  }
+  // Also of another library's, whose stream this queue is to it, and whose thread may be any.
+  void wait_for(sdk::Event& event) override {
+    const std::lock_guard lock(giving_);
+    if (const WorkPointer& work = static_cast<Event&>(event).work()) add(work, 0, {}, {});
+  }
+  std::unique_ptr<sdk::Event> record() override {
+    shared_->faults.records.fail_when_due();
+    const std::lock_guard lock(giving_);
+    return std::make_unique<Event>(shared_, last_, std::exchange(span_, std::make_shared<Span>()));
+  }
+  void reset() override {
+    shared_->faults.resets.fail_when_due();
+    const std::lock_guard lock(giving_);
+    shared_->schedule->finish(last_);
+    shared_->schedule->forget_loss(*shared_->health);
+    span_ = std::make_shared<Span>();
+  }
+  void* native() override { return this; }
+
+ private:
+  void add(const WorkPointer& event, uint64_t duration_ns, Effect effect, std::chrono::milliseconds delay) {
+    Work work;
+    if (last_) work.after.push_back(last_);
+    if (event) work.after.push_back(event);
+    work.effect = std::move(effect);
+    work.span = span_;
+    work.health = shared_->health;
+    work.doing = shared_->pace.doing;
+    last_ = shared_->schedule->give(std::move(work), duration_ns);
+    if (last_->doing != Doing::timed) return;
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     {
       const std::lock_guard lock(mutex_);
-      pending_.push_back({progress_->give(), std::move(effect)});
+      pending_.push_back({last_, delay});
     }
     changed_.notify_all();
   }
-  void wait() const { progress_->wait(progress_->given()); }
 
-  void poison(fe_code code, const std::string& message) { error_.emplace(code, message); }
-  bool poisoned() const { return error_.has_value(); }
-  std::unique_ptr<sdk::Event> record() override {
-    faults_->records.fail_when_due("record");
-    return std::make_unique<TimedEvent>(progress_, faults_, error_);
-  }
-  void reset() override {
-    faults_->resets.fail_when_due("reset");
-    wait();
-    error_.reset();
-  }
-
- private:
-  struct Work {
-    uint64_t number;
-    std::function<void()> effect;
+  struct Timed {
+    WorkPointer work;
+    std::chrono::milliseconds delay;
   };
-  // One thing after the other, and all of it before the queue ends.
   void run() {
     for (;;) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return is_ending_ || !pending_.empty(); });
       if (pending_.empty()) return;
-      const Work work = std::move(pending_.front());
+      const Timed next = std::move(pending_.front());
       pending_.pop_front();
       lock.unlock();
-      std::this_thread::sleep_for(faults_->duration);
-      work.effect();
-      progress_->finish(work.number);
+      if (next.delay.count() > 0) std::this_thread::sleep_for(next.delay);
+      shared_->schedule->do_timed(next.work);
     }
   }
 
-  std::shared_ptr<Faults> faults_;
-  std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
-  std::optional<sdk::Error> error_;
+  std::shared_ptr<Shared> shared_;
+  std::mutex giving_;  // of the next two
+  WorkPointer last_;
+  std::shared_ptr<Span> span_ = std::make_shared<Span>();
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::deque<Work> pending_;
+  std::deque<Timed> pending_;
   bool is_ending_ = false;
   std::thread thread_;
 };

@@ -24,7 +24,7 @@
   F(CmdUpdateBuffer) F(CreateBuffer) \
   F(CreateCommandPool) F(CreateComputePipelines) F(CreatePipelineCache) F(CreatePipelineLayout) F(CreateSemaphore) \
   F(CreateShaderModule) F(DestroyBuffer) F(DestroyCommandPool) F(DestroyDevice) F(DestroyPipeline) \
-  F(DestroyPipelineCache) F(DestroyPipelineLayout) F(DestroySemaphore) F(DestroyShaderModule) \
+  F(DestroyPipelineCache) F(DestroyPipelineLayout) F(DestroySemaphore) F(DestroyShaderModule) F(DeviceWaitIdle) \
   F(EndCommandBuffer) F(FreeMemory) F(GetBufferDeviceAddress) F(GetBufferMemoryRequirements) F(GetDeviceQueue) \
   F(GetPipelineCacheData) F(GetSemaphoreCounterValue) F(InvalidateMappedMemoryRanges) F(MapMemory) F(QueueSubmit) \
   F(ResetCommandBuffer) F(WaitSemaphores)

@@ -114,7 +114,33 @@ void Context::create_device() {
 VkResult Context::submit(Engine engine, const VkSubmitInfo& info) {
   EngineQueue& queue = queues_.at(static_cast<size_t>(engine));
   const std::lock_guard lock(queue.submitting);
+  if (loss()) return VK_ERROR_DEVICE_LOST;
   return functions_.QueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE);
+}
+
+std::shared_ptr<const sdk::Error> Context::loss() const {
+  const std::lock_guard lock(loss_mutex_);
+  return loss_;
+}
+
+void Context::lose(const sdk::Error& error) {
+  auto loss = std::make_shared<const sdk::Error>(error);
+  const std::lock_guard lock(loss_mutex_);
+  if (!loss_) loss_ = std::move(loss);
+}
+
+void Context::lose_when_idle(const sdk::Error& error) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  locks.reserve(queues_.size());
+  for (EngineQueue& queue : queues_) locks.emplace_back(queue.submitting);
+  const VkResult result = functions_.DeviceWaitIdle(device_);
+  if (result != VK_ERROR_DEVICE_LOST) check(result, "vkDeviceWaitIdle");
+  lose(error);
+}
+
+void Context::recover() {
+  const std::lock_guard lock(loss_mutex_);
+  loss_.reset();
 }
 
 }  // namespace ferrule::vulkan

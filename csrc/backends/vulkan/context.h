@@ -34,7 +34,16 @@ class Context {
   // what is submitted to it later in the order that barriers speak of.
   const std::vector<uint32_t>& queue_families() const { return physical_.queue_families; }
   uint32_t queue_family(Engine engine) const { return physical_.queue_families.at(static_cast<size_t>(engine)); }
+  // VK_ERROR_DEVICE_LOST, and nothing is submitted, between a loss and recover().
   VkResult submit(Engine engine, const VkSubmitInfo& info);
+
+  // All queues of a lost device are lost. The error says why; null where the device is not lost. A second loss changes
+  // nothing.
+  std::shared_ptr<const sdk::Error> loss() const;
+  void lose(const sdk::Error& error);
+  // For tests: when all that was submitted is done, and before anything else is.
+  void lose_when_idle(const sdk::Error& error);
+  void recover();
 
  private:
   void create_device();
@@ -49,6 +58,8 @@ class Context {
     std::mutex submitting = {};
   };
   std::array<EngineQueue, most_engines> queues_;
+  mutable std::mutex loss_mutex_;
+  std::shared_ptr<const sdk::Error> loss_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Pipelines> pipelines_;
 };

@@ -41,7 +41,9 @@ std::unique_ptr<sdk::Buffer> Device::borrow(void* pointer, uint64_t size, fe_acc
 
 std::pair<uint64_t, uint64_t> Device::memory() { return context_->memory().free_and_total(); }
 
-std::unique_ptr<sdk::Queue> Device::create_queue() { return std::make_unique<Queue>(context_); }
+// One of any kind copies beside its executions; those of other kinds are there so that who waits for a copy does not
+// wait for executions that were given before it.
+std::unique_ptr<sdk::Queue> Device::create_queue(fe_queue_kind) { return std::make_unique<Queue>(context_); }
 
 void Device::copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
   cast(queue).copy_from_host(allocation_of(to), to_offset, from, size);
@@ -54,6 +56,11 @@ void Device::copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64
 void Device::copy(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, sdk::Buffer& from, uint64_t from_offset,
                   uint64_t size) {
   cast(queue).copy(allocation_of(to), to_offset, allocation_of(from), from_offset, size);
+}
+
+void Device::fill(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, std::span<const std::byte> pattern,
+                  uint64_t size) {
+  cast(queue).fill(allocation_of(to), to_offset, pattern, size);
 }
 
 sdk::Support Device::supports(const sdk::Node& node) {

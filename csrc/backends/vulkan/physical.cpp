@@ -212,7 +212,10 @@ std::string look_at(const Instance& instance, PhysicalDevice& device) {
   std::string missing = lacks(version, features, families);
   if (!missing.empty()) return missing;
   device.queue_families = {*compute_family(families)};
-  if (const auto family = transfer_family(families)) device.queue_families.push_back(*family);
+  if (const auto family = transfer_family(families)) {
+    device.queue_families.push_back(*family);
+    device.description.queue_kinds = 1U << FE_QUEUE_UPLOAD | 1U << FE_QUEUE_DOWNLOAD;
+  }
   describe(instance, features, device);
   return "";
 }

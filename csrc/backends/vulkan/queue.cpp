@@ -9,14 +9,30 @@ namespace {
 
 class QueueEvent final : public sdk::Event {
  public:
-  explicit QueueEvent(std::shared_ptr<Timeline> timeline) : timeline_(std::move(timeline)), moment_(timeline_->now()) {}
-  bool done() override { return timeline_->has_passed(moment_); }
-  void wait(int64_t timeout_ns) override { timeline_->wait(moment_, timeout_ns); }
+  explicit QueueEvent(std::shared_ptr<Timeline> timeline)
+      : timeline_(std::move(timeline)), span_(timeline_->record()) {}
+  bool done() override { return timeline_->has_passed(span_->end); }
+  void wait(int64_t timeout_ns) override { timeline_->wait(*span_, timeout_ns); }
+  void holds_up(Timeline& waiting) const { waiting.wait_for(*timeline_, *span_); }
 
  private:
   std::shared_ptr<Timeline> timeline_;
-  Timeline::Moment moment_;
+  std::shared_ptr<const Span> span_;
 };
+
+// Patterns are repeated from these many bytes on by the device.
+constexpr uint64_t most_uploaded = 65536;
+
+bool repeats_a_word(std::span<const std::byte> pattern) {
+  for (size_t i = sizeof(uint32_t); i < pattern.size(); ++i)
+    if (pattern[i] != pattern[i % sizeof(uint32_t)]) return false;
+  return true;
+}
+
+// What lies `at` bytes behind the beginning of a repeated pattern.
+void repeat(std::span<const std::byte> pattern, uint64_t at, std::span<std::byte> out) {
+  for (size_t i = 0; i < out.size(); ++i) out[i] = pattern[(at + i) % pattern.size()];
+}
 
 }  // namespace
 
@@ -43,13 +59,13 @@ void Queue::submit(const Touched& touched, const Commands::Record& record, std::
   Faults& faults = context_->faults();
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
-    timeline_->poison({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
-                                           std::to_string(number) + ", as it was asked to"});
+    timeline_->lose_on_purpose({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
+                                                    std::to_string(number) + ", as it was asked to"});
   timeline_->submit(Engine::computing, touched, record, std::move(keep_alive), std::move(after));
 }
 
-Timeline::Moment Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from,
-                                    uint64_t from_offset, uint64_t size, std::shared_ptr<void> keep_alive) {
+Moment Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
+                          uint64_t size, std::shared_ptr<void> keep_alive) {
   const VkBufferCopy region = {
       .srcOffset = from.offset + from_offset, .dstOffset = to.offset + to_offset, .size = size};
   const auto copy = [&](VkCommandBuffer commands) {
@@ -58,14 +74,14 @@ Timeline::Moment Queue::submit_copy(const Allocation& to, uint64_t to_offset, co
   return timeline_->submit(Engine::copying, {&to, &from}, copy, std::move(keep_alive), {});
 }
 
-// Whether the work of then is done, and nothing is wrong. If not, events tell: a copy has nothing left to do.
-bool Queue::settles(const Timeline::Moment& moment) {
-  if (moment.era) timeline_->pass(moment, -1);
-  return !timeline_->is_poisoned();
+// Waits for the work of then. False when the device was lost: events tell, and a copy has nothing left to do.
+bool Queue::settles(const Moment& moment) {
+  timeline_->pass(moment, -1);
+  return !timeline_->is_lost();
 }
 
 void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size) {
-  if (size == 0 || timeline_->is_poisoned()) return;  // without bytes, pointers may be null
+  if (size == 0 || timeline_->is_lost()) return;  // without bytes, pointers may be null
   const auto* const source = static_cast<const char*>(from);
   if (to.host != nullptr && timeline_->has_passed(timeline_->last_use({&to}))) {
     // A submission sees what the host has written before it.
@@ -83,7 +99,7 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
 }
 
 void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size) {
-  if (size == 0 || timeline_->is_poisoned()) return;
+  if (size == 0 || timeline_->is_lost()) return;
   auto* const target = static_cast<char*>(to);
   if (from.host != nullptr && from.is_fast_to_read) {
     if (settles(timeline_->last_use({&from})))
@@ -126,8 +142,43 @@ void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& fro
   submit_copy(to, to_offset, *between, 0, size, between);
 }
 
+void Queue::fill(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
+  if (repeats_a_word(pattern)) return fill_words(to, to_offset, pattern, size);
+  std::vector<std::byte> uploaded(std::min(size, most_uploaded));
+  repeat(pattern, 0, uploaded);
+  copy_from_host(to, to_offset, uploaded.data(), uploaded.size());
+  for (uint64_t done = uploaded.size(); done < size;) {
+    const uint64_t bytes = std::min(done, size - done);
+    submit_copy(to, to_offset + done, to, to_offset, bytes);
+    done += bytes;
+  }
+}
+
+// vkCmdFillBuffer takes multiples of four bytes: what is before and behind them is uploaded.
+void Queue::fill_words(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
+  std::array<std::byte, sizeof(uint32_t)> bytes{};
+  const uint64_t before = std::min(size, (0 - (to.offset + to_offset)) % bytes.size());
+  const uint64_t behind = (size - before) % bytes.size(), words = size - before - behind;
+  const auto upload = [&](uint64_t at, uint64_t count) {
+    repeat(pattern, at, bytes);
+    copy_from_host(to, to_offset + at, bytes.data(), count);
+  };
+  upload(0, before);
+  upload(before + words, behind);
+  if (words == 0) return;
+  repeat(pattern, before, bytes);
+  uint32_t word = 0;
+  std::memcpy(&word, bytes.data(), sizeof word);
+  const auto fill = [&](VkCommandBuffer commands) {
+    context_->api().CmdFillBuffer(commands, to.buffer, to.offset + to_offset + before, words, word);
+  };
+  timeline_->submit(Engine::copying, {&to}, fill, {}, {});
+}
+
 std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }
 
 void Queue::reset() { timeline_->reset(); }
+
+void Queue::wait_for(sdk::Event& event) { static_cast<QueueEvent&>(event).holds_up(*timeline_); }
 
 }  // namespace ferrule::vulkan

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "memory.h"
-#include "timeline.h"
+#include "span.h"
 
 namespace ferrule::vulkan {
 
@@ -15,7 +15,7 @@ class Staging {
 
   struct Piece {
     std::shared_ptr<Allocation> memory;  // as long as the device works with it
-    Timeline::Moment last_use{};
+    Moment last_use{};
   };
   // The piece whose use is over first, at least `size` bytes large; the caller waits for its last use.
   Piece& next(uint64_t size) {

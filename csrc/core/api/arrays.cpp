@@ -3,6 +3,7 @@
 #include "core/api/attributes.h"
 #include "core/lazy/deferred.h"
 #include "core/lazy/from_host.h"
+#include "core/lazy/native.h"
 #include "ops/table.h"
 
 #include <array>
@@ -74,6 +75,46 @@ fe_error* fe_array_from_host(fe_device* device, const fe_host_memory* memory, fe
       fail_argument("array_from_host: {} is NULL", device ? "out" : "device");
     }
     give_array("array_from_host", out, array_from_host(device->device, *memory));
+  });
+}
+
+fe_error* fe_native_device_get(fe_device* device, fe_native_device* out) {
+  return guarded([&] {
+    Device& of = *given(device, "native_device", "device").device;
+    if (given(out, "native_device", "out").struct_size < sizeof *out)
+      fail_argument("native_device: out's struct_size is too small");
+    const NativeDevice is = native_device(of);
+    out->device_type = is.type;
+    out->device_id = is.id;
+    out->stream = native_stream(of);
+  });
+}
+
+fe_error* fe_array_native(fe_array* array, int32_t wait, void* stream, fe_native_array* out) {
+  return guarded([&] {
+    const ArrayPointer& of = array_of(array, "array_native", "array");
+    if (given(out, "array_native", "out").struct_size < sizeof *out)
+      fail_argument("array_native: out's struct_size is too small");
+    if (wait < 0 || wait > 2) fail_argument("array_native: wait is 0, 1 or 2, not {}", wait);
+    const NativeView view = native_view(of, static_cast<NativeWait>(wait), stream);
+    out->device_type = view.device.type;
+    out->device_id = view.device.id;
+    out->pointer = view.pointer;
+    out->byte_offset = view.offset;
+  });
+}
+
+fe_error* fe_array_from_native(fe_device* device, const fe_host_memory* memory, int32_t device_type, int32_t device_id,
+                               fe_array** out) {
+  if (!memory) return make_error(FE_INVALID_ARGUMENT, "array_from_native: memory is NULL");
+  if (memory->struct_size < sizeof(fe_host_memory))
+    return make_error(FE_INVALID_ARGUMENT, "array_from_native: memory's struct_size is too small");
+  return guarded([&] {
+    if (!device || !out) {
+      const auto lent = lender(memory->release, memory->release_argument);  // lets go of it
+      fail_argument("array_from_native: {} is NULL", device ? "out" : "device");
+    }
+    give_array("array_from_native", out, array_from_native(device->device, *memory, {device_type, device_id}));
   });
 }
 
@@ -218,8 +259,42 @@ fe_error* fe_array_snapshot(fe_array* array, fe_array** out) {
   });
 }
 
+fe_error* fe_submit(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
+  return guarded([&] {
+    if (count > 0) given(arrays, "eval", "arrays");
+    std::vector<ArrayPointer> pending;
+    for (size_t i = 0; i < count; ++i) {
+      const ArrayPointer& array = array_of(arrays[i], "eval", "an array");  // throws for one that was donated
+      if (array->state() != Array::State::computed) pending.push_back(array);
+    }
+    if (!pending.empty()) evaluate(pending, {.cancel = {cancel, argument}});
+  });
+}
+
 fe_error* fe_eval(fe_array* const* arrays, size_t count, fe_cancel_function cancel, void* argument) {
-  return guarded([&] { evaluate(pointers("eval", arrays, count), {.cancel = {cancel, argument}}); });
+  if (fe_error* const error = fe_submit(arrays, count, cancel, argument)) return error;
+  return guarded([&] {
+    for (size_t i = 0; i < count; ++i) {
+      const View view = array_of(arrays[i], "eval", "an array")->view().view;
+      if (view.storage) view.storage->finish_write({cancel, argument});
+    }
+  });
+}
+
+int fe_is_ready(fe_array* const* arrays, size_t count) {
+  int answer = 1;
+  for (size_t i = 0; i < count; ++i) {
+    const fe_array* const handle = arrays ? arrays[i] : nullptr;
+    if (!handle || handle->is_donated() || handle->array->state() != Array::State::computed) return 0;
+    const std::optional<TypedView> view = handle->array->view_unless_given_away();
+    if (!view) return 0;
+    if (const Storage* const storage = view->view.storage.get(); storage && storage->has_uses())
+      if (const WorkPointer write = storage->last_write()) {
+        if (!write->is_over()) return 0;
+        if (write->has_failed()) answer = -1;
+      }
+  }
+  return answer;
 }
 
 fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
@@ -233,6 +308,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
     const View view = of.view().view;
     if (!view.storage) return;
     view.storage->device()->open();  // throws when it is lost, or another process's
+    view.storage->finish_write();
     void* const base = view.storage->host_pointer();
     if (!base)
       fail(FE_UNSUPPORTED, "host_pointer: {} lies on {}, which the host cannot reach", to_string(of.type()),

@@ -28,7 +28,7 @@ namespace {
 // The key of a call: the device and type of each array, and the layout of those that are not donated.
 Key key_of(const char* function, int64_t structure, fe_array* const* inputs, const uint8_t* donated, size_t count) {
   if (count > 0) given(inputs, function, "inputs");
-  Key key(16 + count * 64);
+  Key key;
   key.add(structure);
   for (size_t i = 0; i < count; ++i) {
     const ArrayPointer& array = array_of(inputs[i], function, "an input");
@@ -87,8 +87,8 @@ fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inpu
       fail_argument("calls_add: the graph has {} inputs, and the call {}", parts->executable->plan().inputs.size(),
                     count);
     auto call = std::make_shared<const KnownCall>(parts, context, owner);
-    give_call(*calls->cache.insert(key_of("calls_add", structure, inputs, donated, count).take(), std::move(call)),
-              kept, kept_context);
+    std::string key(key_of("calls_add", structure, inputs, donated, count).bytes());
+    give_call(*calls->cache.insert(std::move(key), std::move(call)), kept, kept_context);
   });
 }
 

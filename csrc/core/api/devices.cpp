@@ -4,6 +4,8 @@
 #include "core/environment.h"
 #include "core/executor/executable.h"
 #include "core/memory/allocator.h"
+#include "core/memory/host_memory.h"
+#include "core/memory/queue.h"
 #include "core/registry/unify.h"
 #include "ops/json_text.h"
 
@@ -294,6 +296,39 @@ fe_error* fe_trim(fe_device* device) {
   return guarded([&] {
     Device& of = *given(device, "trim", "device").device;
     if (of.is_open()) trim_memory(of);
+  });
+}
+
+fe_error* fe_synchronize(fe_device* device, fe_cancel_function cancel, void* argument) {
+  return guarded([&] { synchronize(*given(device, "synchronize", "device").device, {cancel, argument}); });
+}
+
+fe_error* fe_set_memory_limit(fe_device* device, uint64_t bytes) {
+  return guarded([&] {
+    Device& of = *given(device, "set_memory_limit", "device").device;
+    const Live setting = of.live("a limit that is set");
+    of.attached<Allocator>().set_limit(bytes);
+  });
+}
+
+fe_error* fe_host_allocate(fe_device* device, uint64_t size, void** out) {
+  return guarded([&] {
+    Device& of = *given(device, "host_allocate", "device").device;
+    void*& result = given(out, "host_allocate", "out");
+    result = nullptr;
+    if (size == 0) fail_argument("host_allocate: the size is 0");
+    Live live = of.live(LivingBytes{"host memory", size});
+    result = of.attached<HostMemory>().allocate(size, std::move(live));
+  });
+}
+
+fe_error* fe_host_free(fe_device* device, void* pointer) {
+  return guarded([&] {
+    Device& of = *given(device, "host_free", "device").device;
+    if (!pointer) return;
+    // What is there to be freed keeps the device open.
+    if (!of.is_open() || !of.attached<HostMemory>().free(pointer))
+      fail_argument("host_free: {} is not from host_allocate of {}, or freed already", pointer, of.name());
   });
 }
 

@@ -126,6 +126,7 @@ fe_error* fe_graph_apply(fe_graph* graph, const char* op, const uint32_t* inputs
     const ops::Row& row = ops::op_named(&given(op, "graph_apply", "op"));
     check_outputs(row, outputs, output_count);
     if (count > 0) given(inputs, row.name, "inputs");
+    const TraceSpan span(FE_TRACE_RECORD, row.name);
     const std::vector<ops::OperandNumber> marks = numbers_of(row, numbers, count);
     const std::vector<ops::NamedAttribute> named = attributes_of(row, attributes, attribute_count);
     graph->record([&](Graph& to, auto& others) {
@@ -241,6 +242,7 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
                      const fe_compute_options* given_options, fe_array** outputs, size_t output_count) {
   return guarded([&] {
     const fe_compiled::Parts& parts = *given(compiled, "compute", "compiled").parts;
+    const TraceSpan span(FE_TRACE_EVALUATE, "call");
     const fe_compute_options options = read_options(given_options);
     RunOptions how{{options.cancel, options.cancel_argument}, options.thread_limit};
     if (input_count > 0) given(inputs, "compute", "inputs");
@@ -275,6 +277,8 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
     if (options.donated) how.donor = &donation;
     std::vector<TypedView> results = parts.executable->compute(views, values, memory, how);
     donation.finish();
+    for (const TypedView& result : results)
+      if (options.wait != 0 && result.view.storage) result.view.storage->finish_write(how.cancel);
     std::vector<std::unique_ptr<fe_array>> handles;
     for (size_t i = 0; i < output_count; ++i) {
       const bool written = options.out_memory && options.out_memory[i];

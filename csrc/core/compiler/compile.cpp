@@ -1,20 +1,34 @@
 #include "core/compiler/layout.h"
 #include "core/compiler/passes.h"
 #include "core/compiler/segments.h"
+#include "core/trace/trace.h"
 
 namespace ferrule {
 
+namespace {
+
+template <class Function>
+decltype(auto) pass(const char* name, const Function& function) {
+  const TraceSpan span(FE_TRACE_PASS, name);
+  return function();
+}
+
+}  // namespace
+
 Plan compile(Graph graph, const CompileOptions& options) {
-  check(graph);
-  graph = fold_constants(remove_duplicates(remove_dead(graph)), options);
   Support support;
   std::vector<std::string> reasons;
-  graph = place(graph, options, support, reasons);
-  if (options.fuse) graph = fuse(graph, options.device, support, reasons);
-  Lowered lowered = lower_views(std::move(graph), options.device, std::move(reasons));
-  satisfy_layouts(lowered, options.device, support);
-  write_in_place(lowered);
-  return split_into_segments(lowered, options.device);
+  pass("check", [&] { check(graph); });
+  graph = pass("remove_dead", [&] { return remove_dead(graph); });
+  graph = pass("remove_duplicates", [&] { return remove_duplicates(graph); });
+  graph = pass("fold_constants", [&] { return fold_constants(graph, options); });
+  graph = pass("place", [&] { return place(graph, options, support, reasons); });
+  if (options.fuse) graph = pass("fuse", [&] { return fuse(graph, options.device, support, reasons); });
+  Lowered lowered =
+      pass("lower_views", [&] { return lower_views(std::move(graph), options.device, std::move(reasons)); });
+  pass("satisfy_layouts", [&] { satisfy_layouts(lowered, options.device, support); });
+  pass("write_in_place", [&] { write_in_place(lowered); });
+  return pass("split_into_segments", [&] { return split_into_segments(lowered, options.device); });
 }
 
 }  // namespace ferrule

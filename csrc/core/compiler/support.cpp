@@ -25,7 +25,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
   }
   key.add(node.outputs.size());
   for (ValueId output : node.outputs) key.add(graph.type(output));
-  if (!node.body) return key.take();
+  if (!node.body) return std::string(key.bytes());
   for (const Body::Instruction& instruction : node.body->instructions) {
     key.add(instruction.op);
     key.add(instruction.dtype);
@@ -34,7 +34,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
     key.add(instruction.output);
   }
   key.add(node.body->outputs);
-  return key.take();
+  return std::string(key.bytes());
 }
 
 // A view of this node alone, every operand bound.

@@ -1,10 +1,18 @@
 #include "core/executor/executable.h"
 #include "core/registry/registry.h"
+#include "core/trace/trace.h"
+
+#include <fmt/format.h>
 
 namespace ferrule {
 
 std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse,
                                              bool guard) {
+  TraceSpan span(FE_TRACE_COMPILE, "compile");
+  span.describe([&](TraceLabel& label) {
+    label.detail = fmt::format("{} nodes", graph.nodes.size());
+    label.device = device->name();
+  });
   CompileOptions options;
   options.device = device.get();
   options.on_fallback = fallback;

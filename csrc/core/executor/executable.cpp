@@ -2,11 +2,13 @@
 
 #include "core/compiler/view.h"
 #include "core/error.h"
-#include "core/executor/queues.h"
 #include "core/executor/run.h"
+#include "core/memory/queue.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
 #include "core/threads/fork.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -23,13 +25,39 @@ CompiledSegment::~CompiledSegment() {
 
 namespace {
 
-// What each run needs beside its arrays: taken once now, so that want of memory shows before anything runs, and left to
-// the allocator's cache.
-void reserve(const CompiledSegment& compiled, const Segment& segment) {
+// What each run needs beside its arrays: taken once now, so that want of memory shows before anything runs. Where the
+// device has queues it is for all runs; else for one at a time, from the allocator's cache.
+void reserve(CompiledSegment& compiled, const Segment& segment) {
   const std::shared_ptr<Device>& device = compiled.live.device();
-  std::shared_ptr<Storage> workspace, scratch;
-  if (const uint64_t size = view_of(*segment.view).workspace_size) workspace = Storage::allocate(device, size);
-  if (compiled.scratch_size > 0) scratch = Storage::allocate(device, compiled.scratch_size);
+  const DeviceQueue* const queue = queue_of(*device, FE_QUEUE_COMPUTE);
+  const auto take = [&](uint64_t size, std::unique_ptr<KeptMemory>& kept) -> std::shared_ptr<Storage> {
+    if (size == 0) return nullptr;
+    if (!queue) return Storage::allocate(device, size);
+    kept = std::make_unique<KeptMemory>(device, size, queue);
+    return kept->get();
+  };
+  const auto workspace = take(view_of(*segment.view).workspace_size, compiled.workspace);
+  const auto scratch = take(compiled.scratch_size, compiled.scratch);
+}
+
+// "add", or "add, exp and 3 more".
+std::string what_is_computed(const Segment& segment) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < segment.nodes.size() && i < shown; ++i) {
+    if (i > 0) text += ", ";
+    text += segment.nodes[i].op;
+  }
+  if (segment.nodes.size() > shown) text += fmt::format(" and {} more", segment.nodes.size() - shown);
+  return text;
+}
+
+std::vector<bool> written_bindings(const Segment& segment) {
+  std::vector<bool> is_written(segment.bindings.size(), false);
+  const fe_graph_view& view = view_of(*segment.view);
+  for (uint32_t i = 0; i < view.storage_count; ++i)
+    if (view.storages[i]->kind == FE_STORAGE_OUTPUT) is_written[view.storages[i]->binding] = true;
+  return is_written;
 }
 
 // Constants that a segment reads on another device go there once, not with every run.
@@ -66,10 +94,14 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     CompiledSegment& compiled = parts->segments[i];
     compiled.live = segment->device->live(description);
     const fe_backend& table = segment->device->table();
+    TraceSpan span(FE_TRACE_PASS, "compile kernels");
+    span.describe([&](TraceLabel& label) { label.device = segment->device->name(); });
     const HoldsForks holds_forks;  // as when it is asked what it supports
     segment->device->check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
     reserve(compiled, *segment);
+    compiled.what = what_is_computed(*segment);
+    compiled.is_written = written_bindings(*segment);
   }
   parts->devices.push_back(parts->plan.home->shared_from_this());
   for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());

@@ -1,13 +1,16 @@
 // A compiled plan, ready to run: the module executables of its segments, and what they bind.
 #pragma once
 
+#include "core/cancel.h"
 #include "core/compiler/plan.h"
 #include "core/memory/storage.h"
 
 #include <ferrule/ferrule.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,14 +26,6 @@ struct TypedView {
 struct OutputMemory {
   void* pointer = nullptr;
   uint64_t size = 0;
-};
-
-struct Cancel {
-  fe_cancel_function function = nullptr;
-  void* argument = nullptr;
-  bool is_wanted() const { return function && function(argument) != 0; }
-  // Throws Error(cancelled) where it is wanted.
-  void check() const;
 };
 
 // Gives the memory of an input to an output that is that input with some bytes changed.
@@ -61,8 +56,8 @@ class Executable {
 
   // Inputs must have the types, strides and devices of the plan's; Error(invalid_argument) names what differs.
   // `scalars` holds the graph's scalars. Where `outputs[i].pointer` is set (outputs may be empty) the result is written
-  // there and the returned view has no storage. All work is done, and late errors are thrown, when this returns. Any
-  // thread.
+  // there and the returned view has no storage; others may still be being written, by devices with queues, when this
+  // returns: who reads them waits, and is told late errors. Any thread.
   std::vector<TypedView> compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
                                  std::span<const OutputMemory> outputs = {}, RunOptions options = {});
 
@@ -85,14 +80,23 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);
 TypedView copy_without_repeats(const TypedView& from);
 // Whether the owner of borrowed memory may change the view's elements at any time.
 bool may_change(const TypedView& view);
-// Copies the view's elements, C-contiguous, to host memory.
-void read_to_host(const TypedView& from, void* to, uint64_t size);
+// Copies the view's elements, C-contiguous, to host memory. Waits for who writes them, and throws its error.
+void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& cancel = {});
 
-// Writes host memory to the view's storage, from its offset on.
+// Writes host memory, which is read before this returns, to the view's storage, from its offset on.
 void write_from_host(const TypedView& to, const void* from, uint64_t size);
+// The same, of bytes that the function writes.
+void write_filled(const TypedView& to, uint64_t size, const std::function<void(std::byte*)>& fill);
 
-// Forgets the errors of the device's queue.
-void reset_queue(Device& device);
+// A contiguous copy that the device makes of a strided array, behind what it does with it; none where it cannot.
+// gather.cpp.
+std::optional<TypedView> gathered(const TypedView& from);
+// Lets go of what gathered() compiled.
+void clear_gathers();
+// Of the first element, in bytes from the buffer's beginning.
+inline uint64_t buffer_offset(const TypedView& of) {
+  return of.view.storage->buffer_offset() + static_cast<uint64_t>(bytes_of(of.type.dtype, of.view.offset));
+}
 
 // Counters for fe_stats.
 struct ExecutionCounters {

@@ -2,7 +2,7 @@
 
 #include "core/compiler/view.h"
 #include "core/error.h"
-#include "core/executor/queues.h"
+#include "core/memory/queue.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,9 @@ void Cancel::check() const {
 
 TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type, {bytes ? Storage::allocate(device, type) : nullptr, 0, contiguous_strides(type.shape)}};
+  return {type,
+          {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
+           contiguous_strides(type.shape)}};
 }
 
 // The caller's value; those that he does not give, and those that decompositions brought, have the plan's.
@@ -98,7 +100,15 @@ std::vector<TypedView> Run::computed() {
       execute(std::get<Segment>(plan_.steps[i]), parts_.segments[i]);
   }
   guards_.check();
-  return collect_outputs();
+  std::vector<TypedView> results = collect_outputs();
+  finish_reads_of_lent_memory();
+  return results;
+}
+
+// Its owner may write to it when the call returns.
+void Run::finish_reads_of_lent_memory() {
+  for (const TypedView& input : inputs_)
+    if (may_change(input) && input.view.storage->has_uses()) input.view.storage->finish_uses();
 }
 
 // What a module writes to lies between guard zones when the graph was compiled with them.
@@ -110,9 +120,10 @@ TypedView Run::written_array(const std::shared_ptr<Device>& device, const Tensor
   return {type, {room.storage, elements_in(type.dtype, room.offset), contiguous_strides(type.shape)}};
 }
 
-Guards::Room Run::room(const std::shared_ptr<Device>& device, uint64_t size, const char* what) {
+Guards::Room Run::room(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size, const char* what) {
   if (size == 0) return {};
-  return parts_.guard ? guards_.allocate(device, size, what) : Guards::Room{Storage::allocate(device, size)};
+  if (parts_.guard) return guards_.allocate(device, size, what);
+  return {kept ? kept->get() : Storage::allocate(device, size)};
 }
 
 void Run::bind_inputs() {
@@ -209,8 +220,9 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
   for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
-  const Guards::Room workspace = room(owner, view_of(*segment.view).workspace_size, "the workspace");
-  const Guards::Room scratch = room(owner, compiled.scratch_size, "the scratch memory");
+  const Guards::Room workspace =
+      room(owner, compiled.workspace.get(), view_of(*segment.view).workspace_size, "the workspace");
+  const Guards::Room scratch = room(owner, compiled.scratch.get(), compiled.scratch_size, "the scratch memory");
   fe_execution execution{};
   execution.struct_size = sizeof execution;
   execution.bindings = bindings.data();
@@ -221,15 +233,51 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.scratch = scratch.storage ? scratch.storage->buffer() : nullptr;
   execution.scratch_offset = scratch.offset;
   execution.thread_limit = options_.thread_limit;
-  execution.poll = options_.cancel.function ? poll_cancel : nullptr;
-  execution.poll_argument = &options_.cancel;
-  QueueUse queue(device);
-  has_executed_ = true;
-  queue.finish(device.table().execute(compiled.executable, queue.handle(), &execution), [&](const auto& keep) {
-    for (const TypedView& bound : arrays_->slots) keep(bound.view.storage);
-    for (const std::shared_ptr<Storage>& storage : {workspace.storage, scratch.storage, nothing}) keep(storage);
-    keep(parts_.shared_from_this());  // the executable
+  const SegmentLabelsPointer labels = parts_.trace_labels.of(segment, compiled.what);
+  if (!device.table().queue_create) {
+    execution.poll = options_.cancel.function ? poll_cancel : nullptr;
+    execution.poll_argument = &options_.cancel;
+    await_operands(segment, compiled);
+    has_executed_ = true;
+    const TraceSpan span(FE_TRACE_SEGMENT, labels ? TraceLabelPointer(labels, &labels->whole) : nullptr);
+    TracedCall traced(labels);
+    if (labels) execution.trace = TracedCall::tell;
+    execution.trace_argument = &traced;
+    device.check(device.table().execute(compiled.executable, nullptr, &execution));
+    return;
+  }
+  Submission work(device, FE_QUEUE_COMPUTE, {compiled.what});
+  const TracedWorkPointer traced = TracedWork::of_segment(device.id(), labels);
+  work.trace(traced);
+  if (traced) execution.trace = TracedWork::tell;
+  execution.trace_argument = traced.get();
+  for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
+    const std::shared_ptr<Storage>& storage = arrays_->slots[segment.bindings[i]].view.storage;
+    if (!storage) continue;
+    if (compiled.is_written[i])
+      work.writes(storage);
+    else
+      work.reads(storage);
+  }
+  for (const std::shared_ptr<Storage>& storage : {workspace.storage, scratch.storage, nothing})
+    if (storage) work.writes(storage);
+  work.keep(parts_.shared_from_this());  // the executable
+  work.give(options_.cancel, [&](fe_module_queue* queue) {
+    has_executed_ = true;
+    return device.table().execute(compiled.executable, queue, &execution);
   });
+}
+
+// What queues of other devices still read and write is waited for by the calling thread, which computes next.
+void Run::await_operands(const Segment& segment, const CompiledSegment& compiled) {
+  for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
+    const Storage* const storage = arrays_->slots[segment.bindings[i]].view.storage.get();
+    if (!storage || !storage->has_uses()) continue;
+    if (compiled.is_written[i])
+      storage->finish_uses(options_.cancel);
+    else
+      storage->finish_write(options_.cancel);
+  }
 }
 
 }  // namespace ferrule

@@ -3,6 +3,8 @@
 
 #include "core/executor/executable.h"
 #include "core/executor/guards.h"
+#include "core/executor/trace_labels.h"
+#include "core/memory/kept_memory.h"
 #include "core/registry/device.h"
 #include "core/threads/reuse_pool.h"
 
@@ -13,11 +15,19 @@ struct CompiledSegment {
   Live live;
   fe_module_executable* executable = nullptr;
   uint64_t scratch_size = 0;
+  std::string what;              // it computes, for errors
+  std::vector<bool> is_written;  // of each binding
+  // Where the device has queues: the same for all executions, which follow one another in its queue.
+  std::unique_ptr<KeptMemory> workspace = {}, scratch = {};
   CompiledSegment() = default;
   CompiledSegment(CompiledSegment&& other) noexcept
       : live(std::move(other.live)),
         executable(std::exchange(other.executable, nullptr)),
-        scratch_size(other.scratch_size) {}
+        scratch_size(other.scratch_size),
+        what(std::move(other.what)),
+        is_written(std::move(other.is_written)),
+        workspace(std::move(other.workspace)),
+        scratch(std::move(other.scratch)) {}
   CompiledSegment& operator=(CompiledSegment&&) = delete;
   ~CompiledSegment();
 };
@@ -45,6 +55,7 @@ struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
   std::vector<std::shared_ptr<Device>> devices;
   bool guard = false;
   mutable ReusePool<RunArrays> arrays;
+  mutable TraceLabels trace_labels;
 };
 
 class Run {
@@ -75,9 +86,11 @@ class Run {
   void deliver(std::size_t number, TypedView& result);
 
   void execute(const Segment& segment, const CompiledSegment& compiled);
+  void await_operands(const Segment& segment, const CompiledSegment& compiled);
+  void finish_reads_of_lent_memory();
   void carry(const Transfer& transfer);
   TypedView written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what);
-  Guards::Room room(const std::shared_ptr<Device>& device, uint64_t size, const char* what);
+  Guards::Room room(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size, const char* what);
 
   const Executable::Parts& parts_;
   const Plan& plan_;

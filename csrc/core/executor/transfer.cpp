@@ -1,109 +1,277 @@
 // Copies of views: between devices, and into host memory.
 #include "core/error.h"
 #include "core/executor/executable.h"
-#include "core/executor/queues.h"
+#include "core/memory/host_memory.h"
+#include "core/memory/queue.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
+#include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace ferrule {
 namespace {
 
-// `owner` keeps the host's memory alive; memory without one is the caller's.
-void read_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, void* to, uint64_t size,
-                const std::shared_ptr<const void>& owner = nullptr) {
-  Device& device = *storage->device();
-  QueueUse queue(device);
-  queue.finish(device.table().copy_to_host(device.open(), queue.handle(), to, storage->buffer(),
-                                           storage->buffer_offset() + offset, size),
-               [&](const auto& keep) {
-                 keep(storage);
-                 keep(owner);
-               });
-}
-
-void write_bytes(const std::shared_ptr<Storage>& storage, uint64_t offset, const void* from, uint64_t size,
-                 const std::shared_ptr<const void>& owner = nullptr) {
-  Device& device = *storage->device();
-  QueueUse queue(device);
-  queue.finish(device.table().copy_from_host(device.open(), queue.handle(), storage->buffer(),
-                                             storage->buffer_offset() + offset, from, size),
-               [&](const auto& keep) {
-                 keep(storage);
-                 keep(owner);
-               });
-}
-
 uint64_t byte_offset(const TypedView& of) { return static_cast<uint64_t>(bytes_of(of.type.dtype, of.view.offset)); }
+WorkName copy_of(const TypedView& what) {
+  return {"a copy of " + to_string(what.type), static_cast<uint64_t>(byte_count(what.type))};
+}
+
+// Bytes of a storage that follow one another.
+struct Bytes {
+  std::shared_ptr<Storage> storage;
+  uint64_t offset;  // in the buffer
+  uint64_t size;
+  WorkName what;
+
+  Bytes(const TypedView& of, uint64_t bytes)
+      : storage(of.view.storage), offset(buffer_offset(of)), size(bytes), what(copy_of(of)) {}
+  Device& device() const { return *storage->device(); }
+  Bytes part(uint64_t first, uint64_t bytes) const {
+    Bytes some = *this;
+    some.offset += first;
+    some.size = some.what.copied_bytes = bytes;
+    return some;
+  }
+};
+
+// Calls function(first, size) for pieces that can be staged.
+template <class Function>
+void for_pieces(uint64_t size, const Function& function) {
+  for (uint64_t first = 0; first < size; first += HostMemory::piece_size)
+    function(first, std::min(HostMemory::piece_size, size - first));
+}
+
+std::shared_ptr<std::byte> stage(Device& device, fe_queue_kind kind, uint64_t size) {
+  return device.attached<HostMemory>().stage(size, device.attached<DeviceQueues>().of(kind));
+}
+
+// Whether copies between the device and that memory need no other memory.
+bool copies_directly(Device& device, const void* memory, uint64_t size) {
+  if (!device.table().queue_create) return true;
+  HostMemory& host = device.attached<HostMemory>();
+  return !host.is_of_device() || host.has(memory, size);
+}
+
+// Into host memory that the caller, or `owner`, or the storage `to` keeps.
+WorkPointer give_download(const Bytes& from, void* memory, const std::shared_ptr<const void>& owner,
+                          const std::shared_ptr<Storage>& to = nullptr) {
+  Device& device = from.device();
+  Submission work(device, FE_QUEUE_DOWNLOAD, from.what);
+  work.reads(from.storage);
+  if (to) work.writes(to);
+  work.keep(owner);
+  return work.give({}, [&](fe_module_queue* queue) {
+    return device.table().copy_to_host(device.open(), queue, memory, from.storage->buffer(), from.offset, from.size);
+  });
+}
+
+// Of host memory that the caller, or `owner`, or the storage `source` keeps. `before` wrote the bytes before.
+WorkPointer give_upload(const Bytes& to, const void* memory, const std::shared_ptr<const void>& owner,
+                        const std::shared_ptr<Storage>& source = nullptr, const WorkPointer& before = nullptr) {
+  Device& device = to.device();
+  Submission work(device, FE_QUEUE_UPLOAD, to.what);
+  if (source) work.reads(source);
+  work.writes(to.storage);
+  work.completes(before);
+  work.keep(owner);
+  return work.give({}, [&](fe_module_queue* queue) {
+    return device.table().copy_from_host(device.open(), queue, to.storage->buffer(), to.offset, memory, to.size);
+  });
+}
+
+void finish(const WorkPointer& work) {
+  if (!work) return;
+  work->wait();
+  work->check();
+}
+
+// Into the caller's memory. While the host takes bytes out of one piece, the device writes another.
+void download(const Bytes& from, std::byte* to) {
+  if (copies_directly(from.device(), to, from.size)) return finish(give_download(from, to, nullptr));
+  struct Piece {
+    std::shared_ptr<std::byte> memory;
+    uint64_t first, size;
+    WorkPointer work;
+  };
+  std::deque<Piece> under_way;
+  const auto take_oldest = [&] {
+    const Piece piece = std::move(under_way.front());
+    under_way.pop_front();
+    finish(piece.work);
+    std::memcpy(to + piece.first, piece.memory.get(), piece.size);
+  };
+  for_pieces(from.size, [&](uint64_t first, uint64_t size) {
+    if (under_way.size() == 2) take_oldest();
+    const std::shared_ptr<std::byte> memory = stage(from.device(), FE_QUEUE_DOWNLOAD, size);
+    under_way.push_back({memory, first, size, give_download(from.part(first, size), memory.get(), memory)});
+  });
+  while (!under_way.empty()) take_oldest();
+}
+
+// Of the caller's memory, which is read when this returns. While the device reads one piece, the host fills another.
+void upload(const Bytes& to, const std::byte* from) {
+  Device& device = to.device();
+  const bool is_device_memory = device.table().queue_create && device.attached<HostMemory>().has(from, to.size);
+  if (is_device_memory || !device.table().queue_create) return finish(give_upload(to, from, nullptr));
+  WorkPointer work;
+  for_pieces(to.size, [&](uint64_t first, uint64_t size) {
+    const std::shared_ptr<std::byte> memory = stage(device, FE_QUEUE_UPLOAD, size);
+    std::memcpy(memory.get(), from + first, size);
+    work = give_upload(to.part(first, size), memory.get(), memory, nullptr, work);
+  });
+}
+
+// On one device.
+bool copy_on_device(const TypedView& from, const TypedView& to, uint64_t size) {
+  Device& device = *to.view.storage->device();
+  Submission work(device, FE_QUEUE_COMPUTE, copy_of(from));
+  work.reads(from.view.storage);
+  work.writes(to.view.storage);
+  return work.is_given([&](fe_module_queue* queue) {
+    return device.table().copy(device.open(), queue, to.view.storage->buffer(), buffer_offset(to),
+                               from.view.storage->buffer(), buffer_offset(from), size);
+  });
+}
+
+bool copy_from_peer(const TypedView& from, const TypedView& to, uint64_t size) {
+  Device& device = *to.view.storage->device();
+  Device& source = *from.view.storage->device();
+  const fe_backend& table = device.table();
+  if (device.backend() != source.backend() || !table.copy_peer) return false;
+  Submission work(device, FE_QUEUE_UPLOAD, copy_of(from));
+  work.reads(from.view.storage);
+  work.writes(to.view.storage);
+  return work.is_given([&](fe_module_queue* queue) {
+    return table.copy_peer(device.open(), queue, to.view.storage->buffer(), buffer_offset(to), source.open(),
+                           from.view.storage->buffer(), buffer_offset(from), size);
+  });
+}
+
+// Of a storage in host memory, which is kept until it was read.
+void upload_storage(const TypedView& from, const Bytes& to) {
+  const std::shared_ptr<Storage>& source = from.view.storage;
+  const auto* const memory = static_cast<const std::byte*>(source->host_pointer()) + byte_offset(from);
+  if (copies_directly(to.device(), memory, to.size)) {
+    give_upload(to, memory, nullptr, source);
+  } else {
+    source->finish_write();
+    upload(to, memory);
+  }
+}
+
+// Through memory of the host's that nobody else has.
+void copy_staged(const TypedView& from, const Bytes& to) {
+  if (is_contiguous(from.type.shape, from.view.strides) && !from.view.storage->host_pointer()) {
+    const Bytes all(from, to.size);
+    WorkPointer work;
+    return for_pieces(to.size, [&](uint64_t first, uint64_t size) {
+      const std::shared_ptr<std::byte> memory = stage(to.device(), FE_QUEUE_UPLOAD, size);
+      download(all.part(first, size), memory.get());
+      work = give_upload(to.part(first, size), memory.get(), memory, nullptr, work);
+    });
+  }
+  const std::shared_ptr<std::byte> memory = stage(to.device(), FE_QUEUE_UPLOAD, to.size);
+  read_to_host(from, memory.get(), to.size);
+  give_upload(to, memory.get(), memory);
+}
+
+// `to` is new, and contiguous.
+void copy_into(const TypedView& to, const TypedView& from, uint64_t size) {
+  const Storage& source = *from.view.storage;
+  Device& device = *to.view.storage->device();
+  const bool has_queues = device.table().queue_create != nullptr;
+  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
+  if (is_whole && source.device().get() == &device && has_queues && copy_on_device(from, to, size)) return;
+  if (to.view.storage->host_pointer()) {
+    const bool is_far = source.device()->table().queue_create && !source.host_pointer();
+    if (is_whole && is_far && !has_queues) {  // whoever reads it waits
+      give_download(Bytes(from, size), to.view.storage->host_pointer(), nullptr, to.view.storage);
+      return;
+    }
+    to.view.storage->finish_uses();
+    return read_to_host(from, to.view.storage->host_pointer(), size);
+  }
+  if (is_whole && source.device().get() != &device && copy_from_peer(from, to, size)) return;
+  if (is_whole && source.host_pointer() && !source.device()->table().queue_create)
+    return upload_storage(from, Bytes(to, size));
+  if (is_whole && source.device().get() == &device && copy_on_device(from, to, size)) return;
+  copy_staged(from, Bytes(to, size));
+}
+
+// Elements of which the host can reach none.
+void read_strided(const TypedView& from, std::byte* to, uint64_t size) {
+  const DType dtype = from.type.dtype;
+  const Reach reach = reach_of(from.type.shape, from.view.strides);
+  const auto before = static_cast<std::size_t>(bytes_of(dtype, reach.before));
+  const auto touched = static_cast<uint64_t>(bytes_of(dtype, reach.before + reach.after + 1));
+  if (touched > 2 * size && touched > HostMemory::piece_size)
+    if (const std::optional<TypedView> dense = gathered(from)) return download(Bytes(*dense, size), to);
+  std::vector<std::byte> range(touched);
+  TypedView all = from;
+  all.view.offset -= reach.before;
+  download(Bytes(all, touched), range.data());
+  gather(range.data() + before, from.type, byte_strides_of(dtype, from.view.strides), to);
+}
 
 }  // namespace
 
-void read_to_host(const TypedView& from, void* to, uint64_t size) {
+void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& cancel) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   if (size != bytes)
     fail_argument("{} has {} bytes, but the memory to read it into has {}", to_string(from.type), bytes, size);
   if (bytes == 0) return;
   const Storage& storage = *from.view.storage;
   storage.device()->open();  // throws when it is lost or another process's: not even its memory can be looked at then
-  if (is_contiguous(from.type.shape, from.view.strides)) {
-    const uint64_t offset = byte_offset(from);
-    if (storage.host_pointer())
-      std::memcpy(to, static_cast<const std::byte*>(storage.host_pointer()) + offset, bytes);
-    else
-      read_bytes(from.view.storage, offset, to, bytes);
-    return;
-  }
-  const DType dtype = from.type.dtype;
-  const Strides byte_strides = byte_strides_of(dtype, from.view.strides);
-  auto* const target = static_cast<std::byte*>(to);
-  if (storage.host_pointer()) {
-    gather(static_cast<const std::byte*>(storage.host_pointer()) + byte_offset(from), from.type, byte_strides, target);
-    return;
-  }
-  const Reach reach = reach_of(from.type.shape, from.view.strides);
-  const auto before = static_cast<std::size_t>(bytes_of(dtype, reach.before));
-  const auto range = std::make_shared<std::vector<std::byte>>(
-      static_cast<std::size_t>(bytes_of(dtype, reach.before + reach.after + 1)));
-  read_bytes(from.view.storage, byte_offset(from) - before, range->data(), range->size(), range);
-  gather(range->data() + before, from.type, byte_strides, target);
+  storage.finish_write(cancel);
+  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
+  auto* const bytes_to = static_cast<std::byte*>(to);
+  if (!storage.host_pointer())
+    return is_whole ? download(Bytes(from, bytes), bytes_to) : read_strided(from, bytes_to, bytes);
+  const auto* const first = static_cast<const std::byte*>(storage.host_pointer()) + byte_offset(from);
+  TraceSpan span(FE_TRACE_TRANSFER, "copy on host");
+  span.describe([&](TraceLabel& label) {
+    label.detail = to_string(from.type);
+    label.device = storage.device()->name();
+    label.bytes_read = label.bytes_written = bytes;
+  });
+  if (is_whole)
+    std::memcpy(to, first, bytes);
+  else
+    gather(first, from.type, byte_strides_of(from.type.dtype, from.view.strides), bytes_to);
 }
 
 void write_from_host(const TypedView& to, const void* from, uint64_t size) {
-  if (size > 0) write_bytes(to.view.storage, byte_offset(to), from, size);
+  if (size > 0) upload(Bytes(to, size), static_cast<const std::byte*>(from));
+}
+
+void write_filled(const TypedView& to, uint64_t size, const std::function<void(std::byte*)>& fill) {
+  const std::shared_ptr<std::byte> memory = stage(*to.view.storage->device(), FE_QUEUE_UPLOAD, size);
+  fill(memory.get());
+  give_upload(Bytes(to, size), memory.get(), memory);
 }
 
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   TypedView to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
   if (bytes == 0) return to;
-  to.view.storage = Storage::allocate(device, from.type);
-  if (to.view.storage->host_pointer()) {
-    read_to_host(from, to.view.storage->host_pointer(), bytes);
-    return to;
-  }
-  const std::shared_ptr<Storage>& storage = from.view.storage;
-  storage->device()->open();
-  const uint64_t offset = byte_offset(from);
-  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
-  if (is_whole && storage->host_pointer()) {
-    write_bytes(to.view.storage, 0, static_cast<const std::byte*>(storage->host_pointer()) + offset, bytes, storage);
-  } else if (is_whole && storage->device() == device) {
-    QueueUse queue(*device);
-    queue.finish(device->table().copy(device->open(), queue.handle(), to.view.storage->buffer(), 0, storage->buffer(),
-                                      storage->buffer_offset() + offset, bytes),
-                 [&](const auto& keep) {
-                   keep(storage);
-                   keep(to.view.storage);
-                 });
+  Device& source = *from.view.storage->device();
+  source.open();
+  std::optional<TypedView> dense;
+  if (!is_contiguous(from.type.shape, from.view.strides)) dense = gathered(from);
+  if (dense && &source == device.get()) {
+    to = *std::move(dense);
   } else {
-    const auto staging = std::make_shared<std::vector<std::byte>>(bytes);
-    if (is_whole)
-      read_bytes(storage, offset, staging->data(), bytes, staging);
-    else
-      read_to_host(from, staging->data(), bytes);
-    write_bytes(to.view.storage, 0, staging->data(), bytes, staging);
+    // For the queue that copies: another one would have to wait for those that used the memory last.
+    const fe_queue_kind kind = &source == device.get() ? FE_QUEUE_COMPUTE : FE_QUEUE_UPLOAD;
+    to.view.storage = Storage::allocate(device, from.type, queue_of(*device, kind));
+    copy_into(to, dense ? *dense : from, bytes);
   }
+  if (may_change(from) && from.view.storage->has_uses()) from.view.storage->finish_uses();
   return to;
 }
 

@@ -24,6 +24,8 @@ bool reads_lent_memory(const Array& array) {
 
 // Compares storages in host memory; others count as different.
 bool is_equal_on_host(const Storage& a, const Storage& b) {
+  a.finish_write();
+  b.finish_write();
   return a.size() == b.size() && a.host_pointer() && b.host_pointer() &&
          std::memcmp(a.host_pointer(), b.host_pointer(), a.size()) == 0;
 }
@@ -135,6 +137,7 @@ ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs,
 std::vector<ArrayPointer> Array::record_call(const ops::Row& op, std::vector<ArrayPointer> inputs,
                                              std::span<const ops::OperandNumber> numbers,
                                              const std::vector<ops::NamedAttribute>& given) {
+  const TraceSpan span(FE_TRACE_RECORD, op.name);
   const ArrayPointer* first = nullptr;
   for (const ArrayPointer& input : inputs) {
     if (!input) continue;  // a number

@@ -51,7 +51,7 @@ struct EvaluationArrays {
   std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away;
   std::vector<std::unique_ptr<Array::Result>> results;
   std::vector<ArrayPointer> released;  // what the results came from; to be let go of outside of all locks
-  Key key{512};
+  Key key;
 
   void clear() noexcept {
     items.clear();
@@ -78,7 +78,10 @@ uint64_t next_place = 1;
 
 }  // namespace
 
-void clear_compile_cache() { compile_cache().clear(); }
+void clear_compile_cache() {
+  compile_cache().clear();
+  clear_gathers();
+}
 
 // An array is being computed on another thread, into memory that it reads.
 class Busy {};
@@ -109,6 +112,8 @@ class Evaluation : private Donor {
 
   void run() {
     if (arrays_->outputs.empty()) return;
+    TraceSpan span(FE_TRACE_EVALUATE, "evaluate");
+    span.describe([&](TraceLabel& label) { label.detail = fmt::format("{} arrays", arrays_->outputs.size()); });
     Device* const device = items_.back().array->device().get();
     make_key(*device);
     std::shared_ptr<Executable> executable = compile_cache().find(arrays_->key.bytes());

@@ -10,8 +10,6 @@
 namespace ferrule {
 namespace {
 
-enum Copy { never = 0, always = 1, if_needed = 2, given_away = 3 };
-
 // The bytes that a strided array touches before its first element, and from there on.
 Reach bytes_touched(const void* first, const TensorType& type, const Strides& byte_strides) {
   Shape blocks = type.shape;
@@ -65,6 +63,27 @@ std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* l
   }
 }
 
+// Memory that is lent.
+struct Loan {
+  std::byte* low;
+  uint64_t size;
+};
+
+// What the device is lent for those bytes: as much around them as it wants to have, if the mapping has as much and
+// whole blocks begin there.
+Loan widened(const Device& device, const fe_host_memory& memory, Loan bytes, DType dtype) {
+  const uint64_t alignment = device.properties().borrow_alignment;
+  if (!memory.mapped || alignment == 0) return bytes;
+  const auto low = reinterpret_cast<uintptr_t>(bytes.low), mapped = reinterpret_cast<uintptr_t>(memory.mapped);
+  const uint64_t before = low % alignment, behind = (alignment - (before + bytes.size) % alignment) % alignment;
+  if (low < mapped || before > low - mapped || before % static_cast<uint64_t>(block_bytes(dtype)) != 0) return bytes;
+  const uint64_t first = low - mapped;
+  if (first > memory.mapped_size || bytes.size > memory.mapped_size - first ||
+      behind > memory.mapped_size - first - bytes.size)
+    return bytes;
+  return {bytes.low - before, before + bytes.size + behind};
+}
+
 // Why the device cannot borrow the bytes; empty when it can.
 std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
   const uint64_t alignment = device.properties().borrow_alignment;
@@ -102,19 +121,18 @@ ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& typ
   };
   if (view.storage->host_pointer()) {
     fill(static_cast<std::byte*>(view.storage->host_pointer()));
+  } else if (const Dims dense = byte_strides_of(type.dtype, contiguous_strides(type.shape));
+             type.dtype != DType::boolean && is_same_layout(type.shape, byte_strides, dense)) {
+    write_from_host({type, view}, first, bytes);
   } else {
-    // Through memory of the host's, as an array of the same bytes that lies there.
-    std::vector<std::byte> staging(bytes);
-    fill(staging.data());
-    write_from_host({type, view}, staging.data(), bytes);
+    write_filled({type, view}, bytes, fill);
   }
   return Array::computed(type, device, std::move(view), std::move(placement));
 }
 
 }  // namespace
 
-ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory) {
-  const std::shared_ptr<void> owner = lender(memory.release, memory.release_argument);
+OutsideMemory described(const fe_host_memory& memory) {
   const DTypeRow* const dtype = find_dtype(memory.dtype);
   if (!dtype) fail_argument("a host array has no known dtype (id {})", memory.dtype);
   if (memory.rank < 0 || memory.rank > FE_MAX_RANK)
@@ -125,38 +143,46 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
     fail_argument("access is {} (read) or {} (read and write)", static_cast<int>(FE_ACCESS_READ),
                   static_cast<int>(FE_ACCESS_READ_WRITE));
   const auto rank = static_cast<std::size_t>(memory.rank);
-  const TensorType type{dtype->dtype, Shape(std::span(memory.shape, rank))};
+  OutsideMemory outside;
+  outside.type = {dtype->dtype, Shape(std::span(memory.shape, rank))};
+  const TensorType& type = outside.type;
   byte_count(type);
+  if (element_count(type.shape) == 0) return outside;
+  if (!memory.pointer) fail_argument("the address of {} is null", to_string(type));
+  outside.byte_strides = byte_strides_of(type, memory.strides);
+  const Reach reach = bytes_touched(memory.pointer, type, outside.byte_strides);
+  outside.first = static_cast<std::byte*>(memory.pointer);
+  outside.low = outside.first - reach.before;
+  outside.size = static_cast<uint64_t>(reach.before + reach.after);
+  outside.strides = element_strides(type, outside.byte_strides, outside.why_not);
+  const uint64_t alignment = alignment_of(type.dtype);
+  if (reinterpret_cast<uintptr_t>(memory.pointer) % alignment != 0)
+    outside.why_not = fmt::format("pointer is not a multiple of the item's {} bytes", alignment);
+  return outside;
+}
+
+ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory) {
+  const std::shared_ptr<void> owner = lender(memory.release, memory.release_argument);
+  const OutsideMemory outside = described(memory);
+  const TensorType& type = outside.type;
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
-  if (!memory.pointer) fail_argument("the address of {} is null", to_string(type));
-  const Strides byte_strides = byte_strides_of(type, memory.strides);
-  const Reach reach = bytes_touched(memory.pointer, type, byte_strides);
-  const auto* first = static_cast<const std::byte*>(memory.pointer);
-
-  std::string why;
-  const Strides strides = element_strides(type, byte_strides, why);
-  const uint64_t alignment = alignment_of(type.dtype);
-  if (reinterpret_cast<uintptr_t>(first) % alignment != 0)
-    why = fmt::format("pointer is not a multiple of the item's {} bytes", alignment);
-  const std::byte* const lowest = first - reach.before;
-  const auto touched = static_cast<uint64_t>(reach.before + reach.after);
-  if (why.empty()) why = refusal(*device, lowest, touched);
-  if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(lowest, touched, memory.access);
+  std::string why = outside.why_not;
+  const Loan loan = widened(*device, memory, {outside.low, outside.size}, type.dtype);
+  if (why.empty()) why = refusal(*device, loan.low, loan.size);
+  if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(outside.low, outside.size, memory.access);
   std::shared_ptr<Storage> storage;
-  if (memory.copy == always) {
+  if (memory.copy == always)
     why = "asked for";
-  } else if (why.empty()) {
-    void* const low = static_cast<std::byte*>(memory.pointer) - reach.before;
-    storage = borrowed(device, low, touched, type, memory.access, owner, why);
+  else if (why.empty())
+    storage = borrowed(device, loan.low, loan.size, type, memory.access, owner, why);
+  if (storage) {
+    const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - loan.low));
+    return Array::computed(type, device, {std::move(storage), first, outside.strides},
+                           memory.copy == given_away ? "owned" : "borrowed");
   }
-  const std::string used_as_it_is = memory.copy == given_away ? "owned" : "borrowed";
-  if (storage)
-    return Array::computed(type, device,
-                           {std::move(storage), elements_in(type.dtype, static_cast<uint64_t>(reach.before)), strides},
-                           used_as_it_is);
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
-  return copied(device, type, first, byte_strides, "copied: " + why);
+  return copied(device, type, outside.first, outside.byte_strides, "copied: " + why);
 }
 
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
@@ -186,6 +212,7 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
   if (needed == 0) return Array::computed(type, array->device(), std::move(view), array->placement());
   const Storage& storage = *all.view.storage;
   const uint64_t first = static_cast<uint64_t>(bytes_of(all.type.dtype, all.view.offset)) + byte_offset;
+  storage.finish_write();
   const auto* const base = static_cast<const std::byte*>(storage.host_pointer());
   std::vector<std::byte> bytes;
   const auto read = [&] {

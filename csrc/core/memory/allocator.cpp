@@ -1,6 +1,9 @@
 #include "core/memory/allocator.h"
 
 #include "core/error.h"
+#include "core/memory/host_memory.h"
+#include "core/memory/kept_memory.h"
+#include "core/memory/queue.h"
 #include "core/registry/device.h"
 
 #include <algorithm>
@@ -10,20 +13,23 @@
 namespace ferrule {
 namespace {
 
-// What is kept at most, in bytes: enough for the arrays of one step of a loop, at most a quarter of what there is.
-uint64_t most_cached(uint64_t total_memory) {
-  constexpr uint64_t most = uint64_t{1} << 30;
-  return total_memory == 0 ? most : std::min(most, total_memory / 4);
+// Whether memory is short is asked whenever so many more bytes are cached.
+constexpr uint64_t bytes_between_looks = uint64_t{1} << 28;
+// How often room is made for one request, where other threads take what was given back.
+constexpr int most_turns = 20;
+
+bool lets_go(const Fences& fences) {
+  return std::all_of(fences.begin(), fences.end(), [](const WorkPointer& work) { return work->is_known_to_let_go(); });
 }
 
 }  // namespace
 
-Allocator::Allocator(Device& device) : device_(device), most_cached_(most_cached(device.properties().total_memory)) {}
+Allocator::Allocator(Device& device) : device_(device) {}
 Allocator::~Allocator() { trim(); }
 
-// Multiples of 64 bytes up to 1 KiB; above, four steps from one power of two to the next.
+// Multiples of 64 bytes up to 1 KiB; above, eight steps from one power of two to the next.
 uint64_t Allocator::size_class(uint64_t bytes) {
-  const uint64_t step = bytes <= 1024 ? 64 : std::bit_floor(bytes - 1) / 4;
+  const uint64_t step = bytes <= 1024 ? 64 : std::bit_floor(bytes - 1) / 8;
   return (std::max<uint64_t>(bytes, 1) + step - 1) / step * step;
 }
 
@@ -31,29 +37,60 @@ fe_error* Allocator::allocate(uint64_t bytes, fe_module_buffer** out) {
   return device_.table().buffer_allocate(device_.open(), bytes, 64, out);
 }
 
-fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
-  if (bytes > (uint64_t{1} << 62))
-    fail(FE_OUT_OF_MEMORY, "{}: {} bytes are more than memory can be", device_.name(), bytes);
-  const uint64_t size = prepared ? bytes : size_class(bytes);
-  fe_module_buffer* buffer = nullptr;
-  if (!prepared) {
+Allocator::Grant Allocator::from_cache(uint64_t size, const DeviceQueue* queue) {
+  Grant grant;
+  const std::scoped_lock lock(mutex_);
+  const auto found = cache_.find(size);
+  if (found == cache_.end()) return grant;
+  const auto is_fit = [&](const Grant& cached) {
+    return std::all_of(cached.fences.begin(), cached.fences.end(),
+                       [&](const WorkPointer& work) { return work->is_known_to_let_go() || &work->queue() == queue; });
+  };
+  std::vector<Grant>& buffers = found->second;
+  const auto fit = std::find_if(buffers.rbegin(), buffers.rend(), is_fit);  // the last given back is warm
+  if (fit == buffers.rend()) return grant;
+  std::swap(*fit, buffers.back());
+  grant = std::move(buffers.back());
+  buffers.pop_back();
+  cached_ -= size;
+  count_live(size, false);
+  return grant;
+}
+
+void Allocator::count_live(uint64_t size, bool prepared) {
+  live_ += size;
+  prepared_ += prepared ? size : 0;
+  peak_ = std::max(peak_, live_);
+}
+
+// Within the limit, those bytes are counted until they are there, or are not.
+void Allocator::promise(uint64_t bytes, uint64_t size) {
+  uint64_t live = 0, limit = 0;
+  for (int turn = 0; turn <= most_turns; ++turn) {
+    if (turn > 0) make_room();
     const std::scoped_lock lock(mutex_);
-    const auto found = cache_.find(size);
-    if (found != cache_.end() && !found->second.empty()) {
-      buffer = found->second.back();
-      found->second.pop_back();
-      cached_ -= size;
+    if (fits(size)) {
+      promised_ += size;
+      return;
     }
-    if (buffer) {
-      live_ += size;
-      peak_ = std::max(peak_, live_);
-      return buffer;
-    }
+    live = live_;
+    limit = limit_;
+    if (turn > 0 && !may_fit(size)) break;  // else others have cached what was given back meanwhile
   }
-  fe_error* error = allocate(size, &buffer);
-  if (error && code_of(error) == FE_OUT_OF_MEMORY && trim()) {
-    release(error);
+  fail(FE_OUT_OF_MEMORY, "{} has no {} bytes: {} are live, and the limit that was set is {}", device_.name(), bytes,
+       live, limit);
+}
+
+fe_module_buffer* Allocator::allocated(uint64_t bytes, uint64_t size) {
+  fe_module_buffer* buffer = nullptr;
+  fe_error* error = nullptr;
+  for (int turn = 0; turn <= most_turns; ++turn) {
+    const uint64_t freed = freed_;
     error = allocate(size, &buffer);
+    if (!error || code_of(error) != FE_OUT_OF_MEMORY || turn == most_turns) break;
+    // Another thread may have given back what there was, or be at it.
+    if (!make_room() && freed == freed_) break;
+    release(error);
   }
   if (error && code_of(error) == FE_OUT_OF_MEMORY) {
     const std::string message = message_of(error);
@@ -63,44 +100,106 @@ fe_module_buffer* Allocator::take(uint64_t bytes, bool prepared) {
          now.live, now.borrowed);
   }
   device_.check(error);
-  const std::scoped_lock lock(mutex_);
-  live_ += size;
-  prepared_ += prepared ? size : 0;
-  peak_ = std::max(peak_, live_);
   return buffer;
 }
 
-void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared) noexcept {
+Allocator::Grant Allocator::take(uint64_t bytes, bool prepared, const DeviceQueue* queue) {
+  if (bytes > (uint64_t{1} << 62))
+    fail(FE_OUT_OF_MEMORY, "{}: {} bytes are more than memory can be", device_.name(), bytes);
   const uint64_t size = prepared ? bytes : size_class(bytes);
+  if (device_.table().queue_create) device_.attached<DeviceQueues>().reap();
+  if (!prepared)
+    if (Grant cached = from_cache(size, queue); cached.buffer) return cached;
+  promise(bytes, size);
+  fe_module_buffer* buffer = nullptr;
+  try {
+    buffer = allocated(bytes, size);
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    promised_ -= size;
+    throw;
+  }
+  const std::scoped_lock lock(mutex_);
+  promised_ -= size;
+  count_live(size, prepared);
+  return {buffer};
+}
+
+void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared, Fences fences) noexcept {
+  // What the device may still work with stays live.
+  const auto is_abandoned = [](const WorkPointer& work) { return work->is_abandoned(); };
+  if (std::any_of(fences.begin(), fences.end(), is_abandoned)) return;
+  const uint64_t size = prepared ? bytes : size_class(bytes);
+  Grant grant{buffer, std::move(fences)};
+  bool looks = false;
   {
     const std::scoped_lock lock(mutex_);
     live_ -= size;
     prepared_ -= prepared ? size : 0;
-    if (!prepared && cached_ + size <= most_cached_) {
-      try {
-        cache_[size].push_back(buffer);
-        cached_ += size;
-        return;
-      } catch (...) {  // no memory to remember it with: free it
-      }
+    if (!prepared && remember(grant, size)) {
+      looks = cached_ >= next_look_;
+      if (looks) next_look_ = cached_ + bytes_between_looks;
     }
   }
-  if (!device_.belongs_to_parent()) device_.table().buffer_free(buffer);
+  if (looks && is_short()) trim();
+  if (grant.buffer && lets_go(grant.fences) && !device_.belongs_to_parent()) device_.table().buffer_free(grant.buffer);
+}
+
+// With mutex_ locked. Takes the grant, unless there is no memory to remember it with.
+bool Allocator::remember(Grant& grant, uint64_t size) noexcept {
+  try {
+    cache_[size].push_back(grant);
+  } catch (...) {
+    return false;
+  }
+  grant = {};
+  cached_ += size;
+  return true;
+}
+
+// Where the device does not tell what is free, more than an eighth of all is too much to be cached.
+bool Allocator::is_short() const noexcept {
+  uint64_t free_bytes = UINT64_MAX, total_bytes = 0;
+  const ErrorPointer error(guarded([&]() -> fe_error* {
+    const auto ask = device_.table().device_memory;
+    return ask ? ask(device_.open(), &free_bytes, &total_bytes) : nullptr;
+  }));
+  if (error) return true;
+  if (total_bytes == 0) total_bytes = device_.properties().total_memory;
+  if (free_bytes != UINT64_MAX) return free_bytes < total_bytes / 8;
+  return statistics().cached > total_bytes / 8;
+}
+
+// What queues still use may be freed after they were waited for.
+bool Allocator::make_room() {
+  const std::scoped_lock lock(making_room_);
+  device_.attached<KeptMemories>().give_back();
+  device_.attached<DeviceQueues>().synchronize();
+  return trim();
 }
 
 bool Allocator::trim() noexcept {
-  std::map<uint64_t, std::vector<fe_module_buffer*>> cache;
-  bool cached = false;
+  std::map<uint64_t, std::vector<Grant>> cache;
   {
     const std::scoped_lock lock(mutex_);
     cache.swap(cache_);
-    cached = cached_ > 0;
-    cached_ = 0;
+    if (device_.belongs_to_parent()) cached_ = 0;
   }
   if (device_.belongs_to_parent()) return false;
-  for (const auto& [size, buffers] : cache)
-    for (fe_module_buffer* buffer : buffers) device_.table().buffer_free(buffer);
-  return cached;
+  bool has_freed = false;
+  for (auto& [size, buffers] : cache)
+    for (Grant& grant : buffers) {
+      const bool is_free = lets_go(grant.fences);
+      if (is_free) {
+        device_.table().buffer_free(grant.buffer);
+        has_freed = true;
+        ++freed_;
+      }
+      const std::scoped_lock lock(mutex_);  // counted as long as it is there
+      cached_ -= size;
+      if (!is_free) remember(grant, size);  // without memory for it, it is lost
+    }
+  return has_freed;
 }
 
 MemoryStatistics Allocator::statistics() const {
@@ -115,10 +214,10 @@ MemoryStatistics memory_statistics(Device& device) {
 }
 
 void trim_memory(Device& device) {
-  device.while_open([&] {
-    device.open();  // throws when it is lost or another process's
-    device.attached<Allocator>().trim();
-  });
+  if (!device.is_open()) return;
+  const Live trimming = device.live("a trim");  // throws when it is lost or another process's
+  device.attached<Allocator>().make_room();
+  device.attached<HostMemory>().trim();
 }
 
 }  // namespace ferrule

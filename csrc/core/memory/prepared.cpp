@@ -60,7 +60,9 @@ std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& 
   const PreparedCache::Key key{constant->generation(), in_buffer, key_of(layout.data(), value)};
   const std::scoped_lock lock(cache.preparing);
   if (std::shared_ptr<Storage> packed = cache.find(key)) return packed;
-  std::shared_ptr<Storage> packed = Storage::allocate(device.shared_from_this(), size, Storage::Origin::prepared);
+  std::shared_ptr<Storage> packed =
+      Storage::allocate(device.shared_from_this(), size, nullptr, Storage::Origin::prepared);
+  constant->finish_write();
   const fe_binding from{sizeof(fe_binding), constant->buffer(), in_buffer, constant->generation()};
   const fe_binding to{sizeof(fe_binding), packed->buffer(), 0, packed->generation()};
   device.check(table.prepare(device.open(), &view, node, input, &from, &to));

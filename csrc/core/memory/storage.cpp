@@ -4,7 +4,9 @@
 #include "core/memory/allocator.h"
 #include "core/registry/device.h"
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -19,27 +21,31 @@ class Storage::Held final : public Storage {
  public:
   Held(const std::shared_ptr<Device>& device, LivingThing what)
       : live(device->live(std::move(what))), allocator(device->attached<Allocator>()) {}
+  // Work that uses it keeps all but what the allocator gave: see Submission.
   ~Held() {
     if (!buffer_ || whole_) return;
     if (origin_ == Origin::borrowed) {
       if (!live.device()->belongs_to_parent()) live.device()->table().buffer_free(buffer_);
       allocator.count_borrowed(-static_cast<int64_t>(size_));
     } else {
-      allocator.give_back(buffer_, size_, origin_ == Origin::prepared);
+      Uses* const uses = uses_.load(std::memory_order_acquire);
+      allocator.give_back(buffer_, size_, origin_ == Origin::prepared, uses ? std::move(uses->works) : Fences());
     }
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
   static std::shared_ptr<Storage> allocated(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
-                                            Origin origin) {
+                                            const DeviceQueue* queue, Origin origin) {
     if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
     auto storage = std::make_shared<Held>(device, std::move(what));
-    storage->buffer_ = storage->allocator.take(size, origin == Origin::prepared);
+    Allocator::Grant grant = storage->allocator.take(size, origin == Origin::prepared, queue);
+    storage->buffer_ = grant.buffer;
     storage->size_ = size;
     storage->origin_ = origin;
     const fe_backend& table = device->table();
     if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
+    if (!grant.fences.empty()) storage->made_uses().works = std::move(grant.fences);
     return storage;
   }
 
@@ -48,34 +54,119 @@ class Storage::Held final : public Storage {
 };
 
 Storage::Storage() : generation_(next_generation++) {}
+Storage::~Storage() { delete uses_.load(std::memory_order_acquire); }
+
+Storage::Uses& Storage::made_uses() const {
+  std::atomic<Uses*>& place = uses_of();
+  if (Uses* const made = place.load(std::memory_order_acquire)) return *made;
+  auto mine = std::make_unique<Uses>();
+  Uses* made = nullptr;
+  return place.compare_exchange_strong(made, mine.get(), std::memory_order_acq_rel) ? *mine.release() : *made;
+}
+
+void Storage::was_read(const WorkPointer& work) {
+  Uses& uses = made_uses();
+  WorkPointer before;  // let go of without the lock
+  const std::scoped_lock lock(uses.mutex);
+  const auto is_of_queue = [&](const WorkPointer& other) { return &other->queue() == &work->queue(); };
+  const auto found = std::find_if(uses.works.begin() + (uses.has_write ? 1 : 0), uses.works.end(), is_of_queue);
+  if (found == uses.works.end())
+    uses.works.push_back(work);
+  else
+    before = std::exchange(*found, work);
+}
+
+void Storage::was_written(const WorkPointer& work) {
+  Uses& uses = made_uses();
+  Fences now = {work};
+  const std::scoped_lock lock(uses.mutex);
+  uses.works.swap(now);
+  uses.has_write = true;
+}
+
+WorkPointer Storage::last_write() const {
+  const Uses* const uses = uses_of().load(std::memory_order_acquire);
+  if (!uses) return nullptr;
+  const std::scoped_lock lock(uses->mutex);
+  if (!uses->has_write || (uses->works.front()->is_known_to_let_go() && !uses->works.front()->has_failed()))
+    return nullptr;
+  return uses->works.front();
+}
+
+void Storage::add_uses(Fences& to) const {
+  const Uses* const uses = uses_of().load(std::memory_order_acquire);
+  if (!uses) return;
+  Fences all;
+  {
+    const std::scoped_lock lock(uses->mutex);
+    all = uses->works;
+  }
+  for (WorkPointer& work : all)
+    if (!work->is_over()) to.push_back(std::move(work));
+}
+
+void Storage::finish_write(const Cancel& cancel) const {
+  const WorkPointer write = last_write();
+  if (!write) return;
+  write->wait(cancel);
+  write->check();
+}
+
+void Storage::finish_uses(const Cancel& cancel) const {
+  Fences uses;
+  add_uses(uses);
+  for (const WorkPointer& work : uses) work->wait(cancel);
+}
 
 const std::shared_ptr<Device>& Storage::device() const { return static_cast<const Held&>(*this).live.device(); }
 
-std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size, Origin origin) {
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size,
+                                           const DeviceQueue* queue, Origin origin) {
   const char* const what = origin == Origin::prepared ? "prepared constant" : "memory";
-  return Held::allocated(device, LivingBytes{what, size}, size, origin);
+  return Held::allocated(device, LivingBytes{what, size}, size, queue, origin);
 }
 
-std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type) {
-  return Held::allocated(device, LivingArray{type}, static_cast<uint64_t>(byte_count(type)), Origin::allocated);
+std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type,
+                                           const DeviceQueue* queue) {
+  return Held::allocated(device, LivingArray{type}, static_cast<uint64_t>(byte_count(type)), queue, Origin::allocated);
 }
 
-std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
-                                         fe_access access, std::shared_ptr<void> owner,
-                                         const std::optional<TensorType>& array) {
+template <class Function>
+std::shared_ptr<Storage> Storage::lent(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
+                                       fe_access access, std::shared_ptr<void> owner, const Function& make_buffer) {
   const fe_backend& table = device->table();
-  auto storage = std::make_shared<Held>(
-      device, array ? LivingThing(LivingArray{*array}) : LivingThing(LivingBytes{"borrowed memory", size}));
-  if (!table.buffer_borrow || device->properties().borrow_alignment == 0)
-    fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
+  auto storage = std::make_shared<Held>(device, std::move(what));
   storage->origin_ = Origin::borrowed;
-  device->check(table.buffer_borrow(device->open(), pointer, size, access, &storage->buffer_));
+  device->check(make_buffer(table, device->open(), &storage->buffer_));
   storage->size_ = size;
   storage->access_ = access;
   storage->owner_ = std::move(owner);
   storage->allocator.count_borrowed(static_cast<int64_t>(size));
   if (table.buffer_host_pointer) storage->host_pointer_ = table.buffer_host_pointer(storage->buffer_);
   return storage;
+}
+
+std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
+                                         fe_access access, std::shared_ptr<void> owner,
+                                         const std::optional<TensorType>& array) {
+  if (!device->table().buffer_borrow || device->properties().borrow_alignment == 0)
+    fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
+  LivingThing what = array ? LivingThing(LivingArray{*array}) : LivingThing(LivingBytes{"borrowed memory", size});
+  return lent(device, std::move(what), size, access, std::move(owner),
+              [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
+                return table.buffer_borrow(handle, pointer, size, access, out);
+              });
+}
+
+std::shared_ptr<Storage> Storage::import(const std::shared_ptr<Device>& device, const fe_native_memory& memory,
+                                         uint64_t size, fe_access access, std::shared_ptr<void> owner,
+                                         const TensorType& array) {
+  if (!device->table().buffer_import)
+    fail(FE_UNSUPPORTED, "{} does not take memory of other libraries", device->name());
+  return lent(device, LivingArray{array}, size, access, std::move(owner),
+              [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
+                return table.buffer_import(handle, &memory, size, access, out);
+              });
 }
 
 std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size) {
@@ -103,6 +194,7 @@ std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
 
 void Storage::move_back(const std::shared_ptr<Storage>& from, Storage& to) {
   to.buffer_ = std::exchange(from->buffer_, nullptr);
+  delete to.uses_.exchange(from->uses_.exchange(nullptr));
   to.host_pointer_ = std::exchange(from->host_pointer_, nullptr);
 }
 

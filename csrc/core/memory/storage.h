@@ -1,6 +1,8 @@
 // Bytes on a device: a backend's buffer, counted, shared by views; and who lends or caches it.
 #pragma once
 
+#include "core/cancel.h"
+#include "core/memory/work.h"
 #include "ops/tensor_type.h"
 
 #include <ferrule/backend.h>
@@ -18,16 +20,23 @@ class Device;
 class Storage {
  public:
   enum class Origin : uint8_t { allocated, borrowed, prepared };
-  // From the device's caching allocator. Throws Error(out_of_memory) with the sizes. `size` > 0.
+  // From the device's caching allocator, for the first use by that queue (null: by the host, or by any queue). Throws
+  // Error(out_of_memory) with the sizes. `size` > 0.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
-                                           Origin origin = Origin::allocated);
+                                           const DeviceQueue* queue = nullptr, Origin origin = Origin::allocated);
   // For an array of its own: unload names its shape when the array is in the way.
-  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type);
+  static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type,
+                                           const DeviceQueue* queue = nullptr);
   // Over host memory, in which `array` lies, kept alive by `owner` until the storage and every
   // execution that reads it are gone. Throws Error(unsupported) when the device cannot borrow it.
   static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
                                          fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array = std::nullopt);
+  // Over memory of the device that another library has, as DLPack names it, kept alive as above. Throws
+  // Error(unsupported) when the device does not know it.
+  static std::shared_ptr<Storage> import(const std::shared_ptr<Device>& device, const fe_native_memory& memory,
+                                         uint64_t size, fe_access access, std::shared_ptr<void> owner,
+                                         const TensorType& array);
   // Bytes of another storage from `offset` on, for an array that does not begin at a multiple of its blocks there. It
   // has the generation of the whole, which it keeps alive.
   static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size);
@@ -51,10 +60,33 @@ class Storage {
   uint64_t generation() const { return generation_; }   // unique in the process
   void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
 
+  // What queues do with the bytes. Any thread. Where no queue has used them, all of it costs one look.
+  bool has_uses() const { return uses_of().load(std::memory_order_acquire) != nullptr; }
+  void was_read(const WorkPointer& work);
+  void was_written(const WorkPointer& work);
+  // The last work that wrote them; null for none, or for work that is known to have ended well.
+  WorkPointer last_write() const;
+  // Adds the work that is not known to be over.
+  void add_uses(std::vector<WorkPointer>& uses) const;
+  // Before the host reads: waits for who writes, and throws its error. Error(cancelled), too.
+  void finish_write(const Cancel& cancel = {}) const;
+  // Before the host writes: waits for who reads, as well.
+  void finish_uses(const Cancel& cancel = {}) const;
+
  private:
+  struct Uses {
+    mutable BriefMutex mutex;  // of what follows
+    bool has_write = false;    // the first work is the last that wrote
+    Fences works;              // and the last of each queue that read since
+  };
+  std::atomic<Uses*>& uses_of() const { return whole_ ? whole_->uses_ : uses_; }
+  Uses& made_uses() const;
+  template <class Function>
+  static std::shared_ptr<Storage> lent(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
+                                       fe_access access, std::shared_ptr<void> owner, const Function& make_buffer);
   class Held;  // what a storage is: it has its device, and gives the memory back
   Storage();
-  ~Storage() = default;
+  ~Storage();
   fe_module_buffer* buffer_ = nullptr;
   uint64_t buffer_offset_ = 0, size_ = 0, generation_ = 0;
   std::shared_ptr<Storage> whole_;  // of a part
@@ -62,6 +94,7 @@ class Storage {
   fe_access access_ = FE_ACCESS_READ_WRITE;
   void* host_pointer_ = nullptr;
   std::shared_ptr<void> owner_;
+  mutable std::atomic<Uses*> uses_{nullptr};  // made by the first queue
 };
 
 // Packs a constant operand for the kernel of `node` once; equal (storage, offset, key) share one copy, which is dropped

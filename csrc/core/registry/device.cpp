@@ -46,6 +46,7 @@ DeviceProperties read_properties(const fe_backend& table, uint32_t index) {
   out.max_allocation = raw.max_allocation;
   out.borrow_alignment = raw.borrow_alignment;
   out.pci_address = copied(raw.pci_address);
+  out.queue_kinds = raw.queue_kinds;
   if (raw.uuid != nullptr) std::copy_n(raw.uuid, 16, out.uuid.emplace().begin());
   return out;
 }
@@ -168,8 +169,12 @@ bool Device::belongs_to_parent() const noexcept {
 }
 
 void Device::check(fe_error* error) {
-  if (code_of(error) == FE_DEVICE_LOST) lose(message_of(error));
+  note(error);
   ferrule::check(error);
+}
+
+void Device::note(const fe_error* error) noexcept {
+  if (code_of(error) == FE_DEVICE_LOST) lose(message_of(error));
 }
 
 void Device::lose(std::string_view reason) noexcept {
@@ -211,8 +216,9 @@ std::size_t Device::next_attachment() {
   return place;
 }
 
-void Device::attach(std::size_t place, std::shared_ptr<void> made) {
+void Device::attach(std::size_t place, std::shared_ptr<void> made, std::function<void()> finish_work) {
   const std::scoped_lock lock(mutex_);
+  if (finish_work) finishes_.push_back(std::move(finish_work));
   attached_.push_back(std::move(made));
   attachments_[place].store(attached_.back().get(), std::memory_order_release);
 }
@@ -275,7 +281,22 @@ std::size_t Device::live_count() const {
   return live_count_;
 }
 
+void Device::finish_work() noexcept {
+  if (belongs_to_parent()) return;
+  try {
+    const Live working(shared_from_this(), "work that ends");  // what is attached is there as long
+    std::vector<std::function<void()>> all;
+    {
+      const std::scoped_lock lock(mutex_);
+      all = finishes_;
+    }
+    for (const auto& finish : all) finish();
+  } catch (...) {  // it is closed already, or there is no memory: then what is not over is in the way of closing
+  }
+}
+
 void Device::begin_closing() {
+  finish_work();
   const std::scoped_lock changing(changing_);  // an opening that is under way ends first
   const std::scoped_lock lock(mutex_);
   if (live_count_ == 0) {
@@ -303,6 +324,7 @@ void Device::finish_closing() noexcept {
     const std::scoped_lock lock(mutex_);
     for (std::atomic<void*>& attachment : attachments_) attachment.store(nullptr, std::memory_order_release);
     attached.swap(attached_);
+    finishes_.clear();
     closed_ = true;
   }
   while (!attached.empty()) attached.pop_back();  // the last made first
@@ -312,11 +334,12 @@ void Device::finish_closing() noexcept {
 
 void Device::retire(const std::string& loss) {
   if (!loss.empty()) lose(loss);
+  finish_work();
   {
     const std::scoped_lock lock(mutex_);
     retired_ = true;
-    if (live_count_ > 0) return;
-    closing_ = true;
+    closing_ = live_count_ == 0;
+    if (!closing_) return;
   }
   finish_closing();
 }

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,7 @@ struct DeviceProperties {
   uint64_t borrow_alignment = 0;  // 0 = host memory cannot be borrowed
   std::optional<std::array<uint8_t, 16>> uuid;
   std::string pci_address;
+  uint32_t queue_kinds = 0;  // bits, 1 << fe_queue_kind
 };
 
 struct DeviceOptionInfo {
@@ -95,6 +97,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // Throws not_found after its backend was unloaded, device_lost after it was lost, and unsupported in the child of a
   // fork, unless it survives_fork().
   fe_module_device* open(const DeviceOptions& options = {});
+  // As the module knows it, also when it is lost; null unless it is open.
+  fe_module_device* handle() const noexcept { return handle_.load(std::memory_order_acquire); }
   bool is_open() const noexcept { return handle_.load(std::memory_order_acquire) != nullptr; }
   std::vector<DeviceOptionInfo> known_options() const;
   DeviceMemory memory() const;
@@ -106,6 +110,7 @@ class Device : public std::enable_shared_from_this<Device> {
   // What every error of a call for this device goes through: throws it, if there is one, and remembers that the device
   // is lost when it says so.
   void check(fe_error* error);
+  void note(const fe_error* error) noexcept;  // remembers it only
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   // Its module has brought it back: what is lost no more.
   void forget_loss() noexcept;
@@ -122,7 +127,8 @@ class Device : public std::enable_shared_from_this<Device> {
   std::size_t live_count() const;
 
   // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
-  // core keep for each device. T holds no shared_ptr to the device.
+  // core keep for each device. T holds no shared_ptr to the device. Where T has finish_work(), that is called before
+  // the device is closed, or found to be in use.
   template <class T>
   T& attached() {
     static const std::size_t place = next_attachment();
@@ -131,7 +137,10 @@ class Device : public std::enable_shared_from_this<Device> {
     if (void* const made = attachments_[place].load(std::memory_order_acquire)) return *static_cast<T*>(made);
     auto made = std::make_shared<T>(*this);
     T& reference = *made;
-    attach(place, std::move(made));
+    if constexpr (requires { reference.finish_work(); })
+      attach(place, std::move(made), [&reference] { reference.finish_work(); });
+    else
+      attach(place, std::move(made), {});
     return reference;
   }
 
@@ -152,7 +161,8 @@ class Device : public std::enable_shared_from_this<Device> {
   void check_is_there() const;
   // A number for each type that is attached to devices.
   static std::size_t next_attachment();
-  void attach(std::size_t place, std::shared_ptr<void> made);
+  void attach(std::size_t place, std::shared_ptr<void> made, std::function<void()> finish_work);
+  void finish_work() noexcept;
   std::vector<DeviceOptionInfo> ask_for_options() const;
   DeviceOptions effective_options(const DeviceOptions& given) const;
   fe_module_device* checked(fe_module_device* handle) const;
@@ -185,6 +195,7 @@ class Device : public std::enable_shared_from_this<Device> {
   Live* last_living_ = nullptr;
   std::size_t live_count_ = 0;
   std::vector<std::shared_ptr<void>> attached_;
+  std::vector<std::function<void()>> finishes_;
   mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
 };
 

@@ -7,7 +7,7 @@
  *
  * Work: what a queue was given reads and writes the buffers and host memory that it was given, and uses the executable,
  * until an event behind it is done; the core frees none of them before. Once a slot has returned FE_DEVICE_LOST, no
- * work of that queue touches any of it, and its events are done.
+ * work of that device touches any of it, and its events are done.
  *
  * Threads: backend, device, buffer and event slots may be called from any thread at once; queue slots by one thread at
  * a time; an executable may run on several queues at once. */
@@ -36,6 +36,17 @@ typedef fe_error *(*fe_range_function)(void *argument, int64_t begin, int64_t en
 /* Returns an error (cancelled) when the caller of compute wants it to end. */
 typedef fe_error *(*fe_poll_function)(void *argument);
 
+/* When a node of an execution began and ended, in nanoseconds of the host's monotonic clock (CLOCK_MONOTONIC, on
+ * Windows the performance counter). */
+typedef void (*fe_trace_function)(void *argument, uint32_t node, uint64_t begin_ns, uint64_t end_ns);
+
+/* What a queue is given: executions, copies and fills; or copies from the host, and to it, and fills only. */
+typedef enum fe_queue_kind FE_ANY_INT {
+  FE_QUEUE_COMPUTE = 0,
+  FE_QUEUE_UPLOAD = 1,
+  FE_QUEUE_DOWNLOAD = 2
+} fe_queue_kind;
+
 /* ---- structs ------------------------------------------------------------------------------------------------- */
 
 /* What is known of a device without opening it. Unknown numbers are zero, unknown strings NULL. */
@@ -48,7 +59,8 @@ typedef fe_error *(*fe_poll_function)(void *argument);
   F(uint64_t, max_allocation)   /* bytes of one buffer; 0 = no limit known */                                 \
   F(uint64_t, borrow_alignment) /* buffer_borrow needs addresses and sizes of this multiple; 0 = no borrow */ \
   F(const uint8_t *, uuid)      /* 16 bytes, or NULL */                                                       \
-  F(const char *, pci_address)  /* "0000:01:00.0", or NULL */
+  F(const char *, pci_address)  /* "0000:01:00.0", or NULL */                                                 \
+  F(uint32_t, queue_kinds)      /* bits, 1 << fe_queue_kind: queues that work beside the computing one; 0 = none */
 
 /* The device's buffers are host memory: buffer_host_pointer answers, and views of them may be exported. */
 #define FE_DEVICE_FLAG_HOST_MEMORY 1u
@@ -96,7 +108,30 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   F(uint32_t, thread_limit) /* threads that parallel_for may use; 0 = all */                             \
   F(uint32_t, flags)        /* 0 */                                                                      \
   F(fe_poll_function, poll) /* called between nodes by who computes on the calling thread; NULL = not */ \
-  F(void *, poll_argument)
+  F(void *, poll_argument)                                                                               \
+  F(fe_trace_function, trace) /* told of each node, by who can, before an event behind is done */        \
+  F(void *, trace_argument)
+
+/* Items of `item_size` bytes, from one strided place to another; the two do not overlap. The offsets are those of the
+ * first item. */
+#define FE_STRIDED_COPY_FIELDS(F)                            \
+  F(fe_module_buffer *, to)                                  \
+  F(uint64_t, to_offset) /* bytes */                         \
+  F(fe_module_buffer *, from)                                \
+  F(uint64_t, from_offset)                                   \
+  F(uint32_t, item_size)                                     \
+  F(int32_t, rank)               /* 0 to FE_MAX_RANK */      \
+  F(const int64_t *, shape)      /* items; `rank` of them */ \
+  F(const int64_t *, to_strides) /* bytes, as the next */    \
+  F(const int64_t *, from_strides)
+
+/* Memory of a device as other libraries know it: the numbers of DLPack's DLDevice, and the data pointer that DLPack has
+ * for that type of device. */
+#define FE_NATIVE_MEMORY_FIELDS(F)           \
+  F(int32_t, device_type) /* DLDeviceType */ \
+  F(int32_t, device_id)                      \
+  F(void *, pointer)                         \
+  F(uint64_t, offset) /* bytes from there */
 
 /* ---- slots: S(return type, name, (parameters)) ----------------------------------------------------------------- */
 
@@ -150,15 +185,24 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(void, buffer_free, (fe_module_buffer * buffer))                                                                   \
   /* (optional) The address of a buffer in host memory; NULL when the host cannot reach it. */                        \
   S(void *, buffer_host_pointer, (fe_module_buffer * buffer))                                                         \
+  /* (optional) Host memory, at a multiple of 64 bytes, which copies to and from the device do not wait for. */       \
+  S(fe_error *, host_allocate, (fe_module_device * device, uint64_t size, void **out))                                \
+  S(void, host_free, (fe_module_device * device, void *pointer))                                                      \
   /* (optional) Queues; absent means that every call below is done when it returns, with a NULL queue. Whoever has */ \
-  /* queues has all slots of queues and events. */                                                                    \
-  S(fe_error *, queue_create, (fe_module_device * device, fe_module_queue * *out))                                    \
+  /* queues has all slots of queues and events but the optional ones. The core makes a queue that does not compute */ \
+  /* where queue_kinds has its bit. Queues do not wait for each other, unless they are told to. */                    \
+  S(fe_error *, queue_create, (fe_module_device * device, fe_queue_kind kind, fe_module_queue * *out))                \
   /* Waits for the queue's work first, for as long as a device can be believed to be at it. */                        \
   S(void, queue_destroy, (fe_module_queue * queue))                                                                   \
-  /* Waits until all work given to the queue is over, however it ended, and forgets its error. An error: it is not */ \
-  /* known that the work is over, and nothing is forgotten. The core asks this where no event tells it. */            \
+  /* Waits until all work given to the queue is over, however it ended, and tries to bring a lost device back. An */  \
+  /* error: it is not known that the work is over, and nothing has changed. The core asks this after a loss, and */   \
+  /* where no event tells that work is over. */                                                                       \
   S(fe_error *, queue_reset, (fe_module_queue * queue))                                                               \
-  /* Copies, in queue order. Host memory must stay until the queue has passed it. */                                  \
+  /* (optional) What the queue is given from now on begins after the event, which is of a queue of the same */        \
+  /* backend; FE_UNSUPPORTED where the device cannot wait for it: the host does. */                                   \
+  S(fe_error *, queue_wait_event, (fe_module_queue * queue, fe_module_event * event))                                 \
+  /* Copies, in queue order. Host memory must stay until the queue has passed it. Such as is not host_allocate's */   \
+  /* may be waited for. */                                                                                            \
   S(fe_error *, copy_from_host,                                                                                       \
     (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset, const void *from, \
      uint64_t size))                                                                                                  \
@@ -168,14 +212,40 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, copy,                                                                                                 \
     (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                   \
      fe_module_buffer * from, uint64_t from_offset, uint64_t size))                                                   \
-  /* Events: recorded behind everything given to the queue so far. A wait returns the error, if any, of that work, */ \
-  /* each time it is asked; `timeout_ns` < 0 waits without limit; FE_TIMEOUT when it passes. A wait that itself */    \
-  /* fails returns an error while the event is not done. */                                                           \
+  /* (optional) From another device of the backend, in the order of the target's queue; FE_UNSUPPORTED for two */     \
+  /* that cannot: the core copies through the host. */                                                                \
+  S(fe_error *, copy_peer,                                                                                            \
+    (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                   \
+     fe_module_device * from_device, fe_module_buffer * from, uint64_t from_offset, uint64_t size))                   \
+  /* (optional) Its lists are read before this returns. FE_UNSUPPORTED where the device cannot: the core compiles */  \
+  /* a graph that copies. */                                                                                          \
+  S(fe_error *, copy_strided,                                                                                         \
+    (fe_module_device * device, fe_module_queue * queue, const struct fe_strided_copy *copy))                         \
+  /* (optional) Repeats a pattern of 1, 2, 4, 8 or 16 bytes, which is read before this returns. Size and offset */    \
+  /* are multiples of the pattern's. */                                                                               \
+  S(fe_error *, fill,                                                                                                 \
+    (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                   \
+     const void *pattern, uint32_t pattern_size, uint64_t size))                                                      \
+  /* Events: recorded behind everything given to the queue so far. A wait returns the error, if any, of what was */   \
+  /* given since the event before it, each time it is asked; `timeout_ns` < 0 waits without limit; FE_TIMEOUT when */ \
+  /* it passes. A wait that itself fails returns an error while the event is not done. What is given after work */    \
+  /* that failed is done all the same, unless the device was lost. */                                                 \
   S(fe_error *, event_record, (fe_module_queue * queue, fe_module_event * *out))                                      \
   S(fe_error *, event_wait, (fe_module_event * event, int64_t timeout_ns))                                            \
   /* 1 when that work is over, however it ended; 0 when it is not, or when that cannot be told. */                    \
   S(int, event_done, (fe_module_event * event))                                                                       \
   S(void, event_release, (fe_module_event * event))                                                                   \
+  /* (optional) When the queue passed an event that is done: nanoseconds of the host's monotonic clock. */            \
+  S(fe_error *, event_time, (fe_module_event * event, uint64_t * ns))                                                 \
+  /* (optional) Memory and queues that other libraries know, too. What `from` describes outlives the buffer. */       \
+  S(fe_error *, buffer_native, (fe_module_buffer * buffer, struct fe_native_memory * out))                            \
+  S(fe_error *, buffer_import,                                                                                        \
+    (fe_module_device * device, const struct fe_native_memory *from, uint64_t size, fe_access access,                 \
+     fe_module_buffer **out))                                                                                         \
+  /* (optional) The queue as DLPack's `stream` argument has it; and what makes such a stream of another library */    \
+  /* wait for an event. */                                                                                            \
+  S(fe_error *, queue_native, (fe_module_queue * queue, void **out))                                                  \
+  S(fe_error *, native_wait_event, (fe_module_device * device, void *stream, fe_module_event *event))                 \
   /* 1 if compile would take this node of the view as it stands, with what it asks of its operands; else 0; or a */   \
   /* negative fe_code, with the error's message as the reason, if that cannot be told: for want of memory, say. */    \
   S(int, supports,                                                                                                    \
@@ -228,6 +298,14 @@ typedef struct fe_execution {
   size_t struct_size;
   FE_EXECUTION_FIELDS(FE_FIELD)
 } fe_execution;
+typedef struct fe_strided_copy {
+  size_t struct_size;
+  FE_STRIDED_COPY_FIELDS(FE_FIELD)
+} fe_strided_copy;
+typedef struct fe_native_memory {
+  size_t struct_size;
+  FE_NATIVE_MEMORY_FIELDS(FE_FIELD)
+} fe_native_memory;
 #undef FE_FIELD
 
 #define FE_SLOT(result, name, parameters) result(*name) parameters;

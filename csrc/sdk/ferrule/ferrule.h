@@ -39,6 +39,7 @@ typedef struct fe_array fe_array;             /* a lazy array */
 typedef struct fe_graph fe_graph;             /* a graph under construction */
 typedef struct fe_compiled fe_compiled;       /* a compiled graph */
 typedef struct fe_calls fe_calls;             /* the compiled graphs of the calls of a function */
+typedef struct fe_trace fe_trace;             /* what happened when */
 
 /* ---- text and errors */
 FE_API const char *fe_string_data(const fe_string *string);
@@ -236,6 +237,16 @@ FE_API fe_error *fe_device_memory(fe_device *device, uint64_t *free_bytes,
 FE_API fe_error *fe_memory_stats(fe_device *device,
                                  fe_string **json); /* live, cached, prepared, borrowed, peak: bytes */
 FE_API fe_error *fe_trim(fe_device *device);        /* gives cached buffers back */
+/* Returns when the device's queues have done all that they were given so far, however it ended. */
+FE_API fe_error *fe_synchronize(fe_device *device, int (*cancel)(void *argument), void *argument);
+/* The bytes that arrays, workspaces and cached buffers on the device may have, at most; 0: what there is. */
+FE_API fe_error *fe_set_memory_limit(fe_device *device, uint64_t bytes);
+/* Host memory at a multiple of 64 bytes, of `size` > 0 bytes, from and to which the device copies at full speed. Until
+ * it is freed, the device's backend cannot be unloaded. What the device has not yet read of it is the caller's to keep:
+ * see fe_array_from_host. fe_host_free refuses what is not from fe_host_allocate of that device; NULL is nothing. */
+FE_API fe_error *fe_host_allocate(fe_device *device, uint64_t size, void **out);
+FE_API fe_error *fe_host_free(fe_device *device, void *pointer);
+/* Waits for the device's queues, and lets its module bring it back if it was lost. */
 FE_API fe_error *fe_queue_reset(fe_device *device);
 FE_API int fe_device_equal(const fe_device *a, const fe_device *b);
 
@@ -255,9 +266,10 @@ typedef struct fe_array_info {
 } fe_array_info;
 /* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed, 3 = only if needed, and
  * nobody else uses the memory from now on: fe_array_placement then says "owned". `strides` in bytes, NULL =
- * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. `release` is
- * called once when the memory is no longer used, at a drain or on the calling thread, and also when this function
- * fails. */
+ * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. A device that
+ * borrows larger pieces than the array has, as whole pages, borrows them within `mapped`, `mapped_size` bytes that can
+ * be read: a mapped file's, say; NULL: the array's bytes are all. `release` is called once when the memory is no longer
+ * used, at a drain or on the calling thread, and also when this function fails. */
 typedef struct fe_host_memory {
   size_t struct_size;
   void *pointer;
@@ -269,8 +281,35 @@ typedef struct fe_host_memory {
   int32_t copy;
   fe_release_function release; /* NULL: the caller keeps the memory */
   void *release_argument;
+  void *mapped;
+  uint64_t mapped_size;
 } fe_host_memory;
 FE_API fe_error *fe_array_from_host(fe_device *device, const fe_host_memory *memory, fe_array **out);
+/* What other libraries call the device, as DLPack has it, and the stream that its computing queue is to them (NULL:
+ * none). FE_UNSUPPORTED where they do not know its memory, and for host memory. */
+typedef struct fe_native_device {
+  size_t struct_size;
+  int32_t device_type; /* DLDeviceType */
+  int32_t device_id;
+  void *stream;
+} fe_native_device;
+FE_API fe_error *fe_native_device_get(fe_device *device, fe_native_device *out);
+/* Where an array lies in memory that other libraries know; it is computed first. `wait`: 0 = nobody waits; 1 = the host
+ * waits until it is there; 2 = what `stream` is given later comes after it, or else the host waits. The memory is the
+ * array's: who reads it keeps the array, and does not write. */
+typedef struct fe_native_array {
+  size_t struct_size;
+  int32_t device_type;
+  int32_t device_id;
+  void *pointer;
+  uint64_t byte_offset; /* from there to element 0 */
+} fe_native_array;
+FE_API fe_error *fe_array_native(fe_array *array, int32_t wait, void *stream, fe_native_array *out);
+/* As fe_array_from_host, over memory of the device that another library has: `pointer` is an address there. That
+ * library has seen to it that what the device's stream is given later comes after what wrote the memory. `release` is
+ * called when no queue uses it any more. Bools are copied, as other bytes than 0 and 1 become 1. */
+FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *memory, int32_t device_type,
+                                      int32_t device_id, fe_array **out);
 /* A flat byte region that the device borrows (or copies), from which arrays are cut: a mapped file, say.
  * `max_view_bytes` is the size of the largest array that will be cut from it: fe_array_cut refuses a larger one. With
  * UINT64_MAX, or 0, the caller sets no limit, and the device's own holds: max_allocation of fe_device_details. A limit
@@ -397,7 +436,15 @@ FE_API fe_error *fe_array_snapshot(fe_array *array, fe_array **out);
 FE_API fe_error *fe_array_to_device(fe_array *array, fe_device *device, fe_array **out);
 /* Called on the computing thread between nodes; returns nonzero to cancel. */
 typedef int (*fe_cancel_function)(void *argument);
+/* Computes arrays: when it returns they are there, or the error of what failed is returned. A wait that is cancelled
+ * leaves devices with queues at their work. */
 FE_API fe_error *fe_eval(fe_array *const *arrays, size_t count, fe_cancel_function cancel, void *argument);
+/* The same, without waiting for devices with queues: they have been given the work when it returns. Who reads an array
+ * waits for it then, and is told if its computing failed. */
+FE_API fe_error *fe_submit(fe_array *const *arrays, size_t count, fe_cancel_function cancel, void *argument);
+/* 0 if who reads them may have to wait; 1 if all of them are there; -1 if nobody has to wait, but one of them failed to
+ * be computed: fe_eval returns its error. */
+FE_API int fe_is_ready(fe_array *const *arrays, size_t count);
 /* Address of element 0 in host memory of a computed array on a host device; `unsupported` elsewhere. */
 FE_API fe_error *fe_array_host_pointer(const fe_array *array, void **out);
 /* Copies the computed array, C-contiguous, into `size` bytes of host memory. */
@@ -448,6 +495,7 @@ typedef struct fe_compute_options {
   void *cancel_argument;
   const uint8_t *donated; /* of each input, whether the caller will not use that array again */
   const char *donated_to; /* what errors call this call; NULL: "a call" */
+  uint32_t wait;          /* 1: returns when the results are there; 0: when devices with queues have the work */
 } fe_compute_options;
 /* Computes. `inputs` are arrays of the input types; `outputs` receives new arrays, and NULL where the options have
  * memory for the result. That memory may overlap inputs, but neither constants of the graph nor each other. New arrays
@@ -485,6 +533,52 @@ typedef struct fe_calls_info {
   size_t capacity, size;
 } fe_calls_info;
 FE_API fe_error *fe_calls_info_get(const fe_calls *calls, fe_calls_info *out);
+
+/* ---- traces: what the process did when, on the host's threads and on the queues of its devices. Any number may be
+ * recorded at once, by any thread: each has all that begins between its own begin and end. */
+typedef enum fe_trace_kind FE_ANY_INT {
+  FE_TRACE_RECORD = 0,   /* an op is recorded */
+  FE_TRACE_COMPILE = 1,  /* a graph is compiled */
+  FE_TRACE_PASS = 2,     /* a part of that */
+  FE_TRACE_EVALUATE = 3, /* arrays are computed, or a compiled graph is called */
+  FE_TRACE_SUBMIT = 4,   /* a queue is given work */
+  FE_TRACE_SEGMENT = 5,  /* a device executes nodes of a graph */
+  FE_TRACE_KERNEL = 6,   /* one of them; where the device's module tells */
+  FE_TRACE_TRANSFER = 7, /* bytes are copied */
+  FE_TRACE_WAIT = 8      /* a thread waits for a queue */
+} fe_trace_kind;
+FE_API const char *fe_trace_kind_name(fe_trace_kind kind); /* "record", "compile", ...; NULL of another number */
+/* Begins to record, `max_events` (at least 1) at most. Releasing the trace ends it. */
+FE_API fe_error *fe_trace_begin(size_t max_events, fe_trace **out);
+/* Ends the recording; a second call changes nothing. Work of queues that is not known to be over is dropped: call
+ * fe_synchronize first. */
+FE_API fe_error *fe_trace_end(fe_trace *trace);
+FE_API void fe_trace_release(fe_trace *trace);
+/* Times are nanoseconds of the host's monotonic clock. */
+typedef struct fe_trace_info {
+  size_t struct_size;
+  size_t event_count;
+  uint64_t dropped; /* events for which there was no room, and of work that was not over */
+  uint64_t begin_ns, end_ns;
+} fe_trace_info;
+/* This and the next: after fe_trace_end. */
+FE_API fe_error *fe_trace_info_get(const fe_trace *trace, fe_trace_info *out);
+/* Strings live as long as the trace. */
+typedef struct fe_trace_event {
+  size_t struct_size;
+  fe_trace_kind kind;
+  int32_t queue;             /* fe_queue_kind of the queue of `device` that did it; -1: a thread of the host's did */
+  uint64_t thread;           /* the system's number of that thread; else 0 */
+  uint64_t begin_ns, end_ns; /* where a device does not tell when: from its submission until it was known to be over */
+  uint64_t bytes_read;       /* of the operands, each counted once: an estimate of what kernels move */
+  uint64_t bytes_written;
+  const char *name;   /* of the op, the pass, ... */
+  const char *detail; /* dtypes and shapes, or "" */
+  const char *kernel; /* as the device's module calls it, or "" */
+  const char *device; /* "cpu:0"; "" of what the host does for itself */
+} fe_trace_event;
+/* In the order in which they began. */
+FE_API fe_error *fe_trace_event_get(const fe_trace *trace, size_t index, fe_trace_event *out);
 
 /* ---- the process */
 FE_API fe_error *fe_ops(fe_string **json);          /* the op set: name, doc, inputs, attributes, kind */

@@ -28,6 +28,8 @@ inline constexpr std::string_view layout_text =
     "fe_requirements{" FE_REQUIREMENTS_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_binding{" FE_BINDING_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_execution{" FE_EXECUTION_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_strided_copy{" FE_STRIDED_COPY_FIELDS(FE_LAYOUT_FIELD) "}"
+    "fe_native_memory{" FE_NATIVE_MEMORY_FIELDS(FE_LAYOUT_FIELD) "}"
     "fe_host{" FE_HOST_SLOTS(FE_LAYOUT_SLOT) "}"
     "fe_backend{" FE_BACKEND_SLOTS(FE_LAYOUT_SLOT) "}";
 

@@ -135,7 +135,8 @@ static fe_error *copy(fe_module_device *device, fe_module_queue *queue, fe_modul
 }
 
 /* ---- the queue: everything is done at once */
-static fe_error *queue_create(fe_module_device *device, fe_module_queue **out) {
+static fe_error *queue_create(fe_module_device *device, fe_queue_kind kind, fe_module_queue **out) {
+  (void)kind;
   called("queue_create");
   *out = (fe_module_queue *)device;
   return NULL;

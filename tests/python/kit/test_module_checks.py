@@ -185,7 +185,16 @@ MUTANTS = {
     "threads": "races",
     "threads.refusals": "shares_its_reasons",
     "queue_reset": "resets_at_once",
-    "device_lost": "forgets_loss",
+    "queue_wait_event": "waits_for_nothing",
+    "queue_wait_event.errors": "takes_over_errors",
+    "queue_kinds": "has_no_upload_queue",
+    "event_errors": "remembers_errors",
+    "event_time": "goes_back_in_time",
+    "fill": "fills_bytes",
+    "copy_strided": "copies_words",
+    "host_allocate": "misaligns_host_memory",
+    "trace": "traces_backwards",
+    "device_lost": "forgets_errors",
 }
 SAYS_YES = ("arguments.", "bad_graph.", "bad_body.", "bad_execution.")
 # Found by reading the file; here by a file of another hash.
@@ -215,6 +224,13 @@ def test_each_check_finds_its_mutant(slots: Path, check: str, monkeypatch: pytes
         ("gives_both", "bad_graph.op_zero", "an error and an executable"),
         ("keeps_its_reasons", "leaks.refusals", "refusing each time something else, 1000 times, leaves"),
         ("drops_errors", "bad_graph.op_zero", "errors were created and never given to the core"),
+        ("forgets_errors", "event_errors", "that was waited for before was accepted, and must be an error"),
+        ("skips_after_errors", "event_errors", "the outputs of execution 2: byte 0"),
+        ("loses_one_queue", "device_lost", "an execution on another queue after the device was lost"),
+        ("has_another_clock", "event_time", "by the host's clock the queue passed it between"),
+        ("fills_too_much", "fill", "fill with a pattern of 1 bytes: 0 bytes from byte 0: byte 0 of 4096"),
+        ("traces_another_graph", "trace", "is told, which is none of 1"),
+        ("traces_late", "trace", "is told after the event behind the execution is done"),
     ],
 )
 def test_more_that_is_found(

@@ -44,7 +44,7 @@ static fe_error *compute(fe_device *device, const char *op, const char *text) {
   fe_compiled *compiled = NULL;
   fe_string *placement = NULL;
   fe_array *array = NULL, *none = NULL;
-  fe_host_memory memory = {sizeof memory, (void *)in, 0, 1, shape, NULL, FE_ACCESS_READ, 1, NULL, NULL};
+  fe_host_memory memory = {sizeof memory, (void *)in, 0, 1, shape, NULL, FE_ACCESS_READ, 1, NULL, NULL, NULL, 0};
   memory.dtype = fe_dtype_by_name("float32");
   must(fe_graph_create(device, &graph));
   must(fe_graph_input(graph, "x", memory.dtype, 1, shape, NULL, &input));

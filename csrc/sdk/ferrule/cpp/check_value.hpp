@@ -56,7 +56,13 @@ inline const fe_binding& whole(const fe_binding* binding) {
   return whole(binding, FE_SIZE_UNTIL(fe_binding, generation), "a binding");
 }
 inline const fe_execution& whole(const fe_execution* execution) {
-  return whole(execution, FE_SIZE_UNTIL(fe_execution, poll_argument), "the execution");
+  return whole(execution, FE_SIZE_UNTIL(fe_execution, trace_argument), "the execution");
+}
+inline const fe_strided_copy& whole(const fe_strided_copy* copy) {
+  return whole(copy, offsetof(fe_strided_copy, from_strides) + sizeof(copy->from_strides), "the strided copy");
+}
+inline const fe_native_memory& whole(const fe_native_memory* memory) {
+  return whole(memory, FE_SIZE_UNTIL(fe_native_memory, offset), "the memory to import");
 }
 #undef FE_SIZE_UNTIL
 

@@ -6,9 +6,11 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,6 +28,8 @@ class Buffer {
  public:
   virtual ~Buffer() = default;
   virtual void* host_pointer() { return nullptr; }
+  // The memory as other libraries know it.
+  virtual fe_native_memory native() { throw Error(FE_UNSUPPORTED, "no other library knows this device's memory"); }
   uint64_t size() const { return size_; }  // as it was asked for
 
  private:
@@ -33,14 +37,16 @@ class Buffer {
   uint64_t size_ = 0;
 };
 
-// The work given to a queue so far.
+// A point in a queue, behind the work that was given to it before.
 class Event {
  public:
   virtual ~Event() = default;
   // Whether that work is over, however it ended; false when that cannot be told.
   virtual bool done() = 0;
-  // Throws the error of that work, if any; FE_TIMEOUT when `timeout_ns` >= 0 passes.
+  // Throws the error, if any, of the work since the event before; FE_TIMEOUT when `timeout_ns` >= 0 passes.
   virtual void wait(int64_t timeout_ns) = 0;
+  // When the queue passed it, if it is done: nanoseconds of the host's monotonic clock.
+  virtual uint64_t time() { throw Error(FE_UNSUPPORTED, "this device does not tell when an event was passed"); }
 };
 
 class Queue {
@@ -48,9 +54,24 @@ class Queue {
   // Waits for its work.
   virtual ~Queue() = default;
   virtual std::unique_ptr<Event> record() = 0;
-  // Waits for its work, and forgets its error. Throws, and forgets nothing, when it cannot make sure that the work is
-  // over.
+  // Waits for its work, and brings a lost device back if it can. Throws, and changes nothing, when it cannot make sure
+  // that the work is over.
   virtual void reset() = 0;
+  // What is given from now on begins after the event, which is of a queue of the same backend.
+  virtual void wait_for(Event&) { throw Error(FE_UNSUPPORTED, "this queue cannot wait for an event"); }
+  // As DLPack's `stream` argument has it.
+  virtual void* native() { throw Error(FE_UNSUPPORTED, "no other library knows this device's queues"); }
+};
+
+// Items from one strided place to another; the two do not overlap. Offsets (those of the first item) and strides are
+// bytes.
+struct StridedCopy {
+  Buffer& to;
+  uint64_t to_offset;
+  Buffer& from;
+  uint64_t from_offset;
+  uint32_t item_size;
+  std::span<const int64_t> shape, to_strides, from_strides;
 };
 
 // One execution: finds the bytes of an operand on a device whose buffers are host memory.
@@ -89,6 +110,21 @@ class Launch {
   }
   const fe_execution* execution_;
 };
+
+// The host's monotonic clock.
+inline uint64_t monotonic_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// Runs the function that computes a node on the calling thread, and tells who traces the execution when it did.
+template <class Function>
+void traced(const fe_execution& execution, uint32_t node, Function run) {
+  if (execution.trace == nullptr) return run();
+  const uint64_t begin = monotonic_ns();
+  run();
+  execution.trace(execution.trace_argument, node, begin, monotonic_ns());
+}
 
 class Executable {
  public:
@@ -171,11 +207,39 @@ class Device {
   }
   // Bytes free and in all; free is UINT64_MAX when unknown.
   virtual std::pair<uint64_t, uint64_t> memory() { return {UINT64_MAX, 0}; }
-  virtual std::unique_ptr<Queue> create_queue() { throw Error(FE_UNSUPPORTED, "this device has no queues"); }
+  virtual std::unique_ptr<Queue> create_queue(fe_queue_kind) {
+    throw Error(FE_UNSUPPORTED, "this device has no queues");
+  }
+  // Host memory at a multiple of 64 bytes, which copies to and from the device do not wait for.
+  virtual void* host_allocate(uint64_t /*size*/) {
+    throw Error(FE_UNSUPPORTED, "this device has no host memory of its own");
+  }
+  virtual void host_free(void* /*pointer*/) {}
 
   virtual void copy_from_host(Queue*, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) = 0;
   virtual void copy_to_host(Queue*, void* to, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
   virtual void copy(Queue*, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
+  // From another device of the backend; the queue is the target's.
+  virtual void copy_peer(Queue*, Buffer& /*to*/, uint64_t /*to_offset*/, Device& /*from_device*/, Buffer& /*from*/,
+                         uint64_t /*from_offset*/, uint64_t /*size*/) {
+    throw Error(FE_UNSUPPORTED, "this device cannot copy from the other one");
+  }
+  virtual void copy_strided(Queue*, const StridedCopy&) {
+    throw Error(FE_UNSUPPORTED, "this device copies no strided items");
+  }
+  // Repeats the pattern, of 1, 2, 4, 8 or 16 bytes; `size` and the offset are multiples of that.
+  virtual void fill(Queue*, Buffer& /*to*/, uint64_t /*to_offset*/, std::span<const std::byte> /*pattern*/,
+                    uint64_t /*size*/) {
+    throw Error(FE_UNSUPPORTED, "this device does not fill memory");
+  }
+  // Memory of another library's; it outlives the buffer.
+  virtual std::unique_ptr<Buffer> import(const fe_native_memory&, uint64_t /*size*/, fe_access) {
+    throw Error(FE_UNSUPPORTED, "this device takes no memory of other libraries");
+  }
+  // Makes a stream of another library wait for an event.
+  virtual void let_native_wait(void* /*stream*/, Event&) {
+    throw Error(FE_UNSUPPORTED, "this device knows no streams of other libraries");
+  }
 
   virtual Support supports(const Node& node) = 0;
   virtual std::unique_ptr<Executable> compile(const fe_graph_view& view) = 0;
@@ -198,6 +262,7 @@ struct DeviceDescription {
   // software devices do, is none.
   std::optional<std::array<uint8_t, 16>> uuid = {};
   std::string pci_address = {};  // "0000:01:00.0"
+  uint32_t queue_kinds = 0;      // bits, 1 << fe_queue_kind: queues that work beside the computing one
 };
 
 // An option of device_open. `type` is what a person would call it: integer, string, boolean.

@@ -52,6 +52,15 @@ class HostDevice : public Device {
   void copy(Queue*, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) override {
     std::memmove(bytes(to) + to_offset, bytes(from) + from_offset, size);
   }
+  void copy_strided(Queue*, const StridedCopy& copy) override {
+    copy_items(bytes(copy.to) + copy.to_offset, copy.to_strides, bytes(copy.from) + copy.from_offset, copy.from_strides,
+               copy.shape, copy.item_size);
+  }
+  void fill(Queue*, Buffer& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) override {
+    char* const begin = bytes(to) + to_offset;
+    for (uint64_t done = 0; done < size; done += pattern.size())
+      std::memcpy(begin + done, pattern.data(), pattern.size());
+  }
 
  protected:
   static char* bytes(Buffer& buffer) { return static_cast<char*>(buffer.host_pointer()); }
@@ -92,9 +101,9 @@ class KernelDevice : public HostDevice {
     std::vector<std::function<void(const Launch&)>> kernels;
     void execute(Queue*, const fe_execution& execution) override {
       const Launch launch(execution);
-      for (const auto& run : kernels) {
+      for (uint32_t node = 0; node < kernels.size(); ++node) {
         if (execution.poll) check(execution.poll(execution.poll_argument));
-        run(launch);
+        traced(execution, node, [&] { kernels[node](launch); });
       }
     }
   };

@@ -172,6 +172,7 @@ inline fe_error* device_properties(fe_module_backend* backend, uint32_t index, f
     properties.borrow_alignment = device.borrow_alignment;
     properties.uuid = device.uuid ? device.uuid->data() : nullptr;
     properties.pci_address = device.pci_address.empty() ? nullptr : device.pci_address.c_str();
+    properties.queue_kinds = device.queue_kinds;
     fill(checks::present(out, "the properties to fill"), properties);
   });
 }
@@ -242,11 +243,54 @@ inline void buffer_free(fe_module_buffer* buffer) { release<Buffer>(buffer); }
 
 inline void* buffer_host_pointer(fe_module_buffer* buffer) { return buffer ? cast(buffer).host_pointer() : nullptr; }
 
-inline fe_error* queue_create(fe_module_device* device, fe_module_queue** out) {
+inline fe_error* buffer_native(fe_module_buffer* buffer, fe_native_memory* out) {
+  return guarded([&] { fill(checks::present(out, "the memory to describe"), cast(buffer).native()); });
+}
+
+inline fe_error* buffer_import(fe_module_device* device, const fe_native_memory* from, uint64_t size, fe_access access,
+                               fe_module_buffer** out) {
+  return guarded([&] {
+    checks::present(out, "the place for the buffer");
+    const fe_native_memory& memory = checks::whole(from);
+    if (size > 0) checks::present(memory.pointer, "the address of the memory to import");
+    hand_over(out, BufferSize::set(cast(device).import(memory, size, access), size));
+  });
+}
+
+inline fe_error* host_allocate(fe_module_device* device, uint64_t size, void** out) {
+  return guarded([&] {
+    checks::present(out, "the place for the memory");
+    *out = cast(device).host_allocate(size);
+  });
+}
+
+inline void host_free(fe_module_device* device, void* pointer) {
+  if (device == nullptr || pointer == nullptr) return;
+  if (fe_error* const error = guarded([&] { cast(device).host_free(pointer); }); error) host->error_release(error);
+}
+
+inline fe_error* queue_create(fe_module_device* device, fe_queue_kind kind, fe_module_queue** out) {
   return guarded([&] {
     checks::present(out, "the place for the queue");
-    hand_over(out, cast(device).create_queue());
+    if (kind != FE_QUEUE_COMPUTE && kind != FE_QUEUE_UPLOAD && kind != FE_QUEUE_DOWNLOAD)
+      checks::refuse("a queue of kind " + std::to_string(static_cast<int>(kind)));
+    hand_over(out, cast(device).create_queue(kind));
   });
+}
+
+inline fe_error* queue_wait_event(fe_module_queue* queue, fe_module_event* event) {
+  return guarded([&] { cast(queue).wait_for(cast(event)); });
+}
+
+inline fe_error* queue_native(fe_module_queue* queue, void** out) {
+  return guarded([&] {
+    checks::present(out, "the place for the stream");
+    *out = cast(queue).native();
+  });
+}
+
+inline fe_error* native_wait_event(fe_module_device* device, void* stream, fe_module_event* event) {
+  return guarded([&] { cast(device).let_native_wait(stream, cast(event)); });
 }
 
 inline void queue_destroy(fe_module_queue* queue) { release<Queue>(queue); }
@@ -285,6 +329,75 @@ inline fe_error* copy(fe_module_device* device, fe_module_queue* queue, fe_modul
   });
 }
 
+inline fe_error* copy_peer(fe_module_device* device, fe_module_queue* queue, fe_module_buffer* to, uint64_t to_offset,
+                           fe_module_device* from_device, fe_module_buffer* from, uint64_t from_offset, uint64_t size) {
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    Device& source_device = cast(from_device);
+    Buffer& target = range_of(to, to_offset, size, "the buffer to copy to");
+    Buffer& source = range_of(from, from_offset, size, "the buffer to copy from");
+    on.device->copy_peer(queue_of(queue, on.has_queues), target, to_offset, source_device, source, from_offset, size);
+  });
+}
+
+// The buffer, all of whose items that a strided copy touches lie in it. Its sizes are not negative.
+inline Buffer& strided_range_of(fe_module_buffer* handle, uint64_t offset, std::span<const int64_t> shape,
+                                std::span<const int64_t> strides, uint32_t item_size, const char* what) {
+  Buffer& buffer = object<Buffer>(handle, what);
+  const auto refuse = [&] { checks::refuse(std::string("strides that lead out of ") + what); };
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return buffer;
+  if (offset > buffer.size() || item_size > buffer.size() - offset) refuse();
+  uint64_t before = 0, after = 0;  // bytes from the first item
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto steps = static_cast<uint64_t>(shape[axis]) - 1;
+    const uint64_t stride =
+        strides[axis] < 0 ? 0 - static_cast<uint64_t>(strides[axis]) : static_cast<uint64_t>(strides[axis]);
+    if (steps > 0 && stride > buffer.size() / steps) refuse();
+    (strides[axis] < 0 ? before : after) += steps * stride;
+    if (before > offset || after > buffer.size() - offset - item_size) refuse();
+  }
+  return buffer;
+}
+
+inline fe_error* copy_strided(fe_module_device* device, fe_module_queue* queue, const fe_strided_copy* given) {
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    const fe_strided_copy& copy = checks::whole(given);
+    if (copy.rank < 0 || copy.rank > FE_MAX_RANK)
+      checks::refuse("a strided copy of " + std::to_string(copy.rank) + " dimensions");
+    if (copy.item_size == 0) checks::refuse("a strided copy of items without bytes");
+    const auto rank = static_cast<size_t>(copy.rank);
+    const auto list = [&](const int64_t* numbers, const char* what) {
+      if (rank > 0) checks::present(numbers, what);
+      return std::span(numbers, rank);
+    };
+    const std::span<const int64_t> shape = list(copy.shape, "the shape of a strided copy");
+    const std::span<const int64_t> to_strides = list(copy.to_strides, "the strides to copy to");
+    const std::span<const int64_t> from_strides = list(copy.from_strides, "the strides to copy from");
+    if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < 0; }))
+      checks::refuse("a strided copy with a negative size");
+    Buffer& to = strided_range_of(copy.to, copy.to_offset, shape, to_strides, copy.item_size, "the buffer to copy to");
+    Buffer& from =
+        strided_range_of(copy.from, copy.from_offset, shape, from_strides, copy.item_size, "the buffer to copy from");
+    on.device->copy_strided(queue_of(queue, on.has_queues), {to, copy.to_offset, from, copy.from_offset, copy.item_size,
+                                                             shape, to_strides, from_strides});
+  });
+}
+
+inline fe_error* fill_memory(fe_module_device* device, fe_module_queue* queue, fe_module_buffer* to, uint64_t to_offset,
+                             const void* pattern, uint32_t pattern_size, uint64_t size) {
+  return guarded([&] {
+    OpenedDevice& on = opened(device);
+    Buffer& target = range_of(to, to_offset, size, "the buffer to fill");
+    if (pattern_size == 0 || pattern_size > 16 || (pattern_size & (pattern_size - 1)) != 0)
+      checks::refuse("a pattern of " + std::to_string(pattern_size) + " bytes");
+    if (size % pattern_size != 0 || to_offset % pattern_size != 0)
+      checks::refuse("a part to fill that is not a number of whole patterns");
+    const auto* const bytes = static_cast<const std::byte*>(checks::present(pattern, "the pattern"));
+    on.device->fill(queue_of(queue, on.has_queues), target, to_offset, std::span(bytes, pattern_size), size);
+  });
+}
+
 inline fe_error* event_record(fe_module_queue* queue, fe_module_event** out) {
   return guarded([&] {
     checks::present(out, "the place for the event");
@@ -305,6 +418,13 @@ inline int event_done(fe_module_event* event) {
 }
 
 inline void event_release(fe_module_event* event) { release<Event>(event); }
+
+inline fe_error* event_time(fe_module_event* event, uint64_t* ns) {
+  return guarded([&] {
+    checks::present(ns, "the place for the time");
+    *ns = cast(event).time();
+  });
+}
 
 inline void fill_inputs(const fe_requirements& asked, const Support& answer) {
   for (uint32_t i = 0; asked.inputs != nullptr && i < asked.input_count; ++i)
@@ -458,9 +578,16 @@ inline void fill_table(fe_backend* out, bool has_queues) {
   out->buffer_borrow = buffer_borrow;
   out->buffer_free = buffer_free;
   out->buffer_host_pointer = buffer_host_pointer;
+  out->buffer_native = buffer_native;
+  out->buffer_import = buffer_import;
+  out->host_allocate = host_allocate;
+  out->host_free = host_free;
   out->copy_from_host = copy_from_host;
   out->copy_to_host = copy_to_host;
   out->copy = copy;
+  out->copy_peer = copy_peer;
+  out->copy_strided = copy_strided;
+  out->fill = fill_memory;
   out->supports = supports;
   out->prepare_size = prepare_size;
   out->prepare = prepare;
@@ -472,10 +599,14 @@ inline void fill_table(fe_backend* out, bool has_queues) {
   out->queue_create = queue_create;
   out->queue_destroy = queue_destroy;
   out->queue_reset = queue_reset;
+  out->queue_wait_event = queue_wait_event;
+  out->queue_native = queue_native;
+  out->native_wait_event = native_wait_event;
   out->event_record = event_record;
   out->event_wait = event_wait;
   out->event_done = event_done;
   out->event_release = event_release;
+  out->event_time = event_time;
 }
 
 // The first slot that the core lacks of those which this wrapper and the authors' classes call; else NULL.

@@ -5,38 +5,57 @@
 
 #include <ferrule/cpp/device.hpp>
 
+#include <array>
 #include <cstring>
+#include <span>
 
 namespace ferrule::sdk {
 
-// `to` is contiguous and has the shape of `from`. Blocks of a block dtype are copied whole.
-inline void strided_copy(const Launch& launch, const Operand& from, const Operand& to) {
-  const fe_dtype_info& dtype = from.dtype_info();
-  const int64_t item = dtype.block_bytes;
-  const int64_t rank = from.rank(), count = from.count() / dtype.block_elements;
-  const bool is_plain = dtype.block_elements == 1;
-  const int64_t row = rank > 0 ? from.shape()[static_cast<size_t>(rank - 1)] / dtype.block_elements : 1;
-  const int64_t step = rank > 0 && is_plain ? from.strides()[static_cast<size_t>(rank - 1)] * item : item;
-  if (count == 0) return;
-  const char* source = launch.pointer<const char>(from);
-  char* target = launch.pointer<char>(to);
+// Items of `item` bytes from one strided place to another; strides are bytes.
+inline void copy_items(char* to, std::span<const int64_t> to_strides, const char* from,
+                       std::span<const int64_t> from_strides, std::span<const int64_t> shape, size_t item) {
+  const size_t rank = shape.size();
+  int64_t rows = 1;
+  for (size_t axis = 0; axis + 1 < rank; ++axis) rows *= shape[axis];
+  const int64_t row = rank > 0 ? shape[rank - 1] : 1;
+  const int64_t to_step = rank > 0 ? to_strides[rank - 1] : 0, from_step = rank > 0 ? from_strides[rank - 1] : 0;
+  const auto step = static_cast<int64_t>(item);
+  if (row == 0) return;
   std::array<int64_t, FE_MAX_RANK> index{};
-  for (int64_t done = 0; done < count; done += row) {
-    if (step == item) {
-      std::memcpy(target, source, static_cast<size_t>(row * item));
+  for (; rows > 0; --rows) {
+    if (to_step == step && from_step == step) {
+      std::memcpy(to, from, static_cast<size_t>(row) * item);
     } else {
-      for (int64_t i = 0; i < row; ++i) std::memcpy(target + i * item, source + i * step, static_cast<size_t>(item));
+      for (int64_t i = 0; i < row; ++i) std::memcpy(to + i * to_step, from + i * from_step, item);
     }
-    target += row * item;
-    for (int64_t axis = rank - 2; axis >= 0; --axis) {
-      const auto at = static_cast<size_t>(axis);
-      const int64_t stride = from.bytes_of(from.strides()[at]);
-      source += stride;
-      if (++index[at] < from.shape()[at]) break;
-      source -= stride * from.shape()[at];
-      index[at] = 0;
+    for (size_t axis = rank > 0 ? rank - 1 : 0; axis-- > 0;) {
+      to += to_strides[axis];
+      from += from_strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      to -= to_strides[axis] * shape[axis];
+      from -= from_strides[axis] * shape[axis];
+      index[axis] = 0;
     }
   }
+}
+
+// `to` is contiguous and has the shape of `from`. Blocks of a block dtype, whose last axis is contiguous, are copied
+// whole.
+inline void strided_copy(const Launch& launch, const Operand& from, const Operand& to) {
+  const fe_dtype_info& dtype = from.dtype_info();
+  const auto rank = static_cast<size_t>(from.rank());
+  std::array<int64_t, FE_MAX_RANK> shape{}, to_strides{}, from_strides{};
+  int64_t contiguous = dtype.block_bytes;
+  for (size_t axis = rank; axis-- > 0;) {
+    const bool is_blocks = dtype.block_elements > 1 && axis + 1 == rank;
+    shape[axis] = is_blocks ? from.shape()[axis] / dtype.block_elements : from.shape()[axis];
+    from_strides[axis] = is_blocks ? dtype.block_bytes : from.bytes_of(from.strides()[axis]);
+    to_strides[axis] = contiguous;
+    contiguous *= shape[axis];
+  }
+  if (from.count() == 0) return;
+  copy_items(launch.pointer<char>(to), std::span(to_strides).first(rank), launch.pointer<const char>(from),
+             std::span(from_strides).first(rank), std::span(shape).first(rank), dtype.block_bytes);
 }
 
 }  // namespace ferrule::sdk

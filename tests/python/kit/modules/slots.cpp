@@ -1,17 +1,22 @@
-// A module that is right (two ops, a queue, a device that can be lost) until FERRULE_MUTANT names something for it to
-// get wrong: one file, compiled once, is every mutant of the slots.
+// A module that is right (two ops, queues of each kind, a device whose executions can fail or lose it) until
+// FERRULE_MUTANT names something for it to get wrong: one file, compiled once, is every mutant of the slots.
 #include <ferrule/backend.hpp>
 
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cmath>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -25,24 +30,79 @@ bool is(const char* mutant) {
 
 // ---- the module
 
+uint64_t event_time() {
+  static std::atomic<uint64_t> count{0};
+  if (is("has_another_clock")) return ++count;
+  return is("goes_back_in_time") ? UINT64_MAX - monotonic_ns() : monotonic_ns();
+}
+
+// Everything is done when it is given. Only `waits_for_nothing` leaves copies to who waits for an event behind them.
+using Pending = std::vector<std::function<void()>>;
+void do_all(Pending& pending) {
+  if (pending.empty()) return;  // and so in the right module, where any thread may wait
+  for (const std::function<void()>& work : std::exchange(pending, {})) work();
+}
+
 struct Done final : Event {
-  explicit Done(std::optional<Error> of) : error(std::move(of)) {}
+  Done(std::optional<Error> of, std::shared_ptr<Pending> work) : error(std::move(of)), pending(std::move(work)) {}
   bool done() override { return !is("resets_at_once"); }
   void wait(int64_t) override {
+    do_all(*pending);
     while (error && is("hangs_when_lost")) std::this_thread::sleep_for(std::chrono::seconds(1));
     if (!error) return;
     const Error told = *error;
-    if (is("forgets_loss")) error.reset();
+    if (is("forgets_errors")) error.reset();
     throw told;
   }
+  uint64_t time() override { return passed_ns; }
   std::optional<Error> error;
+  std::shared_ptr<Pending> pending;
+  uint64_t passed_ns = event_time();
 };
 
 struct InOrder final : Queue {
-  std::unique_ptr<Event> record() override { return std::make_unique<Done>(error); }
-  void reset() override { error.reset(); }
-  std::optional<Error> error;
+  explicit InOrder(std::shared_ptr<std::atomic<bool>> lost) : is_lost(std::move(lost)) {}
+  ~InOrder() override {
+    do_all(*pending);
+    do_all(late_traces);
+  }
+  std::unique_ptr<Event> record() override {
+    auto event = std::make_unique<Done>(error, pending);
+    if (!is("remembers_errors")) error.reset();
+    return event;
+  }
+  void reset() override {
+    do_all(*pending);
+    error.reset();
+    *is_lost = false;
+  }
+  void wait_for(Event& event) override {
+    const std::optional<Error>& other = static_cast<Done&>(event).error;
+    if (other && is("takes_over_errors")) error = other;
+  }
+  void fail(Error of) {
+    if (!error) error.emplace(std::move(of));
+  }
+  // Whether work that is given now is done; if not, the event behind it tells why.
+  bool begins() {
+    do_all(*pending);
+    if (*is_lost) fail({FE_DEVICE_LOST, "the device was lost, as it was asked to be"});
+    return !*is_lost && !(error && is("skips_after_errors"));
+  }
+  template <class Work>
+  void give(Work work) {
+    if (is("waits_for_nothing"))
+      pending->push_back(work);
+    else if (begins())
+      work();
+  }
+  std::shared_ptr<std::atomic<bool>> is_lost;  // of the device
+  std::optional<Error> error;                  // of the work since the last event
+  std::shared_ptr<Pending> pending = std::make_shared<Pending>();
+  Pending late_traces;
 };
+
+InOrder& in_order(Queue* queue) { return static_cast<InOrder&>(*queue); }
 
 struct Sums final : Executable {
   struct Step {
@@ -50,20 +110,38 @@ struct Sums final : Executable {
     bool multiplies;
   };
   std::vector<Step> steps;
-  int64_t lost_at;
+  int64_t lost_at, fails_at;
   std::atomic<int64_t>* executions;
 
   void execute(Queue* queue, const fe_execution& execution) override {
-    auto& order = static_cast<InOrder&>(*queue);
-    if (++*executions == lost_at) order.error.emplace(FE_DEVICE_LOST, "the device was lost, as it was asked to be");
-    if (order.error) return;
+    InOrder& order = in_order(queue);
+    const int64_t number = ++*executions;
+    if (number == lost_at) *order.is_lost = true;
+    if (!order.begins()) return;
+    if (number == fails_at) return order.fail({FE_INTERNAL, "the execution failed, as it was asked to"});
     if (execution.poll && is("ignores_poll")) {
       host->error_release(execution.poll(execution.poll_argument));
     } else if (execution.poll) {
       check(execution.poll(execution.poll_argument));
     }
     const Launch launch(execution);
-    for (const Step& step : steps) run(launch, step);
+    for (uint32_t node = 0; node < steps.size(); ++node) {
+      const uint64_t begin = monotonic_ns();
+      run(launch, steps[node]);
+      if (execution.trace) tell(order, execution, node, begin);
+    }
+  }
+
+  static void tell(InOrder& order, const fe_execution& execution, uint32_t node, uint64_t begin) {
+    const uint64_t end = is("traces_backwards") ? begin - 1 : monotonic_ns();
+    if (is("traces_another_graph")) node += 100;
+    const auto call = [=, trace = execution.trace, argument = execution.trace_argument] {
+      trace(argument, node, begin, end);
+    };
+    if (is("traces_late"))
+      order.late_traces.push_back(call);
+    else
+      call();
   }
 
   static void run(const Launch& launch, const Step& step) {
@@ -83,10 +161,45 @@ struct Sums final : Executable {
 
 class Adder final : public HostDevice {
  public:
-  explicit Adder(int64_t lost_at) : lost_at_(lost_at) {
+  explicit Adder(const Options& options)
+      : lost_at_(options.integer("lost_at", 0)), fails_at_(options.integer("execution_fails_at", 0)) {
     if (is("leaks_devices")) leaked_ = std::malloc(4096);
   }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<InOrder>(); }
+  std::unique_ptr<Queue> create_queue(fe_queue_kind kind) override {
+    if (kind == FE_QUEUE_UPLOAD && is("has_no_upload_queue")) throw Error(FE_UNSUPPORTED, "there is no such queue");
+    return std::make_unique<InOrder>(is("loses_one_queue") ? std::make_shared<std::atomic<bool>>(false) : is_lost_);
+  }
+
+  void copy_from_host(Queue* queue, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override {
+    in_order(queue).give([=, this, &to] { HostDevice::copy_from_host(queue, to, to_offset, from, size); });
+  }
+  void copy_to_host(Queue* queue, void* to, Buffer& from, uint64_t from_offset, uint64_t size) override {
+    in_order(queue).give([=, this, &from] { HostDevice::copy_to_host(queue, to, from, from_offset, size); });
+  }
+  void copy(Queue* queue, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) override {
+    in_order(queue).give([=, this, &to, &from] { HostDevice::copy(queue, to, to_offset, from, from_offset, size); });
+  }
+  void copy_strided(Queue* queue, const StridedCopy& copy) override {
+    if (!in_order(queue).begins()) return;
+    StridedCopy wrong = copy;
+    if (is("copies_words") && copy.item_size > 1) wrong.item_size = copy.item_size / 2 * 2;
+    HostDevice::copy_strided(queue, wrong);
+  }
+  void fill(Queue* queue, Buffer& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) override {
+    if (!in_order(queue).begins()) return;
+    if (is("fills_bytes")) pattern = pattern.first(1);
+    const bool has_room = to_offset + size + pattern.size() <= to.size();
+    HostDevice::fill(queue, to, to_offset, pattern, is("fills_too_much") && has_room ? size + pattern.size() : size);
+  }
+  void* host_allocate(uint64_t size) override {
+    void* const memory = ::operator new(size + room_, host_alignment_, std::nothrow);
+    if (!memory) throw Error(FE_OUT_OF_MEMORY, "the host has no such memory");
+    return is("misaligns_host_memory") ? static_cast<char*>(memory) + room_ : memory;
+  }
+  void host_free(void* pointer) override {
+    if (is("misaligns_host_memory")) pointer = static_cast<char*>(pointer) - room_;
+    ::operator delete(pointer, host_alignment_);
+  }
 
   Support supports(const Node& node) override {
     if (is("silent_refusals")) return {.supported = node.op() == "add"};
@@ -103,6 +216,7 @@ class Adder final : public HostDevice {
     if (is("leaks")) leaked_ = std::malloc(64);
     auto executable = std::make_unique<Sums>();
     executable->lost_at = lost_at_;
+    executable->fails_at = fails_at_;
     executable->executions = &executions_;
     for (uint32_t i = 0; i < view.node_count; ++i) {
       const Node node(view, i);
@@ -114,7 +228,10 @@ class Adder final : public HostDevice {
 
  private:
   static Support refused(const char* why) { return {.supported = false, .reason = why}; }
-  int64_t lost_at_;
+  static constexpr size_t room_ = 8;  // before and behind what is handed out
+  static constexpr std::align_val_t host_alignment_{64};
+  const int64_t lost_at_, fails_at_;
+  std::shared_ptr<std::atomic<bool>> is_lost_ = std::make_shared<std::atomic<bool>>(false);
   std::atomic<int64_t> executions_{0};
   void* volatile leaked_ = nullptr;
 };
@@ -123,12 +240,17 @@ class Sound final : public Backend {
  public:
   static constexpr bool has_queues = true;
   std::vector<DeviceDescription> devices() override {
-    return {{.kind = FE_DEVICE_TEST, .flags = FE_DEVICE_FLAG_HOST_MEMORY, .name = "sound", .borrow_alignment = 1}};
+    return {{.kind = FE_DEVICE_CPU,  // one for tests might keep a clock of its own
+             .flags = FE_DEVICE_FLAG_HOST_MEMORY,
+             .name = "sound",
+             .borrow_alignment = 1,
+             .queue_kinds = 1u << FE_QUEUE_UPLOAD | 1u << FE_QUEUE_DOWNLOAD}};
   }
-  std::vector<OptionDescription> options() override { return {{"lost_at", "integer", "the n-th execution loses it"}}; }
-  std::unique_ptr<Device> open(uint32_t, const Options& options) override {
-    return std::make_unique<Adder>(options.integer("lost_at", 0));
+  std::vector<OptionDescription> options() override {
+    return {{"lost_at", "integer", "the n-th execution loses it"},
+            {"execution_fails_at", "integer", "the n-th execution fails; its event tells"}};
   }
+  std::unique_ptr<Device> open(uint32_t, const Options& options) override { return std::make_unique<Adder>(options); }
 };
 
 // ---- the mutants that replace slots
@@ -157,17 +279,34 @@ void use(fe_backend* table) {
     return give(out);
   };
   table->buffer_free = [](fe_module_buffer*) {};
-  table->queue_create = [](fe_module_device*, fe_module_queue** out) { return give(out); };
+  table->host_allocate = [](fe_module_device*, uint64_t, void** out) { return give(out); };
+  table->host_free = [](fe_module_device*, void*) {};
+  table->buffer_native = [](fe_module_buffer*, fe_native_memory*) -> fe_error* { return nullptr; };
+  table->buffer_import = [](fe_module_device*, const fe_native_memory*, uint64_t, fe_access, fe_module_buffer** out) {
+    return give(out);
+  };
+  table->queue_create = [](fe_module_device*, fe_queue_kind, fe_module_queue** out) { return give(out); };
+  table->queue_wait_event = [](fe_module_queue*, fe_module_event*) -> fe_error* { return nullptr; };
+  table->queue_native = [](fe_module_queue*, void** out) { return give(out); };
+  table->native_wait_event = [](fe_module_device*, void*, fe_module_event*) -> fe_error* { return nullptr; };
   table->queue_destroy = [](fe_module_queue*) {};
   table->queue_reset = [](fe_module_queue*) -> fe_error* { return nullptr; };
   table->event_record = [](fe_module_queue*, fe_module_event** out) { return give(out); };
   table->event_wait = [](fe_module_event*, int64_t) -> fe_error* { return nullptr; };
   table->event_release = [](fe_module_event*) {};
+  table->event_time = [](fe_module_event*, uint64_t*) -> fe_error* { return nullptr; };
   table->copy_from_host = [](fe_module_device*, fe_module_queue*, fe_module_buffer*, uint64_t, const void*,
                              uint64_t) -> fe_error* { return nullptr; };
   table->copy_to_host = [](fe_module_device*, fe_module_queue*, void*, fe_module_buffer*, uint64_t,
                            uint64_t) -> fe_error* { return nullptr; };
   table->copy = [](fe_module_device*, fe_module_queue*, fe_module_buffer*, uint64_t, fe_module_buffer*, uint64_t,
+                   uint64_t) -> fe_error* { return nullptr; };
+  table->copy_peer = [](fe_module_device*, fe_module_queue*, fe_module_buffer*, uint64_t, fe_module_device*,
+                        fe_module_buffer*, uint64_t, uint64_t) -> fe_error* { return nullptr; };
+  table->copy_strided = [](fe_module_device*, fe_module_queue*, const fe_strided_copy*) -> fe_error* {
+    return nullptr;
+  };
+  table->fill = [](fe_module_device*, fe_module_queue*, fe_module_buffer*, uint64_t, const void*, uint32_t,
                    uint64_t) -> fe_error* { return nullptr; };
   table->supports = [](fe_module_device*, const fe_graph_view*, uint32_t, fe_requirements*) { return 1; };
   table->prepare_size = [](fe_module_device*, const fe_graph_view*, uint32_t, uint32_t, uint64_t*, char*,

@@ -1,0 +1,78 @@
+// Traces.
+#include "handles.h"
+
+#include "parts.h"
+
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+namespace ferrule::python {
+namespace {
+
+class Trace {
+ public:
+  explicit Trace(std::size_t max_events) {
+    fe_trace* trace = nullptr;
+    check(fe_trace_begin(max_events, &trace));
+    handle_.reset(trace);
+  }
+
+  void end() const {
+    check(without_gil([&] { return fe_trace_end(handle_.get()); }));
+  }
+
+  // (begin, end, dropped); times in ns
+  py::tuple info() const {
+    const fe_trace_info info = read_info();
+    return py::make_tuple(info.begin_ns, info.end_ns, info.dropped);
+  }
+
+  // (kind, name, detail, kernel, device, queue, thread, begin, end, bytes read, bytes written) of each
+  py::list events() const {
+    const std::size_t count = read_info().event_count;
+    std::unordered_map<std::string_view, py::str> texts;  // most are there many times
+    const auto text = [&](const char* words) {            // a module's need not be UTF-8
+      const auto found = texts.find(words);
+      if (found != texts.end()) return found->second;
+      PyObject* const made = PyUnicode_DecodeUTF8(words, static_cast<Py_ssize_t>(std::strlen(words)), "replace");
+      if (made == nullptr) throw py::error_already_set();
+      return texts.emplace(words, py::reinterpret_steal<py::str>(made)).first->second;
+    };
+    py::list events(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      fe_trace_event event{};
+      event.struct_size = sizeof event;
+      check(fe_trace_event_get(handle_.get(), i, &event));
+      events[i] = py::make_tuple(text(fe_trace_kind_name(event.kind)), text(event.name), text(event.detail),
+                                 text(event.kernel), text(event.device), event.queue, event.thread, event.begin_ns,
+                                 event.end_ns, event.bytes_read, event.bytes_written);
+    }
+    return events;
+  }
+
+ private:
+  fe_trace_info read_info() const {
+    fe_trace_info info{};
+    info.struct_size = sizeof info;
+    check(fe_trace_info_get(handle_.get(), &info));
+    return info;
+  }
+
+  TraceHandle handle_;
+};
+
+}  // namespace
+
+void bind_traces(py::module_& module) {
+  py::class_<Trace>(module, "Trace")
+      .def(py::init<std::size_t>(), py::arg("max_events"))
+      .def("end", &Trace::end)
+      .def("info", &Trace::info)
+      .def("events", &Trace::events);
+}
+
+}  // namespace ferrule::python

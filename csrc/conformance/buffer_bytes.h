@@ -1,0 +1,24 @@
+// The bytes of buffers, as checks write, read and compare them.
+#pragma once
+
+#include "conformance/module.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ferrule::conformance {
+
+using Bytes = std::vector<char>;
+
+Bytes random_bytes(uint64_t size, uint64_t seed);
+
+// Copies, and waits until the copy is done.
+void write_bytes(const Device& device, fe_module_queue* queue, const Buffer& to, std::span<const char> bytes,
+                 uint64_t offset = 0);
+Bytes read_bytes(const Device& device, fe_module_queue* queue, const Buffer& from, uint64_t size, uint64_t offset = 0);
+
+// A problem, which names the first byte that differs, unless the bytes are equal. Whether they are.
+bool expect_bytes(Report& report, std::span<const char> got, std::span<const char> wanted, const std::string& what);
+
+}  // namespace ferrule::conformance

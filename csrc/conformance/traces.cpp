@@ -1,0 +1,115 @@
+// What a module tells of the nodes of an execution.
+#include "conformance/graph.h"
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ferrule::conformance {
+namespace {
+
+// Of one execution. Any thread may tell.
+class Trace {
+ public:
+  static void tell(void* trace, uint32_t node, uint64_t begin_ns, uint64_t end_ns) {
+    static_cast<Trace*>(trace)->add({node, begin_ns, end_ns});
+  }
+  void add_to(fe_execution& execution) {
+    execution.trace = tell;
+    execution.trace_argument = this;
+  }
+  // The event behind the execution is done.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  size_t told() const {
+    const std::lock_guard lock(mutex_);
+    return nodes_.size();
+  }
+  void judge(Report& report, const std::string& what, uint32_t node_count) const {
+    const std::lock_guard lock(mutex_);
+    for (const Node& node : nodes_) {
+      const std::string told = what + ": node " + std::to_string(node.index) + " is told";
+      if (node.index >= node_count) report.problem(told + ", which is none of " + std::to_string(node_count));
+      if (node.begin_ns > node.end_ns) report.problem(told + " to have ended before it began");
+      if (node.is_late) report.problem(told + " after the event behind the execution is done");
+    }
+  }
+
+ private:
+  struct Node {
+    uint32_t index;
+    uint64_t begin_ns, end_ns;
+    bool is_late = false;
+  };
+  void add(Node node) {
+    const std::lock_guard lock(mutex_);
+    node.is_late = is_over_;
+    nodes_.push_back(node);
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<Node> nodes_;
+  bool is_over_ = false;
+};
+
+struct Traced {
+  Traced(std::string name, uint32_t nodes) : what(std::move(name)), node_count(nodes) {}
+  const std::string what;
+  const uint32_t node_count;
+  Trace trace;
+};
+
+// Three executions of a graph before the event.
+void execute_traced(const Device& device, const std::string& what, Graph& graph, uint64_t seed,
+                    std::deque<Traced>& traces) {
+  constexpr size_t executions = 3;
+  const Executable executable(device, graph.view());
+  std::deque<Bound> bounds;
+  const size_t first = traces.size();
+  for (size_t i = 0; i < executions; ++i) {
+    Bound& bound = bounds.emplace_back(device, device.queue(), graph, executable, seed);
+    traces.emplace_back(what, graph.view().node_count).trace.add_to(bound.execution());
+  }
+  for (size_t i = 0; i < executions; ++i) {
+    expect(take(device.backend()->execute(executable.handle(), device.queue(), &bounds[i].execution())), what);
+    if (!device.queue()) traces[first + i].trace.end();
+  }
+  expect(finish(device, device.queue()), what);
+  for (size_t i = first; i < traces.size(); ++i) traces[i].trace.end();
+}
+
+void trace(const Subject& subject, Report& report, const void*) {
+  constexpr size_t most_ops = 12;
+  std::deque<Traced> traces;  // until the device is closed: what comes late comes here
+  {
+    const Opened opened(subject);
+    const std::vector<const Sample*> found = supported_samples(opened.device, subject);
+    for (size_t i = 0; i < found.size(); i += found.size() / most_ops + 1) {
+      for (const bool chained : {false, true}) {
+        const auto graph = chained ? chain_of(*found[i]) : graph_of(*found[i]);
+        if (!graph) continue;
+        const std::string what = name_of(*found[i]) + (chained ? ", twice in a row" : "");
+        report.now(what + ", traced");
+        execute_traced(opened.device, what, *graph, subject.seed, traces);
+      }
+    }
+  }
+  size_t told = 0;
+  for (const Traced& traced : traces) {
+    traced.trace.judge(report, traced.what, traced.node_count);
+    told += traced.trace.told();
+  }
+  if (told == 0) throw NotApplicable{"it tells nothing of its nodes"};
+}
+
+}  // namespace
+
+void add_trace_checks(Checks& checks) {
+  checks.push_back({"trace", "what is told of nodes is of the graph, and told in time", trace});
+}
+
+}  // namespace ferrule::conformance

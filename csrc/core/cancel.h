@@ -1,0 +1,16 @@
+// Whether the caller still wants what is being done.
+#pragma once
+
+#include <ferrule/ferrule.h>
+
+namespace ferrule {
+
+struct Cancel {
+  fe_cancel_function function = nullptr;
+  void* argument = nullptr;
+  bool is_wanted() const { return function && function(argument) != 0; }
+  // Throws Error(cancelled) where it is wanted.
+  void check() const;
+};
+
+}  // namespace ferrule

@@ -1,0 +1,122 @@
+#include "core/memory/work.h"
+
+#include "core/memory/queue.h"
+
+#include <mutex>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+// How long a wait lasts before the caller is asked whether to go on with it.
+constexpr int64_t patience_ns = 20'000'000;
+
+}  // namespace
+
+QueueEvent::~QueueEvent() {
+  const Device& device = *live_.device();
+  if (handle && !device.belongs_to_parent()) device.table().event_release(handle);
+}
+
+std::optional<uint64_t> QueueEvent::time_ns() const noexcept {
+  const fe_backend& table = live_.device()->table();
+  uint64_t ns = 0;
+  if (live_.device()->belongs_to_parent() || !table.event_time || !table.event_done(handle)) return std::nullopt;
+  if (ErrorPointer(table.event_time(handle, &ns))) return std::nullopt;
+  return ns;
+}
+
+Work::Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, TracedWorkPointer traced)
+    : queue_(queue),
+      device_(queue.device().shared_from_this()),
+      what_(std::move(what)),
+      traced_(std::move(traced)),
+      event_(std::make_shared<QueueEvent>(*device_)),
+      kept_(std::move(kept)) {
+  if (!inputs.empty()) inputs_ = std::make_shared<const Inputs>(std::move(inputs));
+}
+
+std::shared_ptr<QueueEvent> Work::event() const {
+  const std::scoped_lock lock(mutex_);
+  return event_;
+}
+
+bool Work::is_over() noexcept {
+  if (is_over_.load(std::memory_order_acquire)) return true;
+  const std::shared_ptr<QueueEvent> event = this->event();
+  if (!event) return true;
+  if (!event->is_over()) return false;
+  conclude(*event);
+  return true;
+}
+
+void Work::wait(const Cancel& cancel) {
+  if (is_over_.load(std::memory_order_acquire)) return;
+  TraceSpan span(FE_TRACE_WAIT, "wait");
+  span.describe([&](TraceLabel& label) {
+    label.detail = what_;
+    label.device = device_->name();
+  });
+  for (;;) {
+    const std::shared_ptr<QueueEvent> event = this->event();
+    if (!event) return;
+    ErrorPointer error = event->wait(patience_ns);
+    const bool is_late = code_of(error.get()) == FE_TIMEOUT;
+    if (!error || event->is_over()) return conclude(*event, is_late ? nullptr : std::move(error));  // just now, if late
+    if (!is_late) return queue_.drain_for(*this, std::move(error));
+    cancel.check();
+  }
+}
+
+void Work::conclude(const QueueEvent& event, ErrorPointer error) noexcept {
+  if (traced_) traced_->finish(event.time_ns());
+  if (!error) error = event.wait(-1);
+  device_->note(error.get());
+  std::shared_ptr<const Inputs> inputs;
+  {
+    const std::scoped_lock lock(mutex_);
+    inputs = inputs_;
+  }
+  std::shared_ptr<const Work> failed_input;
+  for (std::size_t i = 0; !error && !failed_input && inputs && i < inputs->size(); ++i) {
+    Work& input = *(*inputs)[i];  // over, as this work waited for it
+    if (input.is_over() && input.has_failed()) failed_input = input.culprit_.load()->shared_from_this();
+  }
+  end(std::move(error), std::move(failed_input), false);
+}
+
+void Work::abandon(const ErrorPointer& reason) noexcept {
+  end(ErrorPointer(make_error(code_of(reason.get()), message_of(reason.get()))), nullptr, true);
+}
+
+void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, bool is_abandoned) noexcept {
+  std::shared_ptr<QueueEvent> ended;
+  std::shared_ptr<const Inputs> inputs;
+  Kept kept;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!event_) return;  // another thread was first
+    error_ = std::move(error);
+    failed_input_ = std::move(failed_input);
+    culprit_.store(error_ ? this : failed_input_.get(), std::memory_order_release);
+    ended = std::move(event_);
+    inputs.swap(inputs_);
+    kept.swap(kept_);
+    is_abandoned_.store(is_abandoned, std::memory_order_release);
+    is_over_.store(true, std::memory_order_release);
+  }
+  if (!is_abandoned) return;
+  keep_for_good(std::move(ended));  // and the device
+  for (std::shared_ptr<const void>& owned : kept) keep_for_good(std::move(owned));
+}
+
+void Work::check() const {
+  const Work* const culprit = culprit_.load(std::memory_order_acquire);
+  if (!culprit) return;
+  const fe_error* const error = culprit->error_.get();
+  // What is said of an argument names the op, as elsewhere.
+  if (code_of(error) == FE_INVALID_ARGUMENT) fail(FE_INVALID_ARGUMENT, "{}", message_of(error));
+  fail(code_of(error), "{} (in {} on {})", message_of(error), culprit->what_, culprit->device_->name());
+}
+
+}  // namespace ferrule

@@ -1,0 +1,162 @@
+#include "core/trace/trace.h"
+
+#include "core/threads/fork.h"
+#include "core/threads/immortal.h"
+#include "core/threads/mutexes.h"
+#include "core/trace/traced_work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#if defined(_WIN32)
+#include <windows.h>
+#elif defined(__APPLE__)
+#include <pthread.h>
+#else
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace ferrule {
+namespace {
+
+uint64_t asked_thread_number() noexcept {
+#if defined(_WIN32)
+  return GetCurrentThreadId();
+#elif defined(__APPLE__)
+  uint64_t number = 0;
+  pthread_threadid_np(nullptr, &number);
+  return number;
+#else
+  return static_cast<uint64_t>(syscall(SYS_gettid));
+#endif
+}
+
+}  // namespace
+
+// Guarded by the mutex of the sessions.
+struct TraceSession::Content {
+  uint64_t begin_ns = 0;
+  std::deque<TraceEvent> events;  // does not move what it holds when it grows
+  std::deque<TracedWorkPointer> work;
+  std::size_t room = 0;  // events that may still come
+  uint64_t dropped = 0;
+
+  template <class List, class Item>
+  void add(List& list, const Item& item, std::size_t count, uint64_t since_ns) noexcept {
+    if (since_ns < begin_ns) return;
+    if (count > room) {
+      dropped += count;
+      return;
+    }
+    try {
+      list.push_back(item);
+      room -= count;
+    } catch (...) {  // no memory
+      dropped += count;
+    }
+  }
+};
+
+struct TraceSessions {
+  BriefMutex mutex;
+  std::vector<TraceSession*> active;
+  template <class Visit>
+  static void each(Visit visit) noexcept {
+    TraceSessions& sessions = Immortal<TraceSessions>::get();
+    const std::scoped_lock lock(sessions.mutex);
+    for (TraceSession* session : sessions.active) visit(*session->content_);
+  }
+};
+
+uint64_t monotonic_ns() noexcept {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+uint64_t thread_number() noexcept {
+  thread_local uint64_t number = 0;
+  thread_local uint32_t generation = 0;
+  if (number == 0 || std::exchange(generation, fork_generation()) != fork_generation()) number = asked_thread_number();
+  return number;
+}
+
+void add_to_traces(const TraceEvent& event) noexcept {
+  TraceSessions::each([&](auto& content) { content.add(content.events, event, 1, event.begin_ns); });
+}
+
+void add_to_traces(const TracedWorkPointer& work) noexcept {
+  TraceSessions::each(
+      [&](auto& content) { content.add(content.work, work, work->event_count(), work->submitted_ns()); });
+}
+
+TraceSession::TraceSession(std::size_t max_events) : content_(std::make_unique<Content>()) {
+  content_->room = max_events;
+  content_->begin_ns = monotonic_ns();
+}
+TraceSession::~TraceSession() { stop(); }
+
+std::shared_ptr<TraceSession> TraceSession::begin(std::size_t max_events) {
+  std::shared_ptr<TraceSession> session(new TraceSession(max_events));
+  TraceSessions& sessions = Immortal<TraceSessions>::get();
+  const std::scoped_lock lock(sessions.mutex);
+  sessions.active.push_back(session.get());
+  trace_flag.store(true, std::memory_order_relaxed);
+  return session;
+}
+
+void TraceSession::stop() noexcept {
+  TraceSessions& sessions = Immortal<TraceSessions>::get();
+  const std::scoped_lock lock(sessions.mutex);
+  std::erase(sessions.active, this);
+  trace_flag.store(!sessions.active.empty(), std::memory_order_relaxed);
+}
+
+TraceSession::Result TraceSession::end() {
+  stop();  // the content is this thread's from here on
+  Result result;
+  result.begin_ns = content_->begin_ns;
+  result.end_ns = monotonic_ns();
+  result.dropped = content_->dropped;
+  const std::vector<TracedWorkPointer> work(content_->work.begin(), content_->work.end());
+  result.events = events_of(work, result.dropped);
+  result.events.insert(result.events.end(), std::make_move_iterator(content_->events.begin()),
+                       std::make_move_iterator(content_->events.end()));
+  content_->events.clear();
+  content_->work.clear();
+  // What surrounds others comes before them.
+  std::stable_sort(result.events.begin(), result.events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+    return a.end_ns > b.end_ns;
+  });
+  return result;
+}
+
+void TraceSpan::begin(fe_trace_kind kind, const char* name) noexcept {
+  try {
+    auto label = std::make_shared<TraceLabel>();
+    label->name = name;
+    own_label_ = label.get();
+    label_ = std::move(label);
+  } catch (...) {  // no memory: the event is left out
+    return;
+  }
+  kind_ = kind;
+  begin_ns_ = monotonic_ns();
+}
+
+void TraceSpan::end() noexcept {
+  add_to_traces(TraceEvent{kind_, -1, thread_number(), begin_ns_, monotonic_ns(), std::move(label_)});
+}
+
+void TracedCall::tell(void* call, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept {
+  const SegmentLabelsPointer& labels = static_cast<const TracedCall*>(call)->labels_;
+  if (node >= labels->nodes.size()) return;
+  add_to_traces(TraceEvent{FE_TRACE_KERNEL, -1, thread_number(), begin_ns, std::max(begin_ns, end_ns),
+                           TraceLabelPointer(labels, &labels->nodes[node])});
+}
+
+}  // namespace ferrule

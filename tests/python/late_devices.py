@@ -1,0 +1,81 @@
+"""Devices that work behind the caller, for tests in processes of their own: the null module's two devices, which do
+their work late or by threads, hide their memory, and compute with the kernels of the CPU module."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+
+ROOT = Path(__file__).resolve().parents[2]
+PACES = ["late", "threaded"]  # work is done when somebody waits for it, or by a thread of the queue
+TOLD = "failed, as it was asked to"  # of failures that an option of the devices asks for
+
+
+def apart(test: Callable[..., None]) -> Callable[..., None]:
+    """The body of the test runs in a process of its own. Its parameters are those of `parametrize`."""
+    return _in_a_process(test, test, list(inspect.signature(test).parameters.values()))
+
+
+def at_each_pace(test: Callable[..., None]) -> Callable[..., None]:
+    """The same, once with each of PACES as `pace`."""
+
+    def body(**parameters: object) -> None:
+        for pace in PACES:
+            try:
+                test(pace=pace, **parameters)
+            except Exception as error:
+                error.add_note(f"The pace was {pace!r}.")
+                raise
+
+    others = [one for one in inspect.signature(test).parameters.values() if one.name != "pace"]
+    return _in_a_process(test, body, others)
+
+
+def _in_a_process(
+    test: Callable[..., None], body: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
+    def run(run_python: Callable[..., subprocess.CompletedProcess[str]], **given: object) -> None:
+        name = Path(inspect.getfile(test)).stem
+        run_python(
+            f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+            f"from tests.python.{name} import {test.__name__} as test\n"
+            f"test.body(**{given!r})\n"
+        )
+
+    functools.update_wrapper(run, test)
+    del run.__dict__["__wrapped__"]
+    own = [inspect.Parameter("run_python", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    run.__dict__["__signature__"] = inspect.Signature([*own, *parameters])
+    run.__dict__["body"] = body
+    return run
+
+
+def open_devices(pace: str = "late", **options: str | int | bool) -> tuple[fe.Device, fe.Device]:
+    """Both devices, opened anew: nothing may be left on those of before."""
+    gc.collect()
+    if any(backend.name == "null" for backend in fe.backends()):
+        fe.unload("null")
+    os.environ["FERRULE_NULL_FAULT"] = "two_devices"
+    fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
+    kernels = str(fe.device("cpu").backend.path)
+    both = fe.device("null:0"), fe.device("null:1")
+    for device in both:
+        device.open(**{"hidden": True, "computes_with": kernels, pace: True, **options})
+    return both
+
+
+def error_of(call: Callable[[], Any]) -> fe.Error | None:
+    """The error that it raises, without the arrays of its frames."""
+    try:
+        call()
+    except fe.Error as error:
+        return error.with_traceback(None)
+    return None
