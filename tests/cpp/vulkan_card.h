@@ -1,4 +1,4 @@
-// A card that copies beside its computing: a layer over the software driver, which holds each piece of work back for a
+// A card that copies beside its computing, in two queues: a layer over the software driver, which holds each piece of work back for a
 // while, so that what is not told to wait comes too early.
 #pragma once
 
@@ -26,6 +26,7 @@ class VulkanCard : public VulkanContext {
     delays_.emplace("VULKAN_CARD_DELAYS", std::to_string(computing) + " " + std::to_string(copying));
     VulkanContext::SetUp();
     ASSERT_EQ(context->queue_families(), (std::vector<uint32_t>{0, 1}));
+    ASSERT_EQ(context->queue(vulkan::Engine::downloading).index, 1u);
   }
   // The layer finds what is left behind.
   void close() { VulkanContext::TearDown(); }

@@ -81,13 +81,15 @@ TEST(VulkanMemoryTypes, AreThoseThatServeEachUse) {
   EXPECT_EQ(choose(card, Use::device, false), 1);
   EXPECT_EQ(choose(card, Use::upload, false), 2);
   EXPECT_EQ(choose(card, Use::download, false), 3);
+  EXPECT_EQ(choose(card, Use::exchange, false), 3);
   EXPECT_EQ(choose(card, Use::device, false, 0b10101), 4);
   const auto one = table({local | visible | coherent | cached});
-  for (const Use use : {Use::device, Use::upload, Use::download}) EXPECT_EQ(choose(one, use, true), 0);
+  for (const Use use : {Use::device, Use::upload, Use::download, Use::exchange}) EXPECT_EQ(choose(one, use, true), 0);
   const auto shared = table({local, local | visible | coherent, lazy | local});
   EXPECT_EQ(choose(shared, Use::device, true), 1);
   EXPECT_EQ(choose(table({local}), Use::upload, false), -1);
   EXPECT_EQ(choose(table({visible | cached, visible | coherent}), Use::download, false), 0);
+  EXPECT_EQ(choose(table({visible | cached, visible | coherent}), Use::exchange, false), 1);
 }
 
 TEST(VulkanDevices, AreLeftOutWithTheNamesOfWhatTheyLack) {
@@ -108,17 +110,35 @@ TEST(VulkanDevices, AreLeftOutWithTheNamesOfWhatTheyLack) {
   EXPECT_EQ(vulkan::lacks(VK_API_VERSION_1_2, features, families), "a compute queue");
 }
 
-TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndKnowOneThatOnlyCopies) {
+TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndThoseThatOnlyCopy) {
   std::vector<VkQueueFamilyProperties> families(3);
   for (auto& family : families) family.queueCount = 1;
   families[0].queueFlags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
   families[1].queueFlags = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
   families[2].queueFlags = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
-  EXPECT_EQ(vulkan::compute_family(families), 2u);
-  EXPECT_EQ(vulkan::transfer_family(families), 1u);
+  using Places = std::vector<std::pair<int, int>>;  // of the engines: family and index, -1 for none
+  const auto places = [&] {
+    Places out;
+    for (const auto& queue : vulkan::choose_queues(families))
+      out.emplace_back(queue ? static_cast<int>(queue->family) : -1, queue ? static_cast<int>(queue->index) : -1);
+    return out;
+  };
+  constexpr std::pair none{-1, -1};
+  // Downloads wait for what is computed: in the uploads' queue they would hold those up.
+  EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, none}));
+  families[2].queueCount = 8;
+  EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, {2, 1}}));
+  families[1].queueCount = 3;
+  EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, {1, 1}}));
+  families[1].queueCount = 1;
+  families.push_back(families[1]);
+  EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, {3, 0}}));
   families.resize(1);
-  EXPECT_EQ(vulkan::compute_family(families), 0u);
-  EXPECT_EQ(vulkan::transfer_family(families), std::nullopt);
+  EXPECT_EQ(places(), (Places{{0, 0}, none, none}));
+  families[0].queueCount = 16;
+  EXPECT_EQ(places(), (Places{{0, 0}, none, none}));
+  families[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
+  EXPECT_EQ(places(), (Places{none, none, none}));
 }
 
 TEST(VulkanResults, BecomeTypedErrorsThatNameTheCall) {

@@ -91,22 +91,6 @@ TEST_F(VulkanWaits, AnEventBehindAWaitIsBehindWhatWasWaitedForToo) {
   EXPECT_EQ(outcome_of([&] { behind->wait(-1); }).code, FE_OK);
 }
 
-TEST_F(VulkanWaits, EachEngineOfAQueueWaitsThoughTheOtherOneHas) {
-  open_card(0, 50);
-  vulkan::Queue first(context), second(context);
-  const vulkan::Allocation a = allocate(256), b = allocate(256), c = allocate(256), d = allocate(256);
-  upload(first, a, 1);
-  upload(first, b, 2);
-  second.wait_for(*first.record());
-  copy_all(second, c, a);
-  second.submit({&b, &d}, [&](VkCommandBuffer commands) {
-    const VkBufferCopy all = {b.offset, d.offset, b.size};
-    context->api().CmdCopyBuffer(commands, b.buffer, d.buffer, 1, &all);
-  });
-  EXPECT_EQ(last_word(second, d), 2u);
-  EXPECT_EQ(last_word(second, c), 1u);
-}
-
 TEST_F(VulkanWaits, EventsThatHaveNothingToWaitForAreWaitedFor) {
   on_each_device([&](uint32_t) {
     vulkan::Queue queue(context), other(context);

@@ -23,6 +23,7 @@
   F(CmdCopyBuffer) F(CmdDispatch) F(CmdExecuteCommands) F(CmdFillBuffer) F(CmdPipelineBarrier) F(CmdPushConstants) \
   F(CmdUpdateBuffer) F(CreateBuffer) \
   F(CreateCommandPool) F(CreateComputePipelines) F(CreatePipelineCache) F(CreatePipelineLayout) F(CreateSemaphore) \
+  F(CmdWriteTimestamp) F(CreateQueryPool) F(DestroyQueryPool) F(GetQueryPoolResults) F(ResetQueryPool) \
   F(CreateShaderModule) F(DestroyBuffer) F(DestroyCommandPool) F(DestroyDevice) F(DestroyPipeline) \
   F(DestroyPipelineCache) F(DestroyPipelineLayout) F(DestroySemaphore) F(DestroyShaderModule) F(DeviceWaitIdle) \
   F(EndCommandBuffer) F(FreeMemory) F(GetBufferDeviceAddress) F(GetBufferMemoryRequirements) F(GetDeviceQueue) \
@@ -36,8 +37,9 @@
 #define FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F)
 #endif
 #define FERRULE_VULKAN_INSTANCE_EXTENSIONS(F) \
-  F(CreateDebugUtilsMessengerEXT) F(DestroyDebugUtilsMessengerEXT) FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F)
-#define FERRULE_VULKAN_DEVICE_EXTENSIONS(F) F(GetMemoryHostPointerPropertiesEXT)
+  F(CreateDebugUtilsMessengerEXT) F(DestroyDebugUtilsMessengerEXT) F(GetPhysicalDeviceCalibrateableTimeDomainsEXT) \
+  FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F)
+#define FERRULE_VULKAN_DEVICE_EXTENSIONS(F) F(GetMemoryHostPointerPropertiesEXT) F(GetCalibratedTimestampsEXT)
 // clang-format on
 
 namespace ferrule::vulkan {

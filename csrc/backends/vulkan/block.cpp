@@ -8,7 +8,7 @@ void Block::create_buffer(const void* chain) {
   info.size = size;
   info.usage = buffer_usage;
   // Semaphores order what the engines do with it: nobody hands it over.
-  const std::vector<uint32_t>& families = context.queue_families();
+  const std::vector<uint32_t> families = context.queue_families();
   if (families.size() > 1) {
     info.sharingMode = VK_SHARING_MODE_CONCURRENT;
     info.queueFamilyIndexCount = static_cast<uint32_t>(families.size());

@@ -59,9 +59,7 @@ Allocation Memory::borrow(void* pointer, uint64_t size) {
   if (const VkResult result = block->allocate(size, *type, &import); result != VK_SUCCESS)
     refuse("the driver does not take this memory (vkAllocateMemory came back with " + name_of(result) + ")");
   block->bind();
-  Allocation out = own_block(std::move(block), size, 1);
-  out.is_borrowed = true;
-  return out;
+  return own_block(std::move(block), size, 1);
 }
 
 }  // namespace ferrule::vulkan

@@ -5,7 +5,7 @@ namespace {
 
 // An engine that only copies may not be told of shaders.
 VkFlags flags_of(Engine engine, VkFlags of_copies, VkFlags of_shaders) {
-  return engine == Engine::copying ? of_copies : of_copies | of_shaders;
+  return engine == Engine::computing ? of_copies | of_shaders : of_copies;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineSta
 Commands::Commands(const Context& context, Engine engine) : context_(context), engine_(engine) {
   auto info = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
   info.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-  info.queueFamilyIndex = context_.queue_family(engine);
+  info.queueFamilyIndex = context_.queue(engine).family;
   check(context_.api().CreateCommandPool(context_.device(), &info, nullptr, &pool_), "vkCreateCommandPool");
 }
 

@@ -77,7 +77,8 @@ std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context,
       steps.push_back({.pipeline = pipeline_of(*context, node.op(), dispatch),
                        .groups = dispatch.groups,
                        .parameters = parameters.size(),
-                       .barrier = hazards.is_barrier_due(dispatch.reads, dispatch.writes)});
+                       .barrier = hazards.is_barrier_due(dispatch.reads, dispatch.writes),
+                       .node = i});
       parameters.insert(parameters.end(), dispatch.parameters.begin(), dispatch.parameters.end());
     }
   }

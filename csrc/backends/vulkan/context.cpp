@@ -1,6 +1,8 @@
 #include "context.h"
 
-#include "memory.h"
+#include <algorithm>
+
+#include "host_allocations.h"
 #include "pipelines.h"
 #include "shaders.h"
 
@@ -44,11 +46,14 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
   create_device();
   try {
     functions_ = functions_of(instance_->api(), device_);
-    for (size_t i = 0; i < queue_families().size(); ++i)
-      functions_.GetDeviceQueue(device_, queue_families()[i], 0, &queues_[i].handle);
+    for (size_t i = 0; i < engine_count; ++i)
+      if (const auto& queue = physical_.queues[i])
+        functions_.GetDeviceQueue(device_, queue->family, queue->index, &queues_[i].handle);
     memory_ = std::make_unique<Memory>(*this);
+    host_allocations_ = std::make_unique<HostAllocations>(*memory_);
     pipelines_ = std::make_unique<Pipelines>(*this, idle_pipelines(options));
   } catch (...) {
+    host_allocations_.reset();
     memory_.reset();
     if (functions_.DestroyDevice != nullptr) functions_.DestroyDevice(device_, nullptr);
     throw;
@@ -57,6 +62,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
 
 Context::~Context() {
   pipelines_.reset();
+  host_allocations_.reset();
   memory_.reset();
   functions_.DestroyDevice(device_, nullptr);
 }
@@ -68,6 +74,7 @@ void Context::create_device() {
   enable(there, wanted);
   std::vector<const char*> extensions;
   if (physical_.borrow_alignment != 0) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  if (physical_.has_clock) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   if (physical_.has_memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   // A device that has it may only be created with it.
   if (physical_.is_portability_subset) extensions.push_back("VK_KHR_portability_subset");
@@ -94,13 +101,14 @@ void Context::create_device() {
   }
 #endif
 
-  const float priority = 1;
+  const std::array<float, engine_count> priorities = {1, 1, 1};
   std::vector<VkDeviceQueueCreateInfo> queues;
   for (const uint32_t family : queue_families()) {
     auto& queue = queues.emplace_back(typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
     queue.queueFamilyIndex = family;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    for (const auto& one : physical_.queues)
+      if (one && one->family == family) queue.queueCount = std::max(queue.queueCount, one->index + 1);
+    queue.pQueuePriorities = priorities.data();
   }
   auto info = typed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   info.pNext = &wanted.core;
@@ -111,8 +119,16 @@ void Context::create_device() {
   check(api.CreateDevice(physical_.handle, &info, nullptr, &device_), "vkCreateDevice");
 }
 
+std::vector<uint32_t> Context::queue_families() const {
+  std::vector<uint32_t> families;
+  for (const auto& queue : physical_.queues)
+    if (queue && std::find(families.begin(), families.end(), queue->family) == families.end())
+      families.push_back(queue->family);
+  return families;
+}
+
 VkResult Context::submit(Engine engine, const VkSubmitInfo& info) {
-  EngineQueue& queue = queues_.at(static_cast<size_t>(engine));
+  OpenQueue& queue = open_queue(engine);
   const std::lock_guard lock(queue.submitting);
   if (loss()) return VK_ERROR_DEVICE_LOST;
   return functions_.QueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE);
@@ -132,7 +148,7 @@ void Context::lose(const sdk::Error& error) {
 void Context::lose_when_idle(const sdk::Error& error) {
   std::vector<std::unique_lock<std::mutex>> locks;
   locks.reserve(queues_.size());
-  for (EngineQueue& queue : queues_) locks.emplace_back(queue.submitting);
+  for (OpenQueue& queue : queues_) locks.emplace_back(queue.submitting);
   const VkResult result = functions_.DeviceWaitIdle(device_);
   if (result != VK_ERROR_DEVICE_LOST) check(result, "vkDeviceWaitIdle");
   lose(error);

@@ -4,11 +4,13 @@
 #include <array>
 #include <mutex>
 
+#include "clock.h"
 #include "faults.h"
 #include "physical.h"
 
 namespace ferrule::vulkan {
 
+class HostAllocations;
 class Memory;
 class Pipelines;
 
@@ -27,13 +29,24 @@ class Context {
   const Capabilities& capabilities() const { return physical_.capabilities; }
   Instance& instance() const { return *instance_; }
   Memory& memory() { return *memory_; }
+  HostAllocations& host_allocations() { return *host_allocations_; }
   Pipelines& pipelines() { return *pipelines_; }
   Faults& faults() { return faults_; }
 
   // One queue of Vulkan's for each engine: our queues take turns with it, and what is submitted to it first is before
-  // what is submitted to it later in the order that barriers speak of.
-  const std::vector<uint32_t>& queue_families() const { return physical_.queue_families; }
-  uint32_t queue_family(Engine engine) const { return physical_.queue_families.at(static_cast<size_t>(engine)); }
+  // what is submitted to it later in the order that barriers speak of. The computing one does what has no engine of its
+  // own.
+  const EngineQueue& queue(Engine engine) const {
+    const std::optional<EngineQueue>& own = physical_.queues.at(static_cast<size_t>(engine));
+    return own ? *own : *physical_.queues.front();
+  }
+  // Each once.
+  std::vector<uint32_t> queue_families() const;
+  // See Clock.
+  bool tells_times(Engine engine) const { return physical_.has_clock && queue(engine).timestamp_bits != 0; }
+  std::optional<uint64_t> host_ns(uint64_t timestamp, Engine engine) {
+    return clock_.host_ns(timestamp, queue(engine).timestamp_bits);
+  }
   // VK_ERROR_DEVICE_LOST, and nothing is submitted, between a loss and recover().
   VkResult submit(Engine engine, const VkSubmitInfo& info);
 
@@ -53,14 +66,20 @@ class Context {
   Faults faults_;
   VkDevice device_ = VK_NULL_HANDLE;
   DeviceFunctions functions_;
-  struct EngineQueue {
+  struct OpenQueue {
     VkQueue handle = VK_NULL_HANDLE;
     std::mutex submitting = {};
   };
-  std::array<EngineQueue, most_engines> queues_;
+  OpenQueue& open_queue(Engine engine) {
+    const auto own = static_cast<size_t>(engine);
+    return queues_.at(physical_.queues.at(own) ? own : 0);
+  }
+  std::array<OpenQueue, engine_count> queues_;
+  Clock clock_{*this};
   mutable std::mutex loss_mutex_;
   std::shared_ptr<const sdk::Error> loss_;
   std::unique_ptr<Memory> memory_;
+  std::unique_ptr<HostAllocations> host_allocations_;
   std::unique_ptr<Pipelines> pipelines_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "buffer.h"
 #include "compile.h"
+#include "host_allocations.h"
 #include "queue.h"
 
 namespace ferrule::vulkan {
@@ -41,9 +42,16 @@ std::unique_ptr<sdk::Buffer> Device::borrow(void* pointer, uint64_t size, fe_acc
 
 std::pair<uint64_t, uint64_t> Device::memory() { return context_->memory().free_and_total(); }
 
-// One of any kind copies beside its executions; those of other kinds are there so that who waits for a copy does not
-// wait for executions that were given before it.
-std::unique_ptr<sdk::Queue> Device::create_queue(fe_queue_kind) { return std::make_unique<Queue>(context_); }
+void* Device::host_allocate(uint64_t size) { return context_->host_allocations().allocate(size); }
+
+void Device::host_free(void* pointer) { context_->host_allocations().free(pointer); }
+
+std::unique_ptr<sdk::Queue> Device::create_queue(fe_queue_kind kind) {
+  const Engine engine = kind == FE_QUEUE_UPLOAD     ? Engine::uploading
+                        : kind == FE_QUEUE_DOWNLOAD ? Engine::downloading
+                                                    : Engine::computing;
+  return std::make_unique<Queue>(context_, engine);
+}
 
 void Device::copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
   cast(queue).copy_from_host(allocation_of(to), to_offset, from, size);

@@ -13,6 +13,8 @@ class Device final : public sdk::Device {
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override;
   std::unique_ptr<sdk::Buffer> borrow(void* pointer, uint64_t size, fe_access access) override;
   std::pair<uint64_t, uint64_t> memory() override;
+  void* host_allocate(uint64_t size) override;
+  void host_free(void* pointer) override;
   std::unique_ptr<sdk::Queue> create_queue(fe_queue_kind kind) override;
   void copy_from_host(sdk::Queue* queue, sdk::Buffer& to, uint64_t to_offset, const void* from, uint64_t size) override;
   void copy_to_host(sdk::Queue* queue, void* to, sdk::Buffer& from, uint64_t from_offset, uint64_t size) override;

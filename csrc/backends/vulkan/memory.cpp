@@ -20,7 +20,7 @@ Allocation::~Allocation() {
 }
 
 Memory::Memory(const Context& context)
-    : context_(context), pools_{Pool{Use::device}, Pool{Use::upload}, Pool{Use::download}} {
+    : context_(context), pools_{Pool{Use::device}, Pool{Use::upload}, Pool{Use::download}, Pool{Use::exchange}} {
   choose_types();
 }
 

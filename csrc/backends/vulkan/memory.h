@@ -28,7 +28,6 @@ class Allocation {
   uint64_t address = 0;          // of its first byte, for shaders
   void* host = nullptr;          // the same byte for the host, if it can reach it
   bool is_fast_to_read = false;  // by the host: cached
-  bool is_borrowed = false;      // the host's memory, of which another allocation may be a part, too
 
  private:
   friend class Memory;
@@ -39,7 +38,6 @@ class Allocation {
     std::swap(address, other.address);
     std::swap(host, other.host);
     std::swap(is_fast_to_read, other.is_fast_to_read);
-    std::swap(is_borrowed, other.is_borrowed);
     std::swap(memory_, other.memory_);
     std::swap(block_, other.block_);
   }

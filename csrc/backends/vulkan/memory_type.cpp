@@ -26,6 +26,8 @@ Wish wish_of(Use use, bool is_one_memory) {
       return {visible | coherent, {0, 0}, cached | local};  // written once, in order: caches are no help
     case Use::download:
       return {visible, {cached, coherent}, local};  // reading what is not cached is slow beyond use
+    case Use::exchange:
+      return {visible | coherent, {cached, 0}, local};
   }
   return {};
 }

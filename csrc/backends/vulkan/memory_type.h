@@ -11,8 +11,9 @@ enum class Use {
   device,    // what kernels compute with
   upload,    // written by the host, read by the device
   download,  // written by the device, read by the host
+  exchange,  // written and read by both, and never to be invalidated: host_allocate's
 };
-inline constexpr size_t use_count = 3;
+inline constexpr size_t use_count = 4;
 
 // Among the types of the mask `allowed`. `is_one_memory`: the host's memory is the device's, which can then be reached
 // without a detour.

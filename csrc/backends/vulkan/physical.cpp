@@ -1,5 +1,7 @@
 #include "physical.h"
 
+#include "clock.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -34,6 +36,8 @@ void visit_optional(Visit&& visit) {
       "shaderFloat16", [](auto& f) -> auto& { return f.vulkan12.shaderFloat16; });
   visit(
       "shaderSubgroupExtendedTypes", [](auto& f) -> auto& { return f.vulkan12.shaderSubgroupExtendedTypes; });
+  visit(
+      "hostQueryReset", [](auto& f) -> auto& { return f.vulkan12.hostQueryReset; });
 }
 
 std::string version_text(uint32_t version) {
@@ -133,6 +137,18 @@ bool has_full_subgroups(const InstanceFunctions& api, VkPhysicalDevice device) {
   return control.computeFullSubgroups != 0;
 }
 
+bool has_host_time_domain(const InstanceFunctions& api, VkPhysicalDevice device) {
+  if (api.GetPhysicalDeviceCalibrateableTimeDomainsEXT == nullptr) return false;
+  const auto domains = enumerate<VkTimeDomainEXT>(
+      "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", [&](uint32_t* count, VkTimeDomainEXT* items) {
+        return api.GetPhysicalDeviceCalibrateableTimeDomainsEXT(device, count, items);
+      });
+  const auto has = [&](VkTimeDomainEXT domain) {
+    return std::find(domains.begin(), domains.end(), domain) != domains.end();
+  };
+  return has(VK_TIME_DOMAIN_DEVICE_EXT) && has(host_time_domain);
+}
+
 // Asks everything that is asked of a device with Vulkan 1.2.
 void describe(const Instance& instance, const Features& features, PhysicalDevice& device) {
   const InstanceFunctions& api = instance.api();
@@ -147,6 +163,9 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
                                 has_extension(extensions, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
   device.has_memory_budget = has_extension(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // its name is in beta headers
+  device.has_clock = features.vulkan12.hostQueryReset &&
+                     has_extension(extensions, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) &&
+                     has_host_time_domain(api, device.handle);
 
   auto all = typed<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
   VkPhysicalDeviceVulkan11Properties vulkan11;
@@ -211,11 +230,10 @@ std::string look_at(const Instance& instance, PhysicalDevice& device) {
   api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, families.data());
   std::string missing = lacks(version, features, families);
   if (!missing.empty()) return missing;
-  device.queue_families = {*compute_family(families)};
-  if (const auto family = transfer_family(families)) {
-    device.queue_families.push_back(*family);
-    device.description.queue_kinds = 1U << FE_QUEUE_UPLOAD | 1U << FE_QUEUE_DOWNLOAD;
-  }
+  device.queues = choose_queues(families);
+  for (const auto& [engine, kind] :
+       {std::pair{Engine::uploading, FE_QUEUE_UPLOAD}, {Engine::downloading, FE_QUEUE_DOWNLOAD}})
+    if (device.queues[static_cast<size_t>(engine)]) device.description.queue_kinds |= 1U << kind;
   describe(instance, features, device);
   return "";
 }
@@ -243,29 +261,34 @@ std::string lacks(uint32_t version, const Features& features, const std::vector<
   visit_required([&](const char* name, auto feature) {
     if (!feature(features)) add(name);
   });
-  if (!compute_family(families)) add("a compute queue");
+  if (!choose_queues(families).front()) add("a compute queue");
   return list;
 }
 
-std::optional<uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families) {
-  // One that does nothing else is preferred: on some devices it runs beside what is drawn.
-  std::optional<uint32_t> found;
+EngineQueues choose_queues(const std::vector<VkQueueFamilyProperties>& families) {
+  EngineQueues out;
+  const auto queue = [&](uint32_t family, uint32_t index) {
+    return EngineQueue{family, index, families[family].timestampValidBits};
+  };
+  const auto set_once = [](std::optional<EngineQueue>& place, const EngineQueue& found) {
+    if (!place) place = found;
+  };
+  auto& [computing, uploading, downloading] = out;
+  // A family that does nothing else is preferred: on some devices it runs beside what is drawn.
+  for (const VkQueueFlags avoided : {VkQueueFlags{VK_QUEUE_GRAPHICS_BIT}, VkQueueFlags{0}})
+    for (uint32_t i = 0; i < families.size(); ++i)
+      if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) &&
+          !(families[i].queueFlags & avoided))
+        set_once(computing, queue(i, 0));
+  if (!computing) return out;
   for (uint32_t i = 0; i < families.size(); ++i) {
-    const VkQueueFlags flags = families[i].queueFlags;
-    if (families[i].queueCount == 0 || !(flags & VK_QUEUE_COMPUTE_BIT)) continue;
-    if (!(flags & VK_QUEUE_GRAPHICS_BIT)) return i;
-    if (!found) found = i;
+    constexpr VkQueueFlags others = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
+    if (!(families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) || (families[i].queueFlags & others)) continue;
+    for (uint32_t index = 0; index < std::min(families[i].queueCount, 2u); ++index)
+      set_once(uploading ? downloading : uploading, queue(i, index));
   }
-  return found;
-}
-
-std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families) {
-  constexpr VkQueueFlags others = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
-  for (uint32_t i = 0; i < families.size(); ++i)
-    if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) &&
-        !(families[i].queueFlags & others))
-      return i;
-  return std::nullopt;
+  if (uploading && families[computing->family].queueCount > 1) set_once(downloading, queue(computing->family, 1));
+  return out;
 }
 
 std::vector<PhysicalDevice> find_devices(const Instance& instance) {

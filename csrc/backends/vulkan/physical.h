@@ -28,25 +28,35 @@ void enable(const Features& there, Features& out);
 // when it lacks nothing. `families` are its queue families.
 std::string lacks(uint32_t version, const Features& features, const std::vector<VkQueueFamilyProperties>& families);
 
-// The family that computes; and one that only copies, if there is one: such a queue copies beside the computing one.
-std::optional<uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families);
-std::optional<uint32_t> transfer_family(const std::vector<VkQueueFamilyProperties>& families);
+// What of a device works at a time: its computing queue and, on many cards, such as copy meanwhile.
+enum class Engine : size_t { computing, uploading, downloading };
+inline constexpr size_t engine_count = 3;
 
-// What of a device works at a time: its computing queue and, on many cards, one that copies meanwhile.
-enum class Engine : size_t { computing, copying };
-inline constexpr size_t most_engines = 2;
+// A queue of Vulkan's.
+struct EngineQueue {
+  uint32_t family = 0, index = 0;
+  uint32_t timestamp_bits = 0;  // 0: it tells no times
+};
+// The queues of a device by Engine: nothing where the computing one does that work, too.
+using EngineQueues = std::array<std::optional<EngineQueue>, engine_count>;
+
+// Queues that only copy do so beside the computing one. What is given to one queue is done in order, so downloads,
+// which wait for what was computed, have one of their own, or else go to a further one that could compute, or to the
+// computing one: they would hold uploads up. Nothing computes: no queue.
+EngineQueues choose_queues(const std::vector<VkQueueFamilyProperties>& families);
 
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   uint32_t ordinal = 0;  // in what the instance lists, devices that lack something included
   VkPhysicalDeviceProperties properties{};
   std::array<uint8_t, VK_UUID_SIZE> uuid{};
-  std::vector<uint32_t> queue_families;  // by Engine: that of the computing one, and that of the copying one if any
+  EngineQueues queues;
   VkPhysicalDeviceMemoryProperties memory{};
   uint64_t max_allocation = 0;    // bytes of one buffer
   uint64_t borrow_alignment = 0;  // 0: it imports no host memory
   bool has_memory_budget = false;
   bool is_portability_subset = false;
+  bool has_clock = false;                 // its times can be told by the host's monotonic clock
   bool has_cooperative_matrices = false;  // of 16 by 16 float16, added up in float32, held by subgroups
   Capabilities capabilities;
   sdk::DeviceDescription description;

@@ -36,7 +36,7 @@ class Recording {
   explicit Recording(Context& context) : context_(context) {
     const auto& vk = context.api();
     auto pool = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = context.queue_family(Engine::computing);
+    pool.queueFamilyIndex = context.queue(Engine::computing).family;
     check(vk.CreateCommandPool(context.device(), &pool, nullptr, &pool_), "vkCreateCommandPool");
     auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     info.commandPool = pool_;
@@ -98,8 +98,20 @@ void Program::record(Frame& frame) const {
   begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
   begin.pInheritanceInfo = &inheritance;
   check(vk.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+  write_steps(commands, frame, nullptr);
+  check(vk.EndCommandBuffer(commands), "vkEndCommandBuffer");
+}
+
+void Program::write_steps(VkCommandBuffer commands, const Frame& frame, const Timestamps* times) const {
+  const auto& vk = context_->api();
   VkPipeline bound = VK_NULL_HANDLE;
+  uint32_t node = UINT32_MAX, time = 0;
+  // Behind what was dispatched before; what follows need not wait for it.
+  const auto write_time = [&] {
+    if (times != nullptr) times->write(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, time++);
+  };
   for (const Step& step : steps_) {
+    if (step.node != std::exchange(node, step.node)) write_time();
     if (step.barrier)
       barrier(vk, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
@@ -111,7 +123,29 @@ void Program::record(Frame& frame) const {
     vk.CmdPushConstants(commands, context_->pipelines().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
     vk.CmdDispatch(commands, step.groups[0], step.groups[1], step.groups[2]);
   }
-  check(vk.EndCommandBuffer(commands), "vkEndCommandBuffer");
+  write_time();
+}
+
+uint32_t Program::traced_nodes() const {
+  uint32_t nodes = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) nodes += i == 0 || steps_[i].node != steps_[i - 1].node ? 1 : 0;
+  return nodes;
+}
+
+void Program::tell_times(const Timestamps& times, fe_trace_function trace, void* argument) const {
+  const auto time = [&](uint32_t which) -> std::optional<uint64_t> {
+    const std::optional<uint64_t> timestamp = times.read(which);
+    if (!timestamp) return std::nullopt;
+    return context_->host_ns(*timestamp, Engine::computing);
+  };
+  std::optional<uint64_t> begin = time(0);
+  uint32_t which = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (i > 0 && steps_[i].node == steps_[i - 1].node) continue;
+    const std::optional<uint64_t> end = time(++which);
+    if (begin && end) trace(argument, steps_[i].node, *begin, std::max(*begin, *end));
+    begin = end;
+  }
 }
 
 void Program::run(Queue& queue, const fe_execution& execution) {
@@ -121,6 +155,9 @@ void Program::run(Queue& queue, const fe_execution& execution) {
   // recorded, as the validation layer knows no memory that came after.
   const auto fault = std::make_shared<Allocation>(context_->memory().allocate(sizeof(Fault), 64, Use::download));
   Frame& frame = frame_of(queue);
+  std::shared_ptr<Timestamps> times;
+  if (execution.trace != nullptr && queue.tells_times())
+    times = std::make_shared<Timestamps>(*context_, traced_nodes() + 1);
   const std::vector<std::byte> table = table_.filled(execution, frame.memory.address, fault->address);
   const auto commands_of_graph = [&](VkCommandBuffer commands) {
     for (uint64_t at = 0; at < table.size(); at += largest_update)
@@ -133,11 +170,14 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     vk.CmdFillBuffer(commands, fault->buffer, fault->offset, sizeof(Fault), 0);
     barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    if (times) return write_steps(commands, frame, times.get());
     const VkCommandBuffer graph = frame.recording.commands();
     vk.CmdExecuteCommands(commands, 1, &graph);
   };
-  const auto after = [self = shared_from_this(), &frame, fault] {
+  const auto after = [self = shared_from_this(), &frame, fault, times, trace = execution.trace,
+                      argument = execution.trace_argument] {
     frame.has_parameters = true;
+    if (times) self->tell_times(*times, trace, argument);
     // Of another program's work, perhaps; what matters is that it is not only logged.
     if (const auto finding = self->context_->instance().take_finding())
       throw sdk::Error(FE_INTERNAL, "Vulkan's validation layer found: " + *finding);

@@ -10,6 +10,7 @@
 #include "context.h"
 #include "pipelines.h"
 #include "queue.h"
+#include "timestamps.h"
 
 namespace ferrule::vulkan {
 
@@ -18,6 +19,7 @@ struct Step {
   std::array<uint32_t, 3> groups;
   uint64_t parameters;  // bytes from the start of all parameters
   bool barrier;         // must wait for what came before
+  uint32_t node;        // of the view
 };
 
 // What does not change between executions; alive until the last of them is done.
@@ -36,6 +38,11 @@ class Program : public std::enable_shared_from_this<Program> {
   uint64_t parameters_at() const { return (table_.size() + 63) / 64 * 64; }  // bytes, in a frame
   Frame& frame_of(const Queue& queue);
   void record(Frame& frame) const;
+  // `times`, if any: the first is when the first step begins, each other one when the steps of a node are done.
+  void write_steps(VkCommandBuffer commands, const Frame& frame, const Timestamps* times) const;
+  // How many nodes have steps, which follow each other.
+  uint32_t traced_nodes() const;
+  void tell_times(const Timestamps& times, fe_trace_function trace, void* argument) const;
   void check_fault(const Allocation& record) const;
 
   std::shared_ptr<Context> context_;

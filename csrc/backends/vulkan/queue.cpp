@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "host_allocations.h"
+
 namespace ferrule::vulkan {
 namespace {
 
@@ -12,6 +14,7 @@ class QueueEvent final : public sdk::Event {
   explicit QueueEvent(std::shared_ptr<Timeline> timeline)
       : timeline_(std::move(timeline)), span_(timeline_->record()) {}
   bool done() override { return timeline_->has_passed(span_->end); }
+  uint64_t time() override { return timeline_->time(*span_); }
   void wait(int64_t timeout_ns) override { timeline_->wait(*span_, timeout_ns); }
   void holds_up(Timeline& waiting) const { waiting.wait_for(*timeline_, *span_); }
 
@@ -36,9 +39,10 @@ void repeat(std::span<const std::byte> pattern, uint64_t at, std::span<std::byte
 
 }  // namespace
 
-Queue::Queue(std::shared_ptr<Context> context)
+Queue::Queue(std::shared_ptr<Context> context, Engine engine)
     : context_(std::move(context)),
-      timeline_(std::make_shared<Timeline>(context_)),
+      engine_(engine),
+      timeline_(std::make_shared<Timeline>(context_, engine)),
       upload_(context_->memory(), Use::upload),
       download_(context_->memory(), Use::download) {}
 
@@ -56,43 +60,59 @@ Queue::~Queue() {
 
 void Queue::submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
                    std::function<void()> after) {
+  if (engine_ != Engine::computing)
+    throw sdk::Error(FE_INVALID_ARGUMENT, "vulkan: this queue copies, and computes not");
   Faults& faults = context_->faults();
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
     timeline_->lose_on_purpose({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
                                                     std::to_string(number) + ", as it was asked to"});
-  timeline_->submit(Engine::computing, touched, record, std::move(keep_alive), std::move(after));
+  timeline_->submit(touched, record, std::move(keep_alive), std::move(after));
 }
 
-Moment Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
-                          uint64_t size, std::shared_ptr<void> keep_alive) {
+uint64_t Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
+                            uint64_t size, std::shared_ptr<void> keep_alive) {
   const VkBufferCopy region = {
       .srcOffset = from.offset + from_offset, .dstOffset = to.offset + to_offset, .size = size};
   const auto copy = [&](VkCommandBuffer commands) {
     context_->api().CmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
   };
-  return timeline_->submit(Engine::copying, {&to, &from}, copy, std::move(keep_alive), {});
+  return timeline_->submit({&to, &from}, copy, std::move(keep_alive), {});
 }
 
-// Waits for the work of then. False when the device was lost: events tell, and a copy has nothing left to do.
-bool Queue::settles(const Moment& moment) {
-  timeline_->pass(moment, -1);
+// Waits for that work. False when the device was lost: events tell, and a copy has nothing left to do.
+bool Queue::settles(uint64_t value) {
+  timeline_->pass(value, -1);
   return !timeline_->is_lost();
+}
+
+// Of memory, and of the host's memory (may be null) that it is copied from or to.
+uint64_t Queue::last_use_of(const Allocation& memory, const Allocation* host) {
+  Touched touched{&memory};
+  if (host != nullptr) touched.add(*host);
+  return timeline_->last_use(touched);
 }
 
 void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size) {
   if (size == 0 || timeline_->is_lost()) return;  // without bytes, pointers may be null
-  const auto* const source = static_cast<const char*>(from);
-  if (to.host != nullptr && timeline_->has_passed(timeline_->last_use({&to}))) {
+  const auto source = context_->host_allocations().find(from, size);
+  if (to.host != nullptr && timeline_->has_passed(last_use_of(to, source.memory.get()))) {
     // A submission sees what the host has written before it.
-    std::memcpy(static_cast<char*>(to.host) + to_offset, source, size);
-    return;
+    std::memcpy(static_cast<char*>(to.host) + to_offset, from, size);
+    timeline_->was_done_by_host();
+  } else if (source.memory) {
+    submit_copy(to, to_offset, *source.memory, source.offset, size, source.memory);
+  } else {
+    stage_upload(to, to_offset, static_cast<const char*>(from), size);
   }
+}
+
+void Queue::stage_upload(const Allocation& to, uint64_t to_offset, const char* from, uint64_t size) {
   for (uint64_t done = 0; done < size;) {
     const uint64_t bytes = std::min(size - done, Staging::piece_size);
     Staging::Piece& piece = upload_.next(bytes);
     if (!settles(piece.last_use)) return;
-    std::memcpy(piece.memory->host, source + done, bytes);
+    std::memcpy(piece.memory->host, from + done, bytes);
     piece.last_use = submit_copy(to, to_offset + done, *piece.memory, 0, bytes, piece.memory);
     done += bytes;
   }
@@ -100,12 +120,21 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
 
 void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size) {
   if (size == 0 || timeline_->is_lost()) return;
-  auto* const target = static_cast<char*>(to);
-  if (from.host != nullptr && from.is_fast_to_read) {
-    if (settles(timeline_->last_use({&from})))
-      std::memcpy(target, static_cast<const char*>(from.host) + from_offset, size);
-    return;
+  const auto target = context_->host_allocations().find(to, size);
+  const bool is_reached = from.host != nullptr && from.is_fast_to_read;
+  const uint64_t last_use = is_reached ? last_use_of(from, target.memory.get()) : 0;
+  if (target.memory && !(is_reached && timeline_->has_passed(last_use))) {
+    submit_copy(*target.memory, target.offset, from, from_offset, size, target.memory);
+  } else if (is_reached) {
+    if (!settles(last_use)) return;
+    std::memcpy(to, static_cast<const char*>(from.host) + from_offset, size);
+    timeline_->was_done_by_host();
+  } else {
+    stage_download(static_cast<char*>(to), from, from_offset, size);
   }
+}
+
+void Queue::stage_download(char* to, const Allocation& from, uint64_t from_offset, uint64_t size) {
   struct Arriving {
     const Staging::Piece* piece;
     uint64_t at, size;
@@ -114,7 +143,7 @@ void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset,
   const auto take = [&] {
     if (!arriving || !settles(arriving->piece->last_use)) return;
     context_->memory().invalidate(*arriving->piece->memory);
-    std::memcpy(target + arriving->at, arriving->piece->memory->host, arriving->size);
+    std::memcpy(to + arriving->at, arriving->piece->memory->host, arriving->size);
   };
   for (uint64_t done = 0; done < size;) {
     const uint64_t bytes = std::min(size - done, Staging::piece_size);
@@ -125,6 +154,7 @@ void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset,
     done += bytes;
   }
   take();
+  timeline_->was_done_by_host();
 }
 
 void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
@@ -172,7 +202,7 @@ void Queue::fill_words(const Allocation& to, uint64_t to_offset, std::span<const
   const auto fill = [&](VkCommandBuffer commands) {
     context_->api().CmdFillBuffer(commands, to.buffer, to.offset + to_offset + before, words, word);
   };
-  timeline_->submit(Engine::copying, {&to}, fill, {}, {});
+  timeline_->submit({&to}, fill, {}, {});
 }
 
 std::unique_ptr<sdk::Event> Queue::record() { return std::make_unique<QueueEvent>(timeline_); }

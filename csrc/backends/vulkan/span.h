@@ -1,26 +1,19 @@
-// Points of a queue, and the work between them.
+// The work between two events of a queue.
 #pragma once
 
 #include <ferrule/backend.hpp>
 
-#include <algorithm>
-#include <array>
 #include <optional>
-
-#include "physical.h"
 
 namespace ferrule::vulkan {
 
-// A point in a queue: of each engine the number of the last work before it, 0 where there is none.
-struct Moment {
-  std::array<uint64_t, most_engines> values{};
-  uint64_t last() const { return *std::max_element(values.begin(), values.end()); }
-};
-
-// The work between two events of a queue. The second one tells its error.
+// The second event tells its error, and when it was passed.
 struct Span {
-  Moment end = {};                       // where the second event is: does not change once that is there
-  std::optional<sdk::Error> error = {};  // the first one, unless the device was lost; guarded by the timeline
+  uint64_t number = 0;                     // of the span in its queue
+  uint64_t end = 0;                        // the number of the last work before the second event; set with that
+  std::optional<sdk::Error> error = {};    // the first one, unless the device was lost; guarded by the timeline, as:
+  uint64_t host_ns = 0;                    // when the host last did a part of the work, or recorded the event first
+  std::optional<uint64_t> timestamp = {};  // when that was done, as the device counts; nothing when it does not tell
 };
 
 }  // namespace ferrule::vulkan

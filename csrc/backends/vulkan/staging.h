@@ -3,7 +3,6 @@
 #pragma once
 
 #include "memory.h"
-#include "span.h"
 
 namespace ferrule::vulkan {
 
@@ -15,7 +14,7 @@ class Staging {
 
   struct Piece {
     std::shared_ptr<Allocation> memory;  // as long as the device works with it
-    Moment last_use{};
+    uint64_t last_use = 0;
   };
   // The piece whose use is over first, at least `size` bytes large; the caller waits for its last use.
   Piece& next(uint64_t size) {

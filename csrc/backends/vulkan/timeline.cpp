@@ -1,62 +1,66 @@
 #include "timeline.h"
 
+#include <algorithm>
+
 namespace ferrule::vulkan {
 
-Timeline::Timeline(std::shared_ptr<Context> context) : context_(std::move(context)) {
-  for (size_t i = 0; i < context_->queue_families().size(); ++i)
-    lanes_.push_back(std::make_unique<Lane>(*context_, static_cast<Engine>(i)));
+Timeline::Timeline(std::shared_ptr<Context> context, Engine engine)
+    : context_(std::move(context)),
+      engine_(engine),
+      commands_(*context_, engine),
+      semaphore_(std::make_shared<Semaphore>(*context_)) {
+  if (context_->tells_times(engine)) timestamps_.emplace(*context_);
 }
 
-Moment Timeline::submit(Engine engine, const Touched& touched, const Commands::Record& record,
-                        std::shared_ptr<void> keep_alive, std::function<void()> after) {
+uint64_t Timeline::submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
+                          std::function<void()> after) {
   retire();
-  if (is_lost()) return {};
-  Lane& lane = lane_of(engine);
-  const VkCommandBuffer commands = lane.commands.recorded(record);
+  if (is_lost()) return 0;
+  const Timestamp timestamp = take_timestamp();
   const uint64_t value = last_ + 1;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  const auto give_back = [&] {
+    if (commands != VK_NULL_HANDLE) commands_.give_back(commands);
+    if (timestamps_) timestamps_->give_back(timestamp);
+  };
   VkResult result = VK_SUCCESS;
   std::list<Submission> submission;
   try {
+    commands = commands_.recorded([&](VkCommandBuffer recorded) {
+      record(recorded);
+      if (timestamp.all != nullptr)
+        timestamp.all->write(recorded, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamp.which);
+    });
     submission.push_back(
-        {value, touched, commands, std::move(keep_alive), std::move(after), open_, /*awaited=*/lane.awaited});
-    result = submit(lane, submission.front());
+        {value, touched, commands, std::move(keep_alive), std::move(after), open_, awaited_, timestamp});
+    result = submit(submission.front());
   } catch (...) {
-    lane.commands.give_back(commands);
+    const std::lock_guard lock(mutex_);
+    give_back();
     throw;
   }
   const std::lock_guard lock(mutex_);
   if (result != VK_SUCCESS) {
-    lane.commands.give_back(commands);
+    give_back();
     if (result != VK_ERROR_DEVICE_LOST) check(result, "vkQueueSubmit");
     lose("vkQueueSubmit");
-    return {};
+    return 0;
   }
-  lane.pending.splice(lane.pending.end(), submission);
-  last_ = lane.last = value;
-  lane.awaited.clear();
-  has_new_wait_ = false;
-  Moment done;
-  done.values[lane.index()] = value;
-  return done;
+  pending_.splice(pending_.end(), submission);
+  last_ = value;
+  awaited_.clear();
+  return value;
 }
 
-VkResult Timeline::submit(const Lane& lane, const Submission& submission) {
+VkResult Timeline::submit(const Submission& submission) {
   std::vector<VkSemaphore> semaphores;
   std::vector<uint64_t> values;
-  const auto wait_for = [&](const Semaphore& semaphore, uint64_t value) {
-    semaphores.push_back(semaphore.handle());
-    values.push_back(value);
-  };
-  for (const auto& other : lanes_) {
-    if (other.get() == &lane) continue;
-    const std::lock_guard lock(mutex_);
-    // Also for what is known to be done: only a semaphore makes it visible here.
-    const uint64_t value = std::max(other->last_use(submission.touched), other->retired);
-    if (value != 0) wait_for(*other->semaphore, value);
+  for (const Awaited& other : submission.awaited) {
+    semaphores.push_back(other.semaphore->handle());
+    values.push_back(other.value);
   }
-  for (const Awaited& other : submission.awaited) wait_for(*other.semaphore, other.value);
-  const std::vector<VkPipelineStageFlags> stages(semaphores.size(), stages_of(lane.engine));
-  const VkSemaphore passing = lane.semaphore->handle();
+  const std::vector<VkPipelineStageFlags> stages(semaphores.size(), stages_of(engine_));
+  const VkSemaphore passing = semaphore_->handle();
   auto timeline = typed<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
   timeline.waitSemaphoreValueCount = static_cast<uint32_t>(values.size());
   timeline.pWaitSemaphoreValues = values.data();
@@ -71,7 +75,17 @@ VkResult Timeline::submit(const Lane& lane, const Submission& submission) {
   info.pCommandBuffers = &submission.commands;
   info.signalSemaphoreCount = 1;
   info.pSignalSemaphores = &passing;
-  return context_->submit(lane.engine, info);
+  return context_->submit(engine_, info);
+}
+
+Timestamp Timeline::take_timestamp() {
+  const std::lock_guard lock(mutex_);
+  return timestamps_ ? timestamps_->take() : Timestamp{};
+}
+
+void Timeline::was_done_by_host() {
+  const std::lock_guard lock(mutex_);
+  open_->host_ns = sdk::monotonic_ns();
 }
 
 void Timeline::wait_for(const Timeline& other, const Span& span) {
@@ -79,86 +93,79 @@ void Timeline::wait_for(const Timeline& other, const Span& span) {
   if (context_ != other.context_)
     throw sdk::Error(FE_UNSUPPORTED, "vulkan: a queue of " + context_->physical().description.name +
                                          " cannot wait for an event of another device or opening");
-  if (is_lost()) return;
-  for (const auto& from : other.lanes_) {
-    const uint64_t value = span.end.values[from->index()];
-    if (value == 0) continue;
-    has_new_wait_ = true;
-    // Also for what has passed: only a semaphore makes it visible to an engine.
-    for (const auto& lane : lanes_) lane->await({from->semaphore, value});
-  }
+  if (is_lost() || span.end == 0) return;
+  // Also for what has passed: the semaphore makes it visible.
+  const auto known = std::find_if(awaited_.begin(), awaited_.end(),
+                                  [&](const Awaited& awaited) { return awaited.semaphore == other.semaphore_; });
+  if (known == awaited_.end())
+    awaited_.push_back({other.semaphore_, span.end});
+  else
+    known->value = std::max(known->value, span.end);
 }
 
 void Timeline::submit_waits() {
-  if (has_new_wait_) submit(Engine::computing, {}, [](VkCommandBuffer) {}, {}, {});
+  if (!awaited_.empty()) submit({}, [](VkCommandBuffer) {}, {}, {});
 }
 
 std::shared_ptr<const Span> Timeline::record() {
   submit_waits();
   auto next = std::make_shared<Span>();
+  next->number = open_->number + 1;
   std::list<std::shared_ptr<Span>> closing = {open_};
-  const Moment end = now();
   const std::lock_guard lock(mutex_);
   notice_loss();
   if (loss_) open_->error = *loss_;
-  open_->end = end;
+  const bool has_work = open_->host_ns != 0 || open_->timestamp || (!pending_.empty() && pending_.back().span == open_);
+  if (!has_work) open_->host_ns = sdk::monotonic_ns();
+  if (last_ == retired_) open_->timestamp = retired_timestamp_;
+  open_->end = last_;
   closed_.splice(closed_.end(), closing);
   drop_done_spans();
   return std::exchange(open_, std::move(next));
 }
 
-Moment Timeline::last_use(const Touched& touched) {
+uint64_t Timeline::last_use(const Touched& touched) {
   submit_waits();
   const std::lock_guard lock(mutex_);
-  Moment moment;
-  for (const auto& lane : lanes_) moment.values[lane->index()] = lane->last_use_or_wait(touched);
-  return moment;
+  const auto found = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Submission& submission) {
+    return !submission.awaited.empty() || submission.touched.meets(touched);
+  });
+  return found != pending_.rend() ? found->value : 0;
 }
 
-Moment Timeline::now() const {
+uint64_t Timeline::last() const {
   const std::lock_guard lock(mutex_);
-  Moment moment;
-  for (const auto& lane : lanes_) moment.values[lane->index()] = lane->last;
-  return moment;
+  return last_;
 }
 
-Moment Timeline::unretired(Moment moment) const {
-  for (const auto& lane : lanes_)
-    if (moment.values[lane->index()] <= lane->retired) moment.values[lane->index()] = 0;
-  return moment;
-}
-
-bool Timeline::has_passed(const Moment& moment) {
+bool Timeline::has_passed(uint64_t value) {
+  std::list<Submission> over;
   const std::lock_guard lock(mutex_);
   notice_loss();
-  const Moment left = unretired(moment);
-  return std::all_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    const uint64_t value = left.values[lane->index()];
-    return value == 0 || passed_value(*lane) >= value;
-  });
+  if (loss_ || value <= retired_) return true;
+  retire(over);
+  return loss_ || value <= retired_;
 }
 
-VkResult Timeline::wait_for_semaphores(const Moment& moment, int64_t timeout_ns) const {
-  std::array<VkSemaphore, most_engines> semaphores{};
-  for (const auto& lane : lanes_) semaphores[lane->index()] = lane->semaphore->handle();
+VkResult Timeline::wait_for_semaphore(uint64_t value, int64_t timeout_ns) const {
+  const VkSemaphore semaphore = semaphore_->handle();
   auto info = typed<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-  info.semaphoreCount = static_cast<uint32_t>(lanes_.size());
-  info.pSemaphores = semaphores.data();
-  info.pValues = moment.values.data();
+  info.semaphoreCount = 1;
+  info.pSemaphores = &semaphore;
+  info.pValues = &value;
   const uint64_t timeout = timeout_ns < 0 ? UINT64_MAX : static_cast<uint64_t>(timeout_ns);
   return context_->api().WaitSemaphores(context_->device(), &info, timeout);
 }
 
-void Timeline::pass(Moment moment, int64_t timeout_ns) {
+void Timeline::pass(uint64_t value, int64_t timeout_ns) {
   bool was_lost = false;
   {
     const std::lock_guard lock(mutex_);
     notice_loss();
     was_lost = loss_ != nullptr;
-    if (!was_lost) moment = unretired(moment);
+    if (value == 0 || (!was_lost && value <= retired_)) return;
   }
-  if (moment.last() == 0) return;
-  const VkResult result = was_lost ? VK_ERROR_DEVICE_LOST : wait_for_semaphores(moment, timeout_ns);
+  const VkResult result = was_lost ? VK_ERROR_DEVICE_LOST : wait_for_semaphore(value, timeout_ns);
   if (result == VK_TIMEOUT)
     throw sdk::Error(FE_TIMEOUT, "vulkan: the queue was still working after " + std::to_string(timeout_ns) + " ns");
   if (result != VK_ERROR_DEVICE_LOST) {
@@ -166,7 +173,7 @@ void Timeline::pass(Moment moment, int64_t timeout_ns) {
   } else {
     // What a device has begun it may go on with for a while, though it says that it is lost.
     const int64_t most = timeout_ns < 0 ? longest_farewell_ns : std::min(timeout_ns, longest_farewell_ns);
-    static_cast<void>(wait_for_semaphores(moment, most));
+    static_cast<void>(wait_for_semaphore(value, most));
     const std::lock_guard lock(mutex_);
     if (!was_lost) lose("vkWaitSemaphores");
   }
@@ -179,8 +186,30 @@ void Timeline::wait(const Span& span, int64_t timeout_ns) {
   if (span.error) throw sdk::Error(*span.error);
 }
 
+uint64_t Timeline::time(const Span& span) {
+  if (!timestamps_)
+    throw sdk::Error(FE_UNSUPPORTED, context_->physical().description.name + " does not tell the times of its work");
+  if (!has_passed(span.end)) throw sdk::Error(FE_TIMEOUT, "vulkan: the queue has not passed this event");
+  uint64_t ns = 0;
+  std::optional<uint64_t> timestamp;
+  {
+    const std::lock_guard lock(mutex_);
+    ns = span.host_ns;
+    timestamp = span.timestamp;
+  }
+  if (span.end != 0) {
+    const std::optional<uint64_t> of_device = timestamp ? context_->host_ns(*timestamp, engine_) : std::nullopt;
+    if (!of_device) throw sdk::Error(FE_UNSUPPORTED, "vulkan: the device did not tell when it passed this event");
+    ns = std::max(ns, *of_device);
+  }
+  const std::lock_guard lock(mutex_);
+  if (span.number < told_.span) return std::min(ns, told_.ns);
+  told_ = {span.number, std::max(ns, told_.ns)};
+  return told_.ns;
+}
+
 bool Timeline::ends() {
-  const VkResult result = wait_for_semaphores(now(), longest_farewell_ns);
+  const VkResult result = wait_for_semaphore(last(), longest_farewell_ns);
   if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) return false;
   retire();
   return true;
@@ -193,26 +222,33 @@ void Timeline::retire() {
 }
 
 void Timeline::retire(std::list<Submission>& over) {
-  for (const auto& lane : lanes_) {
-    if (lane->pending.empty()) continue;
-    const uint64_t passed = passed_value(*lane);
-    while (!lane->pending.empty() && lane->pending.front().value <= passed) {
-      const Submission& submission = lane->pending.front();
+  if (!pending_.empty()) {
+    const uint64_t passed = passed_value();
+    while (!pending_.empty() && pending_.front().value <= passed) {
+      const Submission& submission = pending_.front();
+      note_time(submission);
       run_after(submission);
-      lane->commands.give_back(submission.commands);
-      lane->retired = submission.value;
-      over.splice(over.end(), lane->pending, lane->pending.begin());
+      commands_.give_back(submission.commands);
+      retired_ = submission.value;
+      over.splice(over.end(), pending_, pending_.begin());
     }
   }
   drop_done_spans();
   notice_loss();
 }
 
+void Timeline::note_time(const Submission& submission) {
+  if (!timestamps_) return;
+  retired_timestamp_ = loss_ ? std::nullopt : submission.timestamp.all->read(submission.timestamp.which);
+  timestamps_->give_back(submission.timestamp);
+  submission.span->timestamp = retired_timestamp_;
+  for (const auto& span : closed_)
+    if (span->end == submission.value) span->timestamp = retired_timestamp_;
+}
+
 void Timeline::drop_done_spans() {
-  uint64_t first_pending = last_ + 1;
-  for (const auto& lane : lanes_)
-    if (!lane->pending.empty()) first_pending = std::min(first_pending, lane->pending.front().value);
-  while (!closed_.empty() && closed_.front()->end.last() < first_pending) closed_.pop_front();
+  const uint64_t first_pending = pending_.empty() ? last_ + 1 : pending_.front().value;
+  while (!closed_.empty() && closed_.front()->end < first_pending) closed_.pop_front();
 }
 
 void Timeline::run_after(const Submission& submission) const {
@@ -228,11 +264,10 @@ void Timeline::run_after(const Submission& submission) const {
 }
 
 // Of a lost device everything has passed: nothing will touch memory any more.
-uint64_t Timeline::passed_value(const Lane& lane) {
+uint64_t Timeline::passed_value() {
   if (loss_) return UINT64_MAX;
   uint64_t value = 0;
-  const VkResult result =
-      context_->api().GetSemaphoreCounterValue(context_->device(), lane.semaphore->handle(), &value);
+  const VkResult result = context_->api().GetSemaphoreCounterValue(context_->device(), semaphore_->handle(), &value);
   if (result == VK_SUCCESS) return value;
   if (result != VK_ERROR_DEVICE_LOST) check(result, "vkGetSemaphoreCounterValue");
   lose("vkGetSemaphoreCounterValue");

@@ -1,37 +1,41 @@
-// What a queue has submitted, by the values that semaphores pass: who waits for which, and with what error.
+// What a queue has submitted, by the values that its semaphore passes: who waits for which, and with what error.
 #pragma once
 
-#include "lane.h"
+#include <list>
+#include <mutex>
+
+#include "commands.h"
+#include "submission.h"
 
 namespace ferrule::vulkan {
 
-// All work is numbered as it comes; each engine has a semaphore that passes the numbers of its own work. An engine does
-// one thing after the other, and waits for the other engine only where its work touches the same memory.
+// All work is numbered as it comes, and done in that order.
 //
 // Work belongs to the span that is open when it is given. What is found wrong with it afterwards is the error of that
-// span alone: later work is done all the same. A lost device is lost for all its queues: no more is submitted, every
-// moment counts as passed, and the loss is the error of each span that was not known to be done, of each that is given
-// work, and of each that is closed, until a queue is reset.
+// span alone: later work is done all the same. A lost device is lost for all its queues: no more is submitted, all work
+// counts as done, and the loss is the error of each span that was not known to be done, of each that is given work, and
+// of each that is closed, until a queue is reset.
 class Timeline {
  public:
-  explicit Timeline(std::shared_ptr<Context> context);
+  Timeline(std::shared_ptr<Context> context, Engine engine);
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
   ~Timeline() = default;
 
   // ---- by one thread at a time: the one that uses the queue
 
-  // Returns when this work is done. Without effect while the device is lost: waits tell. Work of an engine that the
-  // device does not have is the computing one's. See Queue::submit.
-  Moment submit(Engine engine, const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
-                std::function<void()> after);
+  // Returns the number of this work; 0, and without effect, while the device is lost: waits tell. See Queue::submit.
+  uint64_t submit(const Touched& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
+                  std::function<void()> after);
+  // The host has done something for the queue.
+  void was_done_by_host();
   // Work from now on begins, on the device, after that span of another queue. Throws FE_UNSUPPORTED unless the queues
   // are of the same device.
   void wait_for(const Timeline& other, const Span& span);
   // Closes the open span, and opens the next.
   std::shared_ptr<const Span> record();
-  // When that is done which touches this memory, and what it waits for in other queues.
-  Moment last_use(const Touched& touched);
+  // The number of the last work that touches this memory, or that waits for other queues; 0 where none of it is left.
+  uint64_t last_use(const Touched& touched);
   // Whether the device is lost, and nobody has brought it back. Asked by who has work: the open span has the error
   // then.
   bool is_lost();
@@ -45,41 +49,54 @@ class Timeline {
 
   // ---- by any thread
 
-  bool has_passed(const Moment& moment);
-  // Waits until the work up to then is done; throws FE_TIMEOUT when `timeout_ns` >= 0 passes.
-  void pass(Moment moment, int64_t timeout_ns);
+  // Whether that work is done. What is to be run after it has been, then.
+  bool has_passed(uint64_t value);
+  // Waits until that work is done; throws FE_TIMEOUT when `timeout_ns` >= 0 passes.
+  void pass(uint64_t value, int64_t timeout_ns);
   // Waits for the end of the span; throws its error, too.
   void wait(const Span& span, int64_t timeout_ns);
+  // When the end of a span was passed: nanoseconds of the host's monotonic clock. Throws FE_TIMEOUT when it was not,
+  // FE_UNSUPPORTED when nobody knows when.
+  uint64_t time(const Span& span);
 
  private:
   // Longer than any watchdog of a driver lets work run.
   static constexpr int64_t longest_farewell_ns = 30'000'000'000;
-  Lane& lane_of(Engine engine) const { return *lanes_[std::min(static_cast<size_t>(engine), lanes_.size() - 1)]; }
-  VkResult submit(const Lane& lane, const Submission& submission);
-  // A wait that no submission carries yet is unknown to moments.
+  VkResult submit(const Submission& submission);
+  // A wait that no submission carries yet is unknown to the numbers.
   void submit_waits();
-  VkResult wait_for_semaphores(const Moment& moment, int64_t timeout_ns) const;
-  Moment now() const;
+  VkResult wait_for_semaphore(uint64_t value, int64_t timeout_ns) const;
+  uint64_t last() const;
+  Timestamp take_timestamp();
   void retire();
 
   // The mutex is held where these are called.
-  Moment unretired(Moment moment) const;
-  uint64_t passed_value(const Lane& lane);
+  uint64_t passed_value();
   void retire(std::list<Submission>& over);
+  void note_time(const Submission& submission);
   void drop_done_spans();
   void run_after(const Submission& submission) const;
   void lose(const char* call);
   void notice_loss();
   void forget_loss();
 
-  std::shared_ptr<Context> context_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // by Engine
-  bool has_new_wait_ = false;                 // of another queue's event, since the last submission
-  mutable std::mutex mutex_;                  // of what follows, and of the lanes and spans
+  const std::shared_ptr<Context> context_;
+  const Engine engine_;
+  Commands commands_;
+  const std::shared_ptr<Semaphore> semaphore_;
+  std::vector<Awaited> awaited_;  // by the next submission
+  mutable std::mutex mutex_;      // of what follows
+  std::optional<TimestampPool> timestamps_;
   uint64_t last_ = 0;
+  uint64_t retired_ = 0;                       // is known to be done, or was lost
+  std::optional<uint64_t> retired_timestamp_;  // when that was done
+  std::list<Submission> pending_;
   std::shared_ptr<Span> open_ = std::make_shared<Span>();
   std::list<std::shared_ptr<Span>> closed_;  // not known to be done
-  std::shared_ptr<const sdk::Error> loss_;   // as this queue knows it; null while it works
+  struct Told {
+    uint64_t span = 0, ns = 0;
+  } told_;  // the time of the latest span that was asked for: by the device's clock alone times might go back
+  std::shared_ptr<const sdk::Error> loss_;  // as this queue knows it; null while it works
 };
 
 }  // namespace ferrule::vulkan

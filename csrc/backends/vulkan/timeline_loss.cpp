@@ -14,7 +14,7 @@ bool Timeline::is_lost() {
     }
   }
   // Another queue was reset: the device is back.
-  pass(now(), longest_farewell_ns);
+  pass(last(), longest_farewell_ns);
   const std::lock_guard lock(mutex_);
   forget_loss();
   return false;
@@ -29,10 +29,11 @@ void Timeline::lose_on_purpose(const sdk::Error& error) {
 
 void Timeline::reset() {
   auto next = std::make_shared<Span>();
-  pass(now(), -1);
+  pass(last(), -1);
   context_->recover();
   const std::lock_guard lock(mutex_);
   forget_loss();
+  next->number = open_->number + 1;
   open_ = std::move(next);
 }
 
@@ -49,16 +50,14 @@ void Timeline::notice_loss() {
   loss_ = context_->loss();
   if (!loss_) return;
   for (const auto& span : closed_) span->error = *loss_;
-  for (const auto& lane : lanes_)
-    if (!lane->pending.empty()) lane->pending.back().span->error = *loss_;
+  if (!pending_.empty()) pending_.back().span->error = *loss_;
 }
 
 void Timeline::forget_loss() {
   if (!loss_) return;
   loss_.reset();
   // Other queues' work is over, too, or was lost.
-  for (const auto& lane : lanes_) lane->awaited.clear();
-  has_new_wait_ = false;
+  awaited_.clear();
 }
 
 }  // namespace ferrule::vulkan

@@ -1,7 +1,8 @@
 /* A layer of Vulkan's that makes a card of a software driver with one queue family and one type of memory: a second
- * family only copies, and the host does not reach the device's memory. The two families work independently of each
- * other, as a card's engines do, in any order that their semaphores allow.
+ * family only copies, and the host does not reach the device's memory. Its queues work independently of each other, as
+ * a card's engines do, in any order that their semaphores allow.
  *
+ * VULKAN_CARD_QUEUES is "1 2" for a family of one queue that computes, and one of two queues that copy, as without it.
  * VULKAN_CARD_DELAYS is "20 0" for a computing family that waits 20 ms, and a copying one that waits 0 ms, before each
  * submission. VULKAN_CARD_LOG names a file to which each submission adds a line with its family. */
 #define _DEFAULT_SOURCE
@@ -38,10 +39,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_card_instance(const VkInstanceCreat
   return result;
 }
 
+static void two_numbers(const char *variable, unsigned numbers[families]) {
+  const char *text = getenv(variable);
+  require(text == NULL || sscanf(text, "%u %u", &numbers[0], &numbers[1]) == 2, variable);
+}
+
+static void count_queues(unsigned counts[families]) {
+  counts[0] = 1, counts[1] = 2;
+  two_numbers("VULKAN_CARD_QUEUES", counts);
+}
+
 static void show_families(uint32_t *count, VkQueueFamilyProperties *items, VkQueueFamilyProperties of_driver) {
+  unsigned counts[families];
+  count_queues(counts);
   const VkQueueFamilyProperties shown[families] = {
-      {.queueFlags = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, .queueCount = 1},
-      {.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1},
+      {.queueFlags = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, .queueCount = counts[0]},
+      {.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = counts[1]},
   };
   if (items == NULL || *count > families) *count = families;
   for (uint32_t i = 0; items != NULL && i < *count; ++i) {
@@ -148,7 +161,7 @@ struct queue {
   struct queue *next;
   VkDevice device;
   VkQueue of_driver;
-  uint32_t family;
+  uint32_t family, index;
   unsigned delay_ms;
   pthread_t thread;
   struct work *first, **end;
@@ -211,17 +224,19 @@ static void *run(void *argument) {
 static VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice device, uint32_t family, uint32_t index, VkQueue *out) {
   struct queue *queue = queues;
   pthread_mutex_lock(&mutex);
-  while (queue != NULL && (queue->device != device || queue->family != family)) queue = queue->next;
+  while (queue != NULL && (queue->device != device || queue->family != family || queue->index != index))
+    queue = queue->next;
   if (queue == NULL) {
-    unsigned delays[families] = {0, 0};
-    const char *text = getenv("VULKAN_CARD_DELAYS");
-    require(text == NULL || sscanf(text, "%u %u", &delays[0], &delays[1]) == 2, "VULKAN_CARD_DELAYS is no two numbers");
-    require(family < families && index == 0, "there is no such queue");
+    unsigned delays[families] = {0, 0}, counts[families];
+    two_numbers("VULKAN_CARD_DELAYS", delays);
+    count_queues(counts);
+    require(family < families && index < counts[family], "there is no such queue");
     queue = calloc(1, sizeof *queue);
     require(queue != NULL, "no memory");
     queue->dispatch = *(void **)device;
     queue->device = device;
     queue->family = family;
+    queue->index = index;
     queue->delay_ms = delays[family];
     queue->end = &queue->first;
     NEXT(vkGetDeviceQueue)(device, 0, 0, &queue->of_driver);
