@@ -37,6 +37,10 @@ std::vector<std::unique_ptr<Owner>> snapshot(auto list) {
 
 py::object known(uint64_t bytes) { return bytes == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(bytes)); }
 
+fe_error* synchronize(const Device& device, Interruption& interruption) {
+  return without_gil([&] { return fe_synchronize(device.get(), Interruption::poll, &interruption); });
+}
+
 void bind_backend(py::module_& module) {
   py::class_<Backend>(module, "Backend")
       .def("info",
@@ -95,12 +99,16 @@ void bind_device(py::module_& module) {
              drain();
              return json_of(fe_memory_stats, self.get());
            })
-      .def("trim", [](const Device& self) { check(without_gil([&] { return fe_trim(self.get()); })); })
+      .def("trim",
+           [](const Device& self) {
+             Interruption interruption;
+             interruption.check(synchronize(self, interruption));  // Ctrl-C ends this, and not what follows
+             check(without_gil([&] { return fe_trim(self.get()); }));
+           })
       .def("synchronize",
            [](const Device& self) {
              Interruption interruption;
-             interruption.check(
-                 without_gil([&] { return fe_synchronize(self.get(), Interruption::poll, &interruption); }));
+             interruption.check(synchronize(self, interruption));
            })
       .def(
           "set_memory_limit",
@@ -108,7 +116,14 @@ void bind_device(py::module_& module) {
             check(without_gil([&] { return fe_set_memory_limit(self.get(), bytes); }));
           },
           py::arg("bytes"))
-      .def("reset", [](const Device& self) { check(without_gil([&] { return fe_queue_reset(self.get()); })); })
+      .def("reset",
+           [](const Device& self) {
+             Interruption interruption;
+             fe_error* const error = synchronize(self, interruption);
+             if (error != nullptr && fe_error_code(error) == FE_CANCELLED) interruption.check(error);
+             fe_error_release(error);  // it is lost, say, which is what a reset is for
+             check(without_gil([&] { return fe_queue_reset(self.get()); }));
+           })
       .def(
           "supports",
           [](const Device& self, const Text& op, const py::sequence& dtypes) {

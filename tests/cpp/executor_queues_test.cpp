@@ -376,6 +376,39 @@ TEST_F(ExecutorQueues, ALimitOfMemoryThatWasSetHolds) {
   EXPECT_EQ(values_of<float>(copy_to(x, null)), std::vector<float>(1000, 1));
 }
 
+// What a module records for a workspace is of use as long as the workspace is the same.
+TEST_F(ExecutorQueues, AWorkspaceIsTheSameUntilATrimAndThenHasAnotherGeneration) {
+  struct Seen {
+    fe_module_buffer* workspace;
+    uint64_t generation;
+  };
+  static std::vector<Seen> seen;
+  static decltype(fe_backend::execute) execute;
+  seen.clear();
+  open({});
+  const ValueId x = input({16, 16});
+  graph.outputs = {add("matmul", {add("matmul", {x, x}), x})};
+  const auto executable = build(null);
+  ASSERT_GT(executable->plan().workspace_size, 0u);
+  auto& table = const_cast<fe_backend&>(null->table());
+  execute = std::exchange(table.execute, [](fe_module_executable* of, fe_module_queue* queue, const fe_execution* run) {
+    seen.push_back({run->workspace, run->workspace_generation});
+    return execute(of, queue, run);
+  });
+  const auto run = [&] { given(*executable, {array(null, {16, 16}, std::vector<float>(256, 1))}); };
+  run();
+  run();
+  trim_memory(*null);
+  run();
+  table.execute = execute;
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_NE(seen[0].workspace, nullptr);
+  EXPECT_NE(seen[0].generation, 0u);
+  EXPECT_EQ(seen[0].workspace, seen[1].workspace);
+  EXPECT_EQ(seen[0].generation, seen[1].generation);
+  EXPECT_NE(seen[1].generation, seen[2].generation);
+}
+
 }  // namespace
 }  // namespace ferrule::test
 

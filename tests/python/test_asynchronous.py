@@ -386,7 +386,8 @@ def test_ctrl_c_ends_a_wait_and_the_work_goes_on() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     device = open_devices("threaded", slow_ms=600)[0]
     x = fe.asarray(BASE, device=device)
-    for wait in (np.asarray, fe.eval, lambda y: fe.synchronize(y.device)):
+    waits = (np.asarray, fe.eval, *(lambda y, f=f: f(y.device) for f in (fe.synchronize, fe.trim, fe.Device.reset)))
+    for wait in waits:
         y = x + 1
         fe.eval(y, wait=False)
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()

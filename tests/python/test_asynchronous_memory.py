@@ -275,3 +275,25 @@ def test_a_lost_device_does_not_keep_others_from_being_trimmed() -> None:
     assert type(error_of(lambda: np.asarray(fe.ones(3, device=device) + 1))) is fe.DeviceLostError
     assert type(error_of(fe.trim)) is fe.DeviceLostError
     assert fe.memory_stats(other).cached == 0
+
+
+# ---- copies in pieces
+@at_each_pace
+def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces(pace: str) -> None:
+    """The host memory through which they go is a few pieces of 4 MiB, not as large as they are."""
+    device, _ = open_devices(pace)
+    base = np.random.default_rng(1).integers(0, 255, (1, 3, 700, 1, 4100), np.uint8)
+    cases = [base[..., ::2], base[:, ::-1, :, :, ::-1], base.transpose(4, 1, 2, 3, 0), base.view(bool), base[:, 2:, 5:]]
+    cases += [
+        np.broadcast_to(base[:, :1], base.shape),
+        np.asfortranarray(base.reshape(-1, 7)).view("u1").astype("i8").T,
+    ]
+    for case in cases:
+        with fe.profile() as profile:
+            x = fe.asarray(case, device=device, copy=True)
+            # NumPy's own copy of such bools has other bytes than 0 and 1, too.
+            expected = case.view(np.uint8) != 0 if case.dtype == bool else case
+            assert np.array_equal(np.asarray(x), expected)
+        uploads = [event.bytes_written for event in profile.events if event.queue >= 0 and "to device" in event.name]
+        assert sum(uploads) == case.nbytes
+        assert max(uploads) <= 4 << 20

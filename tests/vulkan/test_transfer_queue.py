@@ -71,8 +71,8 @@ assert np.array_equal(np.asarray(there), x)
 assert np.array_equal(np.asarray(there + 1), x + 1)
 """
     run(program, **drivers.card(5, 0))
-    # 52 MB: there in the core's pieces of 4 MiB, back in the backend's of 16.
-    assert drivers.submissions() == [COPYING] * 13 + [COPYING] * 4 + [COMPUTING] + [COPYING] * 4
+    # 52 MB in the core's pieces of 4 MiB.
+    assert drivers.submissions() == [COPYING] * 13 + [COPYING] * 13 + [COMPUTING] + [COPYING] * 13
 
 
 @pytest.mark.parametrize("delays", [(0, 0), (3, 0)])

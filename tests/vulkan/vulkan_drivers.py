@@ -43,9 +43,9 @@ class Drivers:
         }
 
     def card(self, computing_ms: int = 0, copying_ms: int = 0) -> dict[str, str]:
-        """Variables with which a software driver is a card with a queue that copies; drivers/card_layer.c does it.
+        """Variables with which a software driver is a card with queues that copy; drivers/card_layer.c does it.
 
-        Each submission is held back for these times.
+        Each submission takes these times.
         """
         return {
             **self.layers(VALIDATION, "card"),

@@ -1,12 +1,10 @@
 // The host's processor as a device: its memory is ordinary memory, and every call is done when it returns.
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <fstream>
-#include <limits>
 #include <string>
 
 #include "compile.h"
+#include "host_memory.h"
 #include "module.h"
 #include "procs.h"
 #include "table.h"
@@ -17,21 +15,6 @@ namespace {
 // From this size on, memory is asked for in large pages: streaming through it is a third faster (fewer page walks).
 constexpr uint64_t large_buffer = uint64_t{4} << 20, large_page = uint64_t{2} << 20;
 
-uint64_t bytes_in_pages(int name) {
-  return static_cast<uint64_t>(sysconf(name)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-// What can be had without swapping. Linux counts the caches of files, which it gives up for it.
-uint64_t available_bytes() {
-  std::ifstream table("/proc/meminfo");
-  std::string name;
-  for (uint64_t kibibytes = 0; table >> name >> kibibytes;) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-    table.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return bytes_in_pages(_SC_AVPHYS_PAGES);
-}
-
 class Device : public sdk::HostDevice {
  public:
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override {
@@ -40,7 +23,10 @@ class Device : public sdk::HostDevice {
     madvise(buffer->host_pointer(), size, MADV_HUGEPAGE);  // advice: nothing is lost if it is refused
     return buffer;
   }
-  std::pair<uint64_t, uint64_t> memory() override { return {available_bytes(), bytes_in_pages(_SC_PHYS_PAGES)}; }
+  std::pair<uint64_t, uint64_t> memory() override {
+    const HostMemory now = host_memory();
+    return {now.available, now.total};
+  }
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override { return cpu::compile(view); }
   sdk::Support supports(const sdk::Node& node) override { return choose(node.view(), node.index()).support; }
   sdk::PreparedForm prepared_form(const sdk::Node& node, uint32_t input) override {
@@ -62,7 +48,7 @@ class Backend : public sdk::Backend {
     device.flags = FE_DEVICE_FLAG_HOST_MEMORY;
     device.name = processor_name();
     device.description = std::string("variant ") + table().variant;
-    device.total_memory = bytes_in_pages(_SC_PHYS_PAGES);
+    device.total_memory = host_memory().total;
     device.borrow_alignment = 1;
     return {device};
   }

@@ -28,7 +28,7 @@
   F(DestroyPipelineCache) F(DestroyPipelineLayout) F(DestroySemaphore) F(DestroyShaderModule) F(DeviceWaitIdle) \
   F(EndCommandBuffer) F(FreeMemory) F(GetBufferDeviceAddress) F(GetBufferMemoryRequirements) F(GetDeviceQueue) \
   F(GetPipelineCacheData) F(GetSemaphoreCounterValue) F(InvalidateMappedMemoryRanges) F(MapMemory) F(QueueSubmit) \
-  F(ResetCommandBuffer) F(WaitSemaphores)
+  F(ResetCommandBuffer) F(ResetCommandPool) F(WaitSemaphores)
 
 // Of extensions: null without them.
 #ifdef VK_KHR_cooperative_matrix

@@ -51,6 +51,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
         functions_.GetDeviceQueue(device_, queue->family, queue->index, &queues_[i].handle);
     memory_ = std::make_unique<Memory>(*this);
     host_allocations_ = std::make_unique<HostAllocations>(*memory_);
+    recordings_ = std::make_unique<Recordings>(*this);
     pipelines_ = std::make_unique<Pipelines>(*this, idle_pipelines(options));
   } catch (...) {
     host_allocations_.reset();
@@ -61,6 +62,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
 }
 
 Context::~Context() {
+  recordings_.reset();
   pipelines_.reset();
   host_allocations_.reset();
   memory_.reset();

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "faults.h"
 #include "physical.h"
+#include "recordings.h"
 
 namespace ferrule::vulkan {
 
@@ -31,6 +32,7 @@ class Context {
   Memory& memory() { return *memory_; }
   HostAllocations& host_allocations() { return *host_allocations_; }
   Pipelines& pipelines() { return *pipelines_; }
+  Recordings& recordings() { return *recordings_; }
   Faults& faults() { return faults_; }
 
   // One queue of Vulkan's for each engine: our queues take turns with it, and what is submitted to it first is before
@@ -81,6 +83,7 @@ class Context {
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<HostAllocations> host_allocations_;
   std::unique_ptr<Pipelines> pipelines_;
+  std::unique_ptr<Recordings> recordings_;
 };
 
 }  // namespace ferrule::vulkan

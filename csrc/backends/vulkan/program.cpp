@@ -30,40 +30,19 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
 
 constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
 
-// A pool with the one command buffer in it that runs the graph.
-class Recording {
- public:
-  explicit Recording(Context& context) : context_(context) {
-    const auto& vk = context.api();
-    auto pool = typed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = context.queue(Engine::computing).family;
-    check(vk.CreateCommandPool(context.device(), &pool, nullptr, &pool_), "vkCreateCommandPool");
-    auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    info.commandPool = pool_;
-    info.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
-    info.commandBufferCount = 1;
-    const VkResult result = vk.AllocateCommandBuffers(context.device(), &info, &commands_);
-    if (result != VK_SUCCESS) vk.DestroyCommandPool(context.device(), pool_, nullptr);
-    check(result, "vkAllocateCommandBuffers");
-  }
-  ~Recording() { context_.api().DestroyCommandPool(context_.device(), pool_, nullptr); }
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  VkCommandBuffer commands() const { return commands_; }
-
- private:
-  Context& context_;
-  VkCommandPool pool_ = VK_NULL_HANDLE;
-  VkCommandBuffer commands_ = VK_NULL_HANDLE;
-};
-
 }  // namespace
 
 struct Program::Frame {
   Frame(Context& context, uint64_t size)
-      : memory(context.memory().allocate(size, 64, Use::device)), recording(context) {}
+      : memory(context.memory().allocate(size, 64, Use::device)),
+        recordings(context.recordings()),
+        recording(recordings.take()) {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() { recordings.give_back(std::move(recording)); }
   Allocation memory;  // the table, and behind it the parameters
-  Recording recording;
+  Recordings& recordings;
+  std::unique_ptr<Recording> recording;
   std::atomic<bool> has_parameters{false};  // once an execution that copied them there is done
 };
 
@@ -92,7 +71,7 @@ Program::Frame& Program::frame_of(const Queue& queue) {
 
 void Program::record(Frame& frame) const {
   const auto& vk = context_->api();
-  const VkCommandBuffer commands = frame.recording.commands();
+  const VkCommandBuffer commands = frame.recording->commands();
   auto inheritance = typed<VkCommandBufferInheritanceInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO);
   auto begin = typed<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
@@ -171,7 +150,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
     barrier(vk, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     if (times) return write_steps(commands, frame, times.get());
-    const VkCommandBuffer graph = frame.recording.commands();
+    const VkCommandBuffer graph = frame.recording->commands();
     vk.CmdExecuteCommands(commands, 1, &graph);
   };
   const auto after = [self = shared_from_this(), &frame, fault, times, trace = execution.trace,

@@ -85,8 +85,9 @@ void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& 
 
 // Writes host memory, which is read before this returns, to the view's storage, from its offset on.
 void write_from_host(const TypedView& to, const void* from, uint64_t size);
-// The same, of bytes that the function writes.
-void write_filled(const TypedView& to, uint64_t size, const std::function<void(std::byte*)>& fill);
+// The same, of strided host memory whose first element is there. `change`, if any, changes what was gathered.
+void write_gathered(const TypedView& to, const std::byte* first, const Dims& byte_strides,
+                    const std::function<void(std::span<std::byte>)>& change);
 
 // A contiguous copy that the device makes of a strided array, behind what it does with it; none where it cannot.
 // gather.cpp.

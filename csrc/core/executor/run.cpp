@@ -207,6 +207,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     if (!bound.view.storage) {  // no elements: a module gets a buffer all the same, as it need not look
       if (!nothing) nothing = Storage::allocate(owner, 1);
       binding.buffer = nothing->buffer();
+      binding.generation = nothing->generation();
       continue;
     }
     binding.buffer = bound.view.storage->buffer();
@@ -230,8 +231,10 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.offsets = offsets.data();
   execution.workspace = workspace.storage ? workspace.storage->buffer() : nullptr;
   execution.workspace_offset = workspace.offset;
+  execution.workspace_generation = workspace.storage ? workspace.storage->generation() : 0;
   execution.scratch = scratch.storage ? scratch.storage->buffer() : nullptr;
   execution.scratch_offset = scratch.offset;
+  execution.scratch_generation = scratch.storage ? scratch.storage->generation() : 0;
   execution.thread_limit = options_.thread_limit;
   const SegmentLabelsPointer labels = parts_.trace_labels.of(segment, compiled.what);
   if (!device.table().queue_create) {

@@ -90,6 +90,24 @@ void finish(const WorkPointer& work) {
   work->check();
 }
 
+// Calls function(type, first) for parts, one behind the other, that can be staged: as many rows of the outermost axis as
+// fit, or parts of one. Rows of blocks are whole.
+template <class Function>
+void for_parts(const TensorType& type, const Dims& byte_strides, const std::byte* first, const Function& function) {
+  int axis = 0;
+  while (axis < type.shape.rank() && type.shape[axis] == 1) ++axis;
+  const auto bytes = static_cast<uint64_t>(byte_count(type));
+  const bool is_whole = axis == type.shape.rank() || (axis + 1 == type.shape.rank() && block_elements(type.dtype) > 1);
+  if (bytes <= HostMemory::piece_size || is_whole) return function(type, first);
+  const uint64_t row = bytes / static_cast<uint64_t>(type.shape[axis]);
+  const auto rows = static_cast<int64_t>(std::max<uint64_t>(HostMemory::piece_size / row, 1));
+  TensorType part = type;
+  for (int64_t i = 0; i < type.shape[axis]; i += rows) {
+    part.shape[axis] = std::min(rows, type.shape[axis] - i);
+    for_parts(part, byte_strides, first + i * byte_strides[axis], function);
+  }
+}
+
 // Into the caller's memory. While the host takes bytes out of one piece, the device writes another.
 void download(const Bytes& from, std::byte* to) {
   if (copies_directly(from.device(), to, from.size)) return finish(give_download(from, to, nullptr));
@@ -249,10 +267,19 @@ void write_from_host(const TypedView& to, const void* from, uint64_t size) {
   if (size > 0) upload(Bytes(to, size), static_cast<const std::byte*>(from));
 }
 
-void write_filled(const TypedView& to, uint64_t size, const std::function<void(std::byte*)>& fill) {
-  const std::shared_ptr<std::byte> memory = stage(*to.view.storage->device(), FE_QUEUE_UPLOAD, size);
-  fill(memory.get());
-  give_upload(Bytes(to, size), memory.get(), memory);
+void write_gathered(const TypedView& to, const std::byte* first, const Dims& byte_strides,
+                    const std::function<void(std::span<std::byte>)>& change) {
+  const Bytes all(to, static_cast<uint64_t>(byte_count(to.type)));
+  uint64_t done = 0;
+  WorkPointer work;
+  for_parts(to.type, byte_strides, first, [&](const TensorType& part, const std::byte* from) {
+    const auto bytes = static_cast<uint64_t>(byte_count(part));
+    const std::shared_ptr<std::byte> memory = stage(all.device(), FE_QUEUE_UPLOAD, bytes);
+    gather(from, part, byte_strides, memory.get());
+    if (change) change({memory.get(), bytes});
+    work = give_upload(all.part(done, bytes), memory.get(), memory, nullptr, work);
+    done += bytes;
+  });
 }
 
 TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {

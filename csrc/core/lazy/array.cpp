@@ -24,10 +24,10 @@ bool reads_lent_memory(const Array& array) {
 
 // Compares storages in host memory; others count as different.
 bool is_equal_on_host(const Storage& a, const Storage& b) {
+  if (a.size() != b.size() || !a.host_pointer() || !b.host_pointer()) return false;
   a.finish_write();
   b.finish_write();
-  return a.size() == b.size() && a.host_pointer() && b.host_pointer() &&
-         std::memcmp(a.host_pointer(), b.host_pointer(), a.size()) == 0;
+  return std::memcmp(a.host_pointer(), b.host_pointer(), a.size()) == 0;
 }
 
 class ArrayOperands : public ops::Operands {

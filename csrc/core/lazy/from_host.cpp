@@ -115,17 +115,15 @@ ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& typ
                     const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   View view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
-  const auto fill = [&](std::byte* to) {
+  const bool is_bool = type.dtype == DType::boolean;
+  if (auto* const to = static_cast<std::byte*>(view.storage->host_pointer())) {
     gather(first, type, byte_strides, to);
-    if (type.dtype == DType::boolean) make_bools({to, bytes});
-  };
-  if (view.storage->host_pointer()) {
-    fill(static_cast<std::byte*>(view.storage->host_pointer()));
+    if (is_bool) make_bools({to, bytes});
   } else if (const Dims dense = byte_strides_of(type.dtype, contiguous_strides(type.shape));
-             type.dtype != DType::boolean && is_same_layout(type.shape, byte_strides, dense)) {
+             !is_bool && is_same_layout(type.shape, byte_strides, dense)) {
     write_from_host({type, view}, first, bytes);
   } else {
-    write_filled({type, view}, bytes, fill);
+    write_gathered({type, view}, first, byte_strides, is_bool ? make_bools : nullptr);
   }
   return Array::computed(type, device, std::move(view), std::move(placement));
 }

@@ -32,6 +32,11 @@ fe_native_memory native_memory(Device& device, const Storage& storage) {
   return memory;
 }
 
+// Whether DLPack's pointers are no addresses on devices of that type: OpenCL, Vulkan, Metal, WebGPU.
+bool has_handles(int32_t device_type) {
+  return device_type == 4 || device_type == 7 || device_type == 8 || device_type == 15;
+}
+
 // Nonzero becomes true.
 ArrayPointer as_bools(ArrayPointer bytes) {
   return Array::record(ops::op_named("astype"), {std::move(bytes)}, {}, {{"dtype", DType::boolean}});
@@ -99,6 +104,9 @@ ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_h
   TensorType type = outside.type;
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
+  if (has_handles(of.type))
+    fail(FE_UNSUPPORTED, "{}: of DLPack's device type {} pointers are handles, and ferrule borrows by addresses",
+         to_string(type), of.type);
   if (const NativeDevice own = native_device(*device); own != of)
     fail_argument("{} on DLPack's device ({}, {}) is no memory of {}, which is ({}, {})", to_string(type), of.type,
                   of.id, device->name(), own.type, own.id);

@@ -116,10 +116,7 @@ class Device : public std::enable_shared_from_this<Device> {
   void forget_loss() noexcept;
   // Runs the function unless the device is closed, and keeps it from being closed meanwhile.
   template <class Function>
-  void while_open(Function&& function) {
-    const std::scoped_lock lock(changing_);
-    if (is_open()) std::forward<Function>(function)();
-  }
+  void while_open(Function&& function);
 
   // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
   // device. Throws as open does.
@@ -227,5 +224,14 @@ class Live {
   Live* previous_ = nullptr;  // guarded by the device's mutex, as the next
   Live* next_ = nullptr;
 };
+
+template <class Function>
+void Device::while_open(Function&& function) {
+  Live running;  // ends without the lock: it may be the last of a retired device, which is closed then
+  const std::scoped_lock lock(changing_);
+  if (!is_open()) return;
+  running = Live(shared_from_this(), "a call for it");
+  std::forward<Function>(function)();
+}
 
 }  // namespace ferrule

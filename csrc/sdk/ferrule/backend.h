@@ -96,15 +96,19 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   F(uint64_t, generation)
 
 /* Arrays of structs (bindings, options, requirements of inputs) hold their elements `struct_size` of the first element
- * apart. Everything that varies between executions of one executable. */
+ * apart. Everything that varies between executions of one executable. Workspace and scratch memory of an executable
+ * stay the same in a queue until the device is short of memory, or the memory is trimmed: then the generation is
+ * another one, though the buffer may look the same. */
 #define FE_EXECUTION_FIELDS(F)                                                                           \
   F(const struct fe_binding *, bindings) /* fe_graph_view.binding_count */                               \
   F(const fe_scalar *, scalars)          /* fe_graph_view.scalar_count */                                \
   F(const int64_t *, offsets)            /* fe_graph_view.offset_count, in elements */                   \
   F(fe_module_buffer *, workspace)       /* NULL when the size is zero */                                \
   F(uint64_t, workspace_offset)                                                                          \
-  F(fe_module_buffer *, scratch) /* as large as executable_scratch_size said, or NULL */                 \
+  F(uint64_t, workspace_generation) /* as that of a binding */                                           \
+  F(fe_module_buffer *, scratch)    /* as large as executable_scratch_size said, or NULL */              \
   F(uint64_t, scratch_offset)                                                                            \
+  F(uint64_t, scratch_generation)                                                                        \
   F(uint32_t, thread_limit) /* threads that parallel_for may use; 0 = all */                             \
   F(uint32_t, flags)        /* 0 */                                                                      \
   F(fe_poll_function, poll) /* called between nodes by who computes on the calling thread; NULL = not */ \

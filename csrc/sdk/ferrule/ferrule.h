@@ -305,9 +305,10 @@ typedef struct fe_native_array {
   uint64_t byte_offset; /* from there to element 0 */
 } fe_native_array;
 FE_API fe_error *fe_array_native(fe_array *array, int32_t wait, void *stream, fe_native_array *out);
-/* As fe_array_from_host, over memory of the device that another library has: `pointer` is an address there. That
- * library has seen to it that what the device's stream is given later comes after what wrote the memory. `release` is
- * called when no queue uses it any more. Bools are copied, as other bytes than 0 and 1 become 1. */
+/* As fe_array_from_host, over memory of the device that another library has: `pointer` is an address there
+ * (FE_UNSUPPORTED for DLPack's devices whose pointers are handles, as Vulkan's and Metal's). That library has seen to
+ * it that what the device's stream is given later comes after what wrote the memory. `release` is called when no queue
+ * uses it any more. Bools are copied, as other bytes than 0 and 1 become 1. */
 FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *memory, int32_t device_type,
                                       int32_t device_id, fe_array **out);
 /* A flat byte region that the device borrows (or copies), from which arrays are cut: a mapped file, say.

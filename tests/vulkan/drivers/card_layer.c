@@ -3,8 +3,9 @@
  * a card's engines do, in any order that their semaphores allow.
  *
  * VULKAN_CARD_QUEUES is "1 2" for a family of one queue that computes, and one of two queues that copy, as without it.
- * VULKAN_CARD_DELAYS is "20 0" for a computing family that waits 20 ms, and a copying one that waits 0 ms, before each
- * submission. VULKAN_CARD_LOG names a file to which each submission adds a line with its family. */
+ * VULKAN_CARD_DELAYS is "20 0" for a computing family that works for 20 ms, and a copying one that works for 0 ms, at
+ * each submission, by its timestamps, too: what it does is done at the end of that time. VULKAN_CARD_LOG names a file
+ * to which each submission adds a line with its family. */
 #define _DEFAULT_SOURCE
 #include "layer.h"
 
@@ -12,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { families = 2, most = 8 };
@@ -141,6 +143,96 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device, const VkComma
   return NEXT(vkCreateCommandPool)(device, &of_driver, allocator, out);
 }
 
+/* ---- its timestamps: in nanoseconds, as the software driver's */
+
+struct timestamp {
+  struct timestamp *next;
+  VkCommandBuffer commands; /* that write it */
+  VkQueryPool pool;
+  uint32_t query;
+  uint64_t ns; /* 0: not yet */
+};
+
+static pthread_mutex_t timing = PTHREAD_MUTEX_INITIALIZER;
+static struct timestamp *timestamps; /* the last first */
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Of those commands, or of that pool's queries from the first to before the end. */
+static void forget_timestamps(VkCommandBuffer commands, VkQueryPool pool, uint32_t first, uint32_t end) {
+  pthread_mutex_lock(&timing);
+  for (struct timestamp **place = &timestamps; *place != NULL;) {
+    struct timestamp *one = *place;
+    const bool is_of_pool = pool != VK_NULL_HANDLE && one->pool == pool && first <= one->query && one->query < end;
+    if (is_of_pool || (commands != NULL && one->commands == commands)) {
+      *place = one->next;
+      free(one);
+    } else {
+      place = &one->next;
+    }
+  }
+  pthread_mutex_unlock(&timing);
+}
+
+/* The last is written at the end, and the others at equal distances before. */
+static void pass_timestamps(VkCommandBuffer commands, uint64_t begin, uint64_t end) {
+  uint64_t count = 0, behind = 0;
+  pthread_mutex_lock(&timing);
+  for (const struct timestamp *one = timestamps; one != NULL; one = one->next) count += one->commands == commands;
+  for (struct timestamp *one = timestamps; one != NULL; one = one->next) {
+    if (one->commands != commands) continue;
+    one->ns = count == 1 ? end : end - (end - begin) * behind++ / (count - 1);
+    one->commands = NULL;
+  }
+  pthread_mutex_unlock(&timing);
+}
+
+static VKAPI_ATTR void VKAPI_CALL write_timestamp(VkCommandBuffer commands, VkPipelineStageFlagBits stage,
+                                                  VkQueryPool pool, uint32_t query) {
+  struct timestamp *one = calloc(1, sizeof *one);
+  require(one != NULL, "no memory");
+  one->commands = commands;
+  one->pool = pool;
+  one->query = query;
+  pthread_mutex_lock(&timing);
+  one->next = timestamps;
+  timestamps = one;
+  pthread_mutex_unlock(&timing);
+  NEXT(vkCmdWriteTimestamp)(commands, stage, pool, query);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL begin_commands(VkCommandBuffer commands, const VkCommandBufferBeginInfo *info) {
+  forget_timestamps(commands, VK_NULL_HANDLE, 0, 0);
+  return NEXT(vkBeginCommandBuffer)(commands, info);
+}
+
+static VKAPI_ATTR void VKAPI_CALL reset_pool(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count) {
+  forget_timestamps(NULL, pool, first, first + count);
+  NEXT(vkResetQueryPool)(device, pool, first, count);
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice device, VkQueryPool pool,
+                                               const VkAllocationCallbacks *allocator) {
+  forget_timestamps(NULL, pool, 0, UINT32_MAX);
+  NEXT(vkDestroyQueryPool)(device, pool, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL pool_results(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count,
+                                                   size_t size, void *out, VkDeviceSize stride,
+                                                   VkQueryResultFlags flags) {
+  const VkResult result = NEXT(vkGetQueryPoolResults)(device, pool, first, count, size, out, stride, flags);
+  require(count == 1 && flags == VK_QUERY_RESULT_64_BIT, "such a question for timestamps is not known");
+  pthread_mutex_lock(&timing);
+  for (const struct timestamp *one = timestamps; result == VK_SUCCESS && one != NULL; one = one->next)
+    if (one->pool == pool && one->query == first && one->ns != 0) *(uint64_t *)out = one->ns;
+  pthread_mutex_unlock(&timing);
+  return result;
+}
+
 /* ---- its queues: each has a thread, which does what the driver's one queue could not do out of order */
 
 struct semaphores {
@@ -185,8 +277,10 @@ static void submit_to_driver(const struct queue *queue, const struct work *work)
                                      .semaphoreCount = work->waits.count,
                                      .pSemaphores = work->waits.items,
                                      .pValues = work->waits.values};
-  usleep(queue->delay_ms * 1000);
   if (waits.semaphoreCount > 0) NEXT(vkWaitSemaphores)(queue->device, &waits, UINT64_MAX);
+  const uint64_t begin = now_ns();
+  usleep(queue->delay_ms * 1000);
+  for (uint32_t i = 0; i < work->count; ++i) pass_timestamps(work->commands[i], begin, now_ns());
   const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                 .signalSemaphoreValueCount = work->signals.count,
                                                 .pSignalSemaphoreValues = work->signals.values};
@@ -353,6 +447,11 @@ static PFN_vkVoidFunction ours(const char *wanted) {
       {"vkQueueSubmit", (PFN_vkVoidFunction)submit},
       {"vkQueueWaitIdle", (PFN_vkVoidFunction)queue_wait_idle},
       {"vkDeviceWaitIdle", (PFN_vkVoidFunction)wait_idle},
+      {"vkCmdWriteTimestamp", (PFN_vkVoidFunction)write_timestamp},
+      {"vkBeginCommandBuffer", (PFN_vkVoidFunction)begin_commands},
+      {"vkResetQueryPool", (PFN_vkVoidFunction)reset_pool},
+      {"vkDestroyQueryPool", (PFN_vkVoidFunction)destroy_pool},
+      {"vkGetQueryPoolResults", (PFN_vkVoidFunction)pool_results},
       {"vkCreateDevice", (PFN_vkVoidFunction)create_device},
       {"vkDestroyDevice", (PFN_vkVoidFunction)destroy_device},
   };

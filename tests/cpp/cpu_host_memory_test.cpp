@@ -1,0 +1,84 @@
+// What memory the CPU device says that there is: of machines and containers that are made up as files.
+#include "backends/cpu/host_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace ferrule::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t gib = uint64_t{1} << 30;
+
+class CpuHostMemory : public testing::Test {
+ protected:
+  CpuHostMemory() {
+    fs::create_directories(root_);
+    write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:         1048576 kB\nMemAvailable:    8388608 kB\n");
+  }
+  ~CpuHostMemory() override { fs::remove_all(root_); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << text;
+  }
+  void write(const std::string& name, uint64_t number) const { write(name, std::to_string(number) + "\n"); }
+  void expect(uint64_t available, uint64_t total) const {
+    const cpu::HostMemory found = cpu::host_memory(root_);
+    EXPECT_EQ(found.available, available);
+    EXPECT_EQ(found.total, total);
+  }
+
+ private:
+  const fs::path root_ =
+      fs::path(testing::TempDir()) / ("host-memory-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
+};
+
+TEST_F(CpuHostMemory, IsTheMachinesWithoutGroups) { expect(8 * gib, 16 * gib); }
+
+TEST_F(CpuHostMemory, OfAMachineThatTellsNothingIsTheSystemsCount) {
+  write("proc/meminfo", "");
+  const cpu::HostMemory found = cpu::host_memory("/nowhere");
+  EXPECT_GT(found.total, gib / 4);
+  EXPECT_LE(found.available, found.total);
+}
+
+TEST_F(CpuHostMemory, IsTheLeastThatAGroupOfVersion2AndThoseAroundItLeave) {
+  write("proc/self/cgroup", "0::/pods/one\n");
+  write("sys/fs/cgroup/pods/one/memory.max", "max\n");
+  write("sys/fs/cgroup/pods/one/memory.current", gib);
+  expect(8 * gib, 16 * gib);
+  write("sys/fs/cgroup/pods/memory.max", 4 * gib);
+  write("sys/fs/cgroup/pods/memory.current", 3 * gib);
+  expect(gib, 4 * gib);
+  write("sys/fs/cgroup/pods/memory.stat", "anon 5\ninactive_file " + std::to_string(gib) + "\nactive_file 7\n");
+  expect(2 * gib, 4 * gib);
+  write("sys/fs/cgroup/pods/one/memory.max", 2 * gib);
+  expect(gib, 2 * gib);
+}
+
+TEST_F(CpuHostMemory, IsThatOfTheGroupAtTheRootWhereTheContainerSeesNoOther) {
+  write("proc/self/cgroup", "0::/docker/0123\n");
+  write("sys/fs/cgroup/memory.max", 3 * gib);
+  write("sys/fs/cgroup/memory.current", 4 * gib);  // it may be above its limit for a moment
+  expect(0, 3 * gib);
+}
+
+TEST_F(CpuHostMemory, IsWhatAGroupOfVersion1Leaves) {
+  write("proc/self/cgroup", "9:name=systemd:/job\n5:cpu,memory:/job\n4:memoryless:/other\nnonsense\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", 6 * gib);
+  expect(8 * gib, 16 * gib);
+  write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", 5 * gib);
+  write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", 3 * gib);
+  write("sys/fs/cgroup/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file " + std::to_string(gib) + "\n");
+  expect(3 * gib, 5 * gib);
+  write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "a mistake\n");
+  expect(5 * gib, 5 * gib);
+}
+
+}  // namespace
+}  // namespace ferrule::test
