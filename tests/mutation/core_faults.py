@@ -26,6 +26,7 @@ _EACH_READ = "test_asynchronous_failures.py::test_every_read_of_what_failed_rais
 _GIVEN_BEFORE = "test_asynchronous_failures.py::test_what_was_given_before_the_failure_is_known_fails_too"
 _KNOWN = "test_asynchronous_failures.py::test_eval_and_await_tell_of_a_failure_that_is_already_known"
 _LIMIT = "test_asynchronous_memory.py::test_a_limit_of_memory_holds_until_it_is_lifted"
+_PIECES = "test_asynchronous_memory.py::test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu"
 
 CORE_FAULTS = [
     CoreFault(
@@ -170,15 +171,15 @@ CORE_FAULTS = [
     ),
     CoreFault(
         _TRANSFER,
-        "  work.completes(before);\n  work.keep(owner);\n",
-        "  work.completes(before);\n  if (before) work.keep(owner);\n",
+        "  work.completes(before);\n  work.keep(owner);\n  return",
+        "  work.completes(before);\n  if (before) work.keep(owner);\n  return",
         "the memory that stages an upload is filled again too early",
         _MEMORY,
     ),
     CoreFault(
         _TRANSFER,
-        "  work.completes(before);\n",
-        "  work.completes(before && before->has_failed() ? before : nullptr);\n",
+        "  work.writes(to.storage);\n  work.completes(before);\n",
+        "  work.writes(to.storage);\n  work.completes(before && before->has_failed() ? before : nullptr);\n",
         "an upload in pieces ends well when its last piece does",
         "test_asynchronous_failures.py::test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole",
     ),
@@ -225,5 +226,19 @@ CORE_FAULTS = [
         "",
         "eval does not raise what is known",
         _KNOWN,
+    ),
+    CoreFault(
+        "memory/work.cpp",
+        "std::call_once(rest_is_done_, rest_);",
+        "",
+        "what came in pieces is not taken to its place",
+        _PIECES,
+    ),
+    CoreFault(
+        "executor/transfer.cpp",
+        "piece.get(), piece, to, work, take);",
+        "piece.get(), piece, to, nullptr, take);",
+        "who reads what came in pieces waits for the last of them alone",
+        _PIECES,
     ),
 ]

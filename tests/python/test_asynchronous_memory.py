@@ -6,6 +6,7 @@ import functools
 import gc
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ferrule as fe
@@ -297,3 +298,28 @@ def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces
         uploads = [event.bytes_written for event in profile.events if event.queue >= 0 and "to device" in event.name]
         assert sum(uploads) == case.nbytes
         assert max(uploads) <= 4 << 20
+
+
+@at_each_pace
+def test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu(pace: str) -> None:
+    """It comes in pieces, which are taken to their places by whoever finds them there."""
+    device, _ = open_devices(pace, slow_ms=2 if pace == "threaded" else 0)
+    expected = np.random.default_rng(2).standard_normal(3 * 2**20 + 5, dtype=np.float32)
+    x = fe.asarray(expected, device=device)
+    for _ in range(4):
+        x, expected = -x, -expected
+        there = x.to_device("cpu")
+        with ThreadPoolExecutor(3) as pool:
+            results = pool.map(np.asarray, [there] * 3)
+        assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
+    device, _ = open_devices("threaded", slow_ms=200)
+    x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)
+    fe.synchronize(device)
+    begin = time.perf_counter()
+    there = (x + 1).to_device("cpu")
+    assert time.perf_counter() - begin < 0.15
+    assert not there.is_ready
+    assert np.array_equal(np.asarray(there), np.full(3 * 2**20, 2, np.float32))

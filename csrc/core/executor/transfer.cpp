@@ -57,14 +57,17 @@ bool copies_directly(Device& device, const void* memory, uint64_t size) {
   return !host.is_of_device() || host.has(memory, size);
 }
 
-// Into host memory that the caller, or `owner`, or the storage `to` keeps.
+// Into host memory that the caller, or `owner`, or the storage `to` keeps. See Work for `rest`.
 WorkPointer give_download(const Bytes& from, void* memory, const std::shared_ptr<const void>& owner,
-                          const std::shared_ptr<Storage>& to = nullptr) {
+                          const std::shared_ptr<Storage>& to = nullptr, const WorkPointer& before = nullptr,
+                          std::function<void()> rest = {}) {
   Device& device = from.device();
   Submission work(device, FE_QUEUE_DOWNLOAD, from.what);
   work.reads(from.storage);
   if (to) work.writes(to);
+  work.completes(before);
   work.keep(owner);
+  work.then(std::move(rest));
   return work.give({}, [&](fe_module_queue* queue) {
     return device.table().copy_to_host(device.open(), queue, memory, from.storage->buffer(), from.offset, from.size);
   });
@@ -90,8 +93,8 @@ void finish(const WorkPointer& work) {
   work->check();
 }
 
-// Calls function(type, first) for parts, one behind the other, that can be staged: as many rows of the outermost axis as
-// fit, or parts of one. Rows of blocks are whole.
+// Calls function(type, first) for parts, one behind the other, that can be staged: as many rows of the outermost axis
+// as fit, or parts of one. Rows of blocks are whole.
 template <class Function>
 void for_parts(const TensorType& type, const Dims& byte_strides, const std::byte* first, const Function& function) {
   int axis = 0;
@@ -129,6 +132,21 @@ void download(const Bytes& from, std::byte* to) {
     under_way.push_back({memory, first, size, give_download(from.part(first, size), memory.get(), memory)});
   });
   while (!under_way.empty()) take_oldest();
+}
+
+// Into the memory of a storage of the host's. Nobody waits: who finds a piece there takes it to its place.
+void give_download_to(const std::shared_ptr<Storage>& to, const Bytes& from) {
+  auto* const memory = static_cast<std::byte*>(to->host_pointer());
+  if (copies_directly(from.device(), memory, from.size)) {
+    give_download(from, memory, nullptr, to);
+    return;
+  }
+  WorkPointer work;
+  for_pieces(from.size, [&](uint64_t first, uint64_t size) {
+    const std::shared_ptr<std::byte> piece = stage(from.device(), FE_QUEUE_DOWNLOAD, size);
+    const auto take = [target = memory + first, source = piece.get(), size] { std::memcpy(target, source, size); };
+    work = give_download(from.part(first, size), piece.get(), piece, to, work, take);
+  });
 }
 
 // Of the caller's memory, which is read when this returns. While the device reads one piece, the host fills another.
@@ -208,8 +226,7 @@ void copy_into(const TypedView& to, const TypedView& from, uint64_t size) {
   if (to.view.storage->host_pointer()) {
     const bool is_far = source.device()->table().queue_create && !source.host_pointer();
     if (is_whole && is_far && !has_queues) {  // whoever reads it waits
-      give_download(Bytes(from, size), to.view.storage->host_pointer(), nullptr, to.view.storage);
-      return;
+      return give_download_to(to.view.storage, Bytes(from, size));
     }
     to.view.storage->finish_uses();
     return read_to_host(from, to.view.storage->host_pointer(), size);

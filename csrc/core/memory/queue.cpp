@@ -202,7 +202,8 @@ void Submission::prepare(const Cancel& cancel) {
     traced_ = TracedWork::of_transfer(queue_.device().id(), std::move(label));
   }
   keep(traced_);
-  work_.push_back(std::make_shared<Work>(queue_, std::move(name_.what), std::move(inputs_), std::move(kept_), traced_));
+  work_.push_back(std::make_shared<Work>(queue_, std::move(name_.what), std::move(inputs_), std::move(kept_), traced_,
+                                         std::move(rest_)));
 }
 
 const char* Submission::copy_name() const {

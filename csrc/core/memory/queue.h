@@ -89,6 +89,8 @@ class Submission {
   void completes(const WorkPointer& work) {
     if (work) inputs_.push_back(work);
   }
+  // See Work. It throws nothing.
+  void then(std::function<void()> rest) { rest_ = std::move(rest); }
   // Of work that is no copy.
   void trace(TracedWorkPointer traced) { traced_ = std::move(traced); }
   // Until the work is over.
@@ -139,6 +141,7 @@ class Submission {
   std::vector<WorkPointer> awaited_;
   Work::Inputs inputs_;
   Work::Kept kept_;
+  std::function<void()> rest_;
   std::list<WorkPointer> work_;  // one
 };
 

@@ -26,11 +26,13 @@ std::optional<uint64_t> QueueEvent::time_ns() const noexcept {
   return ns;
 }
 
-Work::Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, TracedWorkPointer traced)
+Work::Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, TracedWorkPointer traced,
+           std::function<void()> rest)
     : queue_(queue),
       device_(queue.device().shared_from_this()),
       what_(std::move(what)),
       traced_(std::move(traced)),
+      rest_(std::move(rest)),
       event_(std::make_shared<QueueEvent>(*device_)),
       kept_(std::move(kept)) {
   if (!inputs.empty()) inputs_ = std::make_shared<const Inputs>(std::move(inputs));
@@ -82,6 +84,8 @@ void Work::conclude(const QueueEvent& event, ErrorPointer error) noexcept {
     Work& input = *(*inputs)[i];  // over, as this work waited for it
     if (input.is_over() && input.has_failed()) failed_input = input.culprit_.load()->shared_from_this();
   }
+  const bool is_ours = !device_->belongs_to_parent();
+  if (rest_ && is_ours && !error && !failed_input) std::call_once(rest_is_done_, rest_);
   end(std::move(error), std::move(failed_input), false);
 }
 

@@ -8,7 +8,9 @@
 #include "core/trace/traced_work.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +48,10 @@ class Work : public std::enable_shared_from_this<Work> {
   using Inputs = std::vector<std::shared_ptr<Work>>;
   using Kept = std::vector<std::shared_ptr<const void>>;
   // `what` is being computed or copied, for errors. `inputs`: the work whose results it reads, but such as ended well.
-  // `kept` lives until it is over. `traced` (may be null) is told when that is.
-  Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, TracedWorkPointer traced = nullptr);
+  // `kept` lives until it is over. `traced` (may be null) is told when that is. `rest`, if any, is what the host has to
+  // do when its device has ended well: who finds that out does it, once, before the work is over for anybody.
+  Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, TracedWorkPointer traced = nullptr,
+       std::function<void()> rest = {});
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work() = default;
@@ -82,6 +86,8 @@ class Work : public std::enable_shared_from_this<Work> {
   const std::shared_ptr<Device> device_;
   const std::string what_;
   const TracedWorkPointer traced_;
+  const std::function<void()> rest_;  // throws nothing
+  std::once_flag rest_is_done_;
   std::atomic<bool> is_over_{false};  // set last
   std::atomic<bool> is_abandoned_{false};
   std::atomic<const Work*> culprit_{nullptr};  // whose error is this work's: itself, or failed_input_
