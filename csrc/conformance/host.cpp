@@ -136,6 +136,7 @@ const fe_host& host() {
     h.dtype_info = dtype_info;
     h.parallel_for = parallel_for;
     h.thread_count = [] { return threads; };
+    h.is_tracing = [] { return 1; };
     h.device_added = [](fe_module_backend*) {};
     h.get_proc = [](const char*) -> void* { return nullptr; };
     return h;

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/registry/registry.h"
 #include "core/threads/pool.h"
+#include "core/trace/trace.h"
 #include "ops/dtype.h"
 #include "ops/table.h"
 
@@ -49,6 +50,8 @@ fe_error* run_in_parallel(int64_t n, int64_t grain, uint32_t limit, fe_range_fun
 
 uint32_t threads() { return thread_count(); }
 
+int is_being_traced() { return is_tracing() ? 1 : 0; }
+
 void device_added(fe_module_backend* backend) { Registry::announce_devices(backend); }
 
 void* get_proc(const char* name) {
@@ -71,6 +74,7 @@ constexpr fe_host table = {
     .dtype_info = dtype_info,
     .parallel_for = run_in_parallel,
     .thread_count = threads,
+    .is_tracing = is_being_traced,
     .device_added = device_added,
     .get_proc = get_proc,
 };

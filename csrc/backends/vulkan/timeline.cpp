@@ -48,6 +48,7 @@ uint64_t Timeline::submit(const Touched& touched, const Commands::Record& record
   }
   pending_.splice(pending_.end(), submission);
   last_ = value;
+  open_->is_of_device = true;
   awaited_.clear();
   return value;
 }
@@ -80,7 +81,7 @@ VkResult Timeline::submit(const Submission& submission) {
 
 Timestamp Timeline::take_timestamp() {
   const std::lock_guard lock(mutex_);
-  return timestamps_ ? timestamps_->take() : Timestamp{};
+  return timestamps_ && sdk::is_tracing() ? timestamps_->take() : Timestamp{};
 }
 
 void Timeline::was_done_by_host() {
@@ -115,9 +116,11 @@ std::shared_ptr<const Span> Timeline::record() {
   const std::lock_guard lock(mutex_);
   notice_loss();
   if (loss_) open_->error = *loss_;
-  const bool has_work = open_->host_ns != 0 || open_->timestamp || (!pending_.empty() && pending_.back().span == open_);
-  if (!has_work) open_->host_ns = sdk::monotonic_ns();
-  if (last_ == retired_) open_->timestamp = retired_timestamp_;
+  if (open_->host_ns == 0 && !open_->is_of_device) open_->host_ns = sdk::monotonic_ns();
+  if (last_ == retired_)
+    open_->timestamp = retired_timestamp_;
+  else
+    open_->is_of_device = true;
   open_->end = last_;
   closed_.splice(closed_.end(), closing);
   drop_done_spans();
@@ -190,18 +193,19 @@ uint64_t Timeline::time(const Span& span) {
   if (!timestamps_)
     throw sdk::Error(FE_UNSUPPORTED, context_->physical().description.name + " does not tell the times of its work");
   if (!has_passed(span.end)) throw sdk::Error(FE_TIMEOUT, "vulkan: the queue has not passed this event");
+  bool is_of_device = false;
   uint64_t ns = 0;
   std::optional<uint64_t> timestamp;
   {
     const std::lock_guard lock(mutex_);
+    is_of_device = span.is_of_device;
     ns = span.host_ns;
     timestamp = span.timestamp;
   }
-  if (span.end != 0) {
-    const std::optional<uint64_t> of_device = timestamp ? context_->host_ns(*timestamp, engine_) : std::nullopt;
-    if (!of_device) throw sdk::Error(FE_UNSUPPORTED, "vulkan: the device did not tell when it passed this event");
-    ns = std::max(ns, *of_device);
-  }
+  const std::optional<uint64_t> of_device = timestamp ? context_->host_ns(*timestamp, engine_) : std::nullopt;
+  if (is_of_device && !of_device)
+    throw sdk::Error(FE_UNSUPPORTED, "vulkan: the device was not asked when it passed this event, or does not tell");
+  ns = std::max(ns, of_device.value_or(0));
   const std::lock_guard lock(mutex_);
   if (span.number < told_.span) return std::min(ns, told_.ns);
   told_ = {span.number, std::max(ns, told_.ns)};
@@ -239,8 +243,9 @@ void Timeline::retire(std::list<Submission>& over) {
 
 void Timeline::note_time(const Submission& submission) {
   if (!timestamps_) return;
-  retired_timestamp_ = loss_ ? std::nullopt : submission.timestamp.all->read(submission.timestamp.which);
-  timestamps_->give_back(submission.timestamp);
+  const Timestamp& timestamp = submission.timestamp;
+  retired_timestamp_ = loss_ || timestamp.all == nullptr ? std::nullopt : timestamp.all->read(timestamp.which);
+  timestamps_->give_back(timestamp);
   submission.span->timestamp = retired_timestamp_;
   for (const auto& span : closed_)
     if (span->end == submission.value) span->timestamp = retired_timestamp_;

@@ -140,29 +140,31 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
 /* ---- slots: S(return type, name, (parameters)) ----------------------------------------------------------------- */
 
 /* What the core offers a module. Every slot is there in a core of the same or a later minor. */
-#define FE_HOST_SLOTS(S)                                                                                             \
-  /* An error with a copy of `message`; never fails (out of memory gives a static error). */                         \
-  S(fe_error *, error_create, (fe_code code, const char *message))                                                   \
-  S(fe_code, error_code, (const fe_error *error))                                                                    \
-  S(const char *, error_message, (const fe_error *error))                                                            \
-  S(void, error_release, (fe_error * error))                                                                         \
-  /* Hands a line to ferrule's logger; never blocks on Python. */                                                    \
-  S(void, log, (fe_log_level level, const char *message))                                                            \
-  /* Ids by name; 0 when the core does not know the name. */                                                         \
-  S(fe_op, op_id, (const char *name))                                                                                \
-  S(const char *, op_name, (fe_op op))                                                                               \
-  S(fe_dtype, dtype_id, (const char *name))                                                                          \
-  S(const char *, dtype_name, (fe_dtype dtype))                                                                      \
-  /* How a dtype's elements lie in memory; for the life of the process. NULL when there is none of that id. */       \
-  S(const fe_dtype_info *, dtype_info, (fe_dtype dtype))                                                             \
-  /* Runs fn over [0, n) in ranges whose bounds are multiples of `grain`, on the core's pool and the calling thread; \
-   */                                                                                                                \
-  /* at most `limit` threads (0 = all). Which thread takes which range is not defined. Returns the first error. */   \
-  S(fe_error *, parallel_for, (int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void *argument))      \
-  S(uint32_t, thread_count, (void))                                                                                  \
-  /* Tells the core that device_count has grown. */                                                                  \
-  S(void, device_added, (fe_module_backend * backend))                                                               \
-  /* Optional extensions by name; null when unknown. There is FE_CACHE, of ferrule/cache.h. */                       \
+#define FE_HOST_SLOTS(S)                                                                                            \
+  /* An error with a copy of `message`; never fails (out of memory gives a static error). */                        \
+  S(fe_error *, error_create, (fe_code code, const char *message))                                                  \
+  S(fe_code, error_code, (const fe_error *error))                                                                   \
+  S(const char *, error_message, (const fe_error *error))                                                           \
+  S(void, error_release, (fe_error * error))                                                                        \
+  /* Hands a line to ferrule's logger; never blocks on Python. */                                                   \
+  S(void, log, (fe_log_level level, const char *message))                                                           \
+  /* Ids by name; 0 when the core does not know the name. */                                                        \
+  S(fe_op, op_id, (const char *name))                                                                               \
+  S(const char *, op_name, (fe_op op))                                                                              \
+  S(fe_dtype, dtype_id, (const char *name))                                                                         \
+  S(const char *, dtype_name, (fe_dtype dtype))                                                                     \
+  /* How a dtype's elements lie in memory; for the life of the process. NULL when there is none of that id. */      \
+  S(const fe_dtype_info *, dtype_info, (fe_dtype dtype))                                                            \
+  /* Runs fn over [0, n) in ranges whose bounds are multiples of `grain`, on the core's pool and the calling */     \
+  /* thread; at most `limit` threads (0 = all). Which thread takes which range is not defined. Returns the first */ \
+  /* error. */                                                                                                      \
+  S(fe_error *, parallel_for, (int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void *argument))     \
+  S(uint32_t, thread_count, (void))                                                                                 \
+  /* Nonzero while somebody records a trace: event_time is asked of what is given meanwhile only. */                \
+  S(int, is_tracing, (void))                                                                                        \
+  /* Tells the core that device_count has grown. */                                                                 \
+  S(void, device_added, (fe_module_backend * backend))                                                              \
+  /* Optional extensions by name; null when unknown. There is FE_CACHE, of ferrule/cache.h. */                      \
   S(void *, get_proc, (const char *name))
 
 /* What a module offers the core. */

@@ -117,6 +117,9 @@ inline uint64_t monotonic_ns() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+// Whether event_time may be asked of what is given now.
+inline bool is_tracing() { return !FE_HAS_SLOT(host, is_tracing) || host->is_tracing() != 0; }
+
 // Runs the function that computes a node on the calling thread, and tells who traces the execution when it did.
 template <class Function>
 void traced(const fe_execution& execution, uint32_t node, Function run) {
