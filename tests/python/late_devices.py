@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import ferrule as fe
 
@@ -63,8 +64,8 @@ def open_devices(pace: str = "late", **options: str | int | bool) -> tuple[fe.De
     gc.collect()
     if any(backend.name == "null" for backend in fe.backends()):
         fe.unload("null")
-    os.environ["FERRULE_NULL_FAULT"] = "two_devices"
-    fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
+    with mock.patch.dict(os.environ, FERRULE_NULL_FAULT="two_devices"):
+        fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
     kernels = str(fe.device("cpu").backend.path)
     both = fe.device("null:0"), fe.device("null:1")
     for device in both:

@@ -314,6 +314,7 @@ def test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu(pace: str) -> N
         assert all(np.array_equal(result, expected) for result in results)
 
 
+@apart
 def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
     device, _ = open_devices("threaded", slow_ms=200)
     x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)
