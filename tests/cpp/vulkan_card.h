@@ -1,5 +1,5 @@
-// A card that copies beside its computing, in two queues: a layer over the software driver, which holds each piece of work back for a
-// while, so that what is not told to wait comes too early.
+// A card that copies beside its computing, in two queues: a layer over the software driver, which holds each piece of
+// work back for a while, so that what is not told to wait comes too early.
 #pragma once
 
 #include "vulkan_fixture.h"
