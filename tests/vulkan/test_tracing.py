@@ -43,7 +43,8 @@ Told = dict[str, list[tuple[float, float, int, str, int]]]
 
 
 def traced(run: Run, **variables: str) -> Told:
-    return json.loads(run(BATCHES, **variables))
+    told: Told = json.loads(run(BATCHES, **variables))
+    return told
 
 
 def queues(told: Told, kind: str) -> set[int]:
