@@ -229,7 +229,7 @@ CORE_FAULTS = [
     ),
     CoreFault(
         "memory/work.cpp",
-        "std::call_once(rest_is_done_, rest_);",
+        "std::call_once(rest_is_done_, *rest);",
         "",
         "what came in pieces is not taken to its place",
         _PIECES,

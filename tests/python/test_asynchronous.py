@@ -418,13 +418,16 @@ def test_the_child_of_a_fork_is_refused_what_its_parent_waits_for(pace: str) -> 
     device, _ = open_devices(pace)
     x = fe.asarray(BASE, device=device)
     y = x + 1
+    there = y.to_device("cpu")
     fe.eval(y, wait=False)
     child = os.fork()
     if child == 0:
-        calls = (lambda: np.asarray(y), lambda: fe.synchronize(device), lambda: fe.eval(x * 2))
+        calls = [lambda: np.asarray(y), lambda: fe.synchronize(device), lambda: fe.eval(x * 2)]
+        calls += [lambda: np.asarray(there), lambda: np.asarray(there + 1)] if pace == "late" else []
         os._exit(sum(type(error_of(call)) is not fe.UnsupportedError for call in calls))
     assert os.waitpid(child, 0)[1] == 0
     assert np.array_equal(np.asarray(y), BASE + 1)
+    assert np.array_equal(np.asarray(there), BASE + 1)
 
 
 # ---- copy=False

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import ferrule as fe
 import numpy as np
@@ -324,3 +327,32 @@ def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
     assert time.perf_counter() - begin < 0.15
     assert not there.is_ready
     assert np.array_equal(np.asarray(there), np.full(3 * 2**20, 2, np.float32))
+
+
+@at_each_pace
+def test_a_device_waits_for_what_the_host_does_behind_a_download(pace: str) -> None:
+    """Of two devices of a backend one gives host memory, and the other does not: it reads the CPU's in its place."""
+    one, other = open_devices(pace)
+    kernels = str(fe.device("cpu").backend.path)
+    fe.unload("null")
+    with mock.patch.dict(os.environ, FERRULE_NULL_FAULT="two_devices"):
+        fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
+    one, other = fe.device("null:0"), fe.device("null:1")
+    one.open(**{"hidden": True, "computes_with": kernels, pace: True})
+    other.open(**{"hidden": True, "computes_with": kernels, pace: True, "host_memory": False})
+    expected = np.random.default_rng(4).standard_normal(2**20, dtype=np.float32)
+    for _ in range(5):
+        there = (fe.asarray(expected, device=one) + 1).to_device("cpu")
+        assert np.array_equal(np.asarray(there.to_device(other) * 2), (expected + 1) * 2)
+
+
+@at_each_pace
+def test_memory_of_downloads_that_nobody_reads_comes_back(pace: str) -> None:
+    device, _ = open_devices(pace, slow_ms=5 if pace == "threaded" else 0)
+    x = fe.asarray(np.ones(2**18, np.float32), device=device)
+    fe.eval(x)
+    fe.trim()
+    fe.device("cpu").set_memory_limit(fe.memory_stats("cpu").live + 3 * 2**20)
+    for number in range(20):
+        there = (x + number).to_device("cpu")
+    assert np.array_equal(np.asarray(there), np.full(2**18, 20, np.float32))

@@ -144,7 +144,7 @@ void give_download_to(const std::shared_ptr<Storage>& to, const Bytes& from) {
   WorkPointer work;
   for_pieces(from.size, [&](uint64_t first, uint64_t size) {
     const std::shared_ptr<std::byte> piece = stage(from.device(), FE_QUEUE_DOWNLOAD, size);
-    const auto take = [target = memory + first, source = piece.get(), size] { std::memcpy(target, source, size); };
+    const auto take = [to, target = memory + first, piece, size] { std::memcpy(target, piece.get(), size); };
     work = give_download(from.part(first, size), piece.get(), piece, to, work, take);
   });
 }
@@ -312,7 +312,14 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
   } else {
     // For the queue that copies: another one would have to wait for those that used the memory last.
     const fe_queue_kind kind = &source == device.get() ? FE_QUEUE_COMPUTE : FE_QUEUE_UPLOAD;
-    to.view.storage = Storage::allocate(device, from.type, queue_of(*device, kind));
+    const auto allocate = [&] { to.view.storage = Storage::allocate(device, from.type, queue_of(*device, kind)); };
+    try {
+      allocate();
+    } catch (const Error& error) {
+      if (error.code() != FE_OUT_OF_MEMORY || &source == device.get() || !source.table().queue_create) throw;
+      synchronize(source);  // copies of its that are under way keep memory of this device
+      allocate();
+    }
     copy_into(to, dense ? *dense : from, bytes);
   }
   if (may_change(from) && from.view.storage->has_uses()) from.view.storage->finish_uses();

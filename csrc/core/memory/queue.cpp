@@ -179,8 +179,9 @@ void Submission::prepare(const Cancel& cancel) {
   for (const auto& storage : written_) storage->add_uses(awaited_);
   const auto is_needless = [&](const WorkPointer& work) {
     if (work->is_over() || &work->queue() == &queue_) return true;
-    const bool is_on_device =
-        queue_.handle() && table.queue_wait_event && work->queue().device().backend() == queue_.device().backend();
+    // Its queue may be gone once it is over, its device is not.
+    const bool is_on_device = queue_.handle() && table.queue_wait_event && !work->has_rest() &&
+                              work->device_->backend() == queue_.device().backend();
     if (is_on_device) return false;
     work->wait(cancel);
     return true;

@@ -32,9 +32,10 @@ Work::Work(DeviceQueue& queue, std::string what, Inputs inputs, Kept kept, Trace
       device_(queue.device().shared_from_this()),
       what_(std::move(what)),
       traced_(std::move(traced)),
-      rest_(std::move(rest)),
+      has_rest_(rest != nullptr),
       event_(std::make_shared<QueueEvent>(*device_)),
       kept_(std::move(kept)) {
+  if (rest) rest_ = std::make_shared<const std::function<void()>>(std::move(rest));
   if (!inputs.empty()) inputs_ = std::make_shared<const Inputs>(std::move(inputs));
 }
 
@@ -74,18 +75,24 @@ void Work::conclude(const QueueEvent& event, ErrorPointer error) noexcept {
   if (traced_) traced_->finish(event.time_ns());
   if (!error) error = event.wait(-1);
   device_->note(error.get());
+  // The child of a fork does not know what its parent's devices go on to write, and where.
+  const bool is_ours = !device_->belongs_to_parent();
+  if (!is_ours && !error)
+    error = ErrorPointer(make_error(FE_UNSUPPORTED, "it was not over when this process was forked"));
   std::shared_ptr<const Inputs> inputs;
+  std::shared_ptr<const std::function<void()>> rest;  // owns what it touches, as another thread may end the work
   {
     const std::scoped_lock lock(mutex_);
+    if (!event_) return;  // another thread was first, and knew what the inputs are
     inputs = inputs_;
+    rest = rest_;
   }
   std::shared_ptr<const Work> failed_input;
   for (std::size_t i = 0; !error && !failed_input && inputs && i < inputs->size(); ++i) {
     Work& input = *(*inputs)[i];  // over, as this work waited for it
     if (input.is_over() && input.has_failed()) failed_input = input.culprit_.load()->shared_from_this();
   }
-  const bool is_ours = !device_->belongs_to_parent();
-  if (rest_ && is_ours && !error && !failed_input) std::call_once(rest_is_done_, rest_);
+  if (rest && !error && !failed_input) std::call_once(rest_is_done_, *rest);
   end(std::move(error), std::move(failed_input), false);
 }
 
@@ -96,6 +103,7 @@ void Work::abandon(const ErrorPointer& reason) noexcept {
 void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, bool is_abandoned) noexcept {
   std::shared_ptr<QueueEvent> ended;
   std::shared_ptr<const Inputs> inputs;
+  std::shared_ptr<const std::function<void()>> rest;
   Kept kept;
   {
     const std::scoped_lock lock(mutex_);
@@ -105,6 +113,7 @@ void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, boo
     culprit_.store(error_ ? this : failed_input_.get(), std::memory_order_release);
     ended = std::move(event_);
     inputs.swap(inputs_);
+    rest.swap(rest_);
     kept.swap(kept_);
     is_abandoned_.store(is_abandoned, std::memory_order_release);
     is_over_.store(true, std::memory_order_release);

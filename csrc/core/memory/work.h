@@ -60,6 +60,8 @@ class Work : public std::enable_shared_from_this<Work> {
   const TracedWorkPointer& traced() const { return traced_; }
   // Null once it is known to be over.
   std::shared_ptr<QueueEvent> event() const;
+  // The host has to do something behind the event.
+  bool has_rest() const { return has_rest_; }
   bool is_over() noexcept;
   // Returns when it is over. Throws Error(cancelled), and the work goes on.
   void wait(const Cancel& cancel = {});
@@ -86,7 +88,7 @@ class Work : public std::enable_shared_from_this<Work> {
   const std::shared_ptr<Device> device_;
   const std::string what_;
   const TracedWorkPointer traced_;
-  const std::function<void()> rest_;  // throws nothing
+  const bool has_rest_;
   std::once_flag rest_is_done_;
   std::atomic<bool> is_over_{false};  // set last
   std::atomic<bool> is_abandoned_{false};
@@ -97,6 +99,7 @@ class Work : public std::enable_shared_from_this<Work> {
   mutable BriefMutex mutex_;  // of what follows, which ends with the work, and of the end
   std::shared_ptr<QueueEvent> event_;
   std::shared_ptr<const Inputs> inputs_;
+  std::shared_ptr<const std::function<void()>> rest_;  // throws nothing, and owns what it touches
   Kept kept_;
 };
 using WorkPointer = std::shared_ptr<Work>;

@@ -227,10 +227,10 @@ class Live {
 
 template <class Function>
 void Device::while_open(Function&& function) {
-  Live running;  // ends without the lock: it may be the last of a retired device, which is closed then
   const std::scoped_lock lock(changing_);
   if (!is_open()) return;
-  running = Live(shared_from_this(), "a call for it");
+  // It may be the last of a retired device, which is closed then; others do not see it, as they wait for the lock.
+  const Live running(shared_from_this(), "a call for it");
   std::forward<Function>(function)();
 }
 
