@@ -8,7 +8,7 @@ import gc
 import inspect
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -59,8 +59,10 @@ def _in_a_process(
     return run
 
 
-def open_devices(pace: str = "late", **options: str | int | bool) -> tuple[fe.Device, fe.Device]:
-    """Both devices, opened anew: nothing may be left on those of before."""
+def open_devices(
+    pace: str = "late", other: Mapping[str, str | int | bool] | None = None, **options: str | int | bool
+) -> tuple[fe.Device, fe.Device]:
+    """Both devices, opened anew: nothing may be left on those of before. The second has the options `other`, too."""
     gc.collect()
     if any(backend.name == "null" for backend in fe.backends()):
         fe.unload("null")
@@ -68,8 +70,8 @@ def open_devices(pace: str = "late", **options: str | int | bool) -> tuple[fe.De
         fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
     kernels = str(fe.device("cpu").backend.path)
     both = fe.device("null:0"), fe.device("null:1")
-    for device in both:
-        device.open(**{"hidden": True, "computes_with": kernels, pace: True, **options})
+    for device, more in zip(both, ({}, other or {}), strict=True):
+        device.open(**{"hidden": True, "computes_with": kernels, pace: True, **options, **more})
     return both
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import ferrule as fe
 import numpy as np
@@ -332,14 +329,7 @@ def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
 @at_each_pace
 def test_a_device_waits_for_what_the_host_does_behind_a_download(pace: str) -> None:
     """Of two devices of a backend one gives host memory, and the other does not: it reads the CPU's in its place."""
-    one, other = open_devices(pace)
-    kernels = str(fe.device("cpu").backend.path)
-    fe.unload("null")
-    with mock.patch.dict(os.environ, FERRULE_NULL_FAULT="two_devices"):
-        fe.load(Path(fe.__file__).parent / "testing" / "libferrule-null.so")
-    one, other = fe.device("null:0"), fe.device("null:1")
-    one.open(**{"hidden": True, "computes_with": kernels, pace: True})
-    other.open(**{"hidden": True, "computes_with": kernels, pace: True, "host_memory": False})
+    one, other = open_devices(pace, other={"host_memory": False})
     expected = np.random.default_rng(4).standard_normal(2**20, dtype=np.float32)
     for _ in range(5):
         there = (fe.asarray(expected, device=one) + 1).to_device("cpu")

@@ -37,7 +37,7 @@ uint64_t bytes_in_pages(int name) {
   return static_cast<uint64_t>(sysconf(name)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Where the memory of a group of processes is told.
+// The files in which a version of cgroups tells the memory of a group.
 struct Files {
   const char* folder;
   const char* limit;

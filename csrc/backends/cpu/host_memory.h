@@ -11,8 +11,8 @@ struct HostMemory {
   uint64_t total = 0;      // bytes
 };
 
-// Of the machine, or of the container where that has less: what cgroups, of version 1 or 2, let the process have.
-// `root` is where /proc and /sys are.
+// The memory of the machine, or of the container where that has less: what cgroups, of version 1 or 2, let the process
+// have. `root` is where /proc and /sys are.
 HostMemory host_memory(const std::filesystem::path& root = "/");
 
 }  // namespace ferrule::cpu

@@ -49,7 +49,7 @@ class Computer : public std::enable_shared_from_this<Computer> {
     Program& operator=(const Program&) = delete;
     ~Program();
     uint64_t scratch_size() const;
-    // Whose buffers are the computer's.
+    // Runs it on buffers of the module that computes.
     void execute(const fe_execution& execution) const;
 
    private:

@@ -20,7 +20,7 @@ enum class Doing {
   late,     // by who waits for it
 };
 
-// What the work between two events of a queue came to. Guarded by the schedule, as are the next two.
+// The result of the work between two events of a queue. Guarded by the schedule, as are the next two.
 struct Span {
   std::optional<sdk::Error> error = {};  // the first one
 };

@@ -61,19 +61,23 @@ const ArrayPointer& array_of(const fe_array* handle, const char* function, const
     fail_argument("{}: {} was donated to {}", function, to_string(of.array->type()), of.donated_to());
   return of.array;
 }
+
+// The arguments of a call that borrows memory. Memory that cannot be borrowed, as another argument is NULL, is
+// released.
+void check_lent(const char* call, const fe_device* device, const fe_host_memory* memory, fe_array** out) {
+  if (!memory) fail_argument("{}: memory is NULL", call);
+  if (memory->struct_size < sizeof(fe_host_memory)) fail_argument("{}: memory's struct_size is too small", call);
+  if (device && out) return;
+  const auto lent = lender(memory->release, memory->release_argument);
+  fail_argument("{}: {} is NULL", call, device ? "out" : "device");
+}
 }  // namespace ferrule
 
 extern "C" {
 
 fe_error* fe_array_from_host(fe_device* device, const fe_host_memory* memory, fe_array** out) {
-  if (!memory) return make_error(FE_INVALID_ARGUMENT, "array_from_host: memory is NULL");
-  if (memory->struct_size < sizeof(fe_host_memory))
-    return make_error(FE_INVALID_ARGUMENT, "array_from_host: memory's struct_size is too small");
   return guarded([&] {
-    if (!device || !out) {
-      const auto lent = lender(memory->release, memory->release_argument);  // lets go of it
-      fail_argument("array_from_host: {} is NULL", device ? "out" : "device");
-    }
+    check_lent("array_from_host", device, memory, out);
     give_array("array_from_host", out, array_from_host(device->device, *memory));
   });
 }
@@ -106,14 +110,8 @@ fe_error* fe_array_native(fe_array* array, int32_t wait, void* stream, fe_native
 
 fe_error* fe_array_from_native(fe_device* device, const fe_host_memory* memory, int32_t device_type, int32_t device_id,
                                fe_array** out) {
-  if (!memory) return make_error(FE_INVALID_ARGUMENT, "array_from_native: memory is NULL");
-  if (memory->struct_size < sizeof(fe_host_memory))
-    return make_error(FE_INVALID_ARGUMENT, "array_from_native: memory's struct_size is too small");
   return guarded([&] {
-    if (!device || !out) {
-      const auto lent = lender(memory->release, memory->release_argument);  // lets go of it
-      fail_argument("array_from_native: {} is NULL", device ? "out" : "device");
-    }
+    check_lent("array_from_native", device, memory, out);
     give_array("array_from_native", out, array_from_native(device->device, *memory, {device_type, device_id}));
   });
 }
