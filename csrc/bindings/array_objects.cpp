@@ -1,8 +1,8 @@
 #include "array_objects.h"
 
 #include "graphs.h"
-#include "lending.h"
 #include "parts.h"
+#include "python_references.h"
 #include "values.h"
 
 #include <structmember.h>

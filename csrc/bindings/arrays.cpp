@@ -1,7 +1,7 @@
 // Arrays: NumPy's memory in and out, recording, evaluating.
 #include "environment.h"
 #include "graphs.h"
-#include "lending.h"
+#include "python_references.h"
 #include "text.h"
 #include "values.h"
 

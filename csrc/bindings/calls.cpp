@@ -2,7 +2,7 @@
 // running Python code when all arguments are arrays.
 #include "array_objects.h"
 #include "graphs.h"
-#include "lending.h"
+#include "python_references.h"
 #include "text.h"
 
 #include "parts.h"

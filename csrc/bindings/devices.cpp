@@ -1,8 +1,8 @@
 // Backends, devices, and what the process knows of itself.
 #include "environment.h"
-#include "interruption.h"
 #include "handles.h"
-#include "lending.h"
+#include "interruption.h"
+#include "python_references.h"
 #include "text.h"
 #include "values.h"
 

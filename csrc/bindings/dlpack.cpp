@@ -1,9 +1,9 @@
 // DLPack, both ways. What we export is read-only; who cannot be told so gets a copy.
 #include "dlpack.h"
 
-#include "environment.h"
 #include "array_handle.h"
-#include "lending.h"
+#include "environment.h"
+#include "python_references.h"
 #include "values.h"
 
 #include "parts.h"

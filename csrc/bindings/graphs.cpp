@@ -3,7 +3,7 @@
 
 #include "environment.h"
 #include "interruption.h"
-#include "lending.h"
+#include "python_references.h"
 #include "text.h"
 #include "values.h"
 

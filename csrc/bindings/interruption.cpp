@@ -1,6 +1,6 @@
 #include "interruption.h"
 
-#include "lending.h"
+#include "python_references.h"
 
 #include <atomic>
 

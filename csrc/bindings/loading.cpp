@@ -1,7 +1,7 @@
 // Loading and unloading of backends.
 #include "environment.h"
 #include "handles.h"
-#include "lending.h"
+#include "python_references.h"
 #include "text.h"
 
 #include "parts.h"

@@ -1,7 +1,7 @@
 // The extension ferrule._ferrule: the host C API for the Python package, conversions only.
 #include "interruption.h"
-#include "lending.h"
 #include "parts.h"
+#include "python_references.h"
 #include "values.h"
 
 PYBIND11_MODULE(_ferrule, module) {

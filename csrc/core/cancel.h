@@ -1,6 +1,8 @@
 // Whether the caller still wants what is being done.
 #pragma once
 
+#include "ops/error.h"
+
 #include <ferrule/ferrule.h>
 
 namespace ferrule {
@@ -10,7 +12,9 @@ struct Cancel {
   void* argument = nullptr;
   bool is_wanted() const { return function && function(argument) != 0; }
   // Throws Error(cancelled) where it is wanted.
-  void check() const;
+  void check() const {
+    if (is_wanted()) fail(FE_CANCELLED, "the computation was cancelled");
+  }
 };
 
 }  // namespace ferrule

@@ -1,9 +1,9 @@
 #include "core/log.h"
 
 #include "core/environment.h"
-#include "core/threads/fork.h"
-#include "core/threads/immortal.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/fork.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
 
 #include <atomic>
 #include <cstdio>

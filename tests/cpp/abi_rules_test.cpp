@@ -1,6 +1,6 @@
 // Which module fits which core (docs/abi.md), as a table; and that an fe_abi is believed only where it is whole.
-#include "core/registry/abi.h"
-#include "sdk/tools/abi_version.h"
+#include "core/registry/abi_compatibility.h"
+#include "module_file/abi_version.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace ferrule::test {
 namespace {
 
-using tools::AbiVersion;
+using module_file::AbiVersion;
 using Hashes = std::vector<uint64_t>;
 
 struct Pair {
@@ -65,7 +65,7 @@ const Pair pairs[] = {
 INSTANTIATE_TEST_SUITE_P(Table, AbiRules, testing::ValuesIn(pairs),
                          [](const testing::TestParamInfo<Pair>& info) { return info.param.what; });
 
-TEST(AbiRulesOfThisCore, ItFitsItself) { EXPECT_EQ(abi_complaint(tools::own_abi()), ""); }
+TEST(AbiRulesOfThisCore, ItFitsItself) { EXPECT_EQ(abi_complaint(module_file::own_abi()), ""); }
 
 // ---- fe_abi as data
 
@@ -78,7 +78,7 @@ struct Abi {
 static_assert(sizeof(Abi) == 48);
 
 std::string parse(const Abi& abi, AbiVersion& version, std::size_t size = sizeof(Abi)) {
-  return tools::parse_abi(std::as_bytes(std::span(&abi, 1)).first(size), size, version);
+  return module_file::parse_abi(std::as_bytes(std::span(&abi, 1)).first(size), size, version);
 }
 std::string problem(const Abi& abi, std::size_t size = sizeof(Abi)) {
   AbiVersion version;
@@ -103,7 +103,7 @@ TEST(AbiData, WhatALaterMinorAppendedIsSkipped) {
     uint64_t appended = 1;
   } larger;
   AbiVersion version;
-  EXPECT_EQ(tools::parse_abi(std::as_bytes(std::span(&larger, 1)), sizeof larger, version), "");
+  EXPECT_EQ(module_file::parse_abi(std::as_bytes(std::span(&larger, 1)), sizeof larger, version), "");
   EXPECT_EQ(version.layout_hashes, (Hashes{7, 8, 9}));
 }
 
@@ -126,10 +126,10 @@ TEST(AbiData, InThisProcessNothingIsReadBehindTheStructAndNothingAtAnOddAddress)
   const Abi abi;
   std::memcpy(bytes, &abi, sizeof abi);
   AbiVersion version;
-  EXPECT_EQ(tools::parse_abi(reinterpret_cast<const fe_abi*>(bytes), version), "");
+  EXPECT_EQ(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes), version), "");
   EXPECT_EQ(version.layout_hashes, (Hashes{7, 8, 9}));
   std::memcpy(bytes + 4, &abi, sizeof abi);
-  EXPECT_CONTAINS(tools::parse_abi(reinterpret_cast<const fe_abi*>(bytes + 4), version), "no multiple of 8");
+  EXPECT_CONTAINS(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes + 4), version), "no multiple of 8");
 }
 
 // ---- in a file

@@ -3,7 +3,7 @@
 #include "other_process.h"
 
 #include "core/cache/disk_cache.h"
-#include "core/host.h"
+#include "core/registry/host_table.h"
 
 #include <ferrule/cache.h>
 

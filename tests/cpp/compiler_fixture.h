@@ -207,7 +207,7 @@ class CompilerTest : public testing::Test {
   static std::shared_ptr<Backend> start() {
     ModuleSource source;
     source.name = FakeTable<number>::name;
-    source.abi = tools::own_abi();
+    source.abi = module_file::own_abi();
     source.init = FakeTable<number>::init;
     return Backend::start(std::move(source));
   }

@@ -1,5 +1,5 @@
 // One sentence a backend: what is said of each state, and who speaks when there are several.
-#include "core/loader/explain.h"
+#include "core/loader/report/explain.h"
 
 #include <gtest/gtest.h>
 

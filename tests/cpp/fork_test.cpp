@@ -1,11 +1,11 @@
 // Children of a fork: whatever the other threads of the parent were doing, they go on; what they cannot use is an
 // error.
-#include "core/memory/queue.h"
 #include "core/executor/executable.h"
 #include "core/log.h"
 #include "core/memory/allocator.h"
-#include "core/threads/fork.h"
-#include "core/threads/mutexes.h"
+#include "core/memory/queue.h"
+#include "core/sync/fork.h"
+#include "core/sync/mutexes.h"
 #include "core/threads/pool.h"
 #include "life_fixture.h"
 

@@ -2,8 +2,8 @@
 // the compiler is right when both give the same bits.
 #pragma once
 
+#include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan.h"
-#include "core/compiler/view.h"
 #include "core/memory/storage.h"
 #include "ops/table.h"
 

@@ -1,6 +1,6 @@
 // What others wrote as JSON: read with bounds, and numbers that do not fit are sentences.
 #include "core/json_object.h"
-#include "core/loader/manifest.h"
+#include "core/loader/candidate/manifest_file.h"
 
 #include <gtest/gtest.h>
 

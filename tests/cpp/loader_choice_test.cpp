@@ -1,7 +1,7 @@
 // Which of several modules is opened, and which are not.
 #include "loader_fixture.h"
 
-#include "core/loader/cpu_features.h"
+#include "core/platform/cpu_features.h"
 
 namespace ferrule::test {
 namespace {

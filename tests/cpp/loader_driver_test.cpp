@@ -1,12 +1,14 @@
 // What is known of drivers before anything of them is opened.
 #include "loader_fixture.h"
 
-#include "core/loader/driver.h"
-#include "core/loader/find.h"
-#include "core/loader/driver_files.h"
-#include "core/loader/manifest.h"
-#include "core/loader/read.h"
-#include "sdk/tools/driver_interfaces.h"
+#include "core/loader/candidate/manifest_file.h"
+#include "core/loader/probe/libraries_state.h"
+#include "core/loader/search/find_candidates.h"
+#include "core/loader/search/read_candidate.h"
+#include "core/platform/driver_files.h"
+#include "core/platform/driver_version.h"
+#include "core/platform/library_search.h"
+#include "module_file/driver_interfaces.h"
 
 namespace ferrule::test {
 namespace {
@@ -104,7 +106,7 @@ TEST_F(LoaderDriverFiles, VersionFileGoesBeforeTheNameOfTheLibrary) {
 TEST_F(LoaderDriverFiles, NameThatTellsNoVersionIsNotJudged) {
   fs::copy_file("/proc/self/exe", root("lib") / "libt_driver.so.1");
   EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
-  EXPECT_EQ(driver_version({"libt_driver.so.1", "550", ""}), std::nullopt);
+  EXPECT_EQ(driver_version("libt_driver.so.1", ""), std::nullopt);
 }
 
 TEST_F(LoaderDriverFiles, LibraryOfTheCurrentDirectoryIsNone) {
@@ -144,9 +146,9 @@ class LoaderVulkanFiles : public LoaderTest {
     write_file(manifest, nlohmann::json{{"ICD", {{"library_path", library}}}}.dump());
   }
   void expect_change(const char* what) {
-    const std::string now = driver_files_state(tools::driver_interfaces[0]);
+    const std::string now = driver_files_state(module_file::driver_interfaces[0]);
     EXPECT_NE(now, state_) << what;
-    EXPECT_EQ(driver_files_state(tools::driver_interfaces[0]), now) << what;
+    EXPECT_EQ(driver_files_state(module_file::driver_interfaces[0]), now) << what;
     state_ = now;
   }
   std::string state_;
@@ -157,7 +159,7 @@ class LoaderVulkanFiles : public LoaderTest {
 };
 
 TEST_F(LoaderVulkanFiles, DriversAndLayersOfTheStandardFoldersCount) {
-  state_ = driver_files_state(tools::driver_interfaces[0]);
+  state_ = driver_files_state(module_file::driver_interfaces[0]);
   const fs::path driver = folder_ / "data/vulkan/icd.d/t.json", library = folder_ / "data/vulkan/icd.d/libt.so";
   put_driver(driver, "./libt.so");
   expect_change("a driver has come");
@@ -184,7 +186,7 @@ TEST_F(LoaderVulkanFiles, WhatVariablesNameCounts) {
   const fs::path driver = folder_ / "t.json";
   for (const char* name : {"VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH"}) {
     const Variable named(name, "/nowhere:" + (name == std::string("VK_LAYER_PATH") ? folder_ : driver).string());
-    state_ = driver_files_state(tools::driver_interfaces[0]);
+    state_ = driver_files_state(module_file::driver_interfaces[0]);
     put_driver(driver, std::string("/nowhere/") + name);
     expect_change(name);
   }
@@ -200,7 +202,7 @@ TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
   fs::create_symlink("nowhere", folder / "dangling.json");
   fs::create_directory(folder / "folder.json");
   for (const char* name : {"text", "list", "odd", "large", "dangling", "folder"})
-    EXPECT_CONTAINS(driver_files_state(tools::driver_interfaces[0]), (folder / name).string() + ".json");
+    EXPECT_CONTAINS(driver_files_state(module_file::driver_interfaces[0]), (folder / name).string() + ".json");
 }
 
 TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesWhoseManifestNamesVulkan) {

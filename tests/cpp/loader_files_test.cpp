@@ -1,11 +1,11 @@
 // Reading files of modules without executing them, and the program that writes manifests.
 #include "loader_fixture.h"
 
-#include "core/loader/cpu_features.h"
-#include "core/loader/manifest.h"
-#include "sdk/tools/module_name.h"
-#include "sdk/tools/read_image.h"
-#include "sdk/tools/sha256.h"
+#include "core/loader/candidate/manifest_file.h"
+#include "core/platform/cpu_features.h"
+#include "module_file/module_name.h"
+#include "module_file/read_image.h"
+#include "module_file/sha256.h"
 
 #include <cstring>
 #include <random>
@@ -13,8 +13,8 @@
 namespace ferrule::test {
 namespace {
 
-using tools::read_image;
-using tools::Sha256;
+using module_file::read_image;
+using module_file::Sha256;
 
 std::string sha256(const std::string& text, Sha256::Method method) {
   Sha256 sha(method);
@@ -49,10 +49,10 @@ TEST(LoaderSha256, PaddingOfEveryLengthIsTheSameByBothMethods) {
 
 TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
   for (const char* stem : {"t_plain", "t_sysv"}) {
-    const tools::Image image = read_image(built(stem));
+    const module_file::Image image = read_image(built(stem));
     EXPECT_EQ(image.problem, "");
     ASSERT_TRUE(image.abi);
-    EXPECT_EQ(*image.abi, tools::own_abi());
+    EXPECT_EQ(*image.abi, module_file::own_abi());
     EXPECT_TRUE(image.has_init);
     EXPECT_FALSE(image.has_score);
   }
@@ -156,38 +156,38 @@ TEST_F(LoaderElfOfHoles, ADynamicSegmentOfGigabytesTakesNone) {
 
 class LoaderOtherFormats : public LoaderTest {
  protected:
-  tools::FileBytes file(const Bytes& bytes) {
+  module_file::FileBytes file(const Bytes& bytes) {
     write_file(folder_ / "file", bytes.text);
-    return tools::FileBytes(folder_ / "file");
+    return module_file::FileBytes(folder_ / "file");
   }
 };
 
 TEST_F(LoaderOtherFormats, SegmentsOfMachOMustLieInsideTheFile) {
   Bytes bytes;
-  bytes.put(0, tools::mach_o_magic).put(12, 6u).put(16, 1u);
+  bytes.put(0, module_file::mach_o_magic).put(12, 6u).put(16, 1u);
   bytes.put(32, 0x19u).put(36, 72u).put(72, uint64_t{0}).put(80, uint64_t{104}).put(96, uint64_t{0});
-  tools::FileBytes good = file(bytes);
-  EXPECT_EQ(tools::check_mach_o(good, 0), "");
+  module_file::FileBytes good = file(bytes);
+  EXPECT_EQ(module_file::check_mach_o(good, 0), "");
   bytes.put(80, uint64_t{105});
-  tools::FileBytes bad = file(bytes);
-  EXPECT_CONTAINS(tools::check_mach_o(bad, 0), "truncated: a segment ends at byte 105");
+  module_file::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(module_file::check_mach_o(bad, 0), "truncated: a segment ends at byte 105");
 }
 
 TEST_F(LoaderOtherFormats, SectionsOfPeMustLieInsideTheFile) {
   Bytes bytes;
-  bytes.put(0, tools::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u);
+  bytes.put(0, module_file::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u);
   bytes.put(0x46, uint16_t{1}).put(0x54, uint16_t{0}).put(0x56, uint16_t{0x2000});
   bytes.put(0x58 + 16, 8u).put(0x58 + 20, 0x78u).put(0x58 + 36, 0u);
-  tools::FileBytes good = file(bytes);
-  EXPECT_EQ(tools::check_pe(good), "");
+  module_file::FileBytes good = file(bytes);
+  EXPECT_EQ(module_file::check_pe(good), "");
   bytes.put(0x58 + 16, 0xfffffff0u);
-  tools::FileBytes bad = file(bytes);
-  EXPECT_CONTAINS(tools::check_pe(bad), "truncated");
+  module_file::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(module_file::check_pe(bad), "truncated");
 }
 
 TEST(LoaderNames, FollowTheRule) {
   const auto parsed = [](const char* file) {
-    const auto name = tools::parse_module_name(file);
+    const auto name = module_file::parse_module_name(file);
     return !name ? "nothing" : !name->problem.empty() ? "problem" : name->name + "|" + name->variant;
   };
   EXPECT_EQ(parsed("libferrule-cpu-haswell.so"), "cpu|haswell");
@@ -234,9 +234,9 @@ TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
   EXPECT_EQ(manifest.driver, (std::vector<DriverNeed>{{"libc.so.6", "", ""}, {"libm.so.6", "6.1", "/sys/module/v"}}));
   EXPECT_EQ(manifest.rank, 40);
   EXPECT_EQ(manifest.preference, -3);
-  EXPECT_EQ(manifest.abi, tools::own_abi());
+  EXPECT_EQ(manifest.abi, module_file::own_abi());
   EXPECT_EQ(manifest.size, fs::file_size(module));
-  EXPECT_EQ(manifest.sha256, *tools::sha256_of_file(module));
+  EXPECT_EQ(manifest.sha256, *module_file::sha256_of_file(module));
   EXPECT_EQ(manifest.cpu_features, (std::vector<std::string>{"sse3", "ssse3", "popcnt"}));
   EXPECT_EQ(manifest.device_kinds, std::vector<std::string>{"cpu"});
   EXPECT_EQ(manifest.ops, (std::vector<std::string>{"add", "mul"}));

@@ -1,7 +1,8 @@
 #include "loader_fixture.h"
 
-#include "sdk/tools/read_image.h"
-#include "sdk/tools/sha256.h"
+#include "core/loader/search/find_candidates.h"
+#include "module_file/read_image.h"
+#include "module_file/sha256.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -84,9 +85,9 @@ void LoaderTest::write_manifest(const fs::path& module, const nlohmann::json& ch
   const std::size_t dash = stem.find('-');
   nlohmann::json manifest = {{"name", stem.substr(0, dash)},
                              {"variant", dash == std::string::npos ? "" : stem.substr(dash + 1)},
-                             {"sha256", *tools::sha256_of_file(module)},
+                             {"sha256", *module_file::sha256_of_file(module)},
                              {"size", fs::file_size(module)}};
-  if (const auto abi = tools::read_image(module).abi)
+  if (const auto abi = module_file::read_image(module).abi)
     manifest["abi"] = {
         {"major", abi->major}, {"minor", abi->minor}, {"layout_hashes", {fmt::format("{:#018x}", abi->layout_hash())}}};
   if (!changes.is_null()) manifest.update(changes);

@@ -2,20 +2,20 @@
 #include "loader_fixture.h"
 #include "other_process.h"
 
-#include "core/loader/candidate.h"
-#include "core/loader/dynamic_library.h"
-#include "core/loader/file_hash.h"
-#include "core/loader/find.h"
-#include "core/loader/mapped_files.h"
-#include "core/loader/mapping.h"
-#include "core/loader/open.h"
-#include "core/loader/read.h"
-#include "core/loader/run_paths.h"
-#include "sdk/tools/file_bytes.h"
-#include "sdk/tools/own_libraries.h"
-#include "sdk/tools/read_image.h"
-#include "sdk/tools/run_paths.h"
-#include "sdk/tools/sha256.h"
+#include "core/loader/candidate/candidate.h"
+#include "core/loader/open_module.h"
+#include "core/loader/search/find_candidates.h"
+#include "core/loader/search/read_candidate.h"
+#include "core/loader/trust/file_hash.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/mapped_libraries.h"
+#include "core/platform/mapping_origin.h"
+#include "core/platform/run_paths.h"
+#include "module_file/file_bytes.h"
+#include "module_file/own_libraries.h"
+#include "module_file/read_image.h"
+#include "module_file/run_paths.h"
+#include "module_file/sha256.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,8 +24,8 @@
 namespace ferrule::test {
 namespace {
 
-using tools::FileBytes;
-using tools::Links;
+using module_file::FileBytes;
+using module_file::Links;
 
 class LoaderIntegrity : public LoaderTest {
  protected:
@@ -147,13 +147,13 @@ TEST_F(LoaderIntegrity, BytesAreThoseOfTheFileThatWasOpened) {
   EXPECT_TRUE(file.read(5, nullptr, 0)) << "nothing, from the end";
   fs::resize_file(folder_ / "old", 2);
   EXPECT_FALSE(file.text());
-  EXPECT_FALSE(tools::sha256_of(file));
+  EXPECT_FALSE(module_file::sha256_of(file));
 }
 
 TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
   const fs::path path = folder_ / "large";
   write_file(path, std::string(200'000, 'x'));
-  const std::string right = *tools::sha256_of_file(path);
+  const std::string right = *module_file::sha256_of_file(path);
   const auto hash = [&] {
     FileBytes file(path);
     return hash_of(file, path);
@@ -177,7 +177,7 @@ TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
   write_file(entry, "rubbish");
   EXPECT_TRUE(hash_is(right));
   write_file(path, std::string(200'000, 'y'));
-  EXPECT_TRUE(hash_is(*tools::sha256_of_file(path)));
+  EXPECT_TRUE(hash_is(*module_file::sha256_of_file(path)));
   EXPECT_NE(hash(), right);
 }
 
@@ -190,17 +190,17 @@ TEST_F(LoaderIntegrity, RowTellsWhichFilesWereMapped) {
 }
 
 TEST(LoaderMappedFiles, NamesWhatCameSince) {
-  const MappedFiles before;
+  const MappedLibraries before;
   EXPECT_TRUE(before.names_of_new().empty());
   const auto library = DynamicLibrary::open(built("t_plain"));
   const std::vector<std::string> names = before.names_of_new();
   ASSERT_FALSE(names.empty());
   EXPECT_EQ(names.at(0), built("t_plain"));
-  EXPECT_TRUE(MappedFiles().names_of_new().empty());
+  EXPECT_TRUE(MappedLibraries().names_of_new().empty());
 }
 
-tools::Image image(std::vector<std::string> libraries, std::vector<std::string> run_paths) {
-  tools::Image image;
+module_file::Image image(std::vector<std::string> libraries, std::vector<std::string> run_paths) {
+  module_file::Image image;
   image.libraries = std::move(libraries);
   image.run_paths = std::move(run_paths);
   return image;
@@ -218,7 +218,7 @@ TEST(LoaderRunPaths, RelativeOnesAreComplainedAbout) {
 }
 
 TEST_F(LoaderIntegrity, ElfTellsLibrariesAndRunPaths) {
-  const tools::Image found = tools::read_image(built("t_relative"));
+  const module_file::Image found = module_file::read_image(built("t_relative"));
   EXPECT_EQ(found.run_paths, std::vector<std::string>{"lib:$ORIGIN"});
   EXPECT_NE(std::find(found.libraries.begin(), found.libraries.end(), "libc.so.6"), found.libraries.end());
 }
@@ -241,7 +241,8 @@ class LoaderOwnLibraries : public LoaderTest {
   }
   nlohmann::json right() const {
     nlohmann::json hashes;
-    for (const char* name : {"libt_outer.so", "libt_inner.so"}) hashes[name] = *tools::sha256_of_file(root_ / name);
+    for (const char* name : {"libt_outer.so", "libt_inner.so"})
+      hashes[name] = *module_file::sha256_of_file(root_ / name);
     return hashes;
   }
   nlohmann::json with(const std::string& name, const std::string& hash) const {
@@ -259,7 +260,7 @@ class LoaderOwnLibraries : public LoaderTest {
 };
 
 TEST_F(LoaderOwnLibraries, AreThoseThatOpeningItOpens) {
-  const auto found = tools::OwnLibraries::of(tools::read_image(module_), root_);
+  const auto found = module_file::OwnLibraries::of(module_file::read_image(module_), root_);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].name, "libt_outer.so");
   EXPECT_EQ(found[1].name, "libt_inner.so");
@@ -343,7 +344,7 @@ TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
   const std::string with_library = command + " --library " + (folder_ / "libt_later.so.1").string();
   ASSERT_EQ(std::system(with_library.c_str()), 0);  // NOLINT(bugprone-command-processor)
   EXPECT_EQ(manifest()["libraries"].size(), 2u) << "no run path leads to lib";
-  EXPECT_EQ(manifest()["libraries"]["libt_later.so.1"], *tools::sha256_of_file(folder_ / "libt_later.so.1"));
+  EXPECT_EQ(manifest()["libraries"]["libt_later.so.1"], *module_file::sha256_of_file(folder_ / "libt_later.so.1"));
 }
 
 TEST_F(LoaderOwnLibraries, ManifestOfOddHashesIsRefused) {
@@ -354,7 +355,7 @@ TEST_F(LoaderOwnLibraries, ManifestOfOddHashesIsRefused) {
 }
 
 TEST(LoaderRunPaths, FoldersFromOriginAreFound) {
-  EXPECT_EQ(tools::origin_folders({"$ORIGIN/../lib:/opt:relative", "${ORIGIN}"}, "/m"),
+  EXPECT_EQ(module_file::origin_folders({"$ORIGIN/../lib:/opt:relative", "${ORIGIN}"}, "/m"),
             (std::vector<fs::path>{"/m/../lib", "/m"}));
 }
 

@@ -1,10 +1,10 @@
 // Files of any name, one file under several names, and why a device is not there.
 #include "loader_fixture.h"
 
-#include "core/loader/options_from_json.h"
-#include "core/registry/absence.h"
-#include "sdk/tools/abi_version.h"
-#include "sdk/tools/sha256.h"
+#include "core/loader/options/options_from_json.h"
+#include "core/registry/missing_device.h"
+#include "module_file/abi_version.h"
+#include "module_file/sha256.h"
 
 namespace ferrule::test {
 namespace {
@@ -58,13 +58,14 @@ TEST_F(LoaderGivenNames, NameOfTheFileDoesNotCountWhereOneIsGiven) {
 
 TEST_F(LoaderGivenNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
   const fs::path path = put_as("t_plain", "mine.so");
-  const nlohmann::json manifest = {{"name", "t_plain"},
-                                   {"abi",
-                                    {{"major", tools::own_abi().major},
-                                     {"minor", tools::own_abi().minor},
-                                     {"layout_hashes", {fmt::format("{:#018x}", tools::own_abi().layout_hash())}}}},
-                                   {"sha256", *tools::sha256_of_file(path)},
-                                   {"size", fs::file_size(path)}};
+  const nlohmann::json manifest = {
+      {"name", "t_plain"},
+      {"abi",
+       {{"major", module_file::own_abi().major},
+        {"minor", module_file::own_abi().minor},
+        {"layout_hashes", {fmt::format("{:#018x}", module_file::own_abi().layout_hash())}}}},
+      {"sha256", *module_file::sha256_of_file(path)},
+      {"size", fs::file_size(path)}};
   write_file(root() / "mine.json", manifest.dump());
   {
     const Variable disable("FERRULE_DISABLE", "t_plain");

@@ -2,12 +2,12 @@
 #include "loader_fixture.h"
 
 #include "core/cache/disk_cache.h"
-#include "core/loader/find.h"
-#include "core/loader/probe.h"
-#include "core/loader/probe_process.h"
-#include "core/loader/read.h"
-#include "core/loader/trust.h"
-#include "core/loader/verdict.h"
+#include "core/loader/probe/probe_process.h"
+#include "core/loader/probe/probe_verdict.h"
+#include "core/loader/probe/prober.h"
+#include "core/loader/search/find_candidates.h"
+#include "core/loader/search/read_candidate.h"
+#include "core/loader/trust/trust_check.h"
 
 #include <chrono>
 
@@ -146,7 +146,7 @@ TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
   TrustCheck trust(Trust::owner);
   read_candidate(candidate, trust);
   prober.recall(candidate);
-  ASSERT_TRUE(candidate.recalled) << candidate.row.reason;
+  ASSERT_TRUE(candidate.earlier_verdict) << candidate.row.reason;
   const std::string hash = candidate.hash;
   fs::remove_all(folder_ / "cache");
   prober.probe(candidate, hash);

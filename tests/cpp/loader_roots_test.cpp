@@ -1,7 +1,8 @@
 // Where modules are looked for, loading again, one file, unloading, reloading.
 #include "loader_fixture.h"
 
-#include "core/loader/dynamic_library.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/library_paths.h"
 
 #include <barrier>
 #include <thread>

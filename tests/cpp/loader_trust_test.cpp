@@ -1,9 +1,9 @@
 // Who can write a module, and that it is not opened when that is somebody who cannot write libferrule.
 #include "loader_fixture.h"
 
-#include "core/loader/access_list.h"
-#include "core/loader/local_accounts.h"
-#include "core/loader/writers.h"
+#include "core/platform/access_list.h"
+#include "core/platform/file_writers.h"
+#include "core/platform/local_accounts.h"
 #include "other_process.h"
 
 #include <cerrno>

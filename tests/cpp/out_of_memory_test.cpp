@@ -1,12 +1,12 @@
 // What happens where memory runs out: an error, after which everything still works.
 #include "api_handles.h"
 #include "core/api/handles.h"
+#include "core/api/load_report.h"
 #include "core/json_object.h"
 #include "core/lazy/array.h"
-#include "core/lazy/deferred.h"
-#include "core/loader/driver_files.h"
-#include "core/loader/find.h"
-#include "core/api/load_report.h"
+#include "core/lazy/queued_releases.h"
+#include "core/loader/search/find_candidates.h"
+#include "core/platform/driver_files.h"
 #include "core/threads/pool.h"
 #include "failing_allocations.h"
 #include "life_fixture.h"
@@ -182,7 +182,7 @@ TEST_P(OutOfMemory, LookingForFilesOfDriversIsAnErrorAndNotTheEnd) {
   write_file(folder / "a.json", R"({"ICD": {"library_path": "/lib/libt_driver.so"}})");
   write_file(folder / "b.json", R"({"layers": [{"library_path": "libt_layer.so"}, 1]})");
   const Variable data("XDG_DATA_HOME", folder_);
-  for (const tools::DriverInterface& driver_interface : tools::driver_interfaces)
+  for (const module_file::DriverInterface& driver_interface : module_file::driver_interfaces)
     expect_an_error_for_each_allocation("driver_files_state",
                                         [&] { return guarded([&] { driver_files_state(driver_interface); }); });
 }

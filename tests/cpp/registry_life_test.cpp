@@ -1,10 +1,10 @@
 // What ends, and what keeps it from ending: unloading, remnants, lost and vanished devices.
-#include "core/memory/queue.h"
 #include "core/executor/executable.h"
 #include "core/lazy/from_host.h"
-#include "core/loader/dynamic_library.h"
+#include "core/memory/queue.h"
 #include "core/memory/storage.h"
-#include "core/registry/remnants.h"
+#include "core/platform/dynamic_library.h"
+#include "core/registry/leftover_modules.h"
 #include "core/threads/pool.h"
 #include "life_fixture.h"
 

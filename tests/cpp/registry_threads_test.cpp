@@ -1,5 +1,5 @@
 // Sixteen threads that load, unload, reload, look and refresh, while others compute.
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "life_fixture.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "core/registry/unify.h"
+#include "core/registry/unify_devices.h"
 
 #include <gtest/gtest.h>
 

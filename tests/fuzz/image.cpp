@@ -1,6 +1,6 @@
 // The file of a module, whatever it holds, in each of the formats: read without running it, and never past its end.
-#include "core/registry/abi.h"
-#include "sdk/tools/read_image.h"
+#include "core/registry/abi_compatibility.h"
+#include "module_file/read_image.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,16 +16,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   static const int descriptor = memfd_create("image", 0);
   static const std::filesystem::path path = "/proc/self/fd/" + std::to_string(descriptor);
   if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
-  const tools::Image image = tools::read_image(path);
+  const module_file::Image image = module_file::read_image(path);
   if (image.problem.empty() != image.abi.has_value()) std::abort();
   if (image.abi) static_cast<void>(abi_complaint(*image.abi));
   // Those of other systems, which this one does not open.
-  tools::FileBytes file(path);
+  module_file::FileBytes file(path);
   if (!file.is_open() || file.size() != size) std::abort();
-  static_cast<void>(tools::ElfReader(file).read_library());
+  static_cast<void>(module_file::ElfReader(file).read_library());
   if (size < 4) return 0;
-  static_cast<void>(tools::check_mach_o(file, 0));
-  static_cast<void>(tools::check_universal(file));
-  static_cast<void>(tools::check_pe(file));
+  static_cast<void>(module_file::check_mach_o(file, 0));
+  static_cast<void>(module_file::check_universal(file));
+  static_cast<void>(module_file::check_pe(file));
   return 0;
 }

@@ -1,7 +1,7 @@
 // The file beside a module, whatever it holds: a manifest, or a sentence.
 #include "core/error.h"
-#include "core/loader/manifest.h"
-#include "core/registry/abi.h"
+#include "core/loader/candidate/manifest_file.h"
+#include "core/registry/abi_compatibility.h"
 
 #include <cstdint>
 #include <cstdlib>

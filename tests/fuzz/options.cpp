@@ -1,6 +1,6 @@
 // The options of load and load_all, as a program gives them: text.
 #include "core/error.h"
-#include "core/loader/options_from_json.h"
+#include "core/loader/options/options_from_json.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -166,7 +166,7 @@ def test_what_is_no_interface_is_said(tmp_path: Path) -> None:
         read_interface(tmp_path / "binary")
 
 
-# ---- the rules, as csrc/core/registry/abi.cpp has them
+# ---- the rules, as csrc/core/registry/abi_compatibility.cpp has them
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ BACKEND = "csrc/sdk/ferrule/backend.h"
 def append_what_a_minor_may(tree: Tree) -> None:
     # A slot of the core's, which modules call.
     tree.append(BACKEND, "FE_HOST_SLOTS", "S(uint32_t, core_minor, (void))")
-    host = "csrc/core/host.cpp"
+    host = "csrc/core/registry/host_table.cpp"
     tree.replace(
         host, "\nconstexpr fe_host table = {", "\nuint32_t core_minor() { return 1; }\n\nconstexpr fe_host table = {"
     )

@@ -1,9 +1,9 @@
 // Arrays.
-#include "core/api/handles.h"
 #include "core/api/attributes.h"
-#include "core/lazy/deferred.h"
+#include "core/api/handles.h"
 #include "core/lazy/from_host.h"
 #include "core/lazy/native.h"
+#include "core/lazy/queued_releases.h"
 #include "ops/table.h"
 
 #include <array>

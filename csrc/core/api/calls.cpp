@@ -2,7 +2,7 @@
 #include "core/api/handles.h"
 #include "core/executor/executable_cache.h"
 #include "core/key.h"
-#include "core/lazy/deferred.h"
+#include "core/lazy/queued_releases.h"
 
 using namespace ferrule;
 

@@ -1,12 +1,12 @@
 // Backends and devices.
 #include "core/api/handles.h"
-#include "core/json_object.h"
 #include "core/environment.h"
 #include "core/executor/executable.h"
+#include "core/json_object.h"
 #include "core/memory/allocator.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
-#include "core/registry/unify.h"
+#include "core/registry/unify_devices.h"
 #include "ops/json_text.h"
 
 #include <cstdlib>

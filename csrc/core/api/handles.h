@@ -5,7 +5,7 @@
 #include "core/graph/graph.h"
 #include "core/lazy/array.h"
 #include "core/registry/registry.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <ferrule/ferrule.h>
 

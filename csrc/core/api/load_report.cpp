@@ -1,7 +1,7 @@
 #include "core/api/load_report.h"
 
 #include "core/api/handles.h"
-#include "core/loader/explain.h"
+#include "core/loader/report/explain.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // The report of a load, as the host C API shows it: with the lists of C strings that its rows need.
 #pragma once
 
-#include "core/loader/report.h"
+#include "core/loader/report/load_report.h"
 
 #include <ferrule/ferrule.h>
 

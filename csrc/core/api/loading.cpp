@@ -2,7 +2,7 @@
 #include "core/api/handles.h"
 #include "core/api/load_report.h"
 #include "core/lazy/array.h"
-#include "core/loader/options_from_json.h"
+#include "core/loader/options/options_from_json.h"
 
 using namespace ferrule;
 

@@ -1,9 +1,9 @@
 // The process: the op set, threads, statistics, logging, deferred work.
 #include "core/api/handles.h"
 #include "core/environment.h"
-#include "core/lazy/deferred.h"
+#include "core/lazy/queued_releases.h"
 #include "core/log.h"
-#include "core/registry/step.h"
+#include "core/registry/module_calls.h"
 #include "core/threads/pool.h"
 #include "ops/describe.h"
 #include "ops/json_text.h"

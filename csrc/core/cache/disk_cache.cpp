@@ -1,9 +1,9 @@
 #include "core/cache/disk_cache.h"
 
-#include "core/environment.h"
 #include "core/cache/private_folder.h"
+#include "core/environment.h"
 #include "core/log.h"
-#include "sdk/tools/sha256.h"
+#include "module_file/sha256.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ constexpr std::string_view first_word = "ferrule-cache 1 ";
 constexpr std::size_t most_around_both = 128;  // bytes
 
 std::string sha256(std::string_view text) {
-  tools::Sha256 sha;
+  module_file::Sha256 sha;
   sha.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   return sha.finish();
 }

@@ -2,7 +2,7 @@
 
 #if !defined(_WIN32)
 #include "core/error.h"
-#include "core/loader/writers.h"
+#include "core/platform/file_writers.h"
 
 #include <fmt/format.h>
 

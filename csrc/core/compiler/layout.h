@@ -1,7 +1,7 @@
 // How operands and results lie in memory.
 #pragma once
 
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 #include "core/compiler/support.h"
 
 namespace ferrule {

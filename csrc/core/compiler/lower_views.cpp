@@ -1,4 +1,4 @@
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 #include "ops/table.h"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 #include "core/compiler/passes.h"
 
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 #include "core/compiler/rewrite.h"
 #include "core/graph/builder.h"
 #include "core/graph/node_text.h"
 #include "core/log.h"
 #include "core/registry/device.h"
-#include "core/threads/immortal.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,6 +1,6 @@
 // The plan as people and programs read it.
+#include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan.h"
-#include "core/compiler/view.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
 #include "ops/json_text.h"

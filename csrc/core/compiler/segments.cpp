@@ -1,8 +1,8 @@
 #include "core/compiler/segments.h"
 
 #include "core/compiler/layout.h"
+#include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan_memory.h"
-#include "core/compiler/view.h"
 #include "core/graph/node_text.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"

@@ -1,7 +1,7 @@
 // Lowered nodes as segments, transfers and slots.
 #pragma once
 
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 #include "core/compiler/plan.h"
 
 namespace ferrule {

@@ -1,9 +1,9 @@
 #include "core/compiler/support.h"
 
-#include "core/compiler/view.h"
+#include "core/compiler/owned_graph_view.h"
 #include "core/key.h"
 #include "core/registry/device.h"
-#include "core/threads/fork.h"
+#include "core/sync/fork.h"
 
 #include <cstring>
 

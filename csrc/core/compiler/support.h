@@ -1,7 +1,7 @@
 // Asking a device what it takes, once for each kind of node.
 #pragma once
 
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 
 #include <ferrule/backend.h>
 

@@ -1,12 +1,12 @@
 #include "core/executor/executable.h"
 
-#include "core/compiler/view.h"
+#include "core/compiler/owned_graph_view.h"
 #include "core/error.h"
 #include "core/executor/run.h"
 #include "core/memory/queue.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
-#include "core/threads/fork.h"
+#include "core/sync/fork.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // function (fe_calls).
 #pragma once
 
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <list>
 #include <mutex>

@@ -5,7 +5,7 @@
 #include "core/executor/run.h"
 #include "core/key.h"
 #include "core/memory/queue.h"
-#include "core/threads/immortal.h"
+#include "core/sync/immortal.h"
 #include "ops/table.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #include "core/executor/run.h"
 
-#include "core/compiler/view.h"
+#include "core/compiler/owned_graph_view.h"
 #include "core/error.h"
 #include "core/memory/queue.h"
 
@@ -32,10 +32,6 @@ class Scratch {
 };
 
 }  // namespace
-
-void Cancel::check() const {
-  if (is_wanted()) fail(FE_CANCELLED, "the computation was cancelled");
-}
 
 TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "core/executor/executable.h"
-#include "core/executor/guards.h"
+#include "core/executor/guard_zones.h"
 #include "core/executor/trace_labels.h"
 #include "core/memory/kept_memory.h"
 #include "core/registry/device.h"
-#include "core/threads/reuse_pool.h"
+#include "core/sync/reuse_pool.h"
 
 namespace ferrule {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/compiler/plan.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "core/trace/trace.h"
 
 #include <map>

@@ -1,8 +1,8 @@
 #include "core/lazy/array.h"
 
-#include "core/compiler/lowered.h"
+#include "core/compiler/lowered_graph.h"
 #include "core/registry/device.h"
-#include "core/threads/fork.h"
+#include "core/sync/fork.h"
 #include "ops/record_call.h"
 #include "ops/table.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/executor/executable.h"
 #include "core/graph/graph.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "ops/record_call.h"
 
 #include <atomic>

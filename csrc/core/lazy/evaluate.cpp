@@ -3,10 +3,10 @@
 #include "core/key.h"
 #include "core/lazy/array.h"
 #include "core/registry/device.h"
-#include "core/threads/fork.h"
-#include "core/threads/immortal.h"
-#include "core/threads/mutexes.h"
-#include "core/threads/reuse_pool.h"
+#include "core/sync/fork.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
+#include "core/sync/reuse_pool.h"
 #include "ops/table.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "core/lazy/from_host.h"
 
 #include "core/error.h"
-#include "core/lazy/deferred.h"
+#include "core/lazy/queued_releases.h"
 #include "core/registry/device.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "core/lazy/native.h"
 
 #include "core/error.h"
-#include "core/lazy/deferred.h"
 #include "core/lazy/from_host.h"
+#include "core/lazy/queued_releases.h"
 #include "core/memory/queue.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "ops/table.h"
 
 #include <mutex>

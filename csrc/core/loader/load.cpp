@@ -2,19 +2,18 @@
 
 #include "core/environment.h"
 #include "core/error.h"
-#include "core/loader/candidate.h"
-#include "core/loader/choose.h"
-#include "core/loader/explain.h"
-#include "core/loader/find.h"
-#include "core/loader/judge.h"
-#include "core/loader/open.h"
-#include "core/loader/read.h"
-#include "core/loader/refusal.h"
+#include "core/loader/candidate/candidate.h"
+#include "core/loader/choose_module.h"
+#include "core/loader/open_module.h"
+#include "core/loader/report/explain.h"
+#include "core/loader/search/compatibility.h"
+#include "core/loader/search/find_candidates.h"
+#include "core/loader/search/read_candidate.h"
 #include "core/loader/stopwatch.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
 #include "core/threads/pool.h"
-#include "sdk/tools/module_name.h"
+#include "module_file/module_name.h"
 
 #include <algorithm>
 #include <map>
@@ -140,15 +139,15 @@ std::shared_ptr<Backend> open_one(Candidate& candidate, const Policy& policy) {
   throw Error(candidate.code, candidate.path.string() + ": " + candidate.row.reason);
 }
 
-void read_and_judge(Candidate& candidate, const std::vector<std::string>& only, TrustCheck& trust) {
+void read_and_check(Candidate& candidate, const std::vector<std::string>& only, TrustCheck& trust) {
   const Stopwatch stopwatch(candidate.row.times.read);
-  judge_name(candidate, only);
+  refuse_disabled(candidate, only);
   read_candidate(candidate, trust);
-  judge(candidate);
+  refuse_incompatible(candidate);
 }
 
 // All that can be found out while nothing of a module runs: side by side, where there are many.
-void look_at(std::vector<Candidate>& candidates, const std::vector<std::string>& only, Trust trust,
+void examine(std::vector<Candidate>& candidates, const std::vector<std::string>& only, Trust trust,
              const Prober& prober) {
   constexpr int64_t files_worth_a_thread = 8;
   std::vector<TrustCheck> checks(thread_count(), TrustCheck(trust));
@@ -156,7 +155,7 @@ void look_at(std::vector<Candidate>& candidates, const std::vector<std::string>&
                [&](int64_t begin, int64_t end, uint32_t thread) {
                  for (int64_t i = begin; i < end; ++i) {
                    Candidate& candidate = candidates[static_cast<std::size_t>(i)];
-                   read_and_judge(candidate, only, checks[thread]);
+                   read_and_check(candidate, only, checks[thread]);
                    const Stopwatch stopwatch(candidate.row.times.probe);
                    prober.recall(candidate);
                  }
@@ -176,17 +175,17 @@ LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
 }
 
 // Throws when the file at the path is none that can be opened.
-Candidate judged(const fs::path& path, const Policy& policy, const std::string& as_name) {
+Candidate runnable_candidate(const fs::path& path, const Policy& policy, const std::string& as_name) {
   Candidate candidate = candidate_of_any_name(path);
   candidate.is_named = true;
   TrustCheck trust(policy.trust);
   {
     const Stopwatch stopwatch(candidate.row.times.read);
-    if (as_name.empty()) judge_name(candidate, {});
+    if (as_name.empty()) refuse_disabled(candidate, {});
     read_candidate(candidate, trust);
     if (!as_name.empty()) candidate.row.name = candidate.as_name = as_name;
-    judge_name(candidate, {});
-    judge(candidate);
+    refuse_disabled(candidate, {});
+    refuse_incompatible(candidate);
   }
   if (candidate.is_refused) throw Error(candidate.code, path.string() + ": " + candidate.row.reason);
   return candidate;
@@ -209,14 +208,14 @@ LoadReport load_what_is_found(const LoadOptions& options) {
   }();
   std::map<std::string, std::vector<Candidate*>> by_name;
   const Prober prober(options.policy);
-  look_at(found.candidates, options.only, options.policy.trust, prober);
+  examine(found.candidates, options.only, options.policy.trust, prober);
   for (Candidate& candidate : found.candidates) by_name[candidate.name()].push_back(&candidate);
   std::set<std::string> reported;
   for (const auto& [name, candidates] : by_name) {
     if (const auto backend = Registry::instance().find_backend(name)) {
       keep_loaded(candidates, *backend, reported);
     } else {
-      choose(candidates, options.policy.select, prober);
+      choose_module(candidates, options.policy.select, prober);
       if (Registry::instance().find_backend(name)) reported.insert(name);
     }
   }
@@ -270,9 +269,9 @@ std::shared_ptr<Backend> load(const fs::path& path, const Policy& policy, const 
   const std::scoped_lock lock(Registry::instance().changes());
   std::error_code problem;
   if (path.empty() || !fs::exists(path, problem)) fail(FE_NOT_FOUND, "load: there is no file '{}'", path.string());
-  if (!as_name.empty() && !tools::is_backend_name(as_name))
+  if (!as_name.empty() && !module_file::is_backend_name(as_name))
     fail_argument("load: as_name is '{}', and a backend's name consists of a-z, 0-9 and _", as_name);
-  Candidate candidate = judged(fs::absolute(path), policy, as_name);
+  Candidate candidate = runnable_candidate(fs::absolute(path), policy, as_name);
   if (auto backend = named_as(candidate)) {
     if (is_same_file(candidate, *backend)) return backend;
     fail_argument("load: {}: a backend named {} is loaded already, from {}; as_name= loads it under another name",
@@ -287,7 +286,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
   if (!backend) fail(FE_NOT_FOUND, "reload: no backend named '{}' is loaded", name);
   if (backend->is_static()) fail(FE_UNSUPPORTED, "reload: backend {} is linked into the program", backend->full_name());
   const fs::path path = backend->source().path;
-  Candidate candidate = judged(path, default_policy(), backend->source().is_renamed ? backend->name() : "");
+  Candidate candidate = runnable_candidate(path, default_policy(), backend->source().is_renamed ? backend->name() : "");
   const FileIdentity &before = backend->source().identity, &now = candidate.identity;
   // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
   if (now.inode == before.inode && now.device == before.device &&

@@ -1,30 +1,17 @@
-// Loading: find, read, judge, open, register, report.
+// Loading modules: find candidates, read them, refuse what cannot run, probe, open, register, report.
 #pragma once
 
-#include "core/loader/policy.h"
-#include "core/loader/report.h"
+#include "core/loader/options/load_options.h"
+#include "core/loader/options/load_policy.h"
+#include "core/loader/report/load_report.h"
 #include "core/registry/backend.h"
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ferrule {
-
-struct LoadOptions {
-  // Replaces the default roots. A folder that does not exist is not_found.
-  std::optional<std::vector<std::filesystem::path>> dirs;
-  // Names that must be loaded in the end: what check_required looks at.
-  std::vector<std::string> require;
-  // Other names are left out, when this is not empty.
-  std::vector<std::string> only;
-  Policy policy = default_policy();
-  // Default roots that the caller knows of, after our own.
-  std::vector<std::filesystem::path> extra_roots;
-};
 
 // Loads the best runnable module of each name. What is loaded stays as it is. Any number of threads may call it.
 LoadReport load_all(const LoadOptions& options = {});
@@ -42,12 +29,5 @@ std::shared_ptr<Backend> load(const std::filesystem::path& path, const Policy& p
 // Unloads a backend and loads what lies at its path now. The new file is read and judged first: when it is no good, the
 // old one stays. Throws as load and unload do; unsupported when the old one cannot be let go of.
 std::shared_ptr<Backend> reload(std::string_view name);
-
-// The folders that are searched without `dirs`: FERRULE_BACKEND_DIR, the compiled-in root, backends/ beside libferrule.
-std::vector<std::filesystem::path> default_roots();
-// Where the program lies; libferrule itself, which is the program when it is linked in, and where it lies.
-std::filesystem::path executable_dir();
-std::filesystem::path library_file();
-std::filesystem::path library_dir();
 
 }  // namespace ferrule

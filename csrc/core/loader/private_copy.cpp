@@ -32,7 +32,7 @@ fs::path new_folder() {
   return fs::canonical(pattern);
 }
 
-bool copy_bytes(tools::FileBytes& from, const fs::path& to) {
+bool copy_bytes(module_file::FileBytes& from, const fs::path& to) {
   std::ofstream out(to, std::ios::binary);
   std::vector<char> part(std::size_t{1} << 20);
   for (uint64_t done = 0; done < from.size();) {
@@ -49,13 +49,14 @@ bool copy_bytes(tools::FileBytes& from, const fs::path& to) {
 }  // namespace
 
 #if defined(_WIN32)
-PrivateCopy::PrivateCopy(tools::FileBytes&, const fs::path&) {
+PrivateCopy::PrivateCopy(module_file::FileBytes&, const fs::path&) {
   fail(FE_UNSUPPORTED, "it is loaded already under another name, and on this system a file can be opened once");
 }
 #else
-PrivateCopy::PrivateCopy(tools::FileBytes& file, const fs::path& name) : folder_(new_folder()), path_(folder_ / name) {
+PrivateCopy::PrivateCopy(module_file::FileBytes& file, const fs::path& name)
+    : folder_(new_folder()), path_(folder_ / name) {
   const bool is_whole = copy_bytes(file, path_);
-  file_.emplace(path_, tools::Links::refuse);
+  file_.emplace(path_, module_file::Links::refuse);
   if (is_whole && file_->is_open()) return;
   const std::string place = path_.string();
   std::error_code problem;

@@ -2,7 +2,7 @@
 // once, and two backends on one mapping would share their static variables.
 #pragma once
 
-#include "sdk/tools/file_bytes.h"
+#include "module_file/file_bytes.h"
 
 #include <filesystem>
 #include <optional>
@@ -14,18 +14,18 @@ class PrivateCopy {
  public:
   // In a folder that nobody else can write, below TMPDIR or /tmp, under the same file name. Throws io; unsupported
   // where a file that is mapped cannot be removed.
-  PrivateCopy(tools::FileBytes& file, const std::filesystem::path& name);
+  PrivateCopy(module_file::FileBytes& file, const std::filesystem::path& name);
   // Removes it. What is mapped stays mapped.
   ~PrivateCopy();
   PrivateCopy(const PrivateCopy&) = delete;
   PrivateCopy& operator=(const PrivateCopy&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  tools::FileBytes& file() noexcept { return *file_; }
+  module_file::FileBytes& file() noexcept { return *file_; }
 
  private:
   std::filesystem::path folder_, path_;
-  std::optional<tools::FileBytes> file_;
+  std::optional<module_file::FileBytes> file_;
 };
 
 }  // namespace ferrule

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/memory/work.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <ferrule/backend.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/cancel.h"
 #include "core/registry/device.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <array>
 #include <atomic>

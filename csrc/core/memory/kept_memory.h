@@ -1,7 +1,7 @@
 // Memory that stays with what uses it again and again, until its device is short of memory.
 #pragma once
 
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <cstdint>
 #include <memory>

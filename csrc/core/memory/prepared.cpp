@@ -2,7 +2,7 @@
 #include "core/error.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 
 #include <array>
 #include <map>

@@ -4,7 +4,7 @@
 #include "core/memory/allocator.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/storage.h"
-#include "core/threads/immortal.h"
+#include "core/sync/immortal.h"
 
 #include <fmt/format.h>
 

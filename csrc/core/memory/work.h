@@ -4,7 +4,7 @@
 #include "core/cancel.h"
 #include "core/error.h"
 #include "core/registry/device.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "core/trace/traced_work.h"
 
 #include <atomic>

@@ -1,12 +1,11 @@
 #include "core/registry/backend.h"
 
-#include "core/host.h"
 #include "core/log.h"
-#include "core/registry/enter.h"
-#include "core/registry/step.h"
-#include "core/registry/remnants.h"
-#include "core/threads/fork.h"
-#include "sdk/tools/module_name.h"
+#include "core/registry/host_table.h"
+#include "core/registry/leftover_modules.h"
+#include "core/registry/module_calls.h"
+#include "core/sync/fork.h"
+#include "module_file/module_name.h"
 
 #include <algorithm>
 #include <cstring>
@@ -71,7 +70,7 @@ void Backend::initialise() {
 
 void Backend::take_name_of_table() {
   const std::string name = table_.name != nullptr ? table_.name : "";
-  if (!tools::is_backend_name(name))
+  if (!module_file::is_backend_name(name))
     fail(FE_INTERNAL, "its init calls it '{}', and a backend's name consists of a-z, 0-9 and _", name);
   source_.name = name;
   source_.variant = table_.variant != nullptr ? table_.variant : "";

@@ -3,7 +3,7 @@
 
 #include "core/registry/device.h"
 #include "core/registry/manifest.h"
-#include "sdk/tools/file_bytes.h"
+#include "module_file/file_bytes.h"
 
 #include <ferrule/backend.h>
 
@@ -19,7 +19,7 @@
 
 namespace ferrule {
 
-using tools::FileIdentity;
+using module_file::FileIdentity;
 
 // A module that is ready to be initialised.
 struct ModuleSource {
@@ -29,7 +29,7 @@ struct ModuleSource {
   FileIdentity identity;
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
-  tools::AbiVersion abi;
+  module_file::AbiVersion abi;
   std::optional<int> score;  // its own, when it has one
   int preference = 0;        // without a manifest
   std::function<fe_error*(const fe_host*, fe_backend*)> init;

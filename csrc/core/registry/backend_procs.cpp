@@ -1,7 +1,7 @@
 // What a backend offers beside its slots, by name.
 #include "core/error.h"
 #include "core/registry/backend.h"
-#include "core/registry/enter.h"
+#include "core/registry/module_calls.h"
 
 #include <ferrule/procs.h>
 

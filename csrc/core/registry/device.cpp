@@ -3,7 +3,7 @@
 #include "core/environment.h"
 #include "core/log.h"
 #include "core/registry/backend.h"
-#include "core/threads/fork.h"
+#include "core/sync/fork.h"
 
 #include <algorithm>
 

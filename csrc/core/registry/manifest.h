@@ -1,7 +1,7 @@
 // What the file beside a module tells of it.
 #pragma once
 
-#include "sdk/tools/abi_version.h"
+#include "module_file/abi_version.h"
 
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@ struct Manifest {
   std::string variant;
   std::string version;  // of the module, for people
   std::vector<std::string> device_kinds;
-  tools::AbiVersion abi;
+  module_file::AbiVersion abi;
   std::string sha256;  // 64 hexadecimal digits, lower case
   uint64_t size = 0;   // of the file, in bytes
   // SHA-256 of each library that comes with it, by its path from the module's folder.

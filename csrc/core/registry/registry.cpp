@@ -3,10 +3,10 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/registry/abi.h"
-#include "core/threads/immortal.h"
+#include "core/registry/abi_compatibility.h"
+#include "core/sync/immortal.h"
 #include "core/threads/pool.h"
-#include "sdk/tools/module_name.h"
+#include "module_file/module_name.h"
 
 #include <algorithm>
 #include <atomic>
@@ -79,7 +79,7 @@ std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
   source.init = [init = program->init, argument = program->argument](const fe_host* host, fe_backend* out) {
     return init(argument, host, out);
   };
-  if (!tools::is_backend_name(source.name))
+  if (!module_file::is_backend_name(source.name))
     fail_argument("register_backend: a backend's name consists of a-z, 0-9 and _, and '{}' does not", source.name);
   if (const std::string complaint = abi_complaint(program->abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register_backend: backend {}: {}", source.name, complaint);

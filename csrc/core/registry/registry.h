@@ -1,11 +1,11 @@
 // The backends and devices of this process.
 #pragma once
 
-#include "core/registry/absence.h"
 #include "core/registry/backend.h"
-#include "core/registry/physical.h"
-#include "core/registry/remnants.h"
-#include "core/threads/mutexes.h"
+#include "core/registry/leftover_modules.h"
+#include "core/registry/missing_device.h"
+#include "core/registry/physical_devices.h"
+#include "core/sync/mutexes.h"
 
 #include <ferrule/ferrule.h>
 

@@ -2,20 +2,37 @@
 
 #include "core/environment.h"
 #include "core/log.h"
-#include "core/threads/cpu_count.h"
-#include "core/threads/fork.h"
+#include "core/sync/fork.h"
 #include "core/threads/workers.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 namespace ferrule {
 namespace {
 
 constexpr uint32_t max_threads = 1024;
+
+// CPUs that this process may run on, at least 1.
+uint32_t available_cpus() noexcept {
+  const uint32_t all = std::max(1u, std::thread::hardware_concurrency());
+#if defined(__linux__)
+  // Fails on machines with more CPUs than a cpu_set_t has bits; there the number of all is as good as any.
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    return std::clamp(static_cast<uint32_t>(CPU_COUNT(&allowed)), 1u, all);
+#endif
+  return all;
+}
 
 uint32_t default_count() {
   const uint32_t cpus = available_cpus();

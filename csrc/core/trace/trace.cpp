@@ -1,8 +1,8 @@
 #include "core/trace/trace.h"
 
-#include "core/threads/fork.h"
-#include "core/threads/immortal.h"
-#include "core/threads/mutexes.h"
+#include "core/sync/fork.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
 #include "core/trace/traced_work.h"
 
 #include <algorithm>

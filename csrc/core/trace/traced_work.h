@@ -1,7 +1,7 @@
 // When a queue did a piece of work, and its nodes.
 #pragma once
 
-#include "core/threads/mutexes.h"
+#include "core/sync/mutexes.h"
 #include "core/trace/trace.h"
 
 #include <optional>

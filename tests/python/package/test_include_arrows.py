@@ -1,9 +1,11 @@
-"""The arrows of the design point one way: bindings -> ferrule.h <- core -> ops -> sdk <- backends."""
+"""Includes point one way, between the parts of csrc (bindings -> ferrule.h <- core -> ops -> sdk <- backends) and between
+the folders of the core; and there is no cycle among files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,17 +18,42 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PARTS = {
     "sdk": set[str](),
     "ops": {"sdk"},
-    "core": {"sdk", "ops", "host"},
+    "module_file": {"sdk"},
+    "core": {"sdk", "ops", "host", "module_file"},
     "backends": {"sdk"},
     "bindings": {"host"},
-    "probe": {"host"},
+    "probe": {"host", "module_file"},
     "conformance": {"sdk"},
 }
+# The folders of csrc/core, lowest first; "." holds the files beside them. A file includes files of its own folder and of
+# folders that stand before it.
+CORE_FOLDERS = [
+    "sync",
+    ".",
+    "trace",
+    "platform",
+    "cache",
+    "threads",
+    "registry",
+    "loader/options",
+    "loader/report",
+    "loader/candidate",
+    "loader/trust",
+    "loader/probe",
+    "loader/search",
+    "loader",
+    "graph",
+    "memory",
+    "compiler",
+    "executor",
+    "lazy",
+    "api",
+]
 # The host C API is for programs and bindings; the rest of sdk/ferrule is for backends.
 HOST_HEADERS = {"ferrule/ferrule.h", "ferrule/types.h"}
 LIBRARIES = {
-    "fmt/": {"ops", "core", "sdk", "probe", "fmt"},
-    "nlohmann/": {"ops", "core", "sdk", "probe"},
+    "fmt/": {"ops", "core", "module_file", "probe", "fmt"},
+    "nlohmann/": {"ops", "core", "module_file", "probe"},
     "hwy/": {"backends"},
     "vulkan/": {"backends"},
     "pybind11/": {"bindings"},
@@ -50,6 +77,61 @@ def part_of(path: Path) -> str:
     return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
 
 
+def included_file(file: Path, name: str) -> Path | None:
+    """The file of csrc that an include line of this file reaches; None for libraries and for generated files."""
+    for folder in (file.parent, SOURCES / Path(*part_of(file).split("/")), SOURCES, SOURCES / "sdk"):
+        if (folder / name).is_file():
+            return (folder / name).resolve()
+    return None
+
+
+def includes_of_files() -> dict[str, set[str]]:
+    """For each file the files that it includes, by their paths from csrc."""
+    included: dict[str, set[str]] = {}
+    for file in files():
+        names = [name for _, name in INCLUDE.findall(file.read_text(encoding="utf-8"))]
+        found = [included_file(file, name) for name in names]
+        included[relative(file)] = {relative(path) for path in found if path is not None}
+    return included
+
+
+def relative(file: Path) -> str:
+    return file.relative_to(SOURCES).as_posix()
+
+
+def cycle_in(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """The nodes of a cycle, the first one again at the end; empty when there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [str(node) for node in error.args[1]]
+    return []
+
+
+def core_folder_of(file: str) -> str:
+    """The folder of a file of the core, from csrc/core."""
+    return Path(file).relative_to("core").parent.as_posix()
+
+
+def includes_of_core_folders(included: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    folders: dict[str, set[str]] = {}
+    for file, others in included.items():
+        if file.startswith("core/"):
+            reached = {core_folder_of(other) for other in others if other.startswith("core/")}
+            folders.setdefault(core_folder_of(file), set()).update(reached - {core_folder_of(file)})
+    return folders
+
+
+def folders_out_of_order(included: Mapping[str, Iterable[str]]) -> list[str]:
+    """Include lines of the core that reach a folder which stands behind their own in CORE_FOLDERS."""
+    return [
+        f"core/{folder} includes core/{other}"
+        for folder, others in sorted(includes_of_core_folders(included).items())
+        for other in sorted(others)
+        if CORE_FOLDERS.index(other) > CORE_FOLDERS.index(folder)
+    ]
+
+
 def target_of(file: Path, quote: str, name: str) -> str | None:
     """The part, or the library, that an include line reaches; None for the standard library."""
     if name.startswith("ferrule/"):
@@ -61,10 +143,8 @@ def target_of(file: Path, quote: str, name: str) -> str | None:
         return None
     if name in GENERATED:
         return GENERATED[name]
-    for folder in (file.parent, SOURCES / Path(*part_of(file).split("/")), SOURCES):
-        if (folder / name).is_file():
-            return part_of((folder / name).resolve())
-    return f"nowhere ({name})"
+    included = included_file(file, name)
+    return part_of(included) if included is not None else f"nowhere ({name})"
 
 
 def is_allowed(part: str, target: str, name: str) -> bool:
@@ -107,6 +187,9 @@ def test_include_lines_follow_the_arrows() -> None:
         ("bindings/x.cpp", '#include "ops/dtype.h"'),
         ("ops/x.cpp", '#include "core/layout_check.cpp"'),
         ("sdk/x.cpp", "#include <hwy/highway.h>"),
+        ("module_file/x.h", '#include "ops/dtype.h"'),
+        ("ops/x.cpp", '#include "module_file/image.h"'),
+        ("backends/null/module.cpp", '#include "module_file/image.h"'),
     ],
 )
 def test_an_arrow_that_points_back_is_found(place: str, line: str) -> None:
@@ -115,6 +198,43 @@ def test_an_arrow_that_points_back_is_found(place: str, line: str) -> None:
     target = target_of(file, quote, name)
     assert target is not None
     assert not is_allowed(part_of(file), target, name)
+
+
+def test_no_files_include_each_other_in_a_cycle() -> None:
+    assert cycle_in(includes_of_files()) == []
+
+
+def test_folders_of_the_core_include_lower_ones_only() -> None:
+    included = includes_of_files()
+    assert sorted(includes_of_core_folders(included)) == sorted(CORE_FOLDERS)
+    assert cycle_in(includes_of_core_folders(included)) == []
+    assert folders_out_of_order(included) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "other"),
+    [
+        ("core/sync/mutexes.h", "core/trace/traced_work.h"),
+        ("core/registry/manifest.h", "core/loader/candidate/candidate.h"),
+        ("core/loader/candidate/candidate.h", "core/loader/trust/trust_check.h"),
+    ],
+)
+def test_a_cycle_is_found(file: str, other: str) -> None:
+    included = includes_of_files()
+    included[file].add(other)
+    folders = includes_of_core_folders(included)
+    for graph, member in ((included, file), (folders, core_folder_of(file))):
+        cycle = cycle_in(graph)
+        assert cycle[0] == cycle[-1]
+        assert member in cycle
+    assert folders_out_of_order(included) == [f"core/{core_folder_of(file)} includes core/{core_folder_of(other)}"]
+
+
+def test_a_cycle_within_a_folder_is_found() -> None:
+    included = includes_of_files()
+    included["core/registry/device_kind.h"].add("core/registry/device.h")
+    assert {"core/registry/device_kind.h", "core/registry/device.h"} <= set(cycle_in(included))
+    assert folders_out_of_order(included) == []
 
 
 def test_the_core_names_no_backend() -> None:

@@ -1,0 +1,84 @@
+#include "python_references.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace ferrule::python {
+namespace {
+
+struct Call {
+  void (*function)(void*);
+  void* argument;
+  Call* next;
+};
+
+// The last first. A stack without a lock, which the child of a fork could find locked for ever.
+constinit std::atomic<Call*> later{nullptr};
+
+// All that wait, in their order.
+Call* take_calls() {
+  Call* ordered = nullptr;
+  for (Call* call = later.exchange(nullptr, std::memory_order_acquire); call != nullptr;) {
+    Call* const next = std::exchange(call->next, ordered);
+    ordered = std::exchange(call, next);
+  }
+  return ordered;
+}
+
+PyObject* log_function = nullptr;  // ferrule._log.deliver(level, message)
+
+void deliver(void*, fe_log_level level, const char* message) {
+  if (log_function == nullptr || is_finalizing()) return;
+  const py::gil_scoped_acquire gil;
+  PyObject* const result = PyObject_CallFunction(log_function, "is", static_cast<int>(level), message);
+  if (result == nullptr)
+    PyErr_WriteUnraisable(log_function);
+  else
+    Py_DECREF(result);
+}
+
+void drop_reference(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
+
+}  // namespace
+
+void with_gil_later(void (*function)(void*), void* argument) {
+  if (is_finalizing()) return;
+  if (PyGILState_Check() != 0) {
+    function(argument);
+    return;
+  }
+  auto call = std::make_unique<Call>(Call{function, argument, later.load(std::memory_order_relaxed)});
+  while (!later.compare_exchange_weak(call->next, call.get(), std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  static_cast<void>(call.release());
+}
+
+void* lend(py::handle object) { return object.inc_ref().ptr(); }
+
+void end_loan(void* argument) { with_gil_later(drop_reference, argument); }
+
+void drain() {
+  fe_drain();
+  if (later.load(std::memory_order_relaxed) == nullptr) return;
+  for (Call* next = take_calls(); next != nullptr;) {
+    const std::unique_ptr<Call> call(next);
+    next = call->next;
+    call->function(call->argument);
+  }
+}
+
+void bind_lending(py::module_& module) {
+  module.def("drain", &drain, "Runs deferred releases and delivers log lines.");
+  module.def(
+      "set_log_function",
+      [](const py::object& function) {
+        log_function = function.inc_ref().ptr();
+        fe_set_log_callback(deliver, nullptr);
+      },
+      py::arg("function"));
+  module.def(
+      "set_log_level", [](int level) { fe_set_log_level(static_cast<fe_log_level>(level)); }, py::arg("level"));
+}
+
+}  // namespace ferrule::python

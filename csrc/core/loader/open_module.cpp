@@ -1,0 +1,211 @@
+#include "core/loader/open_module.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/loader/candidate/candidate.h"
+#include "core/loader/private_copy.h"
+#include "core/loader/probe/prober.h"
+#include "core/loader/stopwatch.h"
+#include "core/loader/trust/checked_libraries.h"
+#include "core/loader/trust/file_hash.h"
+#include "core/log.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/mapped_libraries.h"
+#include "core/platform/mapping_origin.h"
+#include "core/registry/abi_compatibility.h"
+#include "core/registry/device_kind.h"
+#include "core/registry/module_calls.h"
+#include "core/registry/registry.h"
+#include "module_file/file_bytes.h"
+#include "module_file/sha256.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace ferrule {
+namespace {
+
+// Runs a step: whatever comes out of it is a row, not the end of the load.
+template <class Step>
+bool attempt(Candidate& candidate, double& milliseconds, Step step) {
+  const Stopwatch stopwatch(milliseconds);
+  try {
+    step();
+    return true;
+  } catch (const CandidateRefusal& refusal) {
+    candidate.refuse(refusal.state, refusal.code, refusal.reason);
+  } catch (...) {
+    const ErrorPointer error(to_error_of_current_exception());
+    const fe_code code = code_of(error.get());
+    candidate.refuse(state_of(code), code, message_of(error.get()));
+  }
+  return false;
+}
+
+[[noreturn]] void refuse_replaced() {
+  throw CandidateRefusal{LoadState::error, FE_IO,
+                         "the file was replaced or rewritten while it was looked at; load it again"};
+}
+
+// `file` is what lies at the path now, and must be what was read.
+std::string checked_hash(const Candidate& candidate, module_file::FileBytes& file) {
+  if (!file.is_open()) throw CandidateRefusal{LoadState::error, FE_IO, file.problem()};
+  if (file.identity() != candidate.identity) refuse_replaced();
+  const auto hash = hash_of(file, candidate.real);
+  if (file.identity() != candidate.identity) refuse_replaced();
+  if (!hash) throw CandidateRefusal{LoadState::error, FE_IO, "the file cannot be read"};
+  if (candidate.manifest && *hash != candidate.manifest->sha256)
+    throw CandidateRefusal{
+        LoadState::error, FE_IO,
+        "its SHA-256 is not the one in its manifest: the file was changed after the manifest was written"};
+  return *hash;
+}
+
+// That the bytes which were hashed are those that were mapped. Constructors have run by now; nothing else has.
+void check_mapping(const DynamicLibrary& library, const std::filesystem::path& path,
+                   const module_file::FileBytes& file) {
+  std::optional<bool> is_same = is_mapped_from(library.address(), file.descriptor());
+  // Where the system does not tell, what lies at the path is all there is to ask.
+  if (!is_same) is_same = module_file::FileBytes::identity_at(path) == file.identity();
+  if (!*is_same)
+    throw CandidateRefusal{
+        LoadState::error, FE_IO,
+        "the file that was mapped is not the one that was checked: it was replaced in between, or this "
+        "process has had another file of this path open; load it again"};
+}
+
+// Real paths of what came with a module, its own first.
+void list_files(Candidate& candidate, const MappedLibraries& before) {
+  candidate.row.files = {candidate.real.string()};
+  for (const std::string& name : before.names_of_new()) {
+    if (name == candidate.row.files.front()) continue;
+    std::error_code problem;
+    const std::filesystem::path path = name, real = std::filesystem::canonical(path, problem);
+    if (problem || real == candidate.real) continue;  // the kernel's own has a name and no file
+    candidate.row.files.push_back(real.string());
+    if (path.is_relative())
+      candidate.row.notes.push_back(
+          fmt::format("{} was taken from the current directory, by a relative path in LD_LIBRARY_PATH or in the run "
+                      "path of a library that it needs",
+                      real.string()));
+  }
+}
+
+// A manifest that tells other kinds than there are misleads those who go by it before the module is opened. The module
+// itself is none the worse for it. A kind that does not appear is one that this machine does not have.
+void note_other_kinds(Candidate& candidate, Backend& backend) {
+  if (!candidate.manifest || candidate.manifest->device_kinds.empty()) return;
+  const std::vector<std::string>& told = candidate.manifest->device_kinds;
+  std::set<std::string> others;
+  for (const auto& device : backend.devices())
+    if (std::find(told.begin(), told.end(), name_of(device->kind())) == told.end())
+      others.insert(name_of(device->kind()));
+  if (others.empty()) return;
+  candidate.row.notes.push_back(fmt::format("its manifest tells devices of the kind {}, and it has some of the kind {}",
+                                            joined(told), fmt::join(others, ", ")));
+  log_info("{}: {}", candidate.row.path, candidate.row.notes.back());
+}
+
+bool is_loaded(const std::filesystem::path& file) {
+  const auto backends = Registry::instance().backends();
+  return std::any_of(backends.begin(), backends.end(),
+                     [&](const auto& backend) { return !backend->is_static() && backend->source().path == file; });
+}
+
+ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, const std::string& hash,
+                          const std::vector<CheckedLibrary>& libraries) {
+  begin_step("open");
+  const MappedLibraries before;
+  // What replaced it while it was probed would have its constructors run.
+  if (module_file::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
+  if (!are_unchanged(libraries)) refuse_replaced();
+  // What is mapped is the file, or a copy of it where a backend of another name has the file.
+  std::optional<PrivateCopy> copy;
+  if (is_loaded(candidate.real)) copy.emplace(file, candidate.real.filename());
+  const std::filesystem::path mapped = copy ? copy->path() : candidate.real;
+  if (copy && module_file::sha256_of(copy->file()) != hash) refuse_replaced();
+  const std::shared_ptr<DynamicLibrary> library = DynamicLibrary::open(mapped, candidate.neighbours);
+  if (!are_unchanged(libraries) || file.identity() != candidate.identity) refuse_replaced();
+  check_mapping(*library, mapped, copy ? copy->file() : file);
+  copy.reset();
+  list_files(candidate, before);
+  const auto* abi = static_cast<const fe_abi*>(library->symbol(FE_ABI_SYMBOL));
+  ModuleSource source;
+  source.init = library->function<fe_init_function>(FE_INIT_SYMBOL);
+  if (abi == nullptr || source.init == nullptr)
+    throw CandidateRefusal{LoadState::error, FE_INVALID_ARGUMENT,
+                           std::string("it is no ferrule module: it does not export ") +
+                               (abi == nullptr ? FE_ABI_SYMBOL : FE_INIT_SYMBOL)};
+  if (const std::string complaint = abi_complaint(abi, source.abi); !complaint.empty())
+    throw CandidateRefusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
+  if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
+    begin_step("score");
+    candidate.row.score = enter_module("score", score);
+    if (*candidate.row.score <= 0)
+      throw CandidateRefusal{LoadState::incompatible, FE_UNSUPPORTED,
+                             fmt::format("it says itself that it cannot run here (score {})", *candidate.row.score)};
+  }
+  source.name = candidate.row.name;
+  source.variant = candidate.row.variant;
+  source.is_renamed = !candidate.as_name.empty();
+  source.path = candidate.real;
+  source.mapped = mapped;
+  source.identity = candidate.identity;
+  source.code = library;
+  source.manifest = candidate.manifest;
+  source.score = candidate.row.score;
+  source.leaves_threads = candidate.leaves_threads;
+  return source;
+}
+
+}  // namespace
+
+std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prober) {
+  std::optional<ModuleSource> source;
+  LoadTimes& times = candidate.row.times;
+  std::string hash;
+  // Kept open until it is mapped, so that its numbers are nobody else's.
+  module_file::FileBytes file(candidate.real, module_file::Links::refuse);
+  std::vector<CheckedLibrary> libraries;
+  const auto check_hashes = [&] {
+    hash = checked_hash(candidate, file);
+    libraries = checked_libraries(candidate);
+  };
+  if (attempt(candidate, times.hash, check_hashes) &&
+      attempt(candidate, times.probe, [&] { prober.probe(candidate, hash); }))
+    attempt(candidate, times.open, [&] { source = open_checked(candidate, file, hash, libraries); });
+  return source;
+}
+
+std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source) {
+  std::shared_ptr<Backend> backend;
+  const bool is_started = attempt(candidate, candidate.row.times.init, [&] {
+    backend = Backend::start(std::move(source));
+    if (backend->devices().empty())
+      throw CandidateRefusal{LoadState::no_device, FE_NOT_FOUND, "it has no device on this machine"};
+    if (candidate.name().empty()) {
+      if (const std::string reason = disabled_reason(backend->name()); !reason.empty())
+        throw CandidateRefusal{LoadState::disabled, FE_UNSUPPORTED, reason};
+      candidate.row.name = backend->name();
+      candidate.row.variant = backend->variant();
+    }
+    Registry::instance().add(backend);
+  });
+  if (is_started) {
+    candidate.row.state = LoadState::loaded;
+    candidate.row.version = backend->version();
+    note_other_kinds(candidate, *backend);
+    for (const auto& device : backend->devices()) candidate.row.devices.push_back(device->view_name());
+    return backend;
+  }
+  if (backend) backend->close();
+  return nullptr;
+}
+
+}  // namespace ferrule

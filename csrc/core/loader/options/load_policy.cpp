@@ -1,0 +1,49 @@
+#include "core/loader/options/load_policy.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+
+#include <array>
+
+namespace ferrule {
+namespace {
+
+// In the order of the enumerations.
+constexpr std::array select_words = {"manifest", "score"};
+constexpr std::array probe_words = {"auto", "always", "never"};
+constexpr std::array trust_words = {"owner", "manifest-hash", "any"};
+
+template <class Word, std::size_t Count>
+Word word_of(const std::array<const char*, Count>& words, const std::string& given, const char* option) {
+  for (std::size_t i = 0; i < Count; ++i)
+    if (given == words[i]) return static_cast<Word>(i);
+  fail_argument("load: {} is '{}', and must be one of: {}", option, given, fmt::join(words, ", "));
+}
+
+// The caller's word, else that of a variable, else the first there is.
+template <class Word, std::size_t Count>
+Word word_or(const std::array<const char*, Count>& words, const std::string& given, const char* option,
+             const char* variable) {
+  if (!given.empty()) return word_of<Word>(words, given, option);
+  if (const auto value = environment(variable)) return word_of<Word>(words, *value, variable);
+  return Word{};
+}
+
+}  // namespace
+
+Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe) {
+  Policy policy;
+  policy.select = word_of<Select>(select_words, select, "select");
+  policy.probe = word_or<ProbePolicy>(probe_words, probe, "probe", "FERRULE_PROBE");
+  policy.trust = word_or<Trust>(trust_words, trust, "trust", "FERRULE_TRUST");
+  policy.reprobe = reprobe;
+  return policy;
+}
+
+Policy default_policy() { return policy_of(select_words[0], "", "", false); }
+
+const char* name_of(Select select) noexcept { return select_words[static_cast<std::size_t>(select)]; }
+const char* name_of(ProbePolicy probe) noexcept { return probe_words[static_cast<std::size_t>(probe)]; }
+const char* name_of(Trust trust) noexcept { return trust_words[static_cast<std::size_t>(trust)]; }
+
+}  // namespace ferrule

@@ -1,0 +1,95 @@
+#include "core/loader/probe/libraries_state.h"
+
+#include "core/platform/driver_files.h"
+#include "core/platform/driver_version.h"
+#include "core/platform/library_search.h"
+#include "core/platform/run_paths.h"
+#include "module_file/elf.h"
+#include "module_file/file_bytes.h"
+#include "module_file/sha256.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(__linux__)
+// Those of the C library are the same for as long as the process is, and every module has them.
+bool is_of_c_library(std::string_view library) {
+  const auto is_one = [&](std::string_view stem) {
+    return library.starts_with(stem) && library.substr(stem.size()).starts_with(".so");
+  };
+  constexpr std::string_view stems[] = {"libc", "libm", "libdl", "libpthread", "librt", "libmvec", "libutil"};
+  return library.starts_with("ld-") || std::any_of(std::begin(stems), std::end(stems), is_one);
+}
+#endif
+
+// The libraries that the module, or a library that comes with it, is linked with.
+std::vector<std::string> needed_libraries(const Candidate& candidate) {
+  std::vector<std::string> needed = candidate.image.libraries;
+  for (const module_file::OwnLibrary& own : candidate.libraries) {
+    module_file::FileBytes file(own.path);
+    if (!file.is_open()) continue;
+    for (std::string& library : module_file::ElfReader(file).read_library().libraries)
+      if (std::find(needed.begin(), needed.end(), library) == needed.end()) needed.push_back(std::move(library));
+  }
+  return needed;
+}
+
+}  // namespace
+
+std::string libraries_state(const Candidate& candidate) {
+  std::string state;
+  const auto add_library = [&](const std::string& name, const std::optional<fs::path>& path) {
+    std::error_code problem;
+    const fs::path real = path ? fs::canonical(*path, problem) : fs::path();
+    const auto identity = real.empty() ? std::nullopt : module_file::FileBytes::identity_at(real);
+    state += fmt::format("{} {}", name, real.string());
+    if (identity)
+      state += fmt::format(" {} {} {} {} {}", identity->device, identity->inode, identity->size, identity->modified_ns,
+                           identity->changed_ns);
+    state += '\n';
+  };
+  const std::vector<std::string> needed = needed_libraries(candidate);
+  std::vector<std::string> asked_for = needed;
+  if (candidate.manifest)
+    for (const DriverNeed& need : candidate.manifest->driver) {
+      add_library(need.library, find_library(need.library));
+      if (!need.version_file.empty()) state += line_about_version_file(need.version_file);
+      asked_for.push_back(need.library);
+    }
+  for (const module_file::DriverInterface& driver_interface : module_file::driver_interfaces) {
+    const auto is_its_loader = [&](const std::string& library) { return is_loader_of(driver_interface, library); };
+    if (std::none_of(asked_for.begin(), asked_for.end(), is_its_loader)) continue;
+    module_file::Sha256 files;  // there may be many, and a key is bounded
+    const std::string text = driver_files_state(driver_interface);
+    files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    state += fmt::format("{} {}\n", driver_interface.folder, files.finish());
+  }
+#if defined(__linux__)
+  for (const module_file::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
+  std::vector<std::string> own_folders;
+  for (const fs::path& folder : folders_of_run_paths(candidate.image, candidate.real.parent_path()))
+    own_folders.push_back(folder.string());
+  for (const std::string& library : needed) {
+    if (is_of_c_library(library)) continue;
+    const auto own = find_library_in(own_folders, library);
+    add_library(library, own ? own : find_library(library));
+  }
+#endif
+  return state;
+}
+
+}  // namespace ferrule

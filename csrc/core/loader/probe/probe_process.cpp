@@ -1,0 +1,214 @@
+#include "core/loader/probe/probe_process.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/platform/library_paths.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#endif
+
+#ifndef FERRULE_DEFAULT_PROBE_DIR
+#define FERRULE_DEFAULT_PROBE_DIR "bin"
+#endif
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A whole number from a variable, in steps of 1/scale.
+uint64_t number_in(const char* variable, uint64_t otherwise, uint64_t scale) {
+  const auto text = environment(variable);
+  if (!text) return otherwise;
+  char* end = nullptr;
+  const double value = std::strtod(text->c_str(), &end);
+  if (end != text->c_str() + text->size() || !std::isfinite(value) || value * static_cast<double>(scale) < 1 ||
+      value > 1e6)
+    fail_argument("{} is '{}', and must be a number above 0 and up to a million", variable, *text);
+  return static_cast<uint64_t>(value * static_cast<double>(scale));
+}
+
+}  // namespace
+
+ProbeLimits probe_limits() {
+  const ProbeLimits standard;
+  return {number_in("FERRULE_PROBE_TIMEOUT", standard.milliseconds, 1000),
+          number_in("FERRULE_PROBE_MEMORY", standard.mebibytes, 1)};
+}
+
+#if defined(_WIN32)
+
+std::optional<fs::path> find_probe() { return std::nullopt; }
+
+std::string run_probe(const fs::path&, const fs::path&, const ProbeLimits&) {
+  fail(FE_UNSUPPORTED, "there is no probe on this system");
+}
+
+#else
+
+namespace {
+
+// Closed when it goes.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_ = -1;
+};
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0)
+      fail(FE_IO, "no pipe to its probe could be made: {}", std::generic_category().message(errno));
+    reader = apart(ends[0]), writer = apart(ends[1]);
+  }
+  // Not for other children, and above the standard streams, which a program may have closed: these are put there.
+  static Descriptor apart(int end) {
+    const Descriptor given(end);
+    return Descriptor(fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  }
+  Descriptor reader, writer;
+};
+
+class Actions {
+ public:
+  Actions() {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    // What this program ignores or blocks is no business of the module's.
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Actions() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+  void connect(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
+  void open(int at, const char* path, int flags) { posix_spawn_file_actions_addopen(&actions_, at, path, flags, 0); }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+// A running ferrule-probe; it ends, with all that came from it, when its standard input is closed.
+class ProbeProcess {
+ public:
+  ProbeProcess(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
+    Actions actions;
+    actions.connect(life_.reader.number(), STDIN_FILENO);
+    actions.connect(answer_.writer.number(), STDOUT_FILENO);
+    actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+    std::array<std::string, 7> words = {probe.string(),   "--life",
+                                        "--milliseconds", std::to_string(limits.milliseconds),
+                                        "--mebibytes",    std::to_string(limits.mebibytes),
+                                        module.string()};
+    std::array<char*, 8> arguments{};
+    for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+    const int problem = posix_spawn(&id_, words[0].c_str(), actions.actions(), actions.attributes(), arguments.data(),
+                                    const_cast<char**>(environment_block()));
+    if (problem != 0)
+      fail(FE_IO, "{} could not be started: {}", probe.string(), std::generic_category().message(problem));
+    life_.reader.close();
+    answer_.writer.close();
+  }
+  ProbeProcess(const ProbeProcess&) = delete;
+  ProbeProcess& operator=(const ProbeProcess&) = delete;
+  ~ProbeProcess() {
+    life_.writer.close();
+    answer_.reader.close();
+    if (!has_answered_) kill(id_, SIGKILL);
+    // A program that takes all its children's ends itself leaves none for us.
+    while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  // All that it prints until it ends.
+  std::string answer(std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    std::string text;
+    std::array<char, 4096> bytes{};
+    for (;;) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0) fail(FE_TIMEOUT, "its probe does not answer, and was ended");
+      pollfd waited{answer_.reader.number(), POLLIN, 0};
+      const int ready = poll(&waited, 1, static_cast<int>(left.count()));
+      if (ready < 0 && errno != EINTR) break;
+      if (ready <= 0) continue;
+      const ssize_t count = read(answer_.reader.number(), bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      text.append(bytes.data(), static_cast<std::size_t>(count));
+      if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe has no end");
+    }
+    if (text.empty()) fail(FE_IO, "its probe was ended from outside, and gave no answer");
+    has_answered_ = true;
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t largest_answer = std::size_t{1} << 20;
+  Pipe life_, answer_;
+  pid_t id_ = -1;
+  bool has_answered_ = false;
+};
+
+}  // namespace
+
+std::optional<fs::path> find_probe() {
+  const fs::path library = library_dir();
+  if (library.empty()) return std::nullopt;
+  for (const fs::path& folder : {library / FERRULE_DEFAULT_PROBE_DIR, library})
+    if (fs::path probe = folder / "ferrule-probe"; access(probe.c_str(), X_OK) == 0) return probe;
+  return std::nullopt;
+}
+
+std::string run_probe(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
+  // It keeps to its limit itself; the rest is for ending what it started.
+  constexpr std::chrono::seconds grace{8};
+  ProbeProcess process(probe, module, limits);
+  return process.answer(std::chrono::milliseconds(limits.milliseconds) + grace);
+}
+
+#endif
+
+}  // namespace ferrule

@@ -1,0 +1,127 @@
+#include "core/loader/probe/probe_verdict.h"
+
+#include "core/cache/disk_cache.h"
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/json_object.h"
+#include "core/loader/probe/probe_process.h"
+#include "core/sync/once.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace ferrule {
+namespace {
+
+constexpr const char* cache_kind = "verdict";
+constexpr std::array kind_words = {"passed", "refused", "failed", "timeout"};
+constexpr int64_t seconds_that_a_passing_fault_holds = 600;
+
+// Beginnings of the variables by which the known drivers, and the system's loader, are told what to show.
+constexpr std::array<std::string_view, 16> driver_variables = {
+    "CUDA_", "NVIDIA_", "VK_",   "HIP_",  "ROCR_", "HSA_",      "GPU_",    "ZE_",
+    "ZES_",  "ONEAPI_", "SYCL_", "MESA_", "LP_",   "DRI_PRIME", "DISPLAY", "LD_"};
+
+int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string boot_id() {
+#if defined(__APPLE__)
+  std::array<char, 64> id{};
+  std::size_t size = id.size() - 1;
+  return sysctlbyname("kern.bootsessionuuid", id.data(), &size, nullptr, 0) == 0 ? id.data() : "";
+#else
+  static constinit Once<std::string> id;
+  return id.get([] {
+    std::string line;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
+    return line;
+  });
+#endif
+}
+
+std::vector<std::string> variables() {
+  std::vector<std::string> found;
+  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
+    const std::string_view entry = *place;
+    const auto begins = [&](std::string_view beginning) { return entry.starts_with(beginning); };
+    if (std::any_of(driver_variables.begin(), driver_variables.end(), begins)) found.emplace_back(entry);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+VerdictKind kind_of(const std::string& word) {
+  const auto found = std::find(kind_words.begin(), kind_words.end(), word);
+  if (found == kind_words.end()) fail(FE_IO, "its probe answers '{}', which is no verdict", word);
+  return static_cast<VerdictKind>(found - kind_words.begin());
+}
+
+JsonDocument answer_in(const std::string& line) {
+  try {
+    return parse_json(line);
+  } catch (const Error& error) {
+    fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
+  }
+}
+
+}  // namespace
+
+Verdict verdict_from(const std::string& line) {
+  const JsonDocument document = answer_in(line);
+  try {
+    const nlohmann::json& object = *document;
+    Verdict verdict;
+    verdict.kind = kind_of(object.at("verdict").get<std::string>());
+    verdict.reason = object.at("reason").get<std::string>();
+    verdict.code = static_cast<fe_code>(object.value("code", static_cast<int>(FE_OK)));
+    verdict.notes = object.value("notes", std::vector<std::string>());
+    verdict.output = object.value("output", "");
+    verdict.leaves_threads = object.value("threads", uint64_t{0}) > 0;
+    verdict.may_pass =
+        verdict.kind == VerdictKind::timeout || verdict.kind == VerdictKind::refused || object.value("may_pass", false);
+    return verdict;
+  } catch (const nlohmann::json::exception& error) {
+    fail(FE_IO, "the answer of its probe cannot be read: {}", error.what());
+  }
+}
+
+std::string verdict_key(const std::string& hash, const std::string& driver) {
+  const ProbeLimits limits = probe_limits();
+  return fmt::format("{}\nferrule {}\ndriver {}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver, boot_id(),
+                     limits.milliseconds, limits.mebibytes, joined(variables(), "\n"));
+}
+
+std::optional<Verdict> remembered_verdict(const std::string& key) {
+  const auto entry = disk_cache::get(cache_kind, key);
+  if (!entry) return std::nullopt;
+  try {
+    const std::size_t end = entry->find('\n');
+    int64_t written = 0;
+    const auto [digits_end, problem] = std::from_chars(entry->data(), entry->data() + entry->size(), written);
+    if (problem != std::errc() || digits_end != entry->data() + end) return std::nullopt;  // one of another ferrule
+    Verdict verdict = verdict_from(entry->substr(end + 1));
+    const int64_t age = seconds_now() - written;
+    if (verdict.may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
+    return verdict;
+  } catch (const std::exception&) {
+    return std::nullopt;  // damaged: it is asked again
+  }
+}
+
+// The time in seconds since 1970 and the line as it came, each a line.
+void remember_verdict(const std::string& key, const std::string& line) {
+  disk_cache::put(cache_kind, key, fmt::format("{}\n{}", seconds_now(), line));
+}
+
+}  // namespace ferrule

@@ -1,0 +1,65 @@
+#include "core/loader/search/compatibility.h"
+
+#include "core/environment.h"
+#include "core/platform/cpu_features.h"
+#include "core/platform/driver_version.h"
+#include "core/platform/library_search.h"
+#include "core/registry/abi_compatibility.h"
+#include "core/registry/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ferrule {
+namespace {
+
+// Why a driver will not do, as a sentence; "" when it will, as far as can be told.
+std::string complaint_about_driver(const DriverNeed& need) {
+  if (!find_library(need.library)) return "its driver's library " + need.library + " is not on this machine";
+  if (need.floor.empty()) return "";
+  const auto version = driver_version(need.library, need.version_file);
+  if (!version || !is_older(*version, need.floor)) return "";
+  return fmt::format("the driver is {} ({}); it needs {} or newer", *version, need.library, need.floor);
+}
+
+}  // namespace
+
+void refuse_disabled(Candidate& candidate, const std::vector<std::string>& only) {
+  if (candidate.is_refused || candidate.name().empty()) return;
+  if (const std::string reason = disabled_reason(candidate.name()); !reason.empty())
+    return candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, reason);
+  if (!only.empty() && std::find(only.begin(), only.end(), candidate.name()) == only.end())
+    candidate.refuse(LoadState::disabled, FE_UNSUPPORTED, "only= does not name it");
+}
+
+void refuse_incompatible(Candidate& candidate) {
+  if (candidate.is_refused) return;
+  const auto incompatible = [&](fe_code code, const std::string& reason) {
+    candidate.refuse(LoadState::incompatible, code, reason);
+  };
+  std::string complaint;
+  if (candidate.image.abi)
+    complaint = abi_complaint(*candidate.image.abi);
+  else if (candidate.manifest)
+    complaint = abi_complaint(candidate.manifest->abi);
+  if (!complaint.empty()) return incompatible(FE_ABI_MISMATCH, complaint);
+  if (!candidate.manifest) return;
+
+  if (const auto missing = missing_cpu_features(candidate.manifest->cpu_features); !missing.empty())
+    return incompatible(FE_UNSUPPORTED, "this CPU has no " + joined(missing));
+  for (const DriverNeed& need : candidate.manifest->driver)
+    if (const std::string problem = complaint_about_driver(need); !problem.empty())
+      return incompatible(FE_UNSUPPORTED, problem);
+}
+
+std::vector<Candidate*> in_order_of_rank(const std::vector<Candidate*>& candidates) {
+  std::vector<Candidate*> ordered = candidates;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Candidate* a, const Candidate* b) {
+    const int rank_a = a->row.rank.value_or(0), rank_b = b->row.rank.value_or(0);
+    return rank_a != rank_b ? rank_a > rank_b : a->path.filename() < b->path.filename();
+  });
+  return ordered;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,152 @@
+#include "core/loader/search/find_candidates.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/platform/folders.h"
+#include "core/platform/library_paths.h"
+#include "module_file/module_name.h"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#ifndef FERRULE_DEFAULT_BACKEND_DIR
+#define FERRULE_DEFAULT_BACKEND_DIR ""
+#endif
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* files_variable = "FERRULE_BACKEND_PATH";
+constexpr const char* folders_variable = "FERRULE_BACKEND_DIR";
+
+struct Folder {
+  fs::path path;
+  std::string origin;
+  bool is_named;  // by the user: that it is missing is worth saying
+};
+
+std::vector<Folder> default_folders(const std::vector<fs::path>& extra) {
+  std::vector<Folder> folders;
+  for (const std::string& path : environment_paths(folders_variable)) folders.push_back({path, folders_variable, true});
+  const fs::path library = library_dir();
+  const fs::path compiled_in = FERRULE_DEFAULT_BACKEND_DIR;
+  if (compiled_in.is_absolute() || (!compiled_in.empty() && !library.empty()))
+    folders.push_back({library / compiled_in, "compiled in", false});
+  if (!library.empty()) folders.push_back({library / "backends", "beside libferrule", false});
+  for (const fs::path& path : extra) folders.push_back({path, "installed packages", false});
+  return folders;
+}
+
+std::vector<Folder> folders_of(const LoadOptions& options) {
+  if (!options.dirs) return default_folders(options.extra_roots);
+  std::vector<Folder> folders;
+  for (const fs::path& dir : *options.dirs) {
+    std::error_code problem;
+    if (dir.empty() || !fs::is_directory(dir, problem))
+      fail(FE_NOT_FOUND, "load_all: there is no folder '{}', which dirs names", dir.string());
+    folders.push_back({fs::absolute(dir), "dirs", true});
+  }
+  return folders;
+}
+
+// Adds what has the name of a module in a folder, whatever it is: that it is no file is said later. Folders inside it
+// are not looked into.
+void scan(const fs::path& folder, std::size_t root, Findings& found) {
+  std::vector<fs::path> files;
+  const std::error_code problem = visit_entries(folder, [&](const fs::path& path) {
+    if (module_file::parse_module_name(path.filename().string())) files.push_back(path);
+    return true;
+  });
+  if (problem) found.roots[root].problem = "it cannot be read: " + problem.message();
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  found.candidates.reserve(found.candidates.size() + files.size());
+  for (const fs::path& file : files) {
+    Candidate candidate = candidate_at(file);
+    candidate.root = root;
+    candidate.row.root = folder.string();
+    found.candidates.push_back(std::move(candidate));
+  }
+  found.roots[root].candidates = files.size();
+}
+
+void add_named_files(Findings& found) {
+  const std::vector<std::string> files = environment_paths(files_variable);
+  if (files.empty()) return;
+  const std::size_t root = found.roots.size();
+  found.roots.push_back({files_variable, files_variable, files.size(), ""});
+  for (const std::string& file : files) {
+    Candidate candidate = candidate_at(file);
+    candidate.root = root;
+    candidate.row.root = files_variable;
+    candidate.is_named = true;
+    if (!fs::path(file).is_absolute())
+      candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, "a path in FERRULE_BACKEND_PATH must be absolute");
+    found.candidates.push_back(std::move(candidate));
+  }
+}
+
+void add_folder(const Folder& folder, Findings& found, std::vector<fs::path>& seen) {
+  std::error_code problem;
+  const fs::path real = fs::weakly_canonical(folder.path, problem);
+  if (std::find(seen.begin(), seen.end(), real) != seen.end()) return;
+  seen.push_back(real);
+  const std::size_t root = found.roots.size();
+  const bool exists = fs::is_directory(folder.path, problem);
+  if (!exists && !folder.is_named) return;
+  found.roots.push_back({folder.path.string(), folder.origin, 0, ""});
+  if (!folder.path.is_absolute())
+    found.roots[root].problem = "it is a relative path, and in a variable a path must be absolute";
+  else if (!exists)
+    found.roots[root].problem = "there is no such folder";
+  else
+    scan(folder.path, root, found);
+}
+
+}  // namespace
+
+Candidate candidate_of_any_name(const fs::path& path) {
+  Candidate candidate = candidate_at(path);
+  if (!candidate.is_refused) return candidate;
+  candidate = {};
+  candidate.path = path;
+  candidate.row.path = path.string();
+  candidate.is_named = true;
+  return candidate;
+}
+
+Candidate candidate_at(const fs::path& path) {
+  Candidate candidate;
+  candidate.path = path;
+  candidate.row.path = path.string();
+  const auto name = module_file::parse_module_name(path.filename().string());
+  if (name) {
+    candidate.row.name = name->name;
+    candidate.row.variant = name->variant;
+    if (!name->problem.empty()) candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT, name->problem);
+  } else {
+    candidate.refuse(LoadState::error, FE_INVALID_ARGUMENT,
+                     "its name is not [lib]ferrule-<name>[-<variant>]" + std::string(module_file::module_endings[0]));
+  }
+  return candidate;
+}
+
+Findings find_candidates(const LoadOptions& options) {
+  const std::vector<Folder> folders = folders_of(options);
+  Findings found;
+  std::vector<fs::path> seen;
+  add_named_files(found);
+  for (const Folder& folder : folders) add_folder(folder, found, seen);
+  return found;
+}
+
+std::vector<fs::path> default_roots() {
+  std::vector<fs::path> paths;
+  for (Folder& folder : default_folders({})) paths.push_back(std::move(folder.path));
+  return paths;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,13 @@
+// Step two: what the files tell. Nothing is executed.
+#pragma once
+
+#include "core/loader/candidate/candidate.h"
+#include "core/loader/trust/trust_check.h"
+
+namespace ferrule {
+
+// Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good, or when others
+// can write them.
+void read_candidate(Candidate& candidate, TrustCheck& trust);
+
+}  // namespace ferrule

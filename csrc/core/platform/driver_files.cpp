@@ -1,0 +1,134 @@
+#include "core/platform/driver_files.h"
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/json_object.h"
+#include "core/platform/folders.h"
+#include "core/platform/library_search.h"
+#include "module_file/file_bytes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t largest_manifest = 1 << 20;  // bytes; of a larger one the file's numbers alone count
+constexpr std::size_t most_files = 256;         // of a folder
+
+// Those of a list, or what the standard of XDG says when it is unset.
+void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
+  std::vector<std::string> named = environment_paths(variable);
+  if (named.empty()) named = std::move(otherwise);
+  for (std::string& path : named) bases.emplace_back(std::move(path));
+}
+
+// Of configuration and data, the user's own first.
+std::vector<fs::path> base_folders() {
+  std::vector<fs::path> bases;
+  const auto in_home = [](const char* folder) {
+    const auto home = environment("HOME");
+    return home ? std::vector<std::string>{(fs::path(*home) / folder).string()} : std::vector<std::string>();
+  };
+  add_list(bases, "XDG_CONFIG_HOME", in_home(".config"));
+  add_list(bases, "XDG_CONFIG_DIRS", {"/etc/xdg"});
+  for (const char* folder : {"/etc", "/usr/local/etc"}) bases.emplace_back(folder);
+  add_list(bases, "XDG_DATA_HOME", in_home(".local/share"));
+  add_list(bases, "XDG_DATA_DIRS", {"/usr/local/share", "/usr/share"});
+  return bases;
+}
+
+std::string numbers_of(const fs::path& path) {
+  std::error_code problem;
+  const fs::path real = fs::canonical(path, problem);
+  const auto identity = problem ? std::nullopt : module_file::FileBytes::identity_at(real);
+  if (!identity) return "absent";
+  return fmt::format("{} {} {} {} {} {}", real.string(), identity->device, identity->inode, identity->size,
+                     identity->modified_ns, identity->changed_ns);
+}
+
+// A path from the folder of the manifest, or a name that the system's loader looks up.
+fs::path path_of_library(const std::string& named, const fs::path& manifest) {
+  if (fs::path(named).is_absolute()) return named;
+  if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / named;
+  return find_library(named).value_or(named);
+}
+
+void add_libraries(const nlohmann::json& owner, std::vector<std::string>& libraries) {
+  if (!owner.is_object()) return;
+  if (const auto found = owner.find("library_path"); found != owner.end() && found->is_string())
+    libraries.push_back(found->get<std::string>());
+}
+
+// What a manifest of a driver, or of one or more layers, has under "library_path"; nothing of what is no such text.
+std::vector<std::string> libraries_named_in(const fs::path& manifest) {
+  std::vector<std::string> libraries;
+  module_file::FileBytes file(manifest);
+  if (!file.is_open() || file.size() > largest_manifest) return libraries;
+  try {
+    const JsonDocument document = parse_json(file.text().value_or(""));
+    const nlohmann::json& json = *document;
+    if (!json.is_object()) return libraries;
+    for (const char* key : {"ICD", "layer"})
+      if (const auto found = json.find(key); found != json.end()) add_libraries(*found, libraries);
+    if (const auto found = json.find("layers"); found != json.end() && found->is_array())
+      for (const nlohmann::json& layer : *found) add_libraries(layer, libraries);
+  } catch (const Error&) {
+    // The loader of the drivers passes it over, too.
+  }
+  return libraries;
+}
+
+void add_manifest(const fs::path& manifest, std::string& state) {
+  state += fmt::format("{} {}\n", manifest.string(), numbers_of(manifest));
+  for (const std::string& library : libraries_named_in(manifest))
+    state += fmt::format("  {} {}\n", library, numbers_of(path_of_library(library, manifest)));
+}
+
+std::vector<fs::path> manifests_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  const auto visit = [&](const fs::path& path) {
+    if (path.extension() == ".json") files.push_back(path);
+    return files.size() < most_files;
+  };
+  static_cast<void>(visit_entries(folder, visit));  // a folder that cannot be read has none
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+bool is_loader_of(const module_file::DriverInterface& driver_interface, std::string_view library) {
+  const std::string name = lower_case(fs::path(library).filename().string());
+  return std::any_of(driver_interface.libraries.begin(), driver_interface.libraries.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+std::vector<fs::path> places_of_driver_files(const module_file::DriverInterface& driver_interface) {
+  std::vector<fs::path> places;
+  for (const char* variable : driver_interface.variables)
+    for (std::string& path : environment_paths(variable)) places.emplace_back(std::move(path));
+  for (const fs::path& base : base_folders())
+    for (const std::string_view subfolder : driver_interface.subfolders)
+      places.push_back(base / driver_interface.folder / subfolder);
+  return places;
+}
+
+std::string driver_files_state(const module_file::DriverInterface& driver_interface) {
+  std::string state;
+  for (const fs::path& place : places_of_driver_files(driver_interface)) {
+    std::error_code problem;
+    if (fs::is_directory(place, problem))
+      for (const fs::path& manifest : manifests_in(place)) add_manifest(manifest, state);
+    else if (fs::exists(place, problem))
+      add_manifest(place, state);
+  }
+  return state;
+}
+
+}  // namespace ferrule

@@ -1,0 +1,104 @@
+#include "core/platform/dynamic_library.h"
+
+#include "core/error.h"
+#include "core/sync/fork.h"
+
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+#if defined(__linux__)
+#include <link.h>
+#endif
+
+namespace ferrule {
+namespace {
+
+#if defined(_WIN32)
+std::string last_error() {
+  wchar_t* text = nullptr;
+  const DWORD code = GetLastError();
+  FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
+                 code, 0, reinterpret_cast<wchar_t*>(&text), 0, nullptr);
+  std::string out = text != nullptr ? std::filesystem::path(text).string() : fmt::format("error {}", code);
+  LocalFree(text);
+  while (!out.empty() && (out.back() == '\n' || out.back() == '\r' || out.back() == '.')) out.pop_back();
+  return out;
+}
+
+// A missing DLL is an error for us to report, not a window for somebody to click away.
+struct WithoutDialogs {
+  WithoutDialogs() { SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before); }
+  ~WithoutDialogs() { SetThreadErrorMode(before, nullptr); }
+  DWORD before = 0;
+};
+#else
+std::string last_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "the system does not say why";
+}
+#endif
+
+}  // namespace
+
+std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& path,
+                                                     const std::vector<std::filesystem::path>& needed) {
+  std::vector<std::shared_ptr<DynamicLibrary>> opened;
+  for (const std::filesystem::path& library : needed) {
+    try {
+      opened.push_back(open(library));
+    } catch (const Error&) {
+      // The system finds that out again, and says it of the module.
+    }
+  }
+  const HoldsForks holds_forks;
+#if defined(_WIN32)
+  const WithoutDialogs without_dialogs;
+  void* handle =
+      LoadLibraryExW(path.c_str(), nullptr, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+#else
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+#endif
+  if (handle == nullptr) fail(FE_IO, "it cannot be opened: {}", last_error());
+  return std::make_shared<DynamicLibrary>(handle, std::move(opened));
+}
+
+bool DynamicLibrary::is_open(const std::filesystem::path& path) {
+#if defined(_WIN32)
+  return GetModuleHandleW(path.c_str()) != nullptr;
+#else
+  const HoldsForks holds_forks;
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  dlclose(handle);
+  return true;
+#endif
+}
+
+DynamicLibrary::~DynamicLibrary() {
+  const HoldsForks holds_forks;
+#if defined(_WIN32)
+  FreeLibrary(static_cast<HMODULE>(handle_));
+#else
+  dlclose(handle_);
+#endif
+}
+
+const void* DynamicLibrary::address() const noexcept {
+#if defined(__linux__)
+  link_map* map = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr) return map->l_ld;
+#endif
+  return nullptr;
+}
+
+void* DynamicLibrary::symbol(const char* name) const noexcept {
+#if defined(_WIN32)
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(handle_), name));
+#else
+  return dlsym(handle_, name);
+#endif
+}
+
+}  // namespace ferrule

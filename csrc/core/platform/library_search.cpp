@@ -1,0 +1,94 @@
+#include "core/platform/library_search.h"
+
+#include "core/environment.h"
+#include "core/sync/once.h"
+#include "module_file/file_bytes.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#if defined(_WIN32)
+#include <windows.h>
+#endif
+
+namespace ferrule {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code problem;
+  return fs::exists(path, problem);
+}
+
+#if defined(__linux__)
+// The words of an ELF header that tell two machines apart: class, byte order, architecture.
+std::optional<std::array<uint8_t, 3>> machine_of(const fs::path& path) {
+  module_file::FileBytes file(path);
+  std::array<uint8_t, 3> machine{};
+  if (!file.read(4, machine.data(), 2) || !file.read(18, machine.data() + 2, 1)) return std::nullopt;
+  return machine;
+}
+
+// A library of the same name may lie there for 32 bit programs.
+bool is_for_this_machine(const fs::path& path) {
+  static constinit Once<decltype(machine_of(path))> own;
+  const auto& ours = own.get([] { return machine_of("/proc/self/exe"); });
+  return is_there(path) && (!ours || machine_of(path) == ours);
+}
+
+// The cache of the system's loader holds the path of each library, with a zero byte behind it.
+std::optional<fs::path> find_in_loader_cache(const std::string& library) {
+  static constinit Once<std::string> whole;
+  const std::string& cache = whole.get([] {
+    std::ifstream file("/etc/ld.so.cache", std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  });
+  const std::string wanted = '/' + library + '\0';
+  for (std::size_t at = cache.find(wanted); at != std::string::npos; at = cache.find(wanted, at + 1)) {
+    const std::size_t begin = cache.rfind('\0', at) + 1;
+    fs::path path = cache.substr(begin, at - begin) + '/' + library;
+    if (is_for_this_machine(path)) return path;
+  }
+  return std::nullopt;
+}
+#endif
+
+}  // namespace
+
+#if defined(__linux__)
+std::optional<fs::path> find_library_in(const std::vector<std::string>& folders, const std::string& library) {
+  for (const std::string& folder : folders) {
+    fs::path path = fs::path(folder) / library;  // a relative one would be the current directory's
+    if (path.is_absolute() && is_for_this_machine(path)) return path;
+  }
+  return std::nullopt;
+}
+#endif
+
+std::optional<fs::path> find_library(const std::string& library) {
+  if (fs::path(library).is_absolute()) return is_there(library) ? std::optional<fs::path>(library) : std::nullopt;
+#if defined(__linux__)
+  // A path that begins anywhere else is none that the loader would look for.
+  if (library.find('/') != std::string::npos) return std::nullopt;
+  if (auto path = find_library_in(environment_paths("LD_LIBRARY_PATH"), library)) return path;
+  if (auto path = find_in_loader_cache(library)) return path;
+  return find_library_in({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, library);
+#elif defined(_WIN32)
+  std::wstring path(32768, L'\0');
+  path.resize(
+      SearchPathW(nullptr, fs::path(library).c_str(), nullptr, static_cast<DWORD>(path.size()), path.data(), nullptr));
+  return path.empty() ? std::nullopt : std::optional<fs::path>(path);
+#else
+  // Libraries of the system need not be files there: the module finds out itself.
+  return library;
+#endif
+}
+
+}  // namespace ferrule

@@ -1,0 +1,111 @@
+// What the registry answers to those who look for a device.
+#include "core/environment.h"
+#include "core/log.h"
+#include "core/registry/registry.h"
+
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
+
+#include <mutex>
+#include <algorithm>
+#include <set>
+
+namespace ferrule {
+namespace {
+
+std::vector<std::string> names_of(const PhysicalDevice& device) {
+  std::vector<std::string> names;
+  names.reserve(device.size());
+  for (const auto& view : device) names.push_back(view->backend()->name());
+  return names;
+}
+
+}  // namespace
+
+Listing Registry::listing() const {
+  const uint64_t begun = names_.begin();
+  const std::vector<std::shared_ptr<Backend>> snapshot = open_backends();
+  // A module that is asked for new devices is not called under the lock.
+  std::vector<std::shared_ptr<Device>> views;
+  for (const auto& backend : snapshot)
+    for (auto& view : backend->devices()) views.push_back(std::move(view));
+  Listing listing = list_devices(std::move(views), BackendOrder::from_environment());
+  names_.assign(begun, listing);
+  return listing;
+}
+
+std::string Registry::what_there_is(const Listing& listing) const {
+  std::vector<std::string> names;
+  names.reserve(listing.devices.size());
+  for (const PhysicalDevice& device : listing.devices) {
+    const std::string seen_by = device.size() > 1 ? fmt::format(" (seen by {})", joined(names_of(device))) : "";
+    names.push_back(device.front()->name() + seen_by);
+  }
+  return names.empty() ? "there is no device at all: " + reason_for_no_device(last_load())
+                       : "there is " + joined(names);
+}
+
+std::vector<std::shared_ptr<Device>> Registry::devices() const { return listing().preferred(); }
+
+void Registry::warn_of_unknown_preferences() const {
+  std::vector<std::string> unknown, loaded;
+  const BackendOrder order = BackendOrder::from_environment();
+  for (const std::string& name : order.preferred())
+    if (!find_backend(name)) unknown.push_back(name);
+  if (unknown.empty()) return;
+  struct Warned {
+    BriefMutex mutex;
+    std::set<std::string> names;
+  };
+  Warned& warned = Immortal<Warned>::get();
+  const std::string names = joined(unknown);
+  {
+    const std::scoped_lock lock(warned.mutex);
+    if (!warned.names.insert(names).second) return;
+  }
+  for (const auto& backend : backends()) loaded.push_back(backend->name());
+  log_warning("FERRULE_PREFER names {}, but no such backend is loaded; loaded: {}", names,
+              loaded.empty() ? "none" : joined(loaded));
+}
+
+std::shared_ptr<Device> Registry::by_name(std::string_view name) const {
+  const Listing all = listing();
+  const DeviceName wanted = parse_device_name(name);
+  const std::vector<std::shared_ptr<Device>> matching = all.matching(wanted);
+  if (!matching.empty()) return matching.front();
+  std::string reason;
+  if (!all.devices.empty() && !find_backend(wanted.word)) reason = reason_for_no_backend(last_load(), wanted.word);
+  fail(FE_NOT_FOUND, "there is no device '{}'; {}{}{}", name, what_there_is(all), reason.empty() ? "" : "; ", reason);
+}
+
+std::shared_ptr<Device> Registry::view(const std::shared_ptr<Device>& device, std::string_view backend) const {
+  const std::string wanted = lower_case(backend);
+  const PhysicalDevice views = listing().device_of(device);
+  for (const auto& view : views)
+    if (view->backend()->name() == wanted) return view;
+  fail(FE_NOT_FOUND, "device {} is not seen by backend '{}'{}; it is seen by {}", device->name(), backend,
+       find_backend(wanted) ? "" : ", which is not loaded", joined(names_of(views)));
+}
+
+std::vector<std::shared_ptr<Backend>> Registry::backends_of(const std::shared_ptr<Device>& device) const {
+  std::vector<std::shared_ptr<Backend>> backends;
+  for (const auto& view : listing().device_of(device)) backends.push_back(view->backend());
+  return backends;
+}
+
+std::shared_ptr<Device> Registry::by_kind(fe_device_kind kind) const {
+  const Listing all = listing();
+  for (const PhysicalDevice& device : all.devices)
+    if (device.front()->kind() == kind) return device.front();
+  fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), what_there_is(all));
+}
+
+std::shared_ptr<Device> Registry::best() const {
+  const Listing all = listing();
+  for (const fe_device_kind kind : {FE_DEVICE_GPU, FE_DEVICE_INTEGRATED_GPU, FE_DEVICE_CPU})
+    for (const PhysicalDevice& device : all.devices)
+      if (device.front()->kind() == kind) return device.front();
+  fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", what_there_is(all));
+}
+
+}  // namespace ferrule

@@ -1,0 +1,75 @@
+#include "core/registry/leftover_modules.h"
+
+#include "core/log.h"
+#include "core/platform/dynamic_library.h"
+#include "core/registry/backend.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace ferrule {
+namespace {
+
+// What is kept stays mapped until the process has ended.
+struct Kept {
+  BriefMutex mutex;
+  std::vector<Remnant> remnants;
+  std::vector<std::shared_ptr<void>> code;
+};
+Kept& kept() { return Immortal<Kept>::get(); }
+
+constexpr const char* threads_reason =
+    "it is known to leave threads behind, which would crash the process if their code went away: it stays on purpose";
+constexpr const char* system_reason =
+    "the system keeps its code mapped (another user of it, or -z nodelete, or unique symbols)";
+
+void remember(const std::string& path, const char* reason, std::shared_ptr<void> code) {
+  log_warning("{} stays mapped after it was unloaded: {}", path, reason);
+  const std::scoped_lock lock(kept().mutex);
+  if (code) kept().code.push_back(std::move(code));
+  const auto is_known = [&](const Remnant& remnant) { return remnant.path == path; };
+  if (std::none_of(kept().remnants.begin(), kept().remnants.end(), is_known)) kept().remnants.push_back({path, reason});
+}
+
+}  // namespace
+
+void let_go_of(ModuleSource& source) {
+  if (source.path.empty()) return;  // linked in
+  std::shared_ptr<void> code = std::exchange(source.code, nullptr);
+  if (source.leaves_threads) {
+    remember(source.mapped.string(), threads_reason, std::move(code));
+    return;
+  }
+  code.reset();
+  if (DynamicLibrary::is_open(source.mapped)) remember(source.mapped.string(), system_reason, nullptr);
+}
+
+std::vector<Remnant> remnants() {
+  std::vector<Remnant> all;
+  {
+    const std::scoped_lock lock(kept().mutex);
+    all = kept().remnants;
+  }
+  std::vector<Remnant> gone;
+  std::erase_if(all, [&](const Remnant& remnant) {
+    if (DynamicLibrary::is_open(remnant.path)) return false;
+    gone.push_back(remnant);
+    return true;
+  });
+  const std::scoped_lock lock(kept().mutex);
+  for (const Remnant& remnant : gone)
+    std::erase_if(kept().remnants, [&](const Remnant& other) { return other.path == remnant.path; });
+  return all;
+}
+
+std::string remnant_reason(const std::string& path) {
+  for (const Remnant& remnant : remnants())
+    if (remnant.path == path) return remnant.reason;
+  return "";
+}
+
+}  // namespace ferrule

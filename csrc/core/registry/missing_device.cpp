@@ -1,0 +1,86 @@
+#include "core/registry/missing_device.h"
+
+#include "core/environment.h"
+#include "ops/edit_distance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ferrule {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<KnownModule>& modules) {
+  std::vector<std::string> names;
+  names.reserve(modules.size());
+  for (const KnownModule& module : modules) names.push_back(module.name);
+  return names;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The name that was probably meant, where one is near enough; else "".
+std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
+  const auto distance = [&](const std::string& name) { return ops::edit_distance(wanted, name); };
+  const auto found = std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return distance(a) < distance(b);
+  });
+  const std::size_t most = std::max<std::size_t>(1, wanted.size() / 2);
+  return found != names.end() && distance(*found) <= most ? *found : "";
+}
+
+std::string clause_about(const KnownModule& module) {
+  if (module.state == "loaded") return module.name + " was loaded, and is not there any more";
+  return module.reason.empty() ? fmt::format("{} is {}", module.name, module.state)
+                               : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
+}
+
+// Nothing that was found is named by the variable: a name is misspelt, or its module is not installed.
+std::string reason_of_only(const std::vector<std::string>& names) {
+  const std::vector<std::string> only = environment_names("FERRULE_ONLY");
+  const auto is_found = [&](const std::string& name) { return contains(names, name); };
+  if (only.empty() || std::any_of(only.begin(), only.end(), is_found)) return "";
+  std::string reason = fmt::format("nothing matches FERRULE_ONLY={}; found {} {}", joined(only, ","),
+                                   names.size() == 1 ? "is" : "are", joined(names));
+  for (const std::string& name : only)
+    if (const std::string meant = nearest(name, names); !meant.empty())
+      return fmt::format("{}; did you mean '{}'?", reason, meant);
+  return reason;
+}
+
+}  // namespace
+
+std::string reason_for_no_device(const LastLoad& load) {
+  if (!load) {
+    const bool is_off = environment("FERRULE_AUTOLOAD") == "0";
+    return fmt::format("nothing has been loaded yet{}; load_all() looks for modules",
+                       is_off ? ", and FERRULE_AUTOLOAD=0 keeps the first use of a device from doing it" : "");
+  }
+  if (load->empty()) return "no module was found; explain() says where they were looked for";
+  if (std::string reason = reason_of_only(names_of(*load)); !reason.empty()) return reason;
+  constexpr std::size_t most_clauses = 4;
+  std::vector<std::string> clauses;
+  for (const KnownModule& module : *load) {
+    if (clauses.size() == most_clauses) {
+      clauses.push_back(fmt::format("and {} more", load->size() - most_clauses));
+      break;
+    }
+    clauses.push_back(clause_about(module));
+  }
+  return joined(clauses, "; ");
+}
+
+std::string reason_for_no_backend(const LastLoad& load, std::string_view name) {
+  if (!load) return "";
+  const auto found =
+      std::find_if(load->begin(), load->end(), [&](const KnownModule& module) { return module.name == name; });
+  if (found != load->end()) return clause_about(*found);
+  // "npu" and "tpu" are no slips of the pen for "cpu".
+  const std::string meant = nearest(name, names_of(*load));
+  return !meant.empty() && meant.front() == name.front() ? fmt::format("did you mean '{}'?", meant) : "";
+}
+
+}  // namespace ferrule

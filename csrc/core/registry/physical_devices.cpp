@@ -1,0 +1,128 @@
+#include "core/registry/physical_devices.h"
+
+#include "core/registry/backend.h"
+#include "core/registry/unify_devices.h"
+#include "core/sync/immortal.h"
+#include "core/sync/mutexes.h"
+
+#include <mutex>
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace ferrule {
+namespace {
+
+DeviceIdentity identity_of(const Device& device) {
+  const DeviceProperties& properties = device.properties();
+  return {device.backend()->name(), properties.uuid, properties.pci_address,
+          device.kind() == FE_DEVICE_SOFTWARE || device.kind() == FE_DEVICE_TEST};
+}
+
+// The same text at the same address for as long as the process lives: a name that somebody still holds may have been
+// replaced. There are few: "gpu:0", "gpu:1", ...
+const std::string* lasting(std::string text) {
+  struct Texts {
+    BriefMutex mutex;
+    std::set<std::string> texts;
+  };
+  Texts& kept = Immortal<Texts>::get();
+  const std::scoped_lock lock(kept.mutex);
+  return &*kept.texts.insert(std::move(text)).first;
+}
+
+bool has_backend(const Listing& listing, std::string_view name) {
+  return std::any_of(listing.views.begin(), listing.views.end(),
+                     [&](const auto& view) { return view->backend()->name() == name; });
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Device>> Listing::preferred() const {
+  std::vector<std::shared_ptr<Device>> first;
+  first.reserve(devices.size());
+  for (const PhysicalDevice& device : devices) first.push_back(device.front());
+  return first;
+}
+
+PhysicalDevice Listing::device_of(const std::shared_ptr<Device>& view) const {
+  for (const PhysicalDevice& device : devices)
+    if (std::find(device.begin(), device.end(), view) != device.end()) return device;
+  return {view};
+}
+
+std::vector<std::shared_ptr<Device>> Listing::matching(const DeviceName& name) const {
+  std::vector<std::shared_ptr<Device>> all;
+  if (has_backend(*this, name.word)) {
+    // Numbered as the backend does, whatever their kinds are; without a number the first in order.
+    std::copy_if(views.begin(), views.end(), std::back_inserter(all), [&](const auto& view) {
+      return view->backend()->name() == name.word && view->index() == name.index.value_or(view->index());
+    });
+  } else if (const auto kind = device_kind(name.word)) {
+    for (const PhysicalDevice& device : devices)
+      if (device.front()->kind() == *kind) all.push_back(device.front());
+    if (name.index) all = *name.index < all.size() ? PhysicalDevice{all[*name.index]} : PhysicalDevice{};
+  }
+  return all;
+}
+
+Listing list_devices(std::vector<std::shared_ptr<Device>> views, const BackendOrder& order) {
+  sort_devices(views, order);
+  std::vector<DeviceIdentity> identities;
+  identities.reserve(views.size());
+  for (const auto& view : views) identities.push_back(identity_of(*view));
+
+  Listing listing;
+  std::map<const Device*, PhysicalDevice> by_preferred;
+  std::vector<std::shared_ptr<Device>> preferred;
+  for (const std::vector<std::size_t>& group : unify(identities)) {
+    PhysicalDevice device;
+    device.reserve(group.size());
+    for (const std::size_t view : group) device.push_back(views[view]);
+    // Not sort_devices: backends may differ over the kind, and the preferred one is believed.
+    std::sort(device.begin(), device.end(),
+              [&](const auto& a, const auto& b) { return order.place(*a->backend()) < order.place(*b->backend()); });
+    preferred.push_back(device.front());
+    by_preferred.emplace(device.front().get(), std::move(device));
+  }
+  sort_devices(preferred, order);
+  for (const auto& first : preferred) listing.devices.push_back(std::move(by_preferred.at(first.get())));
+  listing.views = std::move(views);
+  return listing;
+}
+
+uint64_t DeviceNames::begin() {
+  const std::scoped_lock lock(mutex_);
+  return ++last_begun_;
+}
+
+void DeviceNames::assign(uint64_t begun, const Listing& listing) {
+  std::map<const Device*, const std::string*> names;
+  std::map<fe_device_kind, std::size_t> counts;
+  for (const PhysicalDevice& device : listing.devices) {
+    const Device& first = *device.front();
+    const std::size_t number = counts[first.kind()]++;
+    // A backend that is called as a kind has that word for its own devices.
+    if (device.size() > 1 && !has_backend(listing, name_of(first.kind())))
+      names[&first] = lasting(fmt::format("{}:{}", name_of(first.kind()), number));
+  }
+  std::vector<std::shared_ptr<Device>> former;  // let go of after the lock
+  const std::scoped_lock lock(mutex_);
+  if (begun < last_assigned_) return;
+  last_assigned_ = begun;
+  // Also of those that are listed no more.
+  for (const auto& renamed : renamed_)
+    if (auto device = renamed.lock()) former.push_back(std::move(device));
+  for (const auto& device : former)
+    if (!names.contains(device.get())) device->listed_name_.store(&device->name_, std::memory_order_release);
+  renamed_.clear();
+  for (const PhysicalDevice& device : listing.devices) {
+    const auto name = names.find(device.front().get());
+    if (name == names.end()) continue;
+    device.front()->listed_name_.store(name->second, std::memory_order_release);
+    renamed_.push_back(device.front());
+  }
+}
+
+}  // namespace ferrule

@@ -1,0 +1,222 @@
+// The bytes of a file, read where they are asked for, and never past its end. The file is opened once: whatever is
+// moved to its path meanwhile, the bytes are those of one file, and its identity tells which.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#if defined(_WIN32)
+#include <cstdio>
+#include <io.h>
+#else
+#include <cerrno>
+#include <unistd.h>
+#endif
+
+namespace ferrule::module_file {
+
+// Which bytes lay at a path at some moment.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified_ns = 0, changed_ns = 0;  // the second also when only the mode or the owner did; no program sets it
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+enum class Links { follow, refuse };
+
+class FileBytes {
+ public:
+  explicit FileBytes(const std::filesystem::path& path, Links links = Links::follow) { open(path, links); }
+  ~FileBytes() {
+    if (descriptor_ >= 0) close_descriptor();
+  }
+  FileBytes(FileBytes&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        size_(other.size_),
+        problem_(std::move(other.problem_)),
+        path_(std::move(other.path_)) {}
+  FileBytes& operator=(FileBytes&&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  // Why it is not open, as a sentence about the file ("it is a pipe, and not a regular file"); "" when it is.
+  const std::string& problem() const { return problem_; }
+  uint64_t size() const { return size_; }  // when it was opened
+  bool contains(uint64_t offset, uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
+  int descriptor() const { return descriptor_; }
+
+  // May be of the part that was read last, as the file was then.
+  bool read(uint64_t offset, void* to, std::size_t count) {
+    if (!is_open() || !contains(offset, count)) return false;
+    if (count == 0) return true;
+    if (count > page_.size()) return read_now(offset, to, count);
+    if (offset < page_at_ || offset + count > page_at_ + page_.size()) {
+      const uint64_t aligned = offset / page_.size() * page_.size();
+      const uint64_t begin = offset + count <= aligned + page_.size() ? aligned : offset;
+      page_at_ = none;
+      if (!read_now(begin, page_.data(), std::min<uint64_t>(page_.size(), size_ - begin))) return false;
+      page_at_ = begin;
+    }
+    std::memcpy(to, page_.data() + (offset - page_at_), count);
+    return true;
+  }
+
+  // As the file is now.
+  bool read_now(uint64_t offset, void* to, std::size_t count) {
+    if (!is_open() || !contains(offset, count)) return false;
+    auto* bytes = static_cast<char*>(to);
+    while (count > 0) {
+      const int64_t part = read_some(offset, bytes, count);
+      if (part <= 0) return false;
+      bytes += part;
+      offset += static_cast<uint64_t>(part);
+      count -= static_cast<std::size_t>(part);
+    }
+    return true;
+  }
+
+  // A number as it lies in the file, in this machine's byte order.
+  template <class T>
+  std::optional<T> read(uint64_t offset) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value{};
+    if (!read(offset, &value, sizeof value)) return std::nullopt;
+    return value;
+  }
+
+  // True when `text` and a zero byte lie there.
+  bool holds_string(uint64_t offset, const std::string& text) {
+    std::string found(text.size() + 1, 'x');
+    return read(offset, found.data(), found.size()) && found.back() == '\0' && found.compare(0, text.size(), text) == 0;
+  }
+
+  // The whole file, as it is now.
+  std::optional<std::string> text() {
+    std::string all(size_, '\0');
+    if (!read_now(0, all.data(), all.size())) return std::nullopt;
+    return all;
+  }
+
+#if defined(_WIN32)
+  static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
+    return FileBytes(path).identity();
+  }
+  // As it is now; nothing when it is not open.
+  std::optional<FileIdentity> identity() const {
+    struct _stat64 status {};
+    std::error_code problem;
+    if (!is_open() || _fstat64(descriptor_, &status) != 0) return std::nullopt;
+    const int64_t modified = std::filesystem::last_write_time(path_, problem).time_since_epoch().count();
+    return FileIdentity{0, 0, static_cast<uint64_t>(status.st_size), modified, 0};
+  }
+#else
+  // Of the regular file that lies at the path itself; nothing when none does.
+  static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return identity_of(status);
+  }
+  std::optional<FileIdentity> identity() const {
+    struct stat status {};
+    if (!is_open() || fstat(descriptor_, &status) != 0) return std::nullopt;
+    return identity_of(status);
+  }
+#endif
+
+ private:
+#if defined(_WIN32)
+  void open(const std::filesystem::path& path, Links) {
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem)) {
+      problem_ = problem ? "it cannot be read: " + problem.message() : "it is not a regular file";
+      return;
+    }
+    descriptor_ = _wopen(path.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+    struct _stat64 status {};
+    if (descriptor_ < 0 || _fstat64(descriptor_, &status) != 0)
+      problem_ = "it cannot be read";
+    else
+      size_ = static_cast<uint64_t>(status.st_size);
+    path_ = path;
+  }
+  void close_descriptor() const { _close(descriptor_); }
+  int64_t read_some(uint64_t offset, char* to, std::size_t count) const {
+    if (_lseeki64(descriptor_, static_cast<int64_t>(offset), SEEK_SET) < 0) return -1;
+    return _read(descriptor_, to, static_cast<unsigned>(count < (1u << 30) ? count : (1u << 30)));
+  }
+#else
+  static std::string last_error() { return "it cannot be read: " + std::generic_category().message(errno); }
+
+  static const char* complaint_about(mode_t mode) {
+    if (S_ISREG(mode)) return "";
+    if (S_ISDIR(mode)) return "it is a folder, and not a regular file";
+    if (S_ISFIFO(mode)) return "it is a pipe, and not a regular file";
+    if (S_ISSOCK(mode)) return "it is a socket, and not a regular file";
+    if (S_ISLNK(mode)) return "it is a link, and not a regular file";
+    return "it is a device, and not a regular file";
+  }
+
+  static FileIdentity identity_of(const struct stat& status) {
+#if defined(__APPLE__)
+    const timespec modified = status.st_mtimespec, changed = status.st_ctimespec;
+#else
+    const timespec modified = status.st_mtim, changed = status.st_ctim;
+#endif
+    const auto nanoseconds = [](const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; };
+    return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino),
+            static_cast<uint64_t>(status.st_size), nanoseconds(modified), nanoseconds(changed)};
+  }
+
+  // Looked at before it is opened, since to open a device may do something; and again when it is, since it may have
+  // been replaced. O_NONBLOCK: a pipe that was put there in between has no writer to wait for.
+  void open(const std::filesystem::path& path, Links links) {
+    struct stat status {};
+    const bool follow = links == Links::follow;
+    if ((follow ? stat(path.c_str(), &status) : lstat(path.c_str(), &status)) != 0) {
+      problem_ = last_error();
+      return;
+    }
+    problem_ = complaint_about(status.st_mode);
+    if (!problem_.empty()) return;
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0)
+      problem_ = last_error();
+    else
+      problem_ = complaint_about(status.st_mode);
+    size_ = static_cast<uint64_t>(status.st_size);
+    if (problem_.empty() || descriptor_ < 0) return;
+    close_descriptor();
+    descriptor_ = -1;
+  }
+  void close_descriptor() const { ::close(descriptor_); }
+  int64_t read_some(uint64_t offset, char* to, std::size_t count) const {
+    ssize_t part;
+    do part = pread(descriptor_, to, count, static_cast<off_t>(offset));
+    while (part < 0 && errno == EINTR);
+    return part;
+  }
+#endif
+
+  static constexpr uint64_t none = UINT64_MAX;
+
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+  // The part that was read last: who follows the tables of a file reads a few bytes here and there.
+  std::array<char, 4096> page_{};
+  uint64_t page_at_ = none;
+  std::string problem_;
+  std::filesystem::path path_;  // where the system does not tell the time by the descriptor
+};
+
+}  // namespace ferrule::module_file

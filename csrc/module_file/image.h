@@ -1,0 +1,36 @@
+// What the file of a module tells before anything in it has run.
+#pragma once
+
+#include "module_file/abi_version.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ferrule::module_file {
+
+struct Image {
+  std::string format;       // "ELF", "Mach-O", "PE"
+  std::string problem;      // "" = none, else a sentence about the file ("it is ...")
+  bool is_foreign = false;  // the problem is that it was built for another machine or system
+  // Nothing where this reader does not know the format's symbols: the manifest tells, and the opened module.
+  std::optional<AbiVersion> abi;
+  bool has_init = false;
+  bool has_score = false;
+  // What it needs and where that is looked for, as an ELF file has it: names and paths, "$ORIGIN" not replaced.
+  std::vector<std::string> libraries;
+  std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list with colons
+
+  // Those of the libraries that lie in a folder.
+  std::vector<std::filesystem::path> libraries_in(const std::filesystem::path& folder) const {
+    std::vector<std::filesystem::path> found;
+    std::error_code problem;
+    for (const std::string& name : libraries)
+      if (name.find('/') == std::string::npos && std::filesystem::is_regular_file(folder / name, problem))
+        found.push_back(folder / name);
+    return found;
+  }
+};
+
+}  // namespace ferrule::module_file

@@ -1,0 +1,80 @@
+// Mach-O and PE files: whether all of their segments lie inside the file. Their symbols are not read.
+#pragma once
+
+#include "module_file/file_bytes.h"
+#include "module_file/image.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace ferrule::module_file {
+
+constexpr uint32_t mach_o_magic = 0xfeedfacf;     // 64 bit, little-endian
+constexpr uint32_t universal_magic = 0xbebafeca;  // several Mach-O files in one, as a little-endian number
+constexpr uint16_t pe_magic = 0x5a4d;             // "MZ"
+
+inline std::string past_the_end(const FileBytes& file, uint64_t offset, uint64_t count) {
+  if (file.contains(offset, count)) return "";
+  return fmt::format("the file is truncated: a segment ends at byte {}, the file at byte {}", offset + count,
+                     file.size());
+}
+
+inline std::string check_mach_o(FileBytes& file, uint64_t start) {
+  const auto type = file.read<uint32_t>(start + 12), count = file.read<uint32_t>(start + 16);
+  if (!type || !count) return "the file is truncated: its header is not whole";
+  if (*type != 6 && *type != 8) return "it is a Mach-O file, but no dynamic library or bundle";
+  uint64_t command = start + 32;
+  for (uint32_t i = 0; i < *count; ++i) {
+    const auto kind = file.read<uint32_t>(command), size = file.read<uint32_t>(command + 4);
+    if (!kind || !size || *size < 8 || !file.contains(command, *size))
+      return "the file is truncated, or its load commands are wrong";
+    if (*kind == 0x19) {  // LC_SEGMENT_64
+      const auto offset = file.read<uint64_t>(command + 40), bytes = file.read<uint64_t>(command + 48);
+      if (!offset || !bytes) return "the file is truncated: a load command is not whole";
+      if (std::string problem = past_the_end(file, start + *offset, *bytes); !problem.empty()) return problem;
+    }
+    command += *size;
+  }
+  return "";
+}
+
+inline std::string check_universal(FileBytes& file) {
+  const auto big = [&](uint64_t offset) {
+    uint8_t b[4] = {};
+    file.read(offset, b, sizeof b);
+    return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
+  };
+  const uint32_t count = big(4);
+  if (count > 64) return fmt::format("it is a Mach-O file for {} architectures, and there are not so many", count);
+  if (count == 0 || !file.contains(8, uint64_t{count} * 20))
+    return "the file is truncated: its table of architectures is not whole";
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t row = 8 + uint64_t{i} * 20, start = big(row + 8);
+    if (std::string problem = past_the_end(file, start, big(row + 12)); !problem.empty()) return problem;
+    if (file.read<uint32_t>(start) != mach_o_magic) continue;  // a 32 bit part
+    if (std::string problem = check_mach_o(file, start); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+inline std::string check_pe(FileBytes& file) {
+  const auto start = file.read<uint32_t>(0x3c);
+  if (!start || file.read<uint32_t>(*start) != 0x00004550u)
+    return "it begins like a Windows program, but has no PE header";
+  const uint64_t coff = uint64_t{*start} + 4;
+  const auto count = file.read<uint16_t>(coff + 2), optional_size = file.read<uint16_t>(coff + 16);
+  const auto flags = file.read<uint16_t>(coff + 18);
+  if (!count || !optional_size || !flags) return "the file is truncated: its header is not whole";
+  if ((*flags & 0x2000) == 0) return "it is a Windows program, but no DLL";
+  for (uint32_t i = 0; i < *count; ++i) {
+    const uint64_t section = coff + 20 + *optional_size + uint64_t{i} * 40;
+    const auto bytes = file.read<uint32_t>(section + 16), offset = file.read<uint32_t>(section + 20);
+    if (!bytes || !offset) return "the file is truncated: its table of sections is not whole";
+    if (std::string problem = past_the_end(file, *offset, *bytes); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace ferrule::module_file

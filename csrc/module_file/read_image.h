@@ -1,0 +1,71 @@
+// Reads the file of a module, whatever it turns out to be.
+#pragma once
+
+#include "module_file/elf.h"
+#include "module_file/file_bytes.h"
+#include "module_file/image.h"
+#include "module_file/pe_and_macho.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace ferrule::module_file {
+
+#if defined(_WIN32)
+constexpr const char* native_format = "PE";
+#elif defined(__APPLE__)
+constexpr const char* native_format = "Mach-O";
+#else
+constexpr const char* native_format = "ELF";
+#endif
+
+// The first bytes, for a person: "it begins with 'hello'".
+inline std::string describe_beginning(FileBytes& file) {
+  if (file.size() == 0) return "the file is empty";
+  std::string bytes(std::min<uint64_t>(file.size(), 12), '\0');
+  file.read(0, bytes.data(), bytes.size());
+  std::string shown;
+  for (const char c : bytes) {
+    if (c == '\n' || c == '\r') break;
+    if (c < ' ' || c > '~') return "it is no shared library";
+    shown += c;
+  }
+  return fmt::format("it is a text file that begins with '{}'", shown);
+}
+
+inline Image read_image(FileBytes& file) {
+  Image image;
+  if (!file.is_open()) {
+    image.problem = file.problem();
+    return image;
+  }
+  const uint32_t magic = file.read<uint32_t>(0).value_or(0);
+  if (magic == 0x464c457f) {  // "\x7fELF"
+    image.format = "ELF";
+    if (image.format == native_format) return ElfReader(file).read();
+  } else if (magic == mach_o_magic || magic == universal_magic) {
+    image.format = "Mach-O";
+    if (image.format == native_format)
+      image.problem = magic == universal_magic ? check_universal(file) : check_mach_o(file, 0);
+  } else if ((magic & 0xffff) == pe_magic) {
+    image.format = "PE";
+    if (image.format == native_format) image.problem = check_pe(file);
+  } else {
+    image.problem = "not a module: " + describe_beginning(file);
+    return image;
+  }
+  image.is_foreign = image.format != native_format;
+  if (image.is_foreign)
+    image.problem = fmt::format("it is a module for another system ({}, this one has {})", image.format, native_format);
+  return image;
+}
+
+inline Image read_image(const std::filesystem::path& path) {
+  FileBytes file(path);
+  return read_image(file);
+}
+
+}  // namespace ferrule::module_file

@@ -1,0 +1,46 @@
+// The words of run paths, as ELF files have them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferrule::module_file {
+
+// What follows "$ORIGIN" or "${ORIGIN}", the folder of the file; nothing when the text begins otherwise.
+inline std::optional<std::string_view> after_origin(std::string_view text) {
+  for (const std::string_view token : {std::string_view("$ORIGIN"), std::string_view("${ORIGIN}")}) {
+    if (!text.starts_with(token)) continue;
+    text.remove_prefix(token.size());
+    if (text.empty() || text.front() == '/') return text;
+  }
+  return std::nullopt;
+}
+
+// The entries of a list with colons. An empty entry is the current directory, an empty list is none.
+inline std::vector<std::string_view> entries_of_run_path(std::string_view list) {
+  std::vector<std::string_view> entries;
+  while (!list.empty()) {
+    const std::size_t end = list.find(':');
+    entries.push_back(list.substr(0, end));
+    if (end == std::string_view::npos) break;
+    list.remove_prefix(end + 1);
+    if (list.empty()) entries.push_back(list);
+  }
+  return entries;
+}
+
+// The folders that run paths name from $ORIGIN, for a file that lies in `folder`.
+inline std::vector<std::filesystem::path> origin_folders(const std::vector<std::string>& run_paths,
+                                                         const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& list : run_paths)
+    for (const std::string_view entry : entries_of_run_path(list))
+      if (const auto rest = after_origin(entry)) folders.emplace_back(folder.string() + std::string(*rest));
+  return folders;
+}
+
+}  // namespace ferrule::module_file
