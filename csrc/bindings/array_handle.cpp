@@ -1,6 +1,6 @@
 #include "array_handle.h"
 
-#include "parts.h"
+#include "module_parts.h"
 #include "values.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 #include "array_objects.h"
 
 #include "graphs.h"
-#include "parts.h"
+#include "module_parts.h"
 #include "python_references.h"
 #include "values.h"
 

@@ -8,7 +8,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include "parts.h"
+#include "module_parts.h"
 
 namespace ferrule::python {
 namespace {
@@ -28,8 +28,8 @@ ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype 
   memory.strides = strides.data();
   memory.access = writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
   memory.copy = copy;
-  memory.release = end_loan;
-  memory.release_argument = lend(source);
+  memory.release = release_reference;
+  memory.release_argument = hold_reference(source);
   memory.mapped = reinterpret_cast<void*>(mapped.first);
   memory.mapped_size = mapped.second;
   fe_array* out = nullptr;
@@ -84,10 +84,11 @@ py::array host_memory(const py::object& owner_device, uint64_t size) {
 ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
                           const py::object& owner) {
   fe_array* out = nullptr;
-  void* const loan = lend(owner);
+  void* const reference = hold_reference(owner);
   check(without_gil_reading_environment_once(device.was_used(), [&] {
     return fe_buffer_from_host_ptr(device.get(), reinterpret_cast<void*>(address), size,
-                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, end_loan, loan, &out);
+                                   writable ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ, UINT64_MAX, release_reference,
+                                   reference, &out);
   }));
   drain();
   return array_of(out);

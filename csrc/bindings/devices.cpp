@@ -6,7 +6,7 @@
 #include "text.h"
 #include "values.h"
 
-#include "parts.h"
+#include "module_parts.h"
 
 #include <pybind11/stl.h>
 

@@ -6,7 +6,7 @@
 #include "python_references.h"
 #include "values.h"
 
-#include "parts.h"
+#include "module_parts.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "python_references.h"
 #include "text.h"
 
-#include "parts.h"
+#include "module_parts.h"
 
 #include <pybind11/stl.h>
 

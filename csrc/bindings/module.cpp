@@ -1,6 +1,6 @@
 // The extension ferrule._ferrule: the host C API for the Python package, conversions only.
 #include "interruption.h"
-#include "parts.h"
+#include "module_parts.h"
 #include "python_references.h"
 #include "values.h"
 
@@ -8,7 +8,7 @@ PYBIND11_MODULE(_ferrule, module) {
   using namespace ferrule::python;
   module.doc() = "The host C API of ferrule. Private: use the package.";
   bind_errors(module);
-  bind_lending(module);
+  bind_references(module);
   bind_interruption(module);
   bind_values(module);
   bind_devices(module);

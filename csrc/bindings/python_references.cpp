@@ -54,9 +54,9 @@ void with_gil_later(void (*function)(void*), void* argument) {
   static_cast<void>(call.release());
 }
 
-void* lend(py::handle object) { return object.inc_ref().ptr(); }
+void* hold_reference(py::handle object) { return object.inc_ref().ptr(); }
 
-void end_loan(void* argument) { with_gil_later(drop_reference, argument); }
+void release_reference(void* argument) { with_gil_later(drop_reference, argument); }
 
 void drain() {
   fe_drain();
@@ -68,7 +68,7 @@ void drain() {
   }
 }
 
-void bind_lending(py::module_& module) {
+void bind_references(py::module_& module) {
   module.def("drain", &drain, "Runs deferred releases and delivers log lines.");
   module.def(
       "set_log_function",

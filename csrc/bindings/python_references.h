@@ -1,4 +1,4 @@
-// What keeps Python's memory alive while ferrule uses it, and when it is let go.
+// References to Python objects that keep memory alive while ferrule uses it, and calls that wait for the GIL.
 #pragma once
 
 #include "errors.h"
@@ -9,13 +9,13 @@ namespace ferrule::python {
 // GIL, so any thread may call it. When Python is going away the call is left out.
 void with_gil_later(void (*function)(void*), void* argument);
 
-// An owned reference to `object`, and the function that ends it (an fe_release_function).
-void* lend(py::handle object);
-void end_loan(void* argument);
+// An owned reference to `object`, and the function that drops it (an fe_release_function).
+void* hold_reference(py::handle object);
+void release_reference(void* argument);
 
 // Runs what was left for later and delivers log lines. With the GIL.
 void drain();
 
-void bind_lending(py::module_& module);
+void bind_references(py::module_& module);
 
 }  // namespace ferrule::python

@@ -1,7 +1,7 @@
 // Traces.
 #include "handles.h"
 
-#include "parts.h"
+#include "module_parts.h"
 
 #include <pybind11/stl.h>
 

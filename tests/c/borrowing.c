@@ -1,5 +1,5 @@
-/* Lent memory and what holds it: regions, cuts, releases at a drain, and calls without a place for their result, after
- * which nothing may be left that keeps the backend from being unloaded. */
+/* Borrowed memory and what holds it: regions, cuts, releases at a drain, and calls without a place for their result,
+ * after which nothing may be left that keeps the backend from being unloaded. */
 #include "check.h"
 
 static int released;

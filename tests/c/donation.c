@@ -55,7 +55,7 @@ int main(void) {
   static const int64_t shape[] = {ROWS, COLUMNS}, row_shape[] = {1, COLUMNS};
   static const uint8_t first[] = {1, 0, 0};
   fe_compute_options options = {0};
-  fe_array *lent, *row, *cache, *refused, *result = NULL;
+  fe_array *borrowed_zeros, *row, *cache, *refused, *result = NULL;
   fe_array_info info;
   fe_compiled *graph;
   fe_string *text = NULL;
@@ -64,14 +64,14 @@ int main(void) {
   MUST(fe_load_all(NULL, NULL));
   MUST(fe_device_best(&device));
   for (int i = 0; i < COLUMNS; ++i) ones[i] = 1;
-  lent = borrowed(device, zeros, 2, shape);
+  borrowed_zeros = borrowed(device, zeros, 2, shape);
   row = borrowed(device, ones, 2, row_shape);
   graph = append();
   options.struct_size = sizeof options;
   options.donated = first;
   options.donated_to = "append";
 
-  cache = doubled(lent);
+  cache = doubled(borrowed_zeros);
   before = in_use(device);
   for (int64_t i = 0; i < 20; ++i) {
     fe_array *const place = integer(&i);
@@ -100,7 +100,7 @@ int main(void) {
   for (int i = 0; i < ROWS; ++i)
     EXPECT(out[i * COLUMNS] == (float)(i < 20) && out[i * COLUMNS + 255] == (float)(i < 20));
 
-  /* What is not donated, what a pending array will read and what the caller lent is copied. */
+  /* What is not donated, what a pending array will read and what was borrowed is copied. */
   {
     static const int64_t thirty = 30;
     fe_array *const place = integer(&thirty);
@@ -120,7 +120,7 @@ int main(void) {
     EXPECT(out[0] == 1 && out[30 * COLUMNS] == 1);
     fe_array_release(pending);
     fe_array_release(result);
-    inputs[0] = lent;
+    inputs[0] = borrowed_zeros;
     MUST(fe_compute(graph, inputs, 3, &options, &result, 1));
     for (int i = 0; i < ROWS * COLUMNS; ++i) EXPECT(zeros[i] == 0);
     fe_array_release(result);
@@ -128,7 +128,7 @@ int main(void) {
   }
   fe_array_release(cache);
   fe_array_release(row);
-  fe_array_release(lent);
+  fe_array_release(borrowed_zeros);
   fe_compiled_release(graph);
   fe_device_release(device);
   return 0;

@@ -3,7 +3,7 @@
 #include "api_handles.h"
 #include "core/api/handles.h"
 #include "life_fixture.h"
-#include "pairs.h"
+#include "operation_pairs.h"
 
 #include <array>
 #include <atomic>
@@ -257,7 +257,7 @@ TEST_F(ArrayThreads, ArrayIsComputedWhileOthersLookAtIt) {
 TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
   alignas(64) std::array<float, 8> twos{};
   twos.fill(2);
-  const auto lent = [&] {
+  const auto borrowed_array = [&] {
     fe_host_memory memory{};
     memory.struct_size = sizeof memory;
     memory.pointer = twos.data();
@@ -272,9 +272,9 @@ TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
   };
   fe_array_info info{};
   info.struct_size = sizeof info;
-  must(fe_array_info_get(lent()->handle.get(), &info));
+  must(fe_array_info_get(borrowed_array()->handle.get(), &info));
   ASSERT_TRUE(info.computed && info.writable);
-  run_pairs(operations(), {4, 20}, lent);
+  run_pairs(operations(), {4, 20}, borrowed_array);
 }
 
 struct SharedCompiled {

@@ -2,7 +2,7 @@
 // functions by two threads at once, computing included.
 #include "api_handles.h"
 #include "life_fixture.h"
-#include "pairs.h"
+#include "operation_pairs.h"
 
 extern "C" const fe_static_module ferrule_module_null;
 

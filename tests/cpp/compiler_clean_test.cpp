@@ -121,7 +121,7 @@ TEST_F(CompilerClean, FoldedConstantsOfOneShapeStandWhereTheyWereComputed) {
   };
   const Graph folded = fold_constants(graph, options);
   ASSERT_EQ(ops_of(folded), "subtract divide multiply");
-  const auto offset_of = [&](ValueId value) { return folded.constant_info[folded.values[value].index].view.offset; };
+  const auto offset_of = [&](ValueId value) { return folded.constant_info[folded.values[value].index].data.offset; };
   EXPECT_EQ(offset_of(folded.nodes[0].inputs[1]), 10);
   EXPECT_EQ(offset_of(folded.nodes[1].inputs[1]), 20);
   EXPECT_EQ(offset_of(folded.nodes[2].inputs[1]), 30);

@@ -7,16 +7,16 @@ namespace {
 
 class CompilerLower : public CompilerTest {
  protected:
-  Lowered lowered() { return lower_views(graph, first.get(), std::vector<std::string>(graph.nodes.size())); }
-  Lowered laid_out() {
-    Lowered result = lowered();
+  LoweredGraph lowered() { return lower_views(graph, first.get(), std::vector<std::string>(graph.nodes.size())); }
+  LoweredGraph laid_out() {
+    LoweredGraph result = lowered();
     Support support;
     satisfy_layouts(result, first.get(), support);
     for (const LoweredNode& node : result.nodes) EXPECT_EQ(node.kernel, fmt::format("t_first {}", node.op->name));
     return result;
   }
   // "op(%root +offset shape strides, ...) -> %value", one line a node.
-  static std::string text_of(const Lowered& lowered) {
+  static std::string text_of(const LoweredGraph& lowered) {
     std::string text;
     for (const LoweredNode& node : lowered.nodes) {
       text += std::string(node.op->name) + ":";
@@ -74,7 +74,7 @@ TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
   of_first.wants_contiguous = {"softmax"};
   const ValueId turned = add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}});
   graph.outputs = {add("softmax", {turned})};
-  const Lowered result = laid_out();
+  const LoweredGraph result = laid_out();
   EXPECT_EQ(text_of(result),
             "copy: %0+0(3, 2)/(1, 3) -> %3\n"
             "softmax: %3+0(3, 2)/(2, 1) -> %2\n");
@@ -84,7 +84,7 @@ TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
 TEST_F(CompilerLower, AKernelThatRefusesStridesGetsCopies) {
   of_first.refuses_strides = {"softmax"};
   graph.outputs = {add("softmax", {add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}})})};
-  const Lowered result = laid_out();
+  const LoweredGraph result = laid_out();
   EXPECT_EQ(text_of(result),
             "copy: %0+0(3, 2)/(1, 3) -> %3\n"
             "softmax: %3+0(3, 2)/(2, 1) -> %2\n");

@@ -75,7 +75,7 @@ TEST_F(CompilerPlan, ResultsWithoutElementsMayBeRead) {
                    add("matmul", {empty, input({0, 3})})};
   const Plan plan = compile(graph, options());
   EXPECT_EQ(text_of(plan), "t_first:0[sum concat matmul]");
-  const fe_graph_view& view = view_of(*std::get<Segment>(plan.steps[0]).view);
+  const fe_graph_view& view = graph_view_of(*std::get<Segment>(plan.steps[0]).view);
   EXPECT_EQ(view.storages[view.values[view.nodes[0]->inputs[0]]->storage]->size, 0u);
 }
 
@@ -91,7 +91,7 @@ TEST_F(CompilerPlan, TheSizeOfAStorageIsWhatItsValuesReach) {
   const ValueId same = graph.add_input("same", {DType::float32, {5, 3}}, {0, 1});
   graph.outputs = {add("softmax", {rows}), add("softmax", {same})};
   const Plan plan = compile(graph, options());
-  const fe_graph_view& view = view_of(*std::get<Segment>(plan.steps[0]).view);
+  const fe_graph_view& view = graph_view_of(*std::get<Segment>(plan.steps[0]).view);
   const auto size = [&](uint32_t node) {
     return view.storages[view.values[view.nodes[node]->inputs[0]]->storage]->size;
   };
@@ -117,7 +117,7 @@ TEST_F(CompilerPlan, AConstantThatOneKernelPacksAndAnotherReadsHasTwoStorages) {
   graph.outputs = {a, b, add("softmax", {w})};
   const Plan plan = compile(graph, options());
   const auto& segment = std::get<Segment>(plan.steps[0]);
-  const fe_graph_view& view = view_of(*segment.view);
+  const fe_graph_view& view = graph_view_of(*segment.view);
   const auto storage_of = [&](uint32_t node, uint32_t k) { return view.values[view.nodes[node]->inputs[k]]->storage; };
   EXPECT_EQ(storage_of(0, 1), storage_of(1, 1));
   EXPECT_NE(storage_of(0, 1), storage_of(2, 0));

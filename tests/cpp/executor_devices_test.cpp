@@ -44,7 +44,7 @@ TEST_F(ExecutorDevices, ASplitGraphGivesWhatEitherDeviceGives) {
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 5) - 2;
     const auto executable = build(cpu);
     const auto results = run(*executable, {array(cpu, {8, 16}, a), array(cpu, {16, 16}, b)});
-    for (const TypedView& result : results) EXPECT_EQ(result.view.storage->device(), cpu);
+    for (const StridedArray& result : results) EXPECT_EQ(result.data.storage->device(), cpu);
     return std::pair(values_of<float>(results[0]), values_of<float>(results[1]));
   };
   EXPECT_EQ(results_on(second), results_on(cpu));
@@ -71,11 +71,11 @@ TEST_F(ExecutorDevices, PlacementPlanAndCountersTellOfTheSplit) {
 }
 
 TEST_F(ExecutorDevices, ConstantsTravelOnceAndNotWithEachRun) {
-  const TypedView weights = array(cpu, {64, 64}, random_floats(64 * 64, 1));
-  const ValueId w = graph.add_constant("w", weights.type, weights.view);
+  const StridedArray weights = array(cpu, {64, 64}, random_floats(64 * 64, 1));
+  const ValueId w = graph.add_constant("w", weights.type, weights.data);
   graph.outputs = {add("matmul", {input({2, 64}), w}, {}, second)};
   const auto executable = build(cpu);
-  const TypedView given = array(cpu, {2, 64}, random_floats(128, 2));
+  const StridedArray given = array(cpu, {2, 64}, random_floats(128, 2));
   run(*executable, {given});
   const uint64_t before = execution_counters().transfers;
   for (int i = 0; i < 3; ++i) run(*executable, {given});
@@ -108,7 +108,7 @@ TEST_F(ExecutorDevices, ALostDeviceIsAnErrorAtTheWaitUntilItsQueueIsReset) {
   null->open({{"device_lost_at", "2"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
-  const TypedView given = array(null, {4}, std::vector<float>(4, 1));
+  const StridedArray given = array(null, {4}, std::vector<float>(4, 1));
   EXPECT_EQ(values_of<float>(run(*executable, {given})[0]), std::vector<float>(4, 0));
   for (int i = 0; i < 2; ++i) {
     const Error error = error_of([&] { run(*executable, {given}); });
@@ -123,7 +123,7 @@ TEST_F(ExecutorDevices, AnErrorThatTheCallerWasToldIsNotThatOfWhatComesNext) {
   null->open({{"execution_fails_at", "2"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
-  const TypedView given = array(null, {4}, std::vector<float>(4, 1));
+  const StridedArray given = array(null, {4}, std::vector<float>(4, 1));
   EXPECT_EQ(run(*executable, {given}).size(), 1u);
   const Error error = error_of([&] { run(*executable, {given}); });
   EXPECT_EQ(error.code(), FE_INTERNAL);
@@ -135,7 +135,7 @@ TEST_F(ExecutorDevices, AQueueThatIsStillWorkingIsWaitedFor) {
   null->open({{"slow_ms", "30"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
-  const TypedView given = array(null, {4}, std::vector<float>(4, 1));
+  const StridedArray given = array(null, {4}, std::vector<float>(4, 1));
   const auto begin = std::chrono::steady_clock::now();
   const auto results = run(*executable, {given});
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(30));

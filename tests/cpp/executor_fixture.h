@@ -27,7 +27,7 @@ namespace ferrule::test {
 
 // A device's result, fetched: elements in C order.
 template <class T>
-std::vector<T> values_of(const TypedView& view) {
+std::vector<T> values_of(const StridedArray& view) {
   std::vector<T> values(static_cast<std::size_t>(element_count(view.type.shape)));
   if (!values.empty()) read_to_host(view, values.data(), values.size() * sizeof(T));
   return values;
@@ -50,12 +50,12 @@ class ExecutorTest : public testing::Test {
   ~ExecutorTest() override { set_thread_count(0); }
 
   template <class T>
-  static TypedView array(const std::shared_ptr<Device>& device, Shape shape, const std::vector<T>& values,
-                         DType dtype = DType::float32) {
+  static StridedArray array(const std::shared_ptr<Device>& device, Shape shape, const std::vector<T>& values,
+                            DType dtype = DType::float32) {
     const TensorType type{dtype, shape};
-    TypedView view{type, {nullptr, 0, contiguous_strides(shape)}};
+    StridedArray view{type, {nullptr, 0, contiguous_strides(shape)}};
     if (values.empty()) return view;
-    view.view.storage = Storage::allocate(device, values.size() * sizeof(T));
+    view.data.storage = Storage::allocate(device, values.size() * sizeof(T));
     write_from_host(view, values.data(), values.size() * sizeof(T));
     return view;
   }
@@ -73,10 +73,10 @@ class ExecutorTest : public testing::Test {
     return build_executable(graph, device, fallback, fuse);
   }
   // Waits for the results, and throws if their computing failed.
-  static std::vector<TypedView> run(Executable& executable, const std::vector<TypedView>& inputs) {
-    std::vector<TypedView> results = executable.compute(inputs, executable.plan().scalar_defaults);
-    for (const TypedView& result : results)
-      if (result.view.storage) result.view.storage->finish_write();
+  static std::vector<StridedArray> run(Executable& executable, const std::vector<StridedArray>& inputs) {
+    std::vector<StridedArray> results = executable.compute(inputs, executable.plan().scalar_defaults);
+    for (const StridedArray& result : results)
+      if (result.data.storage) result.data.storage->finish_write();
     return results;
   }
   std::shared_ptr<Device> cpu;

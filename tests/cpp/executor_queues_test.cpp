@@ -33,7 +33,7 @@ class ExecutorQueues : public ExecutorTest {
   }
   ~ExecutorQueues() override { close(); }
 
-  static std::vector<TypedView> given(Executable& executable, const std::vector<TypedView>& inputs) {
+  static std::vector<StridedArray> given(Executable& executable, const std::vector<StridedArray>& inputs) {
     return executable.compute(inputs, executable.plan().scalar_defaults);
   }
   // x + x on the device.
@@ -62,17 +62,17 @@ class ExecutorQueuesOfAnyPace : public ExecutorQueues, public testing::WithParam
 TEST_F(ExecutorQueues, ACallReturnsBeforeItsWorkIsDone) {
   open({{"late", "true"}});
   const auto executable = doubling(64, null);
-  const TypedView x = array(null, {64}, std::vector<float>(64, 1));
-  const TypedView y = given(*executable, {x})[0];
-  EXPECT_TRUE(y.view.storage->last_write()) << "nobody has waited for it";
+  const StridedArray x = array(null, {64}, std::vector<float>(64, 1));
+  const StridedArray y = given(*executable, {x})[0];
+  EXPECT_TRUE(y.data.storage->last_write()) << "nobody has waited for it";
   EXPECT_EQ(values_of<float>(y), std::vector<float>(64, 2));
-  EXPECT_FALSE(y.view.storage->last_write()) << "it is known to have ended well";
+  EXPECT_FALSE(y.data.storage->last_write()) << "it is known to have ended well";
 }
 
 TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsWhatTheOneBeforeWrote) {
   open(paced());
   const auto executable = doubling(1, null);
-  TypedView y = array(null, {1}, std::vector<float>{0x1p-120F});
+  StridedArray y = array(null, {1}, std::vector<float>{0x1p-120F});
   for (int i = 0; i < 200; ++i) {  // more than a queue takes before it is waited for
     y = given(*executable, {y})[0];
     if (i % 100 == 99) {
@@ -84,22 +84,22 @@ TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsWhatTheOneBeforeWrote) {
 TEST_P(ExecutorQueuesOfAnyPace, AFailureIsThatOfWhatWasComputedFromItAndOfNothingElse) {
   open(paced({{"execution_fails_at", "2"}}));
   const auto executable = doubling(8, null);
-  const TypedView x = array(null, {8}, std::vector<float>(8, 1));
-  const TypedView before = given(*executable, {x})[0];
-  const TypedView failed = given(*executable, {x})[0];
+  const StridedArray x = array(null, {8}, std::vector<float>(8, 1));
+  const StridedArray before = given(*executable, {x})[0];
+  const StridedArray failed = given(*executable, {x})[0];
   const auto attempt =
-      [&](const auto& compute) -> TypedView {  // refused where it is known by now that the operand failed
+      [&](const auto& compute) -> StridedArray {  // refused where it is known by now that the operand failed
     try {
       return compute();
     } catch (const Error&) {
-      return TypedView(failed);
+      return StridedArray(failed);
     }
   };
-  const TypedView later = attempt([&] { return given(*executable, {failed})[0]; });
-  const TypedView elsewhere = attempt([&] { return copy_to(later, cpu); });
-  const TypedView after = given(*executable, {x})[0];
+  const StridedArray later = attempt([&] { return given(*executable, {failed})[0]; });
+  const StridedArray elsewhere = attempt([&] { return copy_to(later, cpu); });
+  const StridedArray after = given(*executable, {x})[0];
   for (int i = 0; i < 2; ++i) {
-    for (const TypedView& view : {elsewhere, later, failed}) {
+    for (const StridedArray& view : {elsewhere, later, failed}) {
       const Error error = error_of([&] { values_of<float>(view); });
       EXPECT_EQ(error.code(), FE_INTERNAL);
       EXPECT_EQ(std::string(error.what()), "null: execution 2 failed, as it was asked to (in add on null:0)");
@@ -116,8 +116,8 @@ TEST_P(ExecutorQueuesOfAnyPace, MemoryThatTheQueueStillUsesIsGivenOutForItsNextW
   constexpr uint64_t bytes = count * sizeof(float);
   open(paced({{"memory", std::to_string(4 * bytes)}}));
   const auto executable = doubling(count, null);
-  const TypedView x = array(null, {count}, random_floats(count, 1));
-  TypedView y;
+  const StridedArray x = array(null, {count}, random_floats(count, 1));
+  StridedArray y;
   for (int i = 0; i < 200; ++i) y = given(*executable, {x})[0];
   const std::vector<float> from = values_of<float>(x), to = values_of<float>(y);
   for (std::size_t i = 0; i < from.size(); ++i) EXPECT_EQ(to[i], 2 * from[i]);
@@ -136,10 +136,10 @@ TEST_P(ExecutorQueuesOfAnyPace, WorkThatIsNotDoneDoesNotKeepABackendFromBeingUnl
 TEST_P(ExecutorQueuesOfAnyPace, StridesAreCopiedOnTheDevice) {
   open(paced(), true);
   const std::vector<float> values = random_floats(24, 3);
-  TypedView view = array(null, {4, 6}, values);
+  StridedArray view = array(null, {4, 6}, values);
   view.type.shape = Shape{6, 2};  // every other row, transposed, from the last column on
-  view.view.offset = 5;
-  view.view.strides = Strides{-1, 12};
+  view.data.offset = 5;
+  view.data.strides = Strides{-1, 12};
   std::vector<float> expected;
   for (std::size_t column = 6; column-- > 0;)
     for (std::size_t row = 0; row < 4; row += 2) expected.push_back(values[6 * row + column]);
@@ -176,11 +176,11 @@ TEST_P(ExecutorQueuesOfAnyPace, LentMemoryIsReadBeforeACopyReturns) {
   auto* const memory = reinterpret_cast<float*>(cpu->attached<HostMemory>().allocate(count * sizeof(float)));
   std::fill_n(memory, count, 1.0F);
   {
-    const TypedView lent{
+    const StridedArray borrowed{
         {DType::float32, Shape{count}},
         {Storage::borrow(cpu, memory, count * sizeof(float), FE_ACCESS_READ_WRITE, nullptr), 0, Strides{1}}};
-    const TypedView there = copy_to(lent, null);
-    const TypedView result = given(*doubling(count, null), {lent})[0];
+    const StridedArray there = copy_to(borrowed, null);
+    const StridedArray result = given(*doubling(count, null), {borrowed})[0];
     std::fill_n(memory, count, 2.0F);
     EXPECT_EQ(values_of<float>(there), std::vector<float>(count, 1));
     EXPECT_EQ(values_of<float>(result), std::vector<float>(count, 2));
@@ -205,11 +205,11 @@ TEST_P(ExecutorQueuesOfAnyPace, TheWorkspaceOfAnExecutableIsGivenBackWhenMemoryI
   EXPECT_EQ(memory_statistics(*null).live, 0u);
   EXPECT_EQ(memory_statistics(*null).cached, 0u);
   EXPECT_EQ(result(), expected);
-  const TypedView before = given(*executable, {array(null, {1000}, values)})[0];  // at work with it
+  const StridedArray before = given(*executable, {array(null, {1000}, values)})[0];  // at work with it
   trim_memory(*null);
   EXPECT_EQ(values_of<float>(before), expected);
   null->attached<Allocator>().set_limit(kept + 4 * 4096);
-  const TypedView other = array(null, {static_cast<int64_t>(kept / 4)}, std::vector<float>(kept / 4, 1));
+  const StridedArray other = array(null, {static_cast<int64_t>(kept / 4)}, std::vector<float>(kept / 4, 1));
   EXPECT_EQ(values_of<float>(other), std::vector<float>(kept / 4, 1));
 }
 
@@ -218,7 +218,7 @@ TEST_P(ExecutorQueuesOfAnyPace, LargeArraysAreCopiedPieceByPiece) {
   open(paced());
   const auto count = static_cast<int64_t>(2 * HostMemory::piece_size / sizeof(float) + 3);
   const std::vector<float> values = random_floats(count, 5);
-  const TypedView there = copy_to(array(cpu, {count}, values), null);
+  const StridedArray there = copy_to(array(cpu, {count}, values), null);
   EXPECT_EQ(values_of<float>(there), values);
   EXPECT_EQ(values_of<float>(array(null, {count}, values)), values);
   EXPECT_EQ(values_of<float>(copy_to(there, cpu)), values);
@@ -242,7 +242,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AFailureOfOnePieceIsThatOfTheArray) {
 // Many small copies that nobody waits for: their pieces come back.
 TEST_P(ExecutorQueuesOfAnyPace, ManyCopiesNeedFewPieces) {
   open(paced());
-  std::vector<TypedView> arrays;
+  std::vector<StridedArray> arrays;
   arrays.reserve(300);
   for (int64_t i = 0; i < 300; ++i) arrays.push_back(array(null, {i + 1}, std::vector<float>(i + 1, float(i))));
   for (int64_t i = 0; i < 300; ++i) EXPECT_EQ(values_of<float>(arrays[i]), std::vector<float>(i + 1, float(i)));
@@ -279,7 +279,7 @@ TEST_P(ExecutorQueuesOfAnyPace, WantOfMemoryAtAnyAllocationIsAnError) {
         for (int i = 0; i < 30; ++i) x = i % 2 == 0 ? add("softmax", {x}) : add("add", {x, x});
         graph.outputs = {x};
         const auto executable = build(null);
-        TypedView y = array(null, {count}, std::vector<float>(count, 1));
+        StridedArray y = array(null, {count}, std::vector<float>(count, 1));
         for (int i = 0; i < 3; ++i) y = given(*executable, {y})[0];
         values_of<float>(y);
       } catch (const Error& error) {
@@ -310,7 +310,7 @@ TEST_F(ExecutorQueues, FaultsOfEachStepAreErrorsAndTheDeviceGoesOn) {
       for (int turn = 0; turn < 10; ++turn) {
         try {
           const auto executable = doubling(8, null);
-          const TypedView x = array(null, {8}, std::vector<float>(8, 1));
+          const StridedArray x = array(null, {8}, std::vector<float>(8, 1));
           EXPECT_EQ(values_of<float>(given(*executable, {x})[0]), std::vector<float>(8, 2)) << fault << " " << n;
         } catch (const Error& error) {
           ++failures;
@@ -327,9 +327,9 @@ TEST_F(ExecutorQueues, FaultsOfEachStepAreErrorsAndTheDeviceGoesOn) {
 TEST_F(ExecutorQueues, AWaitThatIsCancelledLeavesTheWorkGoingOn) {
   open({{"slow_ms", "200"}});
   const auto executable = doubling(8, null);
-  const TypedView y = given(*executable, {array(null, {8}, std::vector<float>(8, 1))})[0];
+  const StridedArray y = given(*executable, {array(null, {8}, std::vector<float>(8, 1))})[0];
   const Cancel now = {[](void*) { return 1; }, nullptr};
-  EXPECT_EQ(error_of([&] { y.view.storage->finish_write(now); }).code(), FE_CANCELLED);
+  EXPECT_EQ(error_of([&] { y.data.storage->finish_write(now); }).code(), FE_CANCELLED);
   EXPECT_EQ(values_of<float>(y), std::vector<float>(8, 2));
 }
 
@@ -339,11 +339,11 @@ TEST_F(ExecutorQueues, UploadComputingAndDownloadOfBatchesOverlap) {
   constexpr uint64_t step_ns = count * sizeof(float);  // each of the three takes as long
   open({{"late", "true"}, {"bytes_per_second", "1000000000"}, {"execution_ns", std::to_string(step_ns)}});
   const auto executable = doubling(count, null);
-  const TypedView batch = array(cpu, {count}, std::vector<float>(count, 1));
-  std::vector<TypedView> results;
+  const StridedArray batch = array(cpu, {count}, std::vector<float>(count, 1));
+  std::vector<StridedArray> results;
   results.reserve(batches);
   for (int i = 0; i < batches; ++i) results.push_back(copy_to(given(*executable, {copy_to(batch, null)})[0], cpu));
-  for (const TypedView& result : results) EXPECT_EQ(values_of<float>(result), std::vector<float>(count, 2));
+  for (const StridedArray& result : results) EXPECT_EQ(values_of<float>(result), std::vector<float>(count, 2));
   EXPECT_LE(static_cast<double>(now_ns()), 1.1 * batches * step_ns);
   EXPECT_GE(now_ns(), (batches + 2) * step_ns);
 }
@@ -354,21 +354,21 @@ TEST_F(ExecutorQueues, TwoDevicesOfOneGraphWorkAtTheSameTime) {
   const ValueId x = input({64});
   graph.outputs = {add("exp", {x}), add("abs", {x}, {}, other)};
   const auto executable = build(null);
-  std::vector<TypedView> results;
+  std::vector<StridedArray> results;
   for (int i = 0; i < 10; ++i)
-    for (TypedView& result : given(*executable, {array(null, {64}, std::vector<float>(64, -1))}))
+    for (StridedArray& result : given(*executable, {array(null, {64}, std::vector<float>(64, -1))}))
       results.push_back(std::move(result));
-  for (const TypedView& result : results) result.view.storage->finish_write();
+  for (const StridedArray& result : results) result.data.storage->finish_write();
   EXPECT_LE(static_cast<double>(now_ns()), 1.1 * 10 * step_ns);
 }
 
 TEST_F(ExecutorQueues, ALimitOfMemoryThatWasSetHolds) {
   open({{"late", "true"}});
-  const TypedView x = array(null, {1000}, std::vector<float>(1000, 1));
+  const StridedArray x = array(null, {1000}, std::vector<float>(1000, 1));
   null->attached<Allocator>().set_limit(3 * 4096);
-  const TypedView y = copy_to(x, null);
-  { const TypedView cached = copy_to(x, null); }
-  const TypedView z = copy_to(x, null);
+  const StridedArray y = copy_to(x, null);
+  { const StridedArray cached = copy_to(x, null); }
+  const StridedArray z = copy_to(x, null);
   const Error error = error_of([&] { copy_to(x, null); });
   EXPECT_EQ(error.code(), FE_OUT_OF_MEMORY);
   EXPECT_NE(std::string(error.what()).find("the limit that was set is 12288"), std::string::npos) << error.what();

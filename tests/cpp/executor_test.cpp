@@ -32,7 +32,7 @@ TEST_F(Executor, TheWorkspaceIsThePlannersFigure) {
   // It was taken once while compiling, so that want of memory shows there, and given back.
   EXPECT_EQ(memory_statistics(*cpu).live, before);
   EXPECT_GE(memory_statistics(*cpu).cached, 2 * array_size);
-  const TypedView given = array(cpu, {rows, columns}, random_floats(rows * columns, 1));
+  const StridedArray given = array(cpu, {rows, columns}, random_floats(rows * columns, 1));
   const auto results = run(*executable, {given});
   EXPECT_EQ(memory_statistics(*cpu).live, before + 2 * array_size);  // input and output
   ASSERT_LT(earlier_peak, before + 4 * array_size) << "the test before this one needs as much";
@@ -77,12 +77,12 @@ TEST_F(Executor, FusedEqualsUnfusedBitForBit) {
   uint64_t fused_nodes = 0;
   for (int round = 0; round < 60; ++round) {
     graph = {};
-    const std::vector<TypedView> arrays = {
+    const std::vector<StridedArray> arrays = {
         array(cpu, {7, 33}, random_floats(7 * 33, random())), array(cpu, {33}, random_floats(33, random())),
         array(cpu, {7, 1}, random_floats(7, random())), array(cpu, {33, 33}, random_floats(33 * 33, random()))};
     std::vector<ValueId> values;
     values.reserve(arrays.size());
-    for (const TypedView& each : arrays) values.push_back(input(each.type.shape));
+    for (const StridedArray& each : arrays) values.push_back(input(each.type.shape));
     const ValueId square = values.back();
     values.pop_back();
     if (round % 3 == 1) values.push_back(add("matmul", {values[0], square}));
@@ -116,8 +116,8 @@ TEST_F(Executor, ResultsDoNotDependOnTheNumberOfThreads) {
   graph.outputs = {add("softmax", {y}), add("sum", {y}, {{"axis", std::vector<int64_t>{0, 1, 2}}}), add("gelu", {y}),
                    add("mean", {y}, {{"axis", std::vector<int64_t>{0}}}), add("layer_norm", {y})};
   const auto executable = build(cpu);
-  const std::vector<TypedView> arrays = {array(cpu, {4, 96, 80}, random_floats(4 * 96 * 80, 3)),
-                                         array(cpu, {80, 200}, random_floats(80 * 200, 4))};
+  const std::vector<StridedArray> arrays = {array(cpu, {4, 96, 80}, random_floats(4 * 96 * 80, 3)),
+                                            array(cpu, {80, 200}, random_floats(80 * 200, 4))};
   std::vector<std::vector<uint32_t>> expected;
   for (const uint32_t threads : {1u, 2u, 3u, 8u}) {
     set_thread_count(threads);
@@ -137,7 +137,7 @@ TEST_F(Executor, OneExecutableRunsOnManyThreadsAtOnce) {
   threads.reserve(6);
   for (unsigned seed = 0; seed < 6; ++seed)
     threads.emplace_back([&, seed] {
-      const TypedView given = array(cpu, {32, 32}, random_floats(32 * 32, seed));
+      const StridedArray given = array(cpu, {32, 32}, random_floats(32 * 32, seed));
       const auto first = values_of<uint32_t>(run(*executable, {given})[0]);
       for (int i = 0; i < 20; ++i) EXPECT_EQ(values_of<uint32_t>(run(*executable, {given})[0]), first);
     });
@@ -156,7 +156,7 @@ TEST_F(Executor, ArgumentErrorsComeAtOnceAndNameWhatDiffers) {
 TEST_F(Executor, AnIndexOutOfBoundsIsAnErrorOfTheRunAndTheNextRunIsGood) {
   graph.outputs = {add("take", {input({4}), input({2}, DType::int64)}, {{"axis", int64_t{0}}})};
   const auto executable = build(cpu);
-  const TypedView x = array<float>(cpu, {4}, {1, 2, 3, 4});
+  const StridedArray x = array<float>(cpu, {4}, {1, 2, 3, 4});
   const auto indices = [&](int64_t a, int64_t b) { return array<int64_t>(cpu, {2}, {a, b}, DType::int64); };
   const Error error = error_of([&] { run(*executable, {x, indices(0, 4)}); });
   EXPECT_EQ(error.code(), FE_INVALID_ARGUMENT) << error.what();
@@ -169,11 +169,11 @@ TEST_F(Executor, CancellingBetweenNodesLeavesNothingBehind) {
   for (int i = 0; i < 200; ++i) y = add("matmul", {y, x});
   graph.outputs = {y};
   const auto executable = build(cpu);
-  const TypedView given = array(cpu, {16, 16}, std::vector<float>(256, 0.01f));
+  const StridedArray given = array(cpu, {16, 16}, std::vector<float>(256, 0.01f));
   const uint64_t before = memory_statistics(*cpu).live;
   int asked = 0;
   const Cancel cancel{[](void* count) { return ++*static_cast<int*>(count) > 3 ? 1 : 0; }, &asked};
-  const std::vector<TypedView> inputs = {given};
+  const std::vector<StridedArray> inputs = {given};
   EXPECT_EQ(error_of([&] { executable->compute(inputs, {}, {}, {.cancel = cancel}); }).code(), FE_CANCELLED);
   EXPECT_GT(asked, 3);
   EXPECT_LT(asked, 100);
@@ -214,7 +214,7 @@ TEST_F(Executor, OutMemoryOverlapsNeitherConstantsNorOtherOutputs) {
   const ValueId transposed = add("permute_dims", {w}, {{"axes", std::vector<int64_t>{1, 0}}});
   graph.outputs = {add("add", {x, transposed}), add("multiply", {x, w})};
   const auto executable = build(cpu);
-  const std::vector<TypedView> inputs = {array(cpu, {16, 16}, std::vector<float>(256, 0))};
+  const std::vector<StridedArray> inputs = {array(cpu, {16, 16}, std::vector<float>(256, 0))};
   alignas(64) static float out[2][256];
   const auto attempt = [&](void* first, void* second) {
     const OutputMemory memory[] = {{first, sizeof bytes}, {second, sizeof bytes}};
@@ -233,9 +233,9 @@ TEST_F(Executor, OutMemoryOverlapsNeitherConstantsNorOtherOutputs) {
 
 TEST_F(Executor, AConstantThatWasFoldedIsNotKept) {
   const TensorType type{DType::float32, {64, 64}};
-  const TypedView bytes = array(cpu, {64, 64}, random_floats(64 * 64, 3));
-  const std::weak_ptr<Storage> kept = bytes.view.storage;
-  const ValueId w = graph.add_constant("w", type, bytes.view);
+  const StridedArray bytes = array(cpu, {64, 64}, random_floats(64 * 64, 3));
+  const std::weak_ptr<Storage> kept = bytes.data.storage;
+  const ValueId w = graph.add_constant("w", type, bytes.data);
   graph.outputs = {add("add", {input({64, 64}), add("exp", {w})})};
   std::shared_ptr<Executable> executable = build(cpu);
   graph = {};

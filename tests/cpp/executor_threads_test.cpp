@@ -22,22 +22,22 @@ TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
   constexpr int64_t rows = 256, width = 320, heads = 4, length = 96, head = 64;
   const auto halves = [&](Shape shape, unsigned seed) {
     const int64_t count = element_count(shape);
-    const TypedView floats = array(cpu, shape, random_floats(count, seed));
+    const StridedArray floats = array(cpu, shape, random_floats(count, seed));
     graph = {};
     graph.outputs = {add("astype", {input(shape)}, {{"dtype", DType::float16}})};
     return run(*build(cpu), {floats})[0];
   };
-  const std::vector<TypedView> given = {halves({rows, width}, 1),
-                                        halves({width}, 2),
-                                        halves({width}, 3),
-                                        halves({heads, length, head}, 4),
-                                        halves({heads, length, head}, 5),
-                                        halves({heads, length, head}, 6)};
+  const std::vector<StridedArray> given = {halves({rows, width}, 1),
+                                           halves({width}, 2),
+                                           halves({width}, 3),
+                                           halves({heads, length, head}, 4),
+                                           halves({heads, length, head}, 5),
+                                           halves({heads, length, head}, 6)};
   set_thread_count(4);
   for (const char* op : {"softmax", "layer_norm", "scaled_dot_product_attention"}) {
     graph = {};
     std::vector<ValueId> operands;
-    std::vector<TypedView> inputs;
+    std::vector<StridedArray> inputs;
     const bool is_attention = op == std::string_view("scaled_dot_product_attention");
     const std::size_t first = is_attention ? 3 : 0, count = op == std::string_view("softmax") ? 1 : 3;
     for (std::size_t i = first; i < first + count; ++i) {
@@ -67,7 +67,7 @@ TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
 TEST_F(ExecutorThreads, SetNThreadsOfTheCpuLimitsWhatItsKernelsTake) {
   graph.outputs = {add("softmax", {input({256, 320})})};
   const auto executable = build(cpu);
-  const TypedView given = array(cpu, {256, 320}, random_floats(256 * 320, 1));
+  const StridedArray given = array(cpu, {256, 320}, random_floats(256 * 320, 1));
   fe_backend_ref* backend = nullptr;
   ASSERT_EQ(fe_backend_by_name("cpu", &backend), nullptr);
   const BackendHandle owner(backend);

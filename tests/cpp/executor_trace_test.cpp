@@ -35,7 +35,9 @@ class ExecutorQueueTraces : public ExecutorTest, public testing::WithParamInterf
     graph.outputs = {add("add", {add("exp", {x}), x})};
     executable = build(null, false);
   }
-  TypedView compute(const TypedView& x) { return executable->compute({&x, 1}, executable->plan().scalar_defaults)[0]; }
+  StridedArray compute(const StridedArray& x) {
+    return executable->compute({&x, 1}, executable->plan().scalar_defaults)[0];
+  }
 
   std::shared_ptr<Device> null;
   std::shared_ptr<Executable> executable;
@@ -50,9 +52,9 @@ std::vector<TraceEvent> of_kind(const TraceSession::Result& result, fe_trace_kin
 
 TEST_P(ExecutorQueueTraces, KernelsLieWithinTheirSegment) {
   build_on_null();
-  const TypedView x = array(null, {64}, std::vector<float>(64, 1));
+  const StridedArray x = array(null, {64}, std::vector<float>(64, 1));
   const auto session = TraceSession::begin(1000);
-  const TypedView y = compute(x);
+  const StridedArray y = compute(x);
   EXPECT_EQ(values_of<float>(y)[0], std::exp(1.0F) + 1);
   synchronize(*null);
   const TraceSession::Result result = session->end();
@@ -70,15 +72,15 @@ TEST_P(ExecutorQueueTraces, KernelsLieWithinTheirSegment) {
 
 TEST_P(ExecutorQueueTraces, AModuleMayTellOfNodesAfterTheTraceHasEnded) {
   build_on_null();
-  const TypedView x = array(null, {64}, std::vector<float>(64, 1));
+  const StridedArray x = array(null, {64}, std::vector<float>(64, 1));
   auto session = TraceSession::begin(1000);
-  std::vector<TypedView> results;
+  std::vector<StridedArray> results;
   results.reserve(10);
   for (int i = 0; i < 10; ++i) results.push_back(compute(x));
   const TraceSession::Result result = session->end();
   session.reset();
   EXPECT_EQ(of_kind(result, FE_TRACE_SEGMENT).size() * 3 + result.dropped, 30u) << "what is not over is counted";
-  for (const TypedView& y : results) EXPECT_EQ(values_of<float>(y)[0], std::exp(1.0F) + 1);
+  for (const StridedArray& y : results) EXPECT_EQ(values_of<float>(y)[0], std::exp(1.0F) + 1);
 }
 
 TEST_P(ExecutorQueueTraces, TracesComeAndGoWhileThreadsCompute) {
@@ -89,7 +91,7 @@ TEST_P(ExecutorQueueTraces, TracesComeAndGoWhileThreadsCompute) {
   for (int number = 0; number < 3; ++number)
     threads.emplace_back([&, number] {
       const auto value = static_cast<float>(number);
-      const TypedView x = array(null, {64}, std::vector<float>(64, value));
+      const StridedArray x = array(null, {64}, std::vector<float>(64, value));
       while (!is_done) EXPECT_EQ(values_of<float>(compute(x))[63], std::exp(value) + value);
     });
   std::size_t seen = 0;

@@ -31,7 +31,7 @@ class ExecutorWaits : public ExecutorTest {
     null.reset();
     Registry::instance().unload("null");
   }
-  TypedView ones() const { return array(null, {4096}, std::vector<float>(4096, 1)); }
+  StridedArray ones() const { return array(null, {4096}, std::vector<float>(4096, 1)); }
 
   std::shared_ptr<Device> null;
 };
@@ -41,14 +41,14 @@ class OneFailure : public ExecutorWaits, public testing::WithParamInterface<cons
 TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
   null->open({{"slow_ms", late_ms}, {GetParam(), "2"}});
   const auto executable = build(null);
-  const TypedView given = ones();
+  const StridedArray given = ones();
   const auto begin = Clock::now();
   const Error error = error_of([&] { run(*executable, {given}); });
   EXPECT_GE(Clock::now() - begin, late);
   EXPECT_EQ(error.code(), FE_INTERNAL) << error.what();
   EXPECT_NE(std::string(error.what()).find("2 failed, as it was asked to"), std::string::npos) << error.what();
   // The memory of that run's output is there for others, and stays as they leave it.
-  const TypedView next = ones();
+  const StridedArray next = ones();
   std::this_thread::sleep_for(2 * late);
   EXPECT_EQ(values_of<float>(next), std::vector<float>(4096, 1));
   EXPECT_EQ(values_of<float>(run(*executable, {given})[0]), std::vector<float>(4096, 0));
@@ -60,7 +60,7 @@ TEST_P(OneFailure, ThatNothingTellsOfTheEndLosesTheDeviceAndFreesNothingThatItUs
   EXPECT_TRUE(in_processes(1, [this](int) {
     null->open({{"slow_ms", late_ms}, {GetParam(), "2"}, {"reset_fails_at", "1"}});
     std::shared_ptr<Executable> executable = build(null);
-    TypedView given = ones();
+    StridedArray given = ones();
     const Error error = error_of([&] { run(*executable, {given}); });
     const std::string sentence = error.what();
     bool is_right = error.code() == FE_DEVICE_LOST && sentence.find("counts as lost") != std::string::npos &&

@@ -47,7 +47,7 @@ TEST_F(ForkTest, AChildOfAProcessThatOnlyListedDevicesUsesThem) {
 TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
   const auto device = watching();
   auto executable = compiled(device);
-  auto array = std::make_unique<TypedView>(ones(device));
+  auto array = std::make_unique<StridedArray>(ones(device));
   run(*executable, *array);
   // The order is that of a life: computing, looking, letting go, unloading.
   const auto report = [&] {
@@ -62,7 +62,7 @@ TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
     refused([&] { copy_to(*array, cpu()); });
     refused([&] { compiled(device); });
     refused([&] { static_cast<void>(device->memory()); });
-    refused([&] { static_cast<void>(device->live("array")); });
+    refused([&] { static_cast<void>(device->use("array")); });
     refused([&] { trim_memory(*device); });
     refused([&] { reset_queue(*device); });
     memory_statistics(*device);
@@ -102,7 +102,7 @@ TEST_F(ForkTest, AHostDeviceGoesOnInTheChildWithItsThreads) {
   const auto device = cpu();
   set_thread_count(4);
   const auto executable = compiled(device);
-  const TypedView array = ones(device);
+  const StridedArray array = ones(device);
   const auto sum = [] {
     std::atomic<int64_t> total{0};
     parallel_for(1000, 1, 0, [&](int64_t begin, int64_t end, uint32_t) { total += end - begin; });

@@ -219,7 +219,7 @@ class PlanInterpreter {
   PlanInterpreter(const Plan& plan, std::vector<char*> inputs, std::vector<fe_scalar> scalars)
       : plan_(plan), inputs_(std::move(inputs)), scalars_(std::move(scalars)), owned_(plan.slots.size()) {
     for (std::size_t i = 0; i < plan.slots.size(); ++i)
-      if (plan.slots[i].kind == Slot::Kind::output || plan.slots[i].kind == Slot::Kind::crossing)
+      if (plan.slots[i].kind == Slot::Kind::output || plan.slots[i].kind == Slot::Kind::transferred)
         owned_[i].assign(static_cast<std::size_t>(byte_count(plan.slots[i].type)), char(0xff));  // NaN
   }
 
@@ -257,7 +257,7 @@ class PlanInterpreter {
  private:
   static char* at(char* base, const Plan::Output& output) { return base + bytes_of(output.type.dtype, output.offset); }
   char* constant(uint32_t index) const {
-    const View& view = plan_.constants[index].view;
+    const StridedStorage& view = plan_.constants[index].data;
     return static_cast<char*>(view.storage->host_pointer()) + view.offset * 4;
   }
   char* pointer(uint32_t slot) {
@@ -272,7 +272,7 @@ class PlanInterpreter {
     int64_t before = 0;
     if (s.kind == Slot::Kind::input) before = reach_of(s.type.shape, plan_.input_strides[s.index]).before;
     if (s.kind == Slot::Kind::constant && !s.prepared)
-      before = reach_of(s.type.shape, plan_.constants[s.index].view.strides).before;
+      before = reach_of(s.type.shape, plan_.constants[s.index].data.strides).before;
     return pointer(slot) - bytes_of(s.type.dtype, before);
   }
   static Dense read(const char* base, const TensorType& type, const Strides& strides) {
@@ -300,7 +300,7 @@ class PlanInterpreter {
   }
 
   void run(const Segment& segment) {
-    const fe_graph_view& view = view_of(*segment.view);
+    const fe_graph_view& view = graph_view_of(*segment.view);
     ASSERT_LE(view.workspace_size, plan_.workspace_size);
     std::vector<char> workspace(view.workspace_size, char(0xff));
     const auto base = [&](const fe_value& value) -> char* {

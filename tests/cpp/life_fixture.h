@@ -56,22 +56,22 @@ class LifeTest : public LoaderTest {
     graph.outputs = {graph.add(ops::op_named("add"), std::vector<ValueId>{x, x}, {})};
     return build_executable(std::move(graph), device, Fallback::error, true);
   }
-  static TypedView ones(const std::shared_ptr<Device>& device) {
+  static StridedArray ones(const std::shared_ptr<Device>& device) {
     const TensorType type{DType::float32, Shape{size}};
-    TypedView view{type, {Storage::allocate(device, type), 0, contiguous_strides(type.shape)}};
+    StridedArray view{type, {Storage::allocate(device, type), 0, contiguous_strides(type.shape)}};
     const std::vector<float> values(size, 1);
     write_from_host(view, values.data(), sizeof(float) * size);
     return view;
   }
-  static std::vector<float> values_of(const TypedView& view) {
+  static std::vector<float> values_of(const StridedArray& view) {
     std::vector<float> values(size);
     read_to_host(view, values.data(), sizeof(float) * size);
     return values;
   }
   // Waits for the result, and throws if its computing failed.
-  static TypedView run(Executable& executable, const TypedView& input) {
-    TypedView result = executable.compute({&input, 1}, executable.plan().scalar_defaults)[0];
-    if (result.view.storage) result.view.storage->finish_write();
+  static StridedArray run(Executable& executable, const StridedArray& input) {
+    StridedArray result = executable.compute({&input, 1}, executable.plan().scalar_defaults)[0];
+    if (result.data.storage) result.data.storage->finish_write();
     return result;
   }
   // What a whole life of a device takes: opening, memory, copies, a graph, and letting go.

@@ -43,7 +43,7 @@ TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
   const DeviceHandle home(new fe_device{cpu()});
   set_thread_count(1);  // other threads have no countdown
   const auto ones = LifeTest::ones(home->device);
-  const ArrayPointer x = Array::computed(ones.type, home->device, ones.view, "");
+  const ArrayPointer x = Array::computed(ones.type, home->device, ones.data, "");
   const auto apply = [](const char* op, std::vector<ArrayPointer> inputs) {
     return Array::record(ops::op_named(op), std::move(inputs), {}, {});
   };
@@ -59,8 +59,8 @@ TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
     }
     EXPECT_TRUE(!error || code_of(error.get()) == FE_OUT_OF_MEMORY) << n << ": " << message_of(error.get());
     evaluate(all);
-    const TypedView view = product->view();
-    EXPECT_EQ(static_cast<const float*>(view.view.storage->host_pointer())[view.view.offset], 2) << n;
+    const StridedArray view = product->strided_array();
+    EXPECT_EQ(static_cast<const float*>(view.data.storage->host_pointer())[view.data.offset], 2) << n;
     return has_failed;
   });
   EXPECT_GT(failed, 20u);
@@ -70,7 +70,7 @@ TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
 TEST_P(OutOfMemory, AChainOfArraysIsDestroyedWithoutMemory) {
   const auto device = cpu();
   const auto ones = LifeTest::ones(device);
-  const ArrayPointer first = Array::computed(ones.type, device, ones.view, "");
+  const ArrayPointer first = Array::computed(ones.type, device, ones.data, "");
   ArrayPointer last = first;
   for (int i = 0; i < 100; ++i) last = Array::record(ops::op_named("add"), {last, first}, {}, {});
   bool has_failed = false;
@@ -86,22 +86,22 @@ TEST_P(OutOfMemory, LentMemoryIsReleasedOnceAndWithoutMemory) {
   drain_releases();
   int released = 0;
   const auto release = [](void* count) { ++*static_cast<int*>(count); };
-  std::shared_ptr<void> lent = lender(release, &released);
+  std::shared_ptr<void> owner = owner_of_borrowed_memory(release, &released);
   {
     const FailingAllocation failing(1, GetParam());
-    lent.reset();
+    owner.reset();
     EXPECT_FALSE(failing.has_failed());
   }
   EXPECT_EQ(released, 0);
   EXPECT_EQ(drain_releases(), 1u);
   EXPECT_EQ(released, 1);
-  // Also when it cannot be lent.
+  // Also when it cannot be borrowed.
   const std::size_t failed = for_each_allocation([&](std::size_t n) {
     released = 0;
     bool has_failed = false;
     {
       const FailingAllocation failing(n, GetParam());
-      const ErrorPointer error(guarded([&] { lender(release, &released); }));
+      const ErrorPointer error(guarded([&] { owner_of_borrowed_memory(release, &released); }));
       has_failed = failing.has_failed();
     }
     drain_releases();

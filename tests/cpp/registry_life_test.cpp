@@ -1,4 +1,4 @@
-// What ends, and what keeps it from ending: unloading, remnants, lost and vanished devices.
+// What ends, and what keeps it from ending: unloading, modules left mapped, lost and vanished devices.
 #include "core/executor/executable.h"
 #include "core/lazy/from_host.h"
 #include "core/memory/queue.h"
@@ -60,7 +60,7 @@ TEST_F(RegistryLife, UnloadWhileAnotherThreadComputesNamesItsGraph) {
   std::atomic<bool> runs{false};
   std::thread computing([&] {
     auto executable = compiled(device);
-    const TypedView input = ones(device);
+    const StridedArray input = ones(device);
     runs = true;
     EXPECT_EQ(values_of(run(*executable, input)), std::vector<float>(size, 0));
   });
@@ -123,7 +123,7 @@ TEST_F(RegistryLife, WhatIsLinkedToStayRemainsAndReloadSaysSo) {
   const Error error = error_of([] { reload("t_stays"); });
   EXPECT_EQ(error.code(), FE_UNSUPPORTED);
   EXPECT_CONTAINS(std::string(error.what()), "nodelete");
-  EXPECT_CONTAINS(remnant_reason(module.string()), "nodelete");
+  EXPECT_CONTAINS(reason_left_mapped(module.string()), "nodelete");
   EXPECT_TRUE(is_mapped(module));
 }
 
@@ -143,7 +143,7 @@ TEST_F(RegistryLife, WhatLeavesThreadsBehindStaysMappedOnPurpose) {
   EXPECT_TRUE(noted("closed t_leaving"));
   EXPECT_TRUE(is_mapped(module));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its thread goes on, in code that is there
-  EXPECT_CONTAINS(remnant_reason(module.string()), "threads");
+  EXPECT_CONTAINS(reason_left_mapped(module.string()), "threads");
 }
 
 void begin_exit(const fs::path& module) {
@@ -166,7 +166,7 @@ TEST_F(RegistryLife, NothingOfADriverIsCalledAtExit) {
   const auto end_with_everything_alive = [&] {
     const auto device = watching();
     static auto& graphs = *std::make_unique<std::vector<std::shared_ptr<Executable>>>().release();
-    static auto& arrays = *std::make_unique<std::vector<TypedView>>().release();
+    static auto& arrays = *std::make_unique<std::vector<StridedArray>>().release();
     graphs.push_back(compiled(device));
     arrays.push_back(ones(device));
     arrays.push_back(run(*graphs[0], arrays[0]));
@@ -205,7 +205,7 @@ class RegistryLostDevice : public LifeTest {
 
 #ifdef FERRULE_NULL_MODULE
 TEST_F(RegistryLostDevice, TurnsItsArraysIntoErrors) {
-  const TypedView array = ones(lost);
+  const StridedArray array = ones(lost);
   EXPECT_EQ(values_of(array), std::vector<float>(size, 1));
   lose();
   for (int i = 0; i < 2; ++i) {
@@ -219,7 +219,7 @@ TEST_F(RegistryLostDevice, TurnsItsArraysIntoErrors) {
 }
 
 TEST_F(RegistryLostDevice, IsReplacedByARefreshAndClosedWithTheLastArray) {
-  auto array = std::make_unique<TypedView>(ones(lost));
+  auto array = std::make_unique<StridedArray>(ones(lost));
   lose();
   EXPECT_TRUE(registry.refresh());
   const auto fresh = registry.by_name("null");
@@ -244,7 +244,7 @@ TEST_F(RegistryLostDevice, IsClosedAtOnceWhenNothingOfItLives) {
 }
 
 TEST_F(RegistryLostDevice, GoesOnWhenItsModuleSaysSo) {
-  const TypedView array = ones(lost);
+  const StridedArray array = ones(lost);
   lose();
   reset_queue(*lost);
   EXPECT_EQ(values_of(array), std::vector<float>(size, 1));
@@ -285,7 +285,7 @@ TEST_F(RegistryVanishedDevice, IsLostAndThoseBehindItMoveUpUnderTheirOwnProperti
 
 TEST_F(RegistryVanishedDevice, WhatLivesOnADeviceThatMovedGoesOnAndThenItIsClosed) {
   {
-    const Live lives = before[2]->live("array");
+    const DeviceUse lives = before[2]->use("array");
     const Live on_vanished = before[0]->live("array");
     pull_first_out();
     EXPECT_TRUE(registry.refresh());

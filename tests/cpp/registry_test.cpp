@@ -144,10 +144,10 @@ TEST_F(RegistryWithModules, OptionsComeFromTheEnvironmentUnlessGiven) {
 TEST_F(RegistryWithModules, UnloadRefusesWhileSomethingLivesAndSaysWhat) {
   const auto device = registry.by_name("t_two:1");
   {
-    const Live first = device->live("array float32(2, 3)");
-    Live second = device->live("executable of 7 nodes");
-    const Live moved = std::move(second);
-    EXPECT_EQ(device->live_count(), 2u);
+    const DeviceUse first = device->use("array float32(2, 3)");
+    DeviceUse second = device->use("executable of 7 nodes");
+    const DeviceUse moved = std::move(second);
+    EXPECT_EQ(device->use_count(), 2u);
     const Error error = error_of([&] { registry.unload("t_two"); });
     EXPECT_EQ(error.code(), FE_INVALID_ARGUMENT);
     EXPECT_STREQ(error.what(),
@@ -168,7 +168,7 @@ TEST_F(RegistryWithModules, DevicesOutliveTheirBackendWithoutIt) {
   EXPECT_EQ(device->name(), "t_two:0");
   EXPECT_EQ(device->properties().name, "test device");
   EXPECT_EQ(error_of([&] { device->open(); }).code(), FE_NOT_FOUND);
-  EXPECT_EQ(error_of([&] { static_cast<void>(device->live("array")); }).code(), FE_NOT_FOUND);
+  EXPECT_EQ(error_of([&] { static_cast<void>(device->use("array")); }).code(), FE_NOT_FOUND);
   EXPECT_FALSE(device->memory().free);
 }
 

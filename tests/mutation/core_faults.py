@@ -187,7 +187,7 @@ CORE_FAULTS = [
         _TRANSFER,
         "!table.copy_peer) return false;\n"
         "  Submission work(device, FE_QUEUE_UPLOAD, copy_of(from));\n"
-        "  work.reads(from.view.storage);\n",
+        "  work.reads(from.data.storage);\n",
         "!table.copy_peer) return false;\n  Submission work(device, FE_QUEUE_UPLOAD, copy_of(from));\n",
         "a copy between devices does not wait for who wrote",
         _READS,

@@ -10,7 +10,7 @@
 
 namespace ferrule::cpu {
 
-enum class DType : uint8_t {
+enum class DType : uint8_t {  // dtype_from() and id_of() translate them from and to the ids of the core
   boolean,
   i8,
   i16,
@@ -32,7 +32,7 @@ enum class DType : uint8_t {
   q4_0,
   q4_k,
   q6_k,
-  count
+  count  // of them; also: none, or one that no kernel knows
 };
 
 // A set of dtypes, as bits; `one_of(f32) | one_of(f64)`.
@@ -70,8 +70,8 @@ struct Epilogue {
   // Computes `count` elements of the node's outputs from flat index `first`; `own` holds the kernel's result for them
   // and may be the memory of output 0. `local` is the part of the calling thread.
   fe_error* (*apply)(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local);
-  DType own_dtype;    // of the kernel's result, before the body
-  bool own_in_place;  // output 0 has that dtype, so the kernel may write there first
+  DType own_dtype;    // of the kernel's result, before the body; float32 where the body's input is a half
+  bool own_in_place;  // output 0 has that dtype: the kernel may write its result there before the body runs
 };
 
 // A call of a kernel. With an epilogue, `out` are the body's outputs and `extra_inputs` are its own affair.

@@ -2,7 +2,7 @@
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
 #include "core/lazy/from_host.h"
-#include "core/lazy/native.h"
+#include "core/lazy/native_memory.h"
 #include "core/lazy/queued_releases.h"
 #include "ops/table.h"
 
@@ -64,11 +64,11 @@ const ArrayPointer& array_of(const fe_array* handle, const char* function, const
 
 // The arguments of a call that borrows memory. Memory that cannot be borrowed, as another argument is NULL, is
 // released.
-void check_lent(const char* call, const fe_device* device, const fe_host_memory* memory, fe_array** out) {
+void check_borrowed_memory(const char* call, const fe_device* device, const fe_host_memory* memory, fe_array** out) {
   if (!memory) fail_argument("{}: memory is NULL", call);
   if (memory->struct_size < sizeof(fe_host_memory)) fail_argument("{}: memory's struct_size is too small", call);
   if (device && out) return;
-  const auto lent = lender(memory->release, memory->release_argument);
+  const auto owner = owner_of_borrowed_memory(memory->release, memory->release_argument);
   fail_argument("{}: {} is NULL", call, device ? "out" : "device");
 }
 }  // namespace ferrule
@@ -77,7 +77,7 @@ extern "C" {
 
 fe_error* fe_array_from_host(fe_device* device, const fe_host_memory* memory, fe_array** out) {
   return guarded([&] {
-    check_lent("array_from_host", device, memory, out);
+    check_borrowed_memory("array_from_host", device, memory, out);
     give_array("array_from_host", out, array_from_host(device->device, *memory));
   });
 }
@@ -100,7 +100,7 @@ fe_error* fe_array_native(fe_array* array, int32_t wait, void* stream, fe_native
     if (given(out, "array_native", "out").struct_size < sizeof *out)
       fail_argument("array_native: out's struct_size is too small");
     if (wait < 0 || wait > 2) fail_argument("array_native: wait is 0, 1 or 2, not {}", wait);
-    const NativeView view = native_view(of, static_cast<NativeWait>(wait), stream);
+    const NativeArray view = native_array(of, static_cast<NativeWait>(wait), stream);
     out->device_type = view.device.type;
     out->device_id = view.device.id;
     out->pointer = view.pointer;
@@ -111,7 +111,7 @@ fe_error* fe_array_native(fe_array* array, int32_t wait, void* stream, fe_native
 fe_error* fe_array_from_native(fe_device* device, const fe_host_memory* memory, int32_t device_type, int32_t device_id,
                                fe_array** out) {
   return guarded([&] {
-    check_lent("array_from_native", device, memory, out);
+    check_borrowed_memory("array_from_native", device, memory, out);
     give_array("array_from_native", out, array_from_native(device->device, *memory, {device_type, device_id}));
   });
 }
@@ -120,7 +120,7 @@ fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t siz
                                   uint64_t max_view_bytes, fe_release_function release, void* release_argument,
                                   fe_array** out) {
   return guarded([&] {
-    const auto owner = lender(release, release_argument);
+    const auto owner = owner_of_borrowed_memory(release, release_argument);
     given(device, "buffer_from_host_ptr", "device");
     given(out, "buffer_from_host_ptr", "out");
     if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE)
@@ -147,10 +147,10 @@ fe_error* fe_array_cut(fe_array* array, uint64_t byte_offset, fe_dtype dtype, in
       if (needed > most)
         fail_argument("array_cut: {} has {} bytes, more than the {} that {}", to_string(type), needed, most, whose);
     };
-    limit(array->max_view_bytes, "may be cut from the buffer (its max_view_bytes)");
+    limit(array->max_cut_bytes, "may be cut from the buffer (its max_view_bytes)");
     if (const uint64_t most = from->device()->properties().max_allocation)
       limit(most, from->device()->name() + " takes at most");
-    *out = new fe_array(cut_from(from, byte_offset, type), array->max_view_bytes);
+    *out = new fe_array(cut_from(from, byte_offset, type), array->max_cut_bytes);
   });
 }
 
@@ -245,7 +245,7 @@ fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out)
     given(out, "to_device", "out");
     const ArrayPointer& here = array_of(array, "to_device", "array");
     ArrayPointer there = to_device(here, given(device, "to_device", "device").device);
-    const uint64_t most_cut = there == here ? array->max_view_bytes : UINT64_MAX;
+    const uint64_t most_cut = there == here ? array->max_cut_bytes : UINT64_MAX;
     *out = new fe_array(std::move(there), most_cut);
   });
 }
@@ -273,7 +273,7 @@ fe_error* fe_eval(fe_array* const* arrays, size_t count, fe_cancel_function canc
   if (fe_error* const error = fe_submit(arrays, count, cancel, argument)) return error;
   return guarded([&] {
     for (size_t i = 0; i < count; ++i) {
-      const View view = array_of(arrays[i], "eval", "an array")->view().view;
+      const StridedStorage view = array_of(arrays[i], "eval", "an array")->strided_array().data;
       if (view.storage) view.storage->finish_write({cancel, argument});
     }
   });
@@ -284,9 +284,9 @@ int fe_is_ready(fe_array* const* arrays, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const fe_array* const handle = arrays ? arrays[i] : nullptr;
     if (!handle || handle->is_donated() || handle->array->state() != Array::State::computed) return 0;
-    const std::optional<TypedView> view = handle->array->view_unless_given_away();
+    const std::optional<StridedArray> view = handle->array->strided_array_unless_given_away();
     if (!view) return 0;
-    if (const Storage* const storage = view->view.storage.get(); storage && storage->has_uses())
+    if (const Storage* const storage = view->data.storage.get(); storage && storage->has_uses())
       if (const WorkPointer write = storage->last_write()) {
         if (!write->is_over()) return 0;
         if (write->has_failed()) answer = -1;
@@ -303,7 +303,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
     if (of.state() != Array::State::computed)
       fail_argument("host_pointer: {} is not computed yet", to_string(of.type()));
     of.is_looked_at = true;
-    const View view = of.view().view;
+    const StridedStorage view = of.strided_array().data;
     if (!view.storage) return;
     view.storage->device()->open();  // throws when it is lost, or another process's
     view.storage->finish_write();
@@ -321,7 +321,7 @@ fe_error* fe_array_read(fe_array* array, void* to, uint64_t size) {
     if (size > 0) given(static_cast<std::byte*>(to), "array_read", "to");
     const ArrayPointer list[] = {from};
     evaluate(list);
-    read_to_host(from->view(), to, size);
+    read_to_host(from->strided_array(), to, size);
   });
 }
 }

@@ -33,7 +33,7 @@ Key key_of(const char* function, int64_t structure, fe_array* const* inputs, con
   for (size_t i = 0; i < count; ++i) {
     const ArrayPointer& array = array_of(inputs[i], function, "an input");
     if (array->state() != Array::State::computed) evaluate({&array, 1});
-    if (array->is_given_away()) array->view();  // throws, unless it was given back meanwhile
+    if (array->is_given_away()) array->strided_array();  // throws, unless it was given back meanwhile
     key.add(array->device()->id());
     key.add(array->type());
     const bool contiguous = (donated && donated[i] != 0) || is_contiguous(array->type().shape, array->strides());
@@ -78,7 +78,7 @@ fe_error* fe_calls_add(fe_calls* calls, int64_t structure, fe_array* const* inpu
                        size_t count, const fe_compiled* compiled, void* context, fe_release_function release,
                        fe_compiled** kept, void** kept_context) {
   return guarded([&] {
-    const std::shared_ptr<void> owner = lender(release, context);
+    const std::shared_ptr<void> owner = owner_of_borrowed_memory(release, context);
     given(calls, "calls_add", "calls");
     given(kept, "calls_add", "kept") = nullptr;
     given(kept_context, "calls_add", "kept_context") = nullptr;

@@ -306,7 +306,7 @@ fe_error* fe_synchronize(fe_device* device, fe_cancel_function cancel, void* arg
 fe_error* fe_set_memory_limit(fe_device* device, uint64_t bytes) {
   return guarded([&] {
     Device& of = *given(device, "set_memory_limit", "device").device;
-    const Live setting = of.live("a limit that is set");
+    const DeviceUse setting = of.use("a limit that is set");
     of.attached<Allocator>().set_limit(bytes);
   });
 }
@@ -317,8 +317,8 @@ fe_error* fe_host_allocate(fe_device* device, uint64_t size, void** out) {
     void*& result = given(out, "host_allocate", "out");
     result = nullptr;
     if (size == 0) fail_argument("host_allocate: the size is 0");
-    Live live = of.live(LivingBytes{"host memory", size});
-    result = of.attached<HostMemory>().allocate(size, std::move(live));
+    DeviceUse use = of.use(BytesInUse{"host memory", size});
+    result = of.attached<HostMemory>().allocate(size, std::move(use));
   });
 }
 

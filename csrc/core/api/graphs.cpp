@@ -1,6 +1,6 @@
 // Graphs.
-#include "core/api/handles.h"
 #include "core/api/attributes.h"
+#include "core/api/handles.h"
 #include "core/json_object.h"
 #include "ops/table.h"
 
@@ -102,10 +102,10 @@ fe_error* fe_graph_constant(fe_graph* graph, const char* name, fe_array* array, 
     const ArrayPointer& given_array = array_of(array, "graph_constant", "array");
     evaluate({&given_array, 1});
     const ArrayPointer constant = snapshot(given_array);
-    const TypedView bytes = constant->view();
+    const StridedArray bytes = constant->strided_array();
     const std::string placement = constant->placement();  // takes a lock that must not be taken inside of record()
     *value = graph->record(
-        [&](Graph& to, auto&) { return to.add_constant(name ? name : "", bytes.type, bytes.view, placement); });
+        [&](Graph& to, auto&) { return to.add_constant(name ? name : "", bytes.type, bytes.data, placement); });
   });
 }
 
@@ -250,12 +250,12 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
     const Plan& plan = parts.executable->plan();
     if (output_count != plan.outputs.size())
       fail_argument("compute: the graph has {} outputs, not {}", plan.outputs.size(), output_count);
-    std::vector<TypedView> views;
+    std::vector<StridedArray> views;
     views.reserve(input_count);
     for (size_t i = 0; i < input_count; ++i) {
       const ArrayPointer& array = array_of(inputs[i], "compute", "an input");
       if (array->state() != Array::State::computed) evaluate({&array, 1}, how);
-      views.push_back(array->view());
+      views.push_back(array->strided_array());
     }
     std::vector<fe_scalar> changed;
     std::span<const fe_scalar> values = parts.scalars;
@@ -275,16 +275,16 @@ fe_error* fe_compute(fe_compiled* compiled, fe_array* const* inputs, size_t inpu
     }
     Donation donation({inputs, input_count}, options);
     if (options.donated) how.donor = &donation;
-    std::vector<TypedView> results = parts.executable->compute(views, values, memory, how);
+    std::vector<StridedArray> results = parts.executable->compute(views, values, memory, how);
     donation.finish();
-    for (const TypedView& result : results)
-      if (options.wait != 0 && result.view.storage) result.view.storage->finish_write(how.cancel);
+    for (const StridedArray& result : results)
+      if (options.wait != 0 && result.data.storage) result.data.storage->finish_write(how.cancel);
     std::vector<std::unique_ptr<fe_array>> handles;
     for (size_t i = 0; i < output_count; ++i) {
       const bool written = options.out_memory && options.out_memory[i];
       handles.push_back(written ? nullptr
                                 : std::make_unique<fe_array>(
-                                      Array::computed(results[i].type, parts.device, std::move(results[i].view), "")));
+                                      Array::computed(results[i].type, parts.device, std::move(results[i].data), "")));
     }
     for (size_t i = 0; i < output_count; ++i) outputs[i] = handles[i].release();
   });

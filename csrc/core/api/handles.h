@@ -33,13 +33,13 @@ struct fe_device {
 };
 struct fe_array {
   explicit fe_array(ferrule::ArrayPointer pointer, uint64_t most_cut = UINT64_MAX)
-      : array(std::move(pointer)), max_view_bytes(most_cut) {
+      : array(std::move(pointer)), max_cut_bytes(most_cut) {
     ++array->handles;
   }
   ~fe_array() { --array->handles; }
   std::atomic<uint32_t> references{1};
   const ferrule::ArrayPointer array;
-  const uint64_t max_view_bytes;  // of what is cut from it, as fe_buffer_from_host_ptr was told
+  const uint64_t max_cut_bytes;  // of what is cut from it, as fe_buffer_from_host_ptr was told
 
   // To what it was donated, in words; empty: it was not.
   std::string donated_to() const;

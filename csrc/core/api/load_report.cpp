@@ -122,9 +122,9 @@ fe_error* fe_load_report_candidate(const fe_load_report* handle, size_t index, f
 fe_error* fe_load_report_remaining(const fe_load_report* handle, size_t index, const char** path, const char** reason) {
   return guarded([&] {
     const LoadReport& report = given(handle, "load_report_remaining", "report").report;
-    const Remnant& remnant = row_at("load_report_remaining", report.remaining, index);
-    given(path, "load_report_remaining", "path") = remnant.path.c_str();
-    given(reason, "load_report_remaining", "reason") = remnant.reason.c_str();
+    const LeftoverModule& leftover = row_at("load_report_remaining", report.remaining, index);
+    given(path, "load_report_remaining", "path") = leftover.path.c_str();
+    given(reason, "load_report_remaining", "reason") = leftover.reason.c_str();
   });
 }
 

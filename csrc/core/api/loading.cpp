@@ -2,7 +2,9 @@
 #include "core/api/handles.h"
 #include "core/api/load_report.h"
 #include "core/lazy/array.h"
+#include "core/loader/load.h"
 #include "core/loader/options/options_from_json.h"
+#include "core/platform/library_paths.h"
 
 using namespace ferrule;
 

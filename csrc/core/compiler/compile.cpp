@@ -24,7 +24,7 @@ Plan compile(Graph graph, const CompileOptions& options) {
   graph = pass("fold_constants", [&] { return fold_constants(graph, options); });
   graph = pass("place", [&] { return place(graph, options, support, reasons); });
   if (options.fuse) graph = pass("fuse", [&] { return fuse(graph, options.device, support, reasons); });
-  Lowered lowered =
+  LoweredGraph lowered =
       pass("lower_views", [&] { return lower_views(std::move(graph), options.device, std::move(reasons)); });
   pass("satisfy_layouts", [&] { satisfy_layouts(lowered, options.device, support); });
   pass("write_in_place", [&] { write_in_place(lowered); });

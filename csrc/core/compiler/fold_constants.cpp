@@ -51,7 +51,7 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
 
   Rewrite rewrite(graph);
   for (std::size_t i = 0; i < folded.size(); ++i)
-    rewrite.map(folded[i], rewrite.graph().add_constant("folded", graph.type(folded[i]), results[i].view));
+    rewrite.map(folded[i], rewrite.graph().add_constant("folded", graph.type(folded[i]), results[i].data));
   const auto is_wanted = [&](ValueId value) { return wanted[value]; };
   for (const Node& node : graph.nodes)
     if (std::none_of(node.outputs.begin(), node.outputs.end(), is_wanted)) rewrite.copy(node);

@@ -40,11 +40,11 @@ bool is_whole(const Operand& operand, const Graph& graph) {
 Device* home_of(const Graph& graph, ValueId value, Device* home) {
   const ValueInfo& info = graph.values[value];
   if (info.kind != ValueKind::constant) return home;
-  const std::shared_ptr<Storage>& storage = graph.constant_info[info.index].view.storage;
+  const std::shared_ptr<Storage>& storage = graph.constant_info[info.index].data.storage;
   return storage ? storage->device().get() : home;
 }
 
-void satisfy_layouts(Lowered& lowered, Device* home, Support& support) {
+void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support) {
   std::vector<LoweredNode> nodes = std::move(lowered.nodes);
   lowered.nodes.clear();
   lowered.nodes.reserve(nodes.size());
@@ -54,7 +54,7 @@ void satisfy_layouts(Lowered& lowered, Device* home, Support& support) {
       if (info.kind != ValueKind::input && info.kind != ValueKind::constant) continue;
       Device* const from = home_of(lowered.graph, input.root, home);
       // Whole storages travel between devices, so what travels is made whole first.
-      if (from != node.device && !is_contiguous(info.type.shape, whole(lowered.graph, input.root).strides))
+      if (from != node.device && !is_contiguous(info.type.shape, whole_value(lowered.graph, input.root).strides))
         input = lowered.add_copy(input, from, fmt::format("to be carried to {}", node.device->name()));
     }
     const SupportAnswer* answer = &support.ask(node, lowered.graph, *node.device);

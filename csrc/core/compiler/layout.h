@@ -7,9 +7,9 @@
 namespace ferrule {
 
 // Copies where a kernel cannot read an operand as it lies, and where an output would share memory.
-void satisfy_layouts(Lowered& lowered, Device* home, Support& support);
+void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support);
 // Updates of slices write into what they update where nobody else reads it (write_in_place.cpp).
-void write_in_place(Lowered& lowered);
+void write_in_place(LoweredGraph& lowered);
 // Whether the operand is all of its root, as that lies.
 bool is_whole(const Operand& operand, const Graph& graph);
 // The device on which an input, constant or scalar lies.

@@ -113,23 +113,23 @@ bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Sha
   return true;
 }
 
-ValueId Lowered::add_value(TensorType type) {
+ValueId LoweredGraph::add_value(TensorType type) {
   graph.values.push_back({type, ValueKind::result, 0});
   return static_cast<ValueId>(graph.values.size() - 1);
 }
 
-Operand Lowered::add_copy(const Operand& operand, Device* device, std::string reason) {
+Operand LoweredGraph::add_copy(const Operand& operand, Device* device, std::string reason) {
   const ValueId value = add_value(operand.type);
   nodes.push_back(
       {&ops::op_named("copy"), ops::shared({}), nullptr, device, {operand}, {value}, {}, std::move(reason)});
-  return whole(graph, value);
+  return whole_value(graph, value);
 }
 
-Operand whole(const Graph& graph, ValueId value) {
+Operand whole_value(const Graph& graph, ValueId value) {
   const ValueInfo& info = graph.values[value];
   return {value, info.type, 0,
           info.kind == ValueKind::input      ? graph.input_info[info.index].strides
-          : info.kind == ValueKind::constant ? graph.constant_info[info.index].view.strides
+          : info.kind == ValueKind::constant ? graph.constant_info[info.index].data.strides
                                              : contiguous_strides(info.type.shape)};
 }
 
@@ -167,11 +167,11 @@ void broadcast_inputs(LoweredNode& node, const Graph& graph) {
   }
 }
 
-Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons) {
-  Lowered lowered;
+LoweredGraph lower_views(Graph graph, Device* home, std::vector<std::string> reasons) {
+  LoweredGraph lowered;
   std::vector<Operand> operands(graph.values.size());
   for (ValueId id = 0; id < graph.values.size(); ++id)
-    if (graph.values[id].kind != ValueKind::result) operands[id] = whole(graph, id);
+    if (graph.values[id].kind != ValueKind::result) operands[id] = whole_value(graph, id);
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
   const std::vector<ValueId> outputs = graph.outputs;
@@ -199,7 +199,7 @@ Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons)
       operands[result] = to;
       continue;
     }
-    for (ValueId output : node.outputs) operands[output] = whole(lowered.graph, output);
+    for (ValueId output : node.outputs) operands[output] = whole_value(lowered.graph, output);
     // Nothing to compute where there are no elements.
     const auto has_elements = [&](ValueId output) { return element_count(lowered.graph.type(output).shape) > 0; };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), has_elements)) continue;

@@ -28,7 +28,7 @@ struct LoweredNode {
   std::string kernel, reason;
 };
 
-struct Lowered {
+struct LoweredGraph {
   Graph graph;  // its values; nodes are superseded by `nodes`
   std::vector<LoweredNode> nodes;
   std::vector<Operand> outputs;
@@ -42,7 +42,7 @@ struct Lowered {
 };
 
 // The operand for all of a value.
-Operand whole(const Graph& graph, ValueId value);
+Operand whole_value(const Graph& graph, ValueId value);
 // The operand under a view op, whose result has this shape. False, and unchanged, when only a copy has it (reshape).
 bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand);
 // Whether the node is a dynamic_slice whose starts are scalars of the graph: a view that moves.
@@ -53,6 +53,6 @@ Operand broadcast_operand(const Operand& operand, const Shape& shape);
 void broadcast_inputs(LoweredNode& node, const Graph& graph);
 
 // `reasons` is of the graph's nodes.
-Lowered lower_views(Graph graph, Device* home, std::vector<std::string> reasons);
+LoweredGraph lower_views(Graph graph, Device* home, std::vector<std::string> reasons);
 
 }  // namespace ferrule

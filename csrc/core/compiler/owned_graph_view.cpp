@@ -6,7 +6,7 @@
 
 namespace ferrule {
 
-const fe_graph_view& view_of(const OwnedView& view) { return view.view(); }
+const fe_graph_view& graph_view_of(const OwnedGraphView& view) { return view.view(); }
 
 int64_t elements_before(const Operand& operand) {
   return std::max<int64_t>(0, reach_of(operand.type.shape, operand.strides).before - operand.offset);
@@ -19,14 +19,14 @@ uint64_t bytes_reached(const Operand& operand) {
   return static_cast<uint64_t>(bytes_of(operand.type.dtype, first + reach.after + 1));
 }
 
-uint32_t OwnedView::add_storage(fe_storage storage) {
+uint32_t OwnedGraphView::add_storage(fe_storage storage) {
   storage.struct_size = sizeof storage;
   storages_.push_back(storage);
   storage_pointers_.push_back(&storages_.back());
   return static_cast<uint32_t>(storages_.size() - 1);
 }
 
-uint32_t OwnedView::add_value(const Operand& operand, uint32_t storage, int32_t offset_slot) {
+uint32_t OwnedGraphView::add_value(const Operand& operand, uint32_t storage, int32_t offset_slot) {
   ValueData& data = values_.emplace_back();
   data.shape = operand.type.shape;
   data.strides = operand.strides;
@@ -42,7 +42,7 @@ uint32_t OwnedView::add_value(const Operand& operand, uint32_t storage, int32_t 
   return static_cast<uint32_t>(values_.size() - 1);
 }
 
-const fe_body* OwnedView::body_of(const std::shared_ptr<const Body>& body) {
+const fe_body* OwnedGraphView::body_of(const std::shared_ptr<const Body>& body) {
   if (!body) return nullptr;
   kept_.push_back(body);
   BodyData& data = bodies_.emplace_back();
@@ -72,7 +72,7 @@ const fe_body* OwnedView::body_of(const std::shared_ptr<const Body>& body) {
   return &data.body;
 }
 
-void OwnedView::add_node(const LoweredNode& node, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs) {
+void OwnedGraphView::add_node(const LoweredNode& node, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs) {
   NodeData& data = nodes_.emplace_back();
   data.inputs = std::move(inputs);
   data.outputs = std::move(outputs);
@@ -89,7 +89,7 @@ void OwnedView::add_node(const LoweredNode& node, std::vector<uint32_t> inputs, 
   node_pointers_.push_back(&data.node);
 }
 
-void OwnedView::finish(uint32_t bindings, uint32_t scalars, uint32_t offsets, uint64_t workspace) {
+void OwnedGraphView::finish(uint32_t bindings, uint32_t scalars, uint32_t offsets, uint64_t workspace) {
   view_ = {sizeof(fe_graph_view),
            static_cast<uint32_t>(storages_.size()),
            static_cast<uint32_t>(values_.size()),

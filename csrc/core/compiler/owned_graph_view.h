@@ -1,4 +1,4 @@
-// Lowered nodes as an fe_graph_view that owns all it points to.
+// LoweredGraph nodes as an fe_graph_view that owns all it points to.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"
@@ -9,11 +9,11 @@
 
 namespace ferrule {
 
-class OwnedView {
+class OwnedGraphView {
  public:
-  OwnedView() = default;
-  OwnedView(const OwnedView&) = delete;
-  OwnedView& operator=(const OwnedView&) = delete;
+  OwnedGraphView() = default;
+  OwnedGraphView(const OwnedGraphView&) = delete;
+  OwnedGraphView& operator=(const OwnedGraphView&) = delete;
 
   // Adds a storage; returns its index.
   uint32_t add_storage(fe_storage storage);

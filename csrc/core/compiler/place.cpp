@@ -2,12 +2,12 @@
 
 #include "core/compiler/lowered_graph.h"
 #include "core/compiler/rewrite.h"
-#include "core/graph/builder.h"
 #include "core/graph/node_text.h"
 #include "core/log.h"
 #include "core/registry/device.h"
 #include "core/sync/immortal.h"
 #include "core/sync/mutexes.h"
+#include "ops/table.h"
 
 #include <algorithm>
 #include <mutex>
@@ -15,6 +15,26 @@
 
 namespace ferrule {
 namespace {
+
+// What decompositions write with: nodes of a graph.
+class GraphBuilder final : public ops::Builder {
+ public:
+  // Every node it writes is asked to run on `device` (null: the graph's).
+  GraphBuilder(Graph& graph, Device* device) : graph_(graph), device_(device) {}
+  using ops::Builder::apply;
+  ops::Value apply(std::string_view op, std::span<const ops::Value> inputs,
+                   const std::vector<ops::NamedAttribute>& given) override {
+    std::vector<ValueId> operands;
+    for (const ops::Value& input : inputs) operands.push_back(input.id);
+    return {graph_.add(ops::op_named(op), operands, given, device_)};
+  }
+  ops::Value scalar(double value, DType dtype) override { return {graph_.add_scalar(dtype, scalar_of(value, dtype))}; }
+  TensorType type(ops::Value value) const override { return graph_.type(value.id); }
+
+ private:
+  Graph& graph_;
+  Device* device_;
+};
 
 // What was warned of.
 struct Warned {

@@ -17,17 +17,17 @@ namespace ferrule {
 
 // Bytes that a segment binds.
 struct Slot {
-  enum class Kind : uint8_t { input, constant, output, crossing };
+  enum class Kind : uint8_t { input, constant, output, transferred };
   Kind kind = Kind::input;
-  uint32_t index = 0;                 // input, constant or output number of the graph; unused for crossings
+  uint32_t index = 0;                 // input, constant or output number of the graph; unused for transferred
   Device* device = nullptr;           // where the bytes lie
-  TensorType type;                    // outputs and crossings are contiguous
+  TensorType type;                    // outputs and transferred ones are contiguous
   std::shared_ptr<Storage> prepared;  // constants that a kernel had packed: bound instead of the constant
   int32_t takes_over = -1;  // outputs: the slot of the input whose memory they may have, if that is given away
 };
 
 // A graph view with all that it points to.
-class OwnedView;
+class OwnedGraphView;
 
 // One line of the plan that people see.
 struct PlannedNode {
@@ -40,7 +40,7 @@ struct PlannedNode {
 
 struct Segment {
   Device* device = nullptr;
-  std::shared_ptr<const OwnedView> view;
+  std::shared_ptr<const OwnedGraphView> view;
   std::vector<uint32_t> bindings;  // the slot of each binding of the view
   std::vector<uint32_t> scalars;   // the graph's scalar of each scalar of the view
   std::vector<Movement> offsets;   // of each dynamic offset of the view
@@ -89,7 +89,7 @@ struct CompileOptions {
 Plan compile(Graph graph, const CompileOptions& options);
 
 // The view of a segment, and the size of its workspace.
-const fe_graph_view& view_of(const OwnedView& view);
+const fe_graph_view& graph_view_of(const OwnedGraphView& view);
 
 std::string plan_to_json(const Plan& plan);
 std::string placement_to_json(const Plan& plan);

@@ -37,7 +37,7 @@ std::string plan_to_json(const Plan& plan) {
     const auto& segment = std::get<Segment>(step);
     json.begin_object()
         .member("device", segment.device->name())
-        .member("workspace_bytes", view_of(*segment.view).workspace_size);
+        .member("workspace_bytes", graph_view_of(*segment.view).workspace_size);
     json.key("nodes").begin_array();
     for (const PlannedNode& node : segment.nodes)
       json.begin_object()
@@ -67,7 +67,7 @@ std::string placement_to_json(const Plan& plan) {
   });
   json.end_array().key("constants").begin_array();
   for (const GraphConstant& constant : plan.constants) {
-    const Storage* const storage = constant.view.storage.get();
+    const Storage* const storage = constant.data.storage.get();
     json.begin_object()
         .member("name", constant.name)
         .member("device", storage ? storage->device()->name() : plan.home->name())

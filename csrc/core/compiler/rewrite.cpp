@@ -11,7 +11,7 @@ Rewrite::Rewrite(const Graph& from) : from_(from), map_(from.values.size(), 0) {
   for (std::size_t i = 0; i < from.constants.size(); ++i) {
     const GraphConstant& constant = from.constant_info[i];
     map_[from.constants[i]] =
-        to_.add_constant(constant.name, from.type(from.constants[i]), constant.view, constant.placement);
+        to_.add_constant(constant.name, from.type(from.constants[i]), constant.data, constant.placement);
   }
   for (std::size_t i = 0; i < from.scalars.size(); ++i)
     map_[from.scalars[i]] = to_.add_scalar(from.type(from.scalars[i]).dtype, from.scalar_defaults[i]);

@@ -22,7 +22,7 @@ struct Range {
 
 class Splitter {
  public:
-  Splitter(const Lowered& lowered, Device* home)
+  Splitter(const LoweredGraph& lowered, Device* home)
       : lowered_(lowered), graph_(lowered.graph), home_(home), values_(lowered.graph.values.size()) {}
 
   Plan run() {
@@ -47,7 +47,7 @@ class Splitter {
   }
 
  private:
-  struct Facts {
+  struct ValueUse {
     uint32_t segment = none;   // that computes it
     uint32_t output = none;    // output number
     bool leaves = false;       // read by a later segment
@@ -67,11 +67,11 @@ class Splitter {
   void note_uses(Range range, uint32_t segment) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       for (const Operand& input : lowered_.nodes[i].inputs) {
-        Facts& facts = values_[input.root];
-        if (facts.segment == segment)
-          facts.last_use = i;
+        ValueUse& use = values_[input.root];
+        if (use.segment == segment)
+          use.last_use = i;
         else
-          facts.leaves = true;
+          use.leaves = true;
       }
       for (ValueId output : lowered_.nodes[i].outputs) {
         values_[output].segment = segment;
@@ -85,19 +85,19 @@ class Splitter {
     return static_cast<uint32_t>(plan_.slots.size() - 1);
   }
 
-  // The slot that holds the value on this device, carried there if need be.
+  // The slot that holds the value on this device, transferred there if need be.
   uint32_t slot_on(ValueId value, Device* device) {
-    Facts& facts = values_[value];
-    if (const auto found = facts.slots.find(device); found != facts.slots.end()) return found->second;
+    ValueUse& use = values_[value];
+    if (const auto found = use.slots.find(device); found != use.slots.end()) return found->second;
     const ValueInfo& info = graph_.values[value];
     if (info.kind != ValueKind::result && home_of(graph_, value, home_) == device) {
       const auto kind = info.kind == ValueKind::input ? Slot::Kind::input : Slot::Kind::constant;
-      return facts.slots[device] = add_slot({kind, info.index, device, info.type, nullptr});
+      return use.slots[device] = add_slot({kind, info.index, device, info.type, nullptr});
     }
     Device* const from_device =
-        info.kind == ValueKind::result ? facts.slots.begin()->first : home_of(graph_, value, home_);
+        info.kind == ValueKind::result ? use.slots.begin()->first : home_of(graph_, value, home_);
     const uint32_t from = slot_on(value, from_device);
-    const uint32_t to = add_slot({Slot::Kind::crossing, 0, device, info.type, nullptr});
+    const uint32_t to = add_slot({Slot::Kind::transferred, 0, device, info.type, nullptr});
     plan_.steps.emplace_back(Transfer{from, to});
     return values_[value].slots[device] = to;
   }
@@ -106,7 +106,7 @@ class Splitter {
 
   struct Building {
     Segment segment;
-    std::shared_ptr<OwnedView> view = std::make_shared<OwnedView>();
+    std::shared_ptr<OwnedGraphView> view = std::make_shared<OwnedGraphView>();
     std::unordered_map<ValueId, uint32_t> storages;
     std::unordered_map<uint32_t, uint32_t> prepared_storages;  // by slot
     WorkspacePlanner workspace;
@@ -141,12 +141,12 @@ class Splitter {
         const uint32_t storage = found == prepared.end() ? storage_of(b, node.inputs[k], device, number)
                                                          : prepared_storage(b, found->second);
         Operand placed = node.inputs[k];
-        placed.offset += elements_before(whole(graph_, placed.root));
+        placed.offset += elements_before(whole_value(graph_, placed.root));
         inputs.push_back(b.view->add_value(placed, storage, offset_slot(b, placed.movement)));
       }
       uint64_t bytes = 0;
       for (ValueId output : node.outputs) {
-        const Operand operand = whole(graph_, output);
+        const Operand operand = whole_value(graph_, output);
         outputs.push_back(b.view->add_value(operand, storage_of(b, operand, device, number), -1));
         bytes += static_cast<uint64_t>(byte_count(operand.type));
       }
@@ -174,16 +174,15 @@ class Splitter {
   }
 
   bool is_temporary(ValueId value, uint32_t number) const {
-    const Facts& facts = values_[value];
-    return graph_.values[value].kind == ValueKind::result && facts.segment == number && facts.output == none &&
-           !facts.leaves;
+    const ValueUse& use = values_[value];
+    return graph_.values[value].kind == ValueKind::result && use.segment == number && use.output == none && !use.leaves;
   }
 
   uint32_t storage_of(Building& b, const Operand& operand, Device* device, uint32_t number) {
     const ValueId root = operand.root;
     if (const auto found = b.storages.find(root); found != b.storages.end()) return found->second;
     const ValueInfo& info = graph_.values[root];
-    const uint64_t bytes = bytes_reached(whole(graph_, root));
+    const uint64_t bytes = bytes_reached(whole_value(graph_, root));
     fe_storage storage{0, 0, 0, 0, bytes, alignment_of(info.type.dtype), -1, 0};
     if (is_dropped(root)) {
       storage.kind = FE_STORAGE_TEMPORARY;
@@ -203,7 +202,7 @@ class Splitter {
                                                                       : FE_STORAGE_INPUT;
       storage.binding = bind(b, slot);
       if (const auto input = lowered_.takes_over.find(root); written && input != lowered_.takes_over.end())
-        take_over(b, slot, storage, whole(graph_, input->second), device, number);
+        take_over(b, slot, storage, whole_value(graph_, input->second), device, number);
     }
     return b.storages[root] = b.view->add_storage(storage);
   }
@@ -229,12 +228,12 @@ class Splitter {
 
   // Where a result that outlives its segment is written.
   uint32_t written_slot(ValueId value, Device* device) {
-    Facts& facts = values_[value];
-    if (const auto found = facts.slots.find(device); found != facts.slots.end()) return found->second;
-    const bool is_output = facts.output != none && device == home_;
-    const TensorType type = is_output ? lowered_.outputs[facts.output].type : graph_.type(value);
-    return facts.slots[device] = add_slot({is_output ? Slot::Kind::output : Slot::Kind::crossing,
-                                           is_output ? facts.output : 0, device, type, nullptr});
+    ValueUse& use = values_[value];
+    if (const auto found = use.slots.find(device); found != use.slots.end()) return found->second;
+    const bool is_output = use.output != none && device == home_;
+    const TensorType type = is_output ? lowered_.outputs[use.output].type : graph_.type(value);
+    return use.slots[device] = add_slot({is_output ? Slot::Kind::output : Slot::Kind::transferred,
+                                         is_output ? use.output : 0, device, type, nullptr});
   }
 
   void release_temporaries(Building& b, const LoweredNode& node, std::size_t index, uint32_t number) {
@@ -256,7 +255,7 @@ class Splitter {
       for (uint32_t k = 0; k < lowered_.nodes[i].inputs.size(); ++k) {
         const ValueInfo& info = graph_.values[lowered_.nodes[i].inputs[k].root];
         if (info.kind != ValueKind::constant || !lowered_.nodes[i].inputs[k].movement.empty()) continue;
-        const View& constant = graph_.constant_info[info.index].view;
+        const StridedStorage& constant = graph_.constant_info[info.index].data;
         if (!constant.storage || constant.storage->device().get() != &device) continue;
         const auto node = static_cast<uint32_t>(i - range.begin);
         const int64_t first = constant.offset - reach_of(info.type.shape, constant.strides).before;
@@ -316,30 +315,30 @@ class Splitter {
     for (const Plan::Output& output : plan_.outputs)
       if (output.kind == Plan::Output::Kind::constant) used[output.index] = true;
     for (std::size_t i = 0; i < used.size(); ++i)
-      if (!used[i]) plan_.constants[i].view.storage = nullptr;
+      if (!used[i]) plan_.constants[i].data.storage = nullptr;
   }
 
   uint32_t output_slot(const Operand& output, uint32_t number) {
-    Facts& facts = values_[output.root];
+    ValueUse& use = values_[output.root];
     if (element_count(output.type.shape) > 0) {
-      if (const auto found = facts.slots.find(home_); found != facts.slots.end()) return found->second;
+      if (const auto found = use.slots.find(home_); found != use.slots.end()) return found->second;
       const uint32_t to = add_slot({Slot::Kind::output, number, home_, output.type, nullptr});
-      plan_.steps.emplace_back(Transfer{facts.slots.begin()->second, to});
-      return facts.slots[home_] = to;
+      plan_.steps.emplace_back(Transfer{use.slots.begin()->second, to});
+      return use.slots[home_] = to;
     }
     return add_slot({Slot::Kind::output, number, home_, output.type, nullptr});
   }
 
-  const Lowered& lowered_;
+  const LoweredGraph& lowered_;
   const Graph& graph_;
   Device* home_;
-  std::vector<Facts> values_;
+  std::vector<ValueUse> values_;
   std::unordered_map<const Storage*, uint32_t> prepared_slots_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan split_into_segments(const Lowered& lowered, Device* home) { return Splitter(lowered, home).run(); }
+Plan split_into_segments(const LoweredGraph& lowered, Device* home) { return Splitter(lowered, home).run(); }
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// Lowered nodes as segments, transfers and slots.
+// LoweredGraph nodes as segments, transfers and slots.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"
@@ -6,6 +6,6 @@
 
 namespace ferrule {
 
-Plan split_into_segments(const Lowered& lowered, Device* home);
+Plan split_into_segments(const LoweredGraph& lowered, Device* home);
 
 }  // namespace ferrule

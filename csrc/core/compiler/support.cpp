@@ -38,7 +38,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
 }
 
 // A view of this node alone, every operand bound.
-void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
+void fill(OwnedGraphView& view, const LoweredNode& node, const Graph& graph) {
   uint32_t bindings = 0, scalars = 0, offsets = 0;
   std::vector<uint32_t> inputs, outputs;
   const auto add = [&](const Operand& operand, fe_storage_kind kind) {
@@ -55,7 +55,7 @@ void fill(OwnedView& view, const LoweredNode& node, const Graph& graph) {
                                 : kind == ValueKind::constant ? FE_STORAGE_CONSTANT
                                                               : FE_STORAGE_INPUT));
   }
-  for (ValueId output : node.outputs) outputs.push_back(add(whole(graph, output), FE_STORAGE_OUTPUT));
+  for (ValueId output : node.outputs) outputs.push_back(add(whole_value(graph, output), FE_STORAGE_OUTPUT));
   view.add_node(node, std::move(inputs), std::move(outputs));
   view.finish(bindings, scalars, offsets, 0);
 }
@@ -72,8 +72,8 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   std::string key = key_of(node, graph, device);
   const auto found = answers_.find(key);
   if (found != answers_.end()) return found->second;
-  const Live asking = device.live("a graph that is being compiled");
-  OwnedView view;
+  const DeviceUse asking = device.use("a graph that is being compiled");
+  OwnedGraphView view;
   fill(view, node, graph);
   std::vector<fe_input_requirement> asked(node.inputs.size(), {sizeof(fe_input_requirement), FE_LAYOUT_ANY, 0});
   fe_requirements requirements{
@@ -95,7 +95,7 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
 
 LoweredNode contiguous_node(const Node& node, const Graph& graph) {
   LoweredNode lowered{node.op, node.attributes, node.body, node.device, {}, node.outputs, {}, {}};
-  for (ValueId input : node.inputs) lowered.inputs.push_back(whole(graph, input));
+  for (ValueId input : node.inputs) lowered.inputs.push_back(whole_value(graph, input));
   broadcast_inputs(lowered, graph);
   return lowered;
 }

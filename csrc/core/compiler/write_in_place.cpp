@@ -18,7 +18,7 @@ std::vector<std::size_t> segments_of(const std::vector<LoweredNode>& nodes) {
 }
 
 // The last node that reads each value; past all nodes for an output.
-std::vector<std::size_t> last_reads_of(const Lowered& lowered) {
+std::vector<std::size_t> last_reads_of(const LoweredGraph& lowered) {
   std::vector<std::size_t> last(lowered.graph.values.size(), 0);
   for (std::size_t i = 0; i < lowered.nodes.size(); ++i)
     for (const Operand& input : lowered.nodes[i].inputs) last[input.root] = i;
@@ -28,7 +28,7 @@ std::vector<std::size_t> last_reads_of(const Lowered& lowered) {
 
 }  // namespace
 
-void write_in_place(Lowered& lowered) {
+void write_in_place(LoweredGraph& lowered) {
   const ops::Row* const update = &ops::op_named("update_slice");
   const auto updates = [&](const LoweredNode& node) { return node.op == update; };
   if (std::none_of(lowered.nodes.begin(), lowered.nodes.end(), updates)) return;

@@ -20,7 +20,8 @@ ExecutionCounters& execution_counters() {
 }
 
 CompiledSegment::~CompiledSegment() {
-  if (executable && !live.device()->belongs_to_parent()) live.device()->table().executable_release(executable);
+  if (executable && !device_use.device()->belongs_to_parent())
+    device_use.device()->table().executable_release(executable);
 }
 
 namespace {
@@ -28,7 +29,7 @@ namespace {
 // What each run needs beside its arrays: taken once now, so that want of memory shows before anything runs. Where the
 // device has queues it is for all runs; else for one at a time, from the allocator's cache.
 void reserve(CompiledSegment& compiled, const Segment& segment) {
-  const std::shared_ptr<Device>& device = compiled.live.device();
+  const std::shared_ptr<Device>& device = compiled.device_use.device();
   const DeviceQueue* const queue = queue_of(*device, FE_QUEUE_COMPUTE);
   const auto take = [&](uint64_t size, std::unique_ptr<KeptMemory>& kept) -> std::shared_ptr<Storage> {
     if (size == 0) return nullptr;
@@ -36,7 +37,7 @@ void reserve(CompiledSegment& compiled, const Segment& segment) {
     kept = std::make_unique<KeptMemory>(device, size, queue);
     return kept->get();
   };
-  const auto workspace = take(view_of(*segment.view).workspace_size, compiled.workspace);
+  const auto workspace = take(graph_view_of(*segment.view).workspace_size, compiled.workspace);
   const auto scratch = take(compiled.scratch_size, compiled.scratch);
 }
 
@@ -54,25 +55,26 @@ std::string what_is_computed(const Segment& segment) {
 
 std::vector<bool> written_bindings(const Segment& segment) {
   std::vector<bool> is_written(segment.bindings.size(), false);
-  const fe_graph_view& view = view_of(*segment.view);
+  const fe_graph_view& view = graph_view_of(*segment.view);
   for (uint32_t i = 0; i < view.storage_count; ++i)
     if (view.storages[i]->kind == FE_STORAGE_OUTPUT) is_written[view.storages[i]->binding] = true;
   return is_written;
 }
 
 // Constants that a segment reads on another device go there once, not with every run.
-void carry_constants(Executable::Parts& parts) {
+void transfer_constants(Executable::Parts& parts) {
   const Plan& plan = parts.plan;
-  parts.carried.resize(plan.slots.size());
-  parts.is_carried_to.assign(plan.slots.size(), false);
+  parts.transferred_constants.resize(plan.slots.size());
+  parts.is_transfer_target.assign(plan.slots.size(), false);
   for (const auto& step : plan.steps) {
     const auto* transfer = std::get_if<Transfer>(&step);
     if (!transfer) continue;
-    parts.is_carried_to[transfer->to] = true;
+    parts.is_transfer_target[transfer->to] = true;
     const Slot& from = plan.slots[transfer->from];
     const Slot& to = plan.slots[transfer->to];
-    if (from.kind != Slot::Kind::constant || from.prepared || to.kind != Slot::Kind::crossing) continue;
-    parts.carried[transfer->to] = copy_to({from.type, plan.constants[from.index].view}, to.device->shared_from_this());
+    if (from.kind != Slot::Kind::constant || from.prepared || to.kind != Slot::Kind::transferred) continue;
+    parts.transferred_constants[transfer->to] =
+        copy_to({from.type, plan.constants[from.index].data}, to.device->shared_from_this());
     ++execution_counters().transfers;
   }
 }
@@ -92,12 +94,13 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     const auto* segment = std::get_if<Segment>(&parts->plan.steps[i]);
     if (!segment) continue;
     CompiledSegment& compiled = parts->segments[i];
-    compiled.live = segment->device->live(description);
+    compiled.device_use = segment->device->use(description);
     const fe_backend& table = segment->device->table();
     TraceSpan span(FE_TRACE_PASS, "compile kernels");
     span.describe([&](TraceLabel& label) { label.device = segment->device->name(); });
     const HoldsForks holds_forks;  // as when it is asked what it supports
-    segment->device->check(table.compile(segment->device->open(), &view_of(*segment->view), &compiled.executable));
+    segment->device->check(
+        table.compile(segment->device->open(), &graph_view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
     reserve(compiled, *segment);
     compiled.what = what_is_computed(*segment);
@@ -105,13 +108,13 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
   }
   parts->devices.push_back(parts->plan.home->shared_from_this());
   for (const Slot& slot : parts->plan.slots) parts->devices.push_back(slot.device->shared_from_this());
-  carry_constants(*parts);
+  transfer_constants(*parts);
   ++execution_counters().compiles;
   return std::shared_ptr<Executable>(new Executable(std::move(parts)));
 }
 
-std::vector<TypedView> Executable::compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-                                           std::span<const OutputMemory> outputs, RunOptions options) {
+std::vector<StridedArray> Executable::compute(std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
+                                              std::span<const OutputMemory> outputs, RunOptions options) {
   ++execution_counters().executions;
   Run run(*parts_, inputs, scalars, outputs, options);
   return run.compute();

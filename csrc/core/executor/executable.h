@@ -16,10 +16,10 @@
 
 namespace ferrule {
 
-// A typed view: what arrays hold, what inputs and outputs are.
-struct TypedView {
+// What arrays hold, and what inputs and outputs are.
+struct StridedArray {
   TensorType type;
-  View view;
+  StridedStorage data;
 };
 
 // Where the caller wants an output: null = a new storage.
@@ -56,10 +56,10 @@ class Executable {
 
   // Inputs must have the types, strides and devices of the plan's; Error(invalid_argument) names what differs.
   // `scalars` holds the graph's scalars. Where `outputs[i].pointer` is set (outputs may be empty) the result is written
-  // there and the returned view has no storage; others may still be being written, by devices with queues, when this
+  // there and the returned array has no storage; others may still be being written, by devices with queues, when this
   // returns: who reads them waits, and is told late errors. Any thread.
-  std::vector<TypedView> compute(std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
-                                 std::span<const OutputMemory> outputs = {}, RunOptions options = {});
+  std::vector<StridedArray> compute(std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
+                                    std::span<const OutputMemory> outputs = {}, RunOptions options = {});
 
  public:
   struct Parts;
@@ -74,29 +74,29 @@ class Executable {
 std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse,
                                              bool guard = false);
 
-// A contiguous copy of the view on another (or the same) device.
-TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device);
+// A contiguous copy of the array on another (or the same) device.
+StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& device);
 // A copy on the same device. Axes of stride 0 keep that stride: what is repeated is copied once.
-TypedView copy_without_repeats(const TypedView& from);
-// Whether the owner of borrowed memory may change the view's elements at any time.
-bool may_change(const TypedView& view);
-// Copies the view's elements, C-contiguous, to host memory. Waits for who writes them, and throws its error.
-void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& cancel = {});
+StridedArray copy_without_repeats(const StridedArray& from);
+// Whether the owner of borrowed memory may change the elements at any time.
+bool may_change(const StridedArray& view);
+// Copies the elements, C-contiguous, to host memory. Waits for who writes them, and throws its error.
+void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel = {});
 
-// Writes host memory, which is read before this returns, to the view's storage, from its offset on.
-void write_from_host(const TypedView& to, const void* from, uint64_t size);
+// Writes host memory, which is read before this returns, to the array's storage, from its offset on.
+void write_from_host(const StridedArray& to, const void* from, uint64_t size);
 // The same, of strided host memory whose first element is there. `change`, if any, changes what was gathered.
-void write_gathered(const TypedView& to, const std::byte* first, const Dims& byte_strides,
+void write_gathered(const StridedArray& to, const std::byte* first, const Dims& byte_strides,
                     const std::function<void(std::span<std::byte>)>& change);
 
 // A contiguous copy that the device makes of a strided array, behind what it does with it; none where it cannot.
 // gather.cpp.
-std::optional<TypedView> gathered(const TypedView& from);
+std::optional<StridedArray> gathered(const StridedArray& from);
 // Lets go of what gathered() compiled.
 void clear_gathers();
 // Of the first element, in bytes from the buffer's beginning.
-inline uint64_t buffer_offset(const TypedView& of) {
-  return of.view.storage->buffer_offset() + static_cast<uint64_t>(bytes_of(of.type.dtype, of.view.offset));
+inline uint64_t buffer_offset(const StridedArray& of) {
+  return of.data.storage->buffer_offset() + static_cast<uint64_t>(bytes_of(of.type.dtype, of.data.offset));
 }
 
 // Counters for fe_stats.

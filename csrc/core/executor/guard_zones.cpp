@@ -13,7 +13,7 @@ constexpr uint64_t zone = 256;
 // As a float32 or float64 a large negative number, as an index far out of bounds.
 constexpr std::byte filler{0xdb};
 
-TypedView bytes_of(const std::shared_ptr<Storage>& storage, uint64_t offset, uint64_t size) {
+StridedArray bytes_of(const std::shared_ptr<Storage>& storage, uint64_t offset, uint64_t size) {
   return {{DType::uint8, Shape{static_cast<int64_t>(size)}}, {storage, static_cast<int64_t>(offset), Strides{1}}};
 }
 
@@ -25,26 +25,27 @@ uint64_t first_change(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-Guards::Room Guards::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit) {
+GuardZones::Memory GuardZones::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what,
+                                        uint64_t unit) {
   const uint64_t before = std::lcm(zone, unit);
-  Room room{Storage::allocate(device, before + size + zone), before};
+  Memory memory{Storage::allocate(device, before + size + zone), before};
   const std::vector<std::byte> filling(before + size + zone, filler);
-  write_from_host(bytes_of(room.storage, 0, filling.size()), filling.data(), filling.size());
-  zones_.push_back({room, size, std::move(what)});
-  return room;
+  write_from_host(bytes_of(memory.storage, 0, filling.size()), filling.data(), filling.size());
+  zones_.push_back({memory, size, std::move(what)});
+  return memory;
 }
 
-void Guards::check() const {
+void GuardZones::check() const {
   std::vector<std::byte> bytes(zone);
   for (const Zone& guarded : zones_) {
-    const std::string& device = guarded.room.storage->device()->name();
-    const uint64_t begin = guarded.room.offset;
-    read_to_host(bytes_of(guarded.room.storage, begin - zone, zone), bytes.data(), zone);
+    const std::string& device = guarded.memory.storage->device()->name();
+    const uint64_t begin = guarded.memory.offset;
+    read_to_host(bytes_of(guarded.memory.storage, begin - zone, zone), bytes.data(), zone);
     std::reverse(bytes.begin(), bytes.end());
     if (const uint64_t before = first_change(bytes); before < zone)
       fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} before its begin", device, guarded.what,
            guarded.size, before + 1);
-    read_to_host(bytes_of(guarded.room.storage, begin + guarded.size, zone), bytes.data(), zone);
+    read_to_host(bytes_of(guarded.memory.storage, begin + guarded.size, zone), bytes.data(), zone);
     if (const uint64_t after = first_change(bytes); after < zone)
       fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} after its end", device, guarded.what,
            guarded.size, after + 1);

@@ -8,21 +8,21 @@
 
 namespace ferrule {
 
-class Guards {
+class GuardZones {
  public:
-  struct Room {
+  struct Memory {
     std::shared_ptr<Storage> storage;
     uint64_t offset = 0;  // bytes, a multiple of every alignment that an allocation promises
   };
-  // Room for `size` bytes between two zones, at a multiple of `unit` bytes. All of it is filled, so that a result which
-  // was not written shows, too.
-  Room allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit = 1);
+  // Memory for `size` bytes between two zones, at a multiple of `unit` bytes. All of it is filled, so that a result
+  // which was not written shows, too.
+  Memory allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit = 1);
   // Throws Error(internal) that names what was overrun, and where.
   void check() const;
 
  private:
   struct Zone {
-    Room room;
+    Memory memory;
     uint64_t size;
     std::string what;
   };

@@ -33,7 +33,7 @@ class Scratch {
 
 }  // namespace
 
-TypedView new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
+StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   return {type,
           {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
@@ -65,7 +65,7 @@ int64_t Run::moved_by(const Movement& movement) const {
   return elements;
 }
 
-Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std::span<const fe_scalar> scalars,
+Run::Run(const Executable::Parts& parts, std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
          std::span<const OutputMemory> outputs, RunOptions options)
     : parts_(parts),
       plan_(parts.plan),
@@ -75,7 +75,7 @@ Run::Run(const Executable::Parts& parts, std::span<const TypedView> inputs, std:
       options_(options),
       arrays_(parts.arrays) {}
 
-std::vector<TypedView> Run::compute() {
+std::vector<StridedArray> Run::compute() {
   try {
     return computed();
   } catch (...) {
@@ -84,39 +84,40 @@ std::vector<TypedView> Run::compute() {
   }
 }
 
-std::vector<TypedView> Run::computed() {
+std::vector<StridedArray> Run::computed() {
   check_out_memory();
   bind_inputs();
   bind_slots();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     options_.cancel.check();
     if (const auto* transfer = std::get_if<Transfer>(&plan_.steps[i]))
-      carry(*transfer);
+      run_transfer(*transfer);
     else
       execute(std::get<Segment>(plan_.steps[i]), parts_.segments[i]);
   }
   guards_.check();
-  std::vector<TypedView> results = collect_outputs();
-  finish_reads_of_lent_memory();
+  std::vector<StridedArray> results = collect_outputs();
+  finish_reads_of_borrowed_memory();
   return results;
 }
 
 // Its owner may write to it when the call returns.
-void Run::finish_reads_of_lent_memory() {
-  for (const TypedView& input : inputs_)
-    if (may_change(input) && input.view.storage->has_uses()) input.view.storage->finish_uses();
+void Run::finish_reads_of_borrowed_memory() {
+  for (const StridedArray& input : inputs_)
+    if (may_change(input) && input.data.storage->has_uses()) input.data.storage->finish_uses();
 }
 
 // What a module writes to lies between guard zones when the graph was compiled with them.
-TypedView Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
+StridedArray Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   if (!parts_.guard || bytes == 0) return new_array(device, type);
-  const Guards::Room room = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
-                                             static_cast<uint64_t>(block_bytes(type.dtype)));
-  return {type, {room.storage, elements_in(type.dtype, room.offset), contiguous_strides(type.shape)}};
+  const GuardZones::Memory memory = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
+                                                     static_cast<uint64_t>(block_bytes(type.dtype)));
+  return {type, {memory.storage, elements_in(type.dtype, memory.offset), contiguous_strides(type.shape)}};
 }
 
-Guards::Room Run::room(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size, const char* what) {
+GuardZones::Memory Run::working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
+                                       const char* what) {
   if (size == 0) return {};
   if (parts_.guard) return guards_.allocate(device, size, what);
   return {kept ? kept->get() : Storage::allocate(device, size)};
@@ -129,20 +130,20 @@ void Run::bind_inputs() {
   bound.reserve(inputs_.size());
   arrays_->copied_inputs.reserve(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const TypedView& input = inputs_[i];
+    const StridedArray& input = inputs_[i];
     if (input.type != plan_.inputs[i])
       fail_argument("input {} is {}, but the graph was compiled for {}{}", i, to_string(input.type),
                     to_string(plan_.inputs[i]),
                     input.type.dtype == plan_.inputs[i].dtype ? "" : "; cast it with astype");
     bound.push_back(&input);
-    if (!input.view.storage) continue;
+    if (!input.data.storage) continue;
     Device* const device = plan_.input_devices[i] ? plan_.input_devices[i] : plan_.home;
-    const bool moves = input.view.storage->device().get() != device;
+    const bool moves = input.data.storage->device().get() != device;
     const Strides& wanted = plan_.input_strides[i];
-    if (!moves && is_same_layout(input.type.shape, input.view.strides, wanted)) continue;
+    if (!moves && is_same_layout(input.type.shape, input.data.strides, wanted)) continue;
     if (!is_contiguous(input.type.shape, wanted))
       fail_argument("input {} is on {} with strides {}, but the graph was compiled for {} with strides {}", i,
-                    input.view.storage->device()->name(), to_string(input.view.strides), device->name(),
+                    input.data.storage->device()->name(), to_string(input.data.strides), device->name(),
                     to_string(wanted));
     arrays_->copied_inputs.push_back(copy_to(input, device->shared_from_this()));
     bound.back() = &arrays_->copied_inputs.back();
@@ -154,7 +155,7 @@ void Run::bind_slots() {
   arrays_->written_in_place.assign(plan_.outputs.size(), false);
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
-    TypedView& bound = arrays_->slots[i];
+    StridedArray& bound = arrays_->slots[i];
     switch (slot.kind) {
       case Slot::Kind::input:
         bound = *arrays_->bound_inputs[slot.index];
@@ -163,27 +164,27 @@ void Run::bind_slots() {
         if (slot.prepared)
           bound = {slot.type, {slot.prepared, 0, contiguous_strides(slot.type.shape)}};
         else
-          bound = {slot.type, plan_.constants[slot.index].view};
+          bound = {slot.type, plan_.constants[slot.index].data};
         break;
       case Slot::Kind::output:
         break;
-      case Slot::Kind::crossing:
-        bound = parts_.carried[i];  // others are made where they are written
+      case Slot::Kind::transferred:
+        bound = parts_.transferred_constants[i];  // others are made where they are written
         break;
     }
   }
   for (std::size_t i = 0; i < plan_.slots.size(); ++i)
-    if (plan_.slots[i].kind == Slot::Kind::output && !parts_.is_carried_to[i])
+    if (plan_.slots[i].kind == Slot::Kind::output && !parts_.is_transfer_target[i])
       bind_output(plan_.slots[i], arrays_->slots[i]);
 }
 
-void Run::carry(const Transfer& transfer) {
-  TypedView& bound = arrays_->slots[transfer.to];
-  if (bound.view.storage) return;  // a constant that was carried when the executable was made
+void Run::run_transfer(const Transfer& transfer) {
+  StridedArray& bound = arrays_->slots[transfer.to];
+  if (bound.data.storage) return;  // a constant that was copied when the executable was made
   const Slot& to = plan_.slots[transfer.to];
-  TypedView from = arrays_->slots[transfer.from];
+  StridedArray from = arrays_->slots[transfer.from];
   // What was computed is contiguous, and may have another shape as an output.
-  if (from.type != to.type) from.view.strides = contiguous_strides(to.type.shape);
+  if (from.type != to.type) from.data.strides = contiguous_strides(to.type.shape);
   from.type = to.type;
   bound = copy_to(from, to.device->shared_from_this());
   ++execution_counters().transfers;
@@ -191,35 +192,37 @@ void Run::carry(const Transfer& transfer) {
 
 void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   Device& device = *segment.device;
-  const std::shared_ptr<Device>& owner = compiled.live.device();
+  const std::shared_ptr<Device>& owner = compiled.device_use.device();
   Scratch<fe_binding, 16> bindings(segment.bindings.size());
   std::shared_ptr<Storage> nothing;
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
-    TypedView& bound = arrays_->slots[segment.bindings[i]];
+    StridedArray& bound = arrays_->slots[segment.bindings[i]];
     const Slot& slot = plan_.slots[segment.bindings[i]];
-    if (!bound.view.storage && slot.kind == Slot::Kind::crossing) bound = written_array(owner, slot.type, "the value");
+    if (!bound.data.storage && slot.kind == Slot::Kind::transferred)
+      bound = written_array(owner, slot.type, "the value");
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
-    if (!bound.view.storage) {  // no elements: a module gets a buffer all the same, as it need not look
+    if (!bound.data.storage) {  // no elements: a module gets a buffer all the same, as it need not look
       if (!nothing) nothing = Storage::allocate(owner, 1);
       binding.buffer = nothing->buffer();
       binding.generation = nothing->generation();
       continue;
     }
-    binding.buffer = bound.view.storage->buffer();
-    const int64_t before = slot.prepared ? 0 : reach_of(bound.type.shape, bound.view.strides).before;
-    binding.offset = bound.view.storage->buffer_offset() +
-                     static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.view.offset - before));
-    binding.generation = bound.view.storage->generation();
+    binding.buffer = bound.data.storage->buffer();
+    const int64_t before = slot.prepared ? 0 : reach_of(bound.type.shape, bound.data.strides).before;
+    binding.offset = bound.data.storage->buffer_offset() +
+                     static_cast<uint64_t>(bytes_of(bound.type.dtype, bound.data.offset - before));
+    binding.generation = bound.data.storage->generation();
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
   // Offsets of inputs are in their bindings already.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
   for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
-  const Guards::Room workspace =
-      room(owner, compiled.workspace.get(), view_of(*segment.view).workspace_size, "the workspace");
-  const Guards::Room scratch = room(owner, compiled.scratch.get(), compiled.scratch_size, "the scratch memory");
+  const GuardZones::Memory workspace =
+      working_memory(owner, compiled.workspace.get(), graph_view_of(*segment.view).workspace_size, "the workspace");
+  const GuardZones::Memory scratch =
+      working_memory(owner, compiled.scratch.get(), compiled.scratch_size, "the scratch memory");
   fe_execution execution{};
   execution.struct_size = sizeof execution;
   execution.bindings = bindings.data();
@@ -251,7 +254,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   if (traced) execution.trace = TracedWork::tell;
   execution.trace_argument = traced.get();
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
-    const std::shared_ptr<Storage>& storage = arrays_->slots[segment.bindings[i]].view.storage;
+    const std::shared_ptr<Storage>& storage = arrays_->slots[segment.bindings[i]].data.storage;
     if (!storage) continue;
     if (compiled.is_written[i])
       work.writes(storage);
@@ -270,7 +273,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
 // What queues of other devices still read and write is waited for by the calling thread, which computes next.
 void Run::await_operands(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
-    const Storage* const storage = arrays_->slots[segment.bindings[i]].view.storage.get();
+    const Storage* const storage = arrays_->slots[segment.bindings[i]].data.storage.get();
     if (!storage || !storage->has_uses()) continue;
     if (compiled.is_written[i])
       storage->finish_uses(options_.cancel);

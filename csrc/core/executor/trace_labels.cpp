@@ -45,7 +45,7 @@ SegmentLabels labels_of(const Segment& segment, const std::string& what) {
   SegmentLabels labels;
   labels.whole.name = what;
   labels.whole.device = segment.device->name();
-  const fe_graph_view& view = view_of(*segment.view);
+  const fe_graph_view& view = graph_view_of(*segment.view);
   for (uint32_t i = 0; i < view.node_count && i < segment.nodes.size(); ++i) {
     const fe_node& node = *view.nodes[i];
     const std::span inputs(node.inputs, node.input_count), outputs(node.outputs, node.output_count);

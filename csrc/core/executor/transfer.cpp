@@ -16,8 +16,8 @@
 namespace ferrule {
 namespace {
 
-uint64_t byte_offset(const TypedView& of) { return static_cast<uint64_t>(bytes_of(of.type.dtype, of.view.offset)); }
-WorkName copy_of(const TypedView& what) {
+uint64_t byte_offset(const StridedArray& of) { return static_cast<uint64_t>(bytes_of(of.type.dtype, of.data.offset)); }
+WorkName copy_of(const StridedArray& what) {
   return {"a copy of " + to_string(what.type), static_cast<uint64_t>(byte_count(what.type))};
 }
 
@@ -28,8 +28,8 @@ struct Bytes {
   uint64_t size;
   WorkName what;
 
-  Bytes(const TypedView& of, uint64_t bytes)
-      : storage(of.view.storage), offset(buffer_offset(of)), size(bytes), what(copy_of(of)) {}
+  Bytes(const StridedArray& of, uint64_t bytes)
+      : storage(of.data.storage), offset(buffer_offset(of)), size(bytes), what(copy_of(of)) {}
   Device& device() const { return *storage->device(); }
   Bytes part(uint64_t first, uint64_t bytes) const {
     Bytes some = *this;
@@ -163,34 +163,34 @@ void upload(const Bytes& to, const std::byte* from) {
 }
 
 // On one device.
-bool copy_on_device(const TypedView& from, const TypedView& to, uint64_t size) {
-  Device& device = *to.view.storage->device();
+bool copy_on_device(const StridedArray& from, const StridedArray& to, uint64_t size) {
+  Device& device = *to.data.storage->device();
   Submission work(device, FE_QUEUE_COMPUTE, copy_of(from));
-  work.reads(from.view.storage);
-  work.writes(to.view.storage);
+  work.reads(from.data.storage);
+  work.writes(to.data.storage);
   return work.is_given([&](fe_module_queue* queue) {
-    return device.table().copy(device.open(), queue, to.view.storage->buffer(), buffer_offset(to),
-                               from.view.storage->buffer(), buffer_offset(from), size);
+    return device.table().copy(device.open(), queue, to.data.storage->buffer(), buffer_offset(to),
+                               from.data.storage->buffer(), buffer_offset(from), size);
   });
 }
 
-bool copy_from_peer(const TypedView& from, const TypedView& to, uint64_t size) {
-  Device& device = *to.view.storage->device();
-  Device& source = *from.view.storage->device();
+bool copy_from_peer(const StridedArray& from, const StridedArray& to, uint64_t size) {
+  Device& device = *to.data.storage->device();
+  Device& source = *from.data.storage->device();
   const fe_backend& table = device.table();
   if (device.backend() != source.backend() || !table.copy_peer) return false;
   Submission work(device, FE_QUEUE_UPLOAD, copy_of(from));
-  work.reads(from.view.storage);
-  work.writes(to.view.storage);
+  work.reads(from.data.storage);
+  work.writes(to.data.storage);
   return work.is_given([&](fe_module_queue* queue) {
-    return table.copy_peer(device.open(), queue, to.view.storage->buffer(), buffer_offset(to), source.open(),
-                           from.view.storage->buffer(), buffer_offset(from), size);
+    return table.copy_peer(device.open(), queue, to.data.storage->buffer(), buffer_offset(to), source.open(),
+                           from.data.storage->buffer(), buffer_offset(from), size);
   });
 }
 
 // Of a storage in host memory, which is kept until it was read.
-void upload_storage(const TypedView& from, const Bytes& to) {
-  const std::shared_ptr<Storage>& source = from.view.storage;
+void upload_storage(const StridedArray& from, const Bytes& to) {
+  const std::shared_ptr<Storage>& source = from.data.storage;
   const auto* const memory = static_cast<const std::byte*>(source->host_pointer()) + byte_offset(from);
   if (copies_directly(to.device(), memory, to.size)) {
     give_upload(to, memory, nullptr, source);
@@ -201,8 +201,8 @@ void upload_storage(const TypedView& from, const Bytes& to) {
 }
 
 // Through memory of the host's that nobody else has.
-void copy_staged(const TypedView& from, const Bytes& to) {
-  if (is_contiguous(from.type.shape, from.view.strides) && !from.view.storage->host_pointer()) {
+void copy_staged(const StridedArray& from, const Bytes& to) {
+  if (is_contiguous(from.type.shape, from.data.strides) && !from.data.storage->host_pointer()) {
     const Bytes all(from, to.size);
     WorkPointer work;
     return for_pieces(to.size, [&](uint64_t first, uint64_t size) {
@@ -217,19 +217,19 @@ void copy_staged(const TypedView& from, const Bytes& to) {
 }
 
 // `to` is new, and contiguous.
-void copy_into(const TypedView& to, const TypedView& from, uint64_t size) {
-  const Storage& source = *from.view.storage;
-  Device& device = *to.view.storage->device();
+void copy_into(const StridedArray& to, const StridedArray& from, uint64_t size) {
+  const Storage& source = *from.data.storage;
+  Device& device = *to.data.storage->device();
   const bool has_queues = device.table().queue_create != nullptr;
-  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
+  const bool is_whole = is_contiguous(from.type.shape, from.data.strides);
   if (is_whole && source.device().get() == &device && has_queues && copy_on_device(from, to, size)) return;
-  if (to.view.storage->host_pointer()) {
+  if (to.data.storage->host_pointer()) {
     const bool is_far = source.device()->table().queue_create && !source.host_pointer();
     if (is_whole && is_far && !has_queues) {  // whoever reads it waits
-      return give_download_to(to.view.storage, Bytes(from, size));
+      return give_download_to(to.data.storage, Bytes(from, size));
     }
-    to.view.storage->finish_uses();
-    return read_to_host(from, to.view.storage->host_pointer(), size);
+    to.data.storage->finish_uses();
+    return read_to_host(from, to.data.storage->host_pointer(), size);
   }
   if (is_whole && source.device().get() != &device && copy_from_peer(from, to, size)) return;
   if (is_whole && source.host_pointer() && !source.device()->table().queue_create)
@@ -239,31 +239,31 @@ void copy_into(const TypedView& to, const TypedView& from, uint64_t size) {
 }
 
 // Elements of which the host can reach none.
-void read_strided(const TypedView& from, std::byte* to, uint64_t size) {
+void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
   const DType dtype = from.type.dtype;
-  const Reach reach = reach_of(from.type.shape, from.view.strides);
+  const Reach reach = reach_of(from.type.shape, from.data.strides);
   const auto before = static_cast<std::size_t>(bytes_of(dtype, reach.before));
   const auto touched = static_cast<uint64_t>(bytes_of(dtype, reach.before + reach.after + 1));
   if (touched > 2 * size && touched > HostMemory::piece_size)
-    if (const std::optional<TypedView> dense = gathered(from)) return download(Bytes(*dense, size), to);
+    if (const std::optional<StridedArray> dense = gathered(from)) return download(Bytes(*dense, size), to);
   std::vector<std::byte> range(touched);
-  TypedView all = from;
-  all.view.offset -= reach.before;
+  StridedArray all = from;
+  all.data.offset -= reach.before;
   download(Bytes(all, touched), range.data());
-  gather(range.data() + before, from.type, byte_strides_of(dtype, from.view.strides), to);
+  gather(range.data() + before, from.type, byte_strides_of(dtype, from.data.strides), to);
 }
 
 }  // namespace
 
-void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& cancel) {
+void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   if (size != bytes)
     fail_argument("{} has {} bytes, but the memory to read it into has {}", to_string(from.type), bytes, size);
   if (bytes == 0) return;
-  const Storage& storage = *from.view.storage;
+  const Storage& storage = *from.data.storage;
   storage.device()->open();  // throws when it is lost or another process's: not even its memory can be looked at then
   storage.finish_write(cancel);
-  const bool is_whole = is_contiguous(from.type.shape, from.view.strides);
+  const bool is_whole = is_contiguous(from.type.shape, from.data.strides);
   auto* const bytes_to = static_cast<std::byte*>(to);
   if (!storage.host_pointer())
     return is_whole ? download(Bytes(from, bytes), bytes_to) : read_strided(from, bytes_to, bytes);
@@ -277,14 +277,14 @@ void read_to_host(const TypedView& from, void* to, uint64_t size, const Cancel& 
   if (is_whole)
     std::memcpy(to, first, bytes);
   else
-    gather(first, from.type, byte_strides_of(from.type.dtype, from.view.strides), bytes_to);
+    gather(first, from.type, byte_strides_of(from.type.dtype, from.data.strides), bytes_to);
 }
 
-void write_from_host(const TypedView& to, const void* from, uint64_t size) {
+void write_from_host(const StridedArray& to, const void* from, uint64_t size) {
   if (size > 0) upload(Bytes(to, size), static_cast<const std::byte*>(from));
 }
 
-void write_gathered(const TypedView& to, const std::byte* first, const Dims& byte_strides,
+void write_gathered(const StridedArray& to, const std::byte* first, const Dims& byte_strides,
                     const std::function<void(std::span<std::byte>)>& change) {
   const Bytes all(to, static_cast<uint64_t>(byte_count(to.type)));
   uint64_t done = 0;
@@ -299,20 +299,20 @@ void write_gathered(const TypedView& to, const std::byte* first, const Dims& byt
   });
 }
 
-TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) {
+StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& device) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
-  TypedView to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
+  StridedArray to{from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
   if (bytes == 0) return to;
-  Device& source = *from.view.storage->device();
+  Device& source = *from.data.storage->device();
   source.open();
-  std::optional<TypedView> dense;
-  if (!is_contiguous(from.type.shape, from.view.strides)) dense = gathered(from);
+  std::optional<StridedArray> dense;
+  if (!is_contiguous(from.type.shape, from.data.strides)) dense = gathered(from);
   if (dense && &source == device.get()) {
     to = *std::move(dense);
   } else {
     // For the queue that copies: another one would have to wait for those that used the memory last.
     const fe_queue_kind kind = &source == device.get() ? FE_QUEUE_COMPUTE : FE_QUEUE_UPLOAD;
-    const auto allocate = [&] { to.view.storage = Storage::allocate(device, from.type, queue_of(*device, kind)); };
+    const auto allocate = [&] { to.data.storage = Storage::allocate(device, from.type, queue_of(*device, kind)); };
     try {
       allocate();
     } catch (const Error& error) {
@@ -322,22 +322,22 @@ TypedView copy_to(const TypedView& from, const std::shared_ptr<Device>& device) 
     }
     copy_into(to, dense ? *dense : from, bytes);
   }
-  if (may_change(from) && from.view.storage->has_uses()) from.view.storage->finish_uses();
+  if (may_change(from) && from.data.storage->has_uses()) from.data.storage->finish_uses();
   return to;
 }
 
-TypedView copy_without_repeats(const TypedView& from) {
+StridedArray copy_without_repeats(const StridedArray& from) {
   if (byte_count(from.type) == 0) return {from.type, {nullptr, 0, contiguous_strides(from.type.shape)}};
-  TypedView once = from;
+  StridedArray once = from;
   for (int axis = 0; axis < from.type.shape.rank(); ++axis)
-    if (from.view.strides[axis] == 0) once.type.shape[axis] = 1;
-  TypedView copy = copy_to(once, from.view.storage->device());
+    if (from.data.strides[axis] == 0) once.type.shape[axis] = 1;
+  StridedArray copy = copy_to(once, from.data.storage->device());
   for (int axis = 0; axis < from.type.shape.rank(); ++axis)
-    if (from.view.strides[axis] == 0) copy.view.strides[axis] = 0;
+    if (from.data.strides[axis] == 0) copy.data.strides[axis] = 0;
   copy.type = from.type;
   return copy;
 }
 
-bool may_change(const TypedView& view) { return view.view.storage && view.view.storage->is_lent_writable(); }
+bool may_change(const StridedArray& view) { return view.data.storage && view.data.storage->is_borrowed_writable(); }
 
 }  // namespace ferrule

@@ -136,7 +136,7 @@ ValueId Graph::add_input(std::string name, TensorType type, Strides strides) {
   return id;
 }
 
-ValueId Graph::add_constant(std::string name, TensorType type, View view, std::string placement) {
+ValueId Graph::add_constant(std::string name, TensorType type, StridedStorage view, std::string placement) {
   byte_count(type);
   const auto id = static_cast<ValueId>(values.size());
   values.push_back({type, ValueKind::constant, static_cast<uint32_t>(constants.size())});

@@ -18,10 +18,9 @@ class Device;   // core/registry/device.h
 class Storage;  // core/memory/storage.h: a buffer on a device, shared by views
 
 using ValueId = uint32_t;
-using NodeId = uint32_t;
 
-// Bytes that a graph holds or is given: a strided view of a storage.
-struct View {
+// Where the elements of a strided array lie in a storage.
+struct StridedStorage {
   std::shared_ptr<Storage> storage;  // null when the array has no elements
   int64_t offset = 0;                // elements from the storage's first byte
   Strides strides;                   // elements
@@ -66,12 +65,12 @@ struct Node {
 struct GraphInput {
   std::string name;
   Strides strides;             // of the arrays that will be bound; part of the signature
-  bool dynamic_offset = true;  // the view's offset is bound at compute
+  bool dynamic_offset = true;  // the offset in the storage is bound at compute
 };
 
 struct GraphConstant {
   std::string name;
-  View view;
+  StridedStorage data;
   std::string placement = {};  // how it came to its bytes, as Array::placement says it; empty: computed
 };
 
@@ -89,7 +88,7 @@ class Graph {
 
   ValueId add_input(std::string name, TensorType type);  // contiguous
   ValueId add_input(std::string name, TensorType type, Strides strides);
-  ValueId add_constant(std::string name, TensorType type, View view, std::string placement = {});
+  ValueId add_constant(std::string name, TensorType type, StridedStorage view, std::string placement = {});
   ValueId add_scalar(DType dtype, fe_scalar value);
   // Records an op: promotes (casts are inserted), widens, completes and canonicalizes attributes, infers. Throws Error.
   // Returns the outputs. `numbers`: which operands are no ordinary values (see ops::record_call); empty = none.

@@ -19,7 +19,7 @@ constexpr uint32_t most_pending = 10'000;
 constexpr const char* copied_for_owner = "copied: the owner of the memory may write to it";
 
 bool reads_lent_memory(const Array& array) {
-  return array.state() == Array::State::computed && may_change(array.view());
+  return array.state() == Array::State::computed && may_change(array.strided_array());
 }
 
 // Compares storages in host memory; others count as different.
@@ -64,7 +64,8 @@ void Array::set_inputs(std::vector<ArrayPointer> inputs) noexcept {
   for (const ArrayPointer& input : inputs_) ++input->readers;
 }
 
-ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement) {
+ArrayPointer Array::computed(TensorType type, std::shared_ptr<Device> device, StridedStorage view,
+                             std::string placement) {
   ArrayPointer array = pointer_to(std::unique_ptr<Array>(new Array(type, std::move(device), State::computed)));
   array->result_ = std::make_unique<Result>(Result{std::move(view), std::move(placement)});
   return array;
@@ -78,15 +79,15 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
 
 // The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. Both
 // write the mark, so that one comes after the other and sees what that one did.
-std::optional<TypedView> Array::view_unless_given_away() const {
-  TypedView view{type_, result_->view};
+std::optional<StridedArray> Array::strided_array_unless_given_away() const {
+  StridedArray view{type_, result_->data};
   uint32_t mark = 0;
   if (!given_away_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel)) return std::nullopt;
   return view;
 }
 
-TypedView Array::view() const {
-  std::optional<TypedView> view = view_unless_given_away();
+StridedArray Array::strided_array() const {
+  std::optional<StridedArray> view = strided_array_unless_given_away();
   if (!view) fail_argument("{}: its memory was given to a result", to_string(type_));
   return *std::move(view);
 }
@@ -97,8 +98,8 @@ bool Array::was_given_away_before_fork() const {
 }
 
 std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
-  if (state() != State::computed || !result_->view.storage) return nullptr;
-  const std::shared_ptr<Storage>& storage = result_->view.storage;
+  if (state() != State::computed || !result_->data.storage) return nullptr;
+  const std::shared_ptr<Storage>& storage = result_->data.storage;
   const auto is_nobody_elses = [&] {
     return !is_looked_at && weak_from_this().use_count() <= pointers && storage.use_count() <= holders + 1;
   };
@@ -118,7 +119,7 @@ std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
 }
 
 void Array::give_back(const std::shared_ptr<Storage>& memory) {
-  Storage::move_back(memory, *result_->view.storage);
+  Storage::move_back(memory, *result_->data.storage);
   given_away_.store(0, std::memory_order_release);
 }
 
@@ -159,7 +160,7 @@ std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::At
                                                std::vector<ArrayPointer> outputs) {
   evaluate(outputs);
   int64_t length = 0;
-  read_to_host(outputs.back()->view(), &length, sizeof length);
+  read_to_host(outputs.back()->strided_array(), &length, sizeof length);
   const auto axis = static_cast<int>(op.bounded_axis({op, attributes}));
   const Shape bound = outputs[0]->type().shape;
   if (length < 0 || length > bound[axis])
@@ -217,7 +218,7 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
                                                 ops::RecordedCall call) {
   if (op.kind == ops::Kind::view && inputs[0]->state() == State::computed)
     if (ArrayPointer view = inputs[0]->viewed(op, call.attributes, call.results[0])) return {view};
-  const bool lent =
+  const bool reads_borrowed_memory =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return reads_lent_memory(*input); });
   ArrayPointer first = pending(op, std::move(inputs), ops::shared(std::move(call.attributes)), call.results[0]);
   const bool has_too_much_below = first->pending_below_ > most_pending;
@@ -226,8 +227,8 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
     outputs = outputs_of(first, std::move(call.results));
   else
     outputs.push_back(std::move(first));
-  // What the lender writes later must not change a result that is recorded now.
-  if (lent || has_too_much_below) evaluate(outputs);
+  // What the owner of borrowed memory writes later must not change a result that is recorded now.
+  if (reads_borrowed_memory || has_too_much_below) evaluate(outputs);
   return outputs;
 }
 
@@ -247,13 +248,13 @@ std::vector<ArrayPointer> Array::outputs_of(const ArrayPointer& call, std::vecto
 }
 
 ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes, const TensorType& type) const {
-  const View own = view().view;
+  const StridedStorage own = strided_array().data;
   Operand operand{0, type_, own.offset, own.strides};
   if (!apply_view(op, attributes, type.shape, operand)) return nullptr;
-  View view{element_count(type.shape) == 0 ? nullptr : own.storage, operand.offset, operand.strides};
+  StridedStorage view{element_count(type.shape) == 0 ? nullptr : own.storage, operand.offset, operand.strides};
   if (!may_change({type, view})) return computed(type, device_, std::move(view), placement());
-  TypedView copy = copy_without_repeats({type, std::move(view)});
-  return computed(type, device_, std::move(copy.view), copied_for_owner);
+  StridedArray copy = copy_without_repeats({type, std::move(view)});
+  return computed(type, device_, std::move(copy.data), copied_for_owner);
 }
 
 ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), LetGo()}; }
@@ -275,19 +276,19 @@ void Array::LetGo::operator()(Array* array) const noexcept {
 
 ArrayPointer snapshot(ArrayPointer array) {
   if (!reads_lent_memory(*array)) return array;
-  TypedView copy = copy_without_repeats(array->view());
+  StridedArray copy = copy_without_repeats(array->strided_array());
   std::shared_ptr<Storage> last;
   {
     const std::scoped_lock lock(evaluation_mutex());
     last = array->result_->snapshot.lock();
   }
-  if (last && is_equal_on_host(*last, *copy.view.storage)) {
-    copy.view.storage = std::move(last);
+  if (last && is_equal_on_host(*last, *copy.data.storage)) {
+    copy.data.storage = std::move(last);
   } else {
     const std::scoped_lock lock(evaluation_mutex());
-    array->result_->snapshot = copy.view.storage;
+    array->result_->snapshot = copy.data.storage;
   }
-  ArrayPointer now = Array::computed(copy.type, array->device(), std::move(copy.view), copied_for_owner);
+  ArrayPointer now = Array::computed(copy.type, array->device(), std::move(copy.data), copied_for_owner);
   now->is_looked_at = true;  // by the next snapshot, which compares
   return now;
 }
@@ -295,8 +296,8 @@ ArrayPointer snapshot(ArrayPointer array) {
 ArrayPointer to_device(const ArrayPointer& array, const std::shared_ptr<Device>& device) {
   if (array->device() == device) return array;
   evaluate({&array, 1});
-  TypedView copy = copy_to(array->view(), device);
-  return Array::computed(copy.type, device, std::move(copy.view), "copied: from " + array->device()->name());
+  StridedArray copy = copy_to(array->strided_array(), device);
+  return Array::computed(copy.type, device, std::move(copy.data), "copied: from " + array->device()->name());
 }
 
 }  // namespace ferrule

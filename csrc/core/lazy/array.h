@@ -23,12 +23,13 @@ class Array : public std::enable_shared_from_this<Array> {
   enum class State : uint8_t { pending, scalar, computed };
   // What a computed array has.
   struct Result {
-    View view;
+    StridedStorage data;
     std::string placement = {};            // empty: computed; guarded by evaluation_mutex(), as is the next
     std::weak_ptr<Storage> snapshot = {};  // the last that was made
   };
 
-  static ArrayPointer computed(TensorType type, std::shared_ptr<Device> device, View view, std::string placement);
+  static ArrayPointer computed(TensorType type, std::shared_ptr<Device> device, StridedStorage view,
+                               std::string placement);
   static ArrayPointer scalar(DType dtype, std::shared_ptr<Device> device, fe_scalar value);
   // Records op(inputs), and gives its outputs; null where ops::record_call has a number. Shape, dtype, attribute and
   // device errors are thrown here.
@@ -47,12 +48,12 @@ class Array : public std::enable_shared_from_this<Array> {
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
   // Only for a computed array. Throws if its memory was given away.
-  TypedView view() const;
+  StridedArray strided_array() const;
   // The same, or nothing if its memory was given away.
-  std::optional<TypedView> view_unless_given_away() const;
+  std::optional<StridedArray> strided_array_unless_given_away() const;
   // Of a computed array, also when its memory was given away.
-  const Strides& strides() const { return result_->view.strides; }
-  bool is_writable() const { return result_->view.storage && result_->view.storage->writable(); }
+  const Strides& strides() const { return result_->data.strides; }
+  bool is_writable() const { return result_->data.storage && result_->data.storage->writable(); }
   std::string placement() const;
   // Handles of the host API that name it: such an array is kept when it is computed on the way to another.
   std::atomic<uint32_t> handles{0};
@@ -63,7 +64,7 @@ class Array : public std::enable_shared_from_this<Array> {
 
   // The memory of a computed array, for good or until it is given back, where no more than `pointers` name the array
   // and no storage but `holders` and its own is of that memory; else null. What reads the array meanwhile on another
-  // thread has its elements as they were, or the error of view().
+  // thread has its elements as they were, or the error of strided_array().
   std::shared_ptr<Storage> give_away(long pointers, long holders);
   void give_back(const std::shared_ptr<Storage>& memory);
   bool is_given_away() const { return given_away_.load(std::memory_order_acquire) != 0; }

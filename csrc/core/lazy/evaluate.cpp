@@ -45,7 +45,7 @@ struct EvaluationArrays {
   std::vector<uint32_t> item_inputs;
   std::vector<Frame> frames;
   std::vector<uint32_t> outputs;
-  std::vector<TypedView> inputs;
+  std::vector<StridedArray> inputs;
   std::vector<uint32_t> input_items;
   std::vector<fe_scalar> scalars;
   std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away;
@@ -129,8 +129,8 @@ class Evaluation : private Donor {
       arrays_->results.push_back(std::make_unique<Array::Result>());
     options_.donor = this;
     const Running running(*this);
-    std::vector<TypedView> results = executable->compute(arrays_->inputs, arrays_->scalars, {}, options_);
-    for (std::size_t i = 0; i < results.size(); ++i) arrays_->results[i]->view = std::move(results[i].view);
+    std::vector<StridedArray> results = executable->compute(arrays_->inputs, arrays_->scalars, {}, options_);
+    for (std::size_t i = 0; i < results.size(); ++i) arrays_->results[i]->data = std::move(results[i].data);
     const std::scoped_lock lock(evaluation_mutex());
     for (std::size_t i = 0; i < results.size(); ++i) publish(*items_[arrays_->outputs[i]].array, arrays_->results[i]);
   }
@@ -192,9 +192,9 @@ class Evaluation : private Donor {
         ++items_[number].reads;
       }
     } else if (state == Array::State::computed) {
-      std::optional<TypedView> view = array->view_unless_given_away();
+      std::optional<StridedArray> view = array->strided_array_unless_given_away();
       if (!view && array->handles == 0) wait_for(*array);
-      arrays_->inputs.push_back(view ? *std::move(view) : array->view());  // or the error
+      arrays_->inputs.push_back(view ? *std::move(view) : array->strided_array());  // or the error
       arrays_->input_items.push_back(static_cast<uint32_t>(items_.size()));
     } else {
       arrays_->scalars.push_back(array->scalar_);
@@ -288,7 +288,7 @@ class Evaluation : private Donor {
       const Array& array = *item.array;
       key.add(item.state);
       key.add(array.type());
-      if (item.state == Array::State::computed) key.add(array.result_->view.strides);
+      if (item.state == Array::State::computed) key.add(array.result_->data.strides);
       if (item.state != Array::State::pending) continue;
       key.add(array.op_);
       key.add(inputs_of(item));
@@ -308,7 +308,7 @@ class Evaluation : private Donor {
       const Array& array = *item.array;
       if (item.state == Array::State::computed) {
         values.push_back(
-            graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.result_->view.strides));
+            graph.add_input(fmt::format("x{}", graph.inputs.size()), array.type(), array.result_->data.strides));
       } else if (item.state == Array::State::scalar) {
         values.push_back(graph.add_scalar(array.type().dtype, array.scalar_));
       } else if (!array.op_) {

@@ -63,15 +63,15 @@ std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* l
   }
 }
 
-// Memory that is lent.
-struct Loan {
+// Memory that a device borrows.
+struct BorrowedRange {
   std::byte* low;
   uint64_t size;
 };
 
-// What the device is lent for those bytes: as much around them as it wants to have, if the mapping has as much and
+// What the device borrows for those bytes: as much around them as it wants to have, if the mapping has as much and
 // whole blocks begin there.
-Loan widened(const Device& device, const fe_host_memory& memory, Loan bytes, DType dtype) {
+BorrowedRange widened(const Device& device, const fe_host_memory& memory, BorrowedRange bytes, DType dtype) {
   const uint64_t alignment = device.properties().borrow_alignment;
   if (!memory.mapped || alignment == 0) return bytes;
   const auto low = reinterpret_cast<uintptr_t>(bytes.low), mapped = reinterpret_cast<uintptr_t>(memory.mapped);
@@ -114,7 +114,7 @@ std::string refusal_of_bools(const std::byte* low, uint64_t size, fe_access acce
 ArrayPointer copied(const std::shared_ptr<Device>& device, const TensorType& type, const std::byte* first,
                     const Dims& byte_strides, std::string placement) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  View view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
+  StridedStorage view{Storage::allocate(device, type), 0, contiguous_strides(type.shape)};
   const bool is_bool = type.dtype == DType::boolean;
   if (auto* const to = static_cast<std::byte*>(view.storage->host_pointer())) {
     gather(first, type, byte_strides, to);
@@ -160,22 +160,22 @@ OutsideMemory described(const fe_host_memory& memory) {
 }
 
 ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_host_memory& memory) {
-  const std::shared_ptr<void> owner = lender(memory.release, memory.release_argument);
+  const std::shared_ptr<void> owner = owner_of_borrowed_memory(memory.release, memory.release_argument);
   const OutsideMemory outside = described(memory);
   const TensorType& type = outside.type;
   if (element_count(type.shape) == 0)
     return Array::computed(type, device, {nullptr, 0, contiguous_strides(type.shape)}, "empty");
   std::string why = outside.why_not;
-  const Loan loan = widened(*device, memory, {outside.low, outside.size}, type.dtype);
-  if (why.empty()) why = refusal(*device, loan.low, loan.size);
+  const BorrowedRange range = widened(*device, memory, {outside.low, outside.size}, type.dtype);
+  if (why.empty()) why = refusal(*device, range.low, range.size);
   if (why.empty() && type.dtype == DType::boolean) why = refusal_of_bools(outside.low, outside.size, memory.access);
   std::shared_ptr<Storage> storage;
   if (memory.copy == always)
     why = "asked for";
   else if (why.empty())
-    storage = borrowed(device, loan.low, loan.size, type, memory.access, owner, why);
+    storage = borrowed(device, range.low, range.size, type, memory.access, owner, why);
   if (storage) {
-    const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - loan.low));
+    const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - range.low));
     return Array::computed(type, device, {std::move(storage), first, outside.strides},
                            memory.copy == given_away ? "owned" : "borrowed");
   }
@@ -198,25 +198,25 @@ ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* poin
 
 ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const TensorType& type) {
   evaluate({&array, 1});
-  const TypedView all = array->view();
+  const StridedArray all = array->strided_array();
   const uint64_t alignment = alignment_of(type.dtype), needed = static_cast<uint64_t>(byte_count(type));
   const auto have = static_cast<uint64_t>(byte_count(all.type));
-  if (!is_contiguous(all.type.shape, all.view.strides))
+  if (!is_contiguous(all.type.shape, all.data.strides))
     fail_argument("array_cut: {} is not contiguous", to_string(all.type));
   if (byte_offset > have || needed > have - byte_offset)
     fail_argument("array_cut: {} at byte {} needs {} bytes, but there are {}", to_string(type), byte_offset, needed,
                   have);
-  View view{nullptr, 0, contiguous_strides(type.shape)};
+  StridedStorage view{nullptr, 0, contiguous_strides(type.shape)};
   if (needed == 0) return Array::computed(type, array->device(), std::move(view), array->placement());
-  const Storage& storage = *all.view.storage;
-  const uint64_t first = static_cast<uint64_t>(bytes_of(all.type.dtype, all.view.offset)) + byte_offset;
+  const Storage& storage = *all.data.storage;
+  const uint64_t first = static_cast<uint64_t>(bytes_of(all.type.dtype, all.data.offset)) + byte_offset;
   storage.finish_write();
   const auto* const base = static_cast<const std::byte*>(storage.host_pointer());
   std::vector<std::byte> bytes;
   const auto read = [&] {
     bytes.resize(needed);
-    const TypedView part{{DType::uint8, Shape{static_cast<int64_t>(needed)}},
-                         {all.view.storage, static_cast<int64_t>(first), Strides{1}}};
+    const StridedArray part{{DType::uint8, Shape{static_cast<int64_t>(needed)}},
+                            {all.data.storage, static_cast<int64_t>(first), Strides{1}}};
     read_to_host(part, bytes.data(), needed);
   };
   std::string why;
@@ -225,12 +225,12 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
     why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, alignment);
   } else if (type.dtype == DType::boolean) {
     if (!base) read();
-    const fe_access access = storage.is_lent_writable() ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
+    const fe_access access = storage.is_borrowed_writable() ? FE_ACCESS_READ_WRITE : FE_ACCESS_READ;
     why = refusal_of_bools(base ? base + first : bytes.data(), needed, access);
   }
   if (why.empty()) {
     const bool is_at_block = first % static_cast<uint64_t>(block_bytes(type.dtype)) == 0;
-    view.storage = is_at_block ? all.view.storage : Storage::part(all.view.storage, first, needed);
+    view.storage = is_at_block ? all.data.storage : Storage::part(all.data.storage, first, needed);
     view.offset = is_at_block ? elements_in(type.dtype, first) : 0;
     return Array::computed(type, array->device(), std::move(view), array->placement());
   }

@@ -35,11 +35,11 @@ class Queue {
   Release** end_ = &first_;
 };
 
-Queue& queue() { return Immortal<Queue>::get(); }  // lenders may outlive every static object
+Queue& queue() { return Immortal<Queue>::get(); }  // owners may outlive every static object
 
 }  // namespace
 
-std::shared_ptr<void> lender(fe_release_function release, void* argument) {
+std::shared_ptr<void> owner_of_borrowed_memory(fe_release_function release, void* argument) {
   if (!release) return nullptr;
   Queue* const releases = &queue();
   std::unique_ptr<Release> queued;

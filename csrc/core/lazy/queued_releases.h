@@ -1,4 +1,4 @@
-// Releases of lent memory, kept until somebody drains them on a thread that may call the lender.
+// Releases of borrowed memory, queued until drain_releases() runs them on a thread that may call its owner.
 #pragma once
 
 #include <ferrule/ferrule.h>
@@ -8,9 +8,10 @@
 
 namespace ferrule {
 
-// The last reference queues the release, for which memory is taken here: without it the release is called at once, and
-// bad_alloc thrown. A null function lends forever.
-std::shared_ptr<void> lender(fe_release_function release, void* argument);
+// The pointer that stands for the owner of borrowed memory; its last reference queues the release. Memory for the queue
+// entry is taken here: where there is none, the release is called at once and bad_alloc is thrown. Null for a null
+// function: the memory lives forever.
+std::shared_ptr<void> owner_of_borrowed_memory(fe_release_function release, void* argument);
 // Runs what is queued; how many.
 std::size_t drain_releases();
 

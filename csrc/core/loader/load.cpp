@@ -296,7 +296,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
          "it there. Start the program again",
          path.string());
   Registry::instance().unload(backend->name());
-  if (const std::string reason = remnant_reason(path.string()); !reason.empty())
+  if (const std::string reason = reason_left_mapped(path.string()); !reason.empty())
     fail(FE_UNSUPPORTED, "reload: {} was unloaded, but its new bytes cannot be loaded into this process: {}",
          path.string(), reason);
   return open_one(candidate, default_policy());

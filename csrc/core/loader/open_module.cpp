@@ -146,7 +146,7 @@ ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, co
     throw CandidateRefusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};
   if (const auto score = library->function<fe_score_function>(FE_SCORE_SYMBOL)) {
     begin_step("score");
-    candidate.row.score = enter_module("score", score);
+    candidate.row.score = call_module("score", score);
     if (*candidate.row.score <= 0)
       throw CandidateRefusal{LoadState::incompatible, FE_UNSUPPORTED,
                              fmt::format("it says itself that it cannot run here (score {})", *candidate.row.score)};

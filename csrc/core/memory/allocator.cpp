@@ -215,7 +215,7 @@ MemoryStatistics memory_statistics(Device& device) {
 
 void trim_memory(Device& device) {
   if (!device.is_open()) return;
-  const Live trimming = device.live("a trim");  // throws when it is lost or another process's
+  const DeviceUse trimming = device.use("a trim");  // throws when it is lost or another process's
   device.attached<Allocator>().make_room();
   device.attached<HostMemory>().trim();
 }

@@ -22,7 +22,7 @@ struct MemoryStatistics {
   uint64_t live = 0;      // in use by arrays, outputs and workspaces
   uint64_t cached = 0;    // kept for the next request
   uint64_t prepared = 0;  // packed constants; part of live
-  uint64_t borrowed = 0;  // host memory that is lent to the device
+  uint64_t borrowed = 0;  // host memory that the device borrows
   uint64_t peak = 0;      // greatest live so far
 };
 

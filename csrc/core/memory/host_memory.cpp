@@ -72,10 +72,10 @@ void HostMemory::free_plain(void* pointer) const noexcept {
   if (!device_.belongs_to_parent()) device_.table().host_free(device_.handle(), pointer);
 }
 
-std::byte* HostMemory::allocate(uint64_t size, Live live) {
+std::byte* HostMemory::allocate(uint64_t size, DeviceUse use) {
   if (size > address_space) fail(FE_OUT_OF_MEMORY, "no machine has {} bytes", size);
   std::map<uintptr_t, Block> one;
-  one.emplace(0, Block{size, std::move(live)});
+  one.emplace(0, Block{size, std::move(use)});
   auto node = one.extract(one.begin());
   std::byte* const memory = allocate_plain(size);
   node.key() = reinterpret_cast<uintptr_t>(memory);

@@ -28,8 +28,8 @@ class HostMemory {
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  // At a multiple of 64 bytes; `size` > 0. Throws Error(out_of_memory) with the size. `live` ends with it.
-  std::byte* allocate(uint64_t size, Live live = {});
+  // At a multiple of 64 bytes; `size` > 0. Throws Error(out_of_memory) with the size. `use` ends with it.
+  std::byte* allocate(uint64_t size, DeviceUse use = {});
   // False when allocate() has not given it, or it is freed already.
   bool free(void* pointer) noexcept;
   // Whether the device has such memory; else what is given here is any memory.
@@ -54,7 +54,7 @@ class HostMemory {
   mutable BriefMutex mutex_;  // of what follows
   struct Block {
     uint64_t size;
-    Live live;
+    DeviceUse use;
   };
   std::map<uintptr_t, Block> allocated_;
 };

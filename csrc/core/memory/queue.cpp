@@ -151,7 +151,7 @@ void DeviceQueues::reset() {
 
 void synchronize(Device& device, const Cancel& cancel) {
   if (!device.is_open() || !device.table().queue_create) return;
-  const Live waiting = device.live("a wait for its queues");
+  const DeviceUse waiting = device.use("a wait for its queues");
   device.attached<DeviceQueues>().synchronize(cancel);
 }
 

@@ -19,13 +19,13 @@ std::atomic<uint64_t> next_generation{1};
 
 class Storage::Held final : public Storage {
  public:
-  Held(const std::shared_ptr<Device>& device, LivingThing what)
-      : live(device->live(std::move(what))), allocator(device->attached<Allocator>()) {}
+  Held(const std::shared_ptr<Device>& device, UseDescription what)
+      : use(device->use(std::move(what))), allocator(device->attached<Allocator>()) {}
   // Work that uses it keeps all but what the allocator gave: see Submission.
   ~Held() {
     if (!buffer_ || whole_) return;
     if (origin_ == Origin::borrowed) {
-      if (!live.device()->belongs_to_parent()) live.device()->table().buffer_free(buffer_);
+      if (!use.device()->belongs_to_parent()) use.device()->table().buffer_free(buffer_);
       allocator.count_borrowed(-static_cast<int64_t>(size_));
     } else {
       Uses* const uses = uses_.load(std::memory_order_acquire);
@@ -35,7 +35,7 @@ class Storage::Held final : public Storage {
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
-  static std::shared_ptr<Storage> allocated(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
+  static std::shared_ptr<Storage> allocated(const std::shared_ptr<Device>& device, UseDescription what, uint64_t size,
                                             const DeviceQueue* queue, Origin origin) {
     if (size == 0) fail(FE_INTERNAL, "a storage has at least one byte");
     auto storage = std::make_shared<Held>(device, std::move(what));
@@ -49,7 +49,7 @@ class Storage::Held final : public Storage {
     return storage;
   }
 
-  const Live live;
+  const DeviceUse use;
   Allocator& allocator;
 };
 
@@ -118,22 +118,23 @@ void Storage::finish_uses(const Cancel& cancel) const {
   for (const WorkPointer& work : uses) work->wait(cancel);
 }
 
-const std::shared_ptr<Device>& Storage::device() const { return static_cast<const Held&>(*this).live.device(); }
+const std::shared_ptr<Device>& Storage::device() const { return static_cast<const Held&>(*this).use.device(); }
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            const DeviceQueue* queue, Origin origin) {
   const char* const what = origin == Origin::prepared ? "prepared constant" : "memory";
-  return Held::allocated(device, LivingBytes{what, size}, size, queue, origin);
+  return Held::allocated(device, BytesInUse{what, size}, size, queue, origin);
 }
 
 std::shared_ptr<Storage> Storage::allocate(const std::shared_ptr<Device>& device, const TensorType& type,
                                            const DeviceQueue* queue) {
-  return Held::allocated(device, LivingArray{type}, static_cast<uint64_t>(byte_count(type)), queue, Origin::allocated);
+  return Held::allocated(device, ArrayInUse{type}, static_cast<uint64_t>(byte_count(type)), queue, Origin::allocated);
 }
 
 template <class Function>
-std::shared_ptr<Storage> Storage::lent(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
-                                       fe_access access, std::shared_ptr<void> owner, const Function& make_buffer) {
+std::shared_ptr<Storage> Storage::make_borrowed(const std::shared_ptr<Device>& device, UseDescription what,
+                                                uint64_t size, fe_access access, std::shared_ptr<void> owner,
+                                                const Function& make_buffer) {
   const fe_backend& table = device->table();
   auto storage = std::make_shared<Held>(device, std::move(what));
   storage->origin_ = Origin::borrowed;
@@ -151,11 +152,12 @@ std::shared_ptr<Storage> Storage::borrow(const std::shared_ptr<Device>& device, 
                                          const std::optional<TensorType>& array) {
   if (!device->table().buffer_borrow || device->properties().borrow_alignment == 0)
     fail(FE_UNSUPPORTED, "{} does not borrow host memory", device->name());
-  LivingThing what = array ? LivingThing(LivingArray{*array}) : LivingThing(LivingBytes{"borrowed memory", size});
-  return lent(device, std::move(what), size, access, std::move(owner),
-              [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
-                return table.buffer_borrow(handle, pointer, size, access, out);
-              });
+  UseDescription what =
+      array ? UseDescription(ArrayInUse{*array}) : UseDescription(BytesInUse{"borrowed memory", size});
+  return make_borrowed(device, std::move(what), size, access, std::move(owner),
+                       [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
+                         return table.buffer_borrow(handle, pointer, size, access, out);
+                       });
 }
 
 std::shared_ptr<Storage> Storage::import(const std::shared_ptr<Device>& device, const fe_native_memory& memory,
@@ -163,17 +165,17 @@ std::shared_ptr<Storage> Storage::import(const std::shared_ptr<Device>& device, 
                                          const TensorType& array) {
   if (!device->table().buffer_import)
     fail(FE_UNSUPPORTED, "{} does not take memory of other libraries", device->name());
-  return lent(device, LivingArray{array}, size, access, std::move(owner),
-              [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
-                return table.buffer_import(handle, &memory, size, access, out);
-              });
+  return make_borrowed(device, ArrayInUse{array}, size, access, std::move(owner),
+                       [&](const fe_backend& table, fe_module_device* handle, fe_module_buffer** out) {
+                         return table.buffer_import(handle, &memory, size, access, out);
+                       });
 }
 
 std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size) {
   if (offset > whole->size_ || size > whole->size_ - offset)
     fail(FE_INTERNAL, "a part of {} bytes from byte {} of a storage of {}", size, offset, whole->size_);
   const std::shared_ptr<Storage> part =
-      std::make_shared<Held>(whole->device(), LivingBytes{"a part of borrowed memory", size});
+      std::make_shared<Held>(whole->device(), BytesInUse{"a part of borrowed memory", size});
   part->buffer_ = whole->buffer_;
   part->buffer_offset_ = whole->buffer_offset_ + offset;
   part->size_ = size;
@@ -186,7 +188,7 @@ std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, ui
 }
 
 std::shared_ptr<Storage> Storage::moved(const std::shared_ptr<Storage>& from) {
-  const std::shared_ptr<Storage> to = std::make_shared<Held>(from->device(), LivingBytes{"memory", from->size_});
+  const std::shared_ptr<Storage> to = std::make_shared<Held>(from->device(), BytesInUse{"memory", from->size_});
   to->size_ = from->size_;
   move_back(from, *to);
   return to;

@@ -1,4 +1,4 @@
-// Bytes on a device: a backend's buffer, counted, shared by views; and who lends or caches it.
+// Bytes on a device: a backend's buffer, counted, shared by strided arrays; and who owns or caches it.
 #pragma once
 
 #include "core/cancel.h"
@@ -56,7 +56,7 @@ class Storage {
   bool is_part() const { return whole_ != nullptr; }  // of another storage, whose memory it is
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
   // Borrowed memory that its owner may write at any time.
-  bool is_lent_writable() const { return origin_ == Origin::borrowed && writable(); }
+  bool is_borrowed_writable() const { return origin_ == Origin::borrowed && writable(); }
   uint64_t generation() const { return generation_; }   // unique in the process
   void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
 
@@ -82,8 +82,9 @@ class Storage {
   std::atomic<Uses*>& uses_of() const { return whole_ ? whole_->uses_ : uses_; }
   Uses& made_uses() const;
   template <class Function>
-  static std::shared_ptr<Storage> lent(const std::shared_ptr<Device>& device, LivingThing what, uint64_t size,
-                                       fe_access access, std::shared_ptr<void> owner, const Function& make_buffer);
+  static std::shared_ptr<Storage> make_borrowed(const std::shared_ptr<Device>& device, UseDescription what,
+                                                uint64_t size, fe_access access, std::shared_ptr<void> owner,
+                                                const Function& make_buffer);
   class Held;  // what a storage is: it has its device, and gives the memory back
   Storage();
   ~Storage();

@@ -14,14 +14,14 @@ constexpr int64_t patience_ns = 20'000'000;
 }  // namespace
 
 QueueEvent::~QueueEvent() {
-  const Device& device = *live_.device();
+  const Device& device = *use_.device();
   if (handle && !device.belongs_to_parent()) device.table().event_release(handle);
 }
 
 std::optional<uint64_t> QueueEvent::time_ns() const noexcept {
-  const fe_backend& table = live_.device()->table();
+  const fe_backend& table = use_.device()->table();
   uint64_t ns = 0;
-  if (live_.device()->belongs_to_parent() || !table.event_time || !table.event_done(handle)) return std::nullopt;
+  if (use_.device()->belongs_to_parent() || !table.event_time || !table.event_done(handle)) return std::nullopt;
   if (ErrorPointer(table.event_time(handle, &ns))) return std::nullopt;
   return ns;
 }

@@ -22,24 +22,24 @@ class DeviceQueue;
 // A module's event, for as long as somebody may ask it.
 class QueueEvent {
  public:
-  explicit QueueEvent(Device& device) : live_(device.live("work that is not over")) {}
+  explicit QueueEvent(Device& device) : use_(device.use("work that is not over")) {}
   QueueEvent(const QueueEvent&) = delete;
   QueueEvent& operator=(const QueueEvent&) = delete;
   ~QueueEvent();
   // In the child of a fork, too, where nothing of the parent's work is known: nothing waits for it there.
   bool is_over() const noexcept {
-    return live_.device()->belongs_to_parent() || live_.device()->table().event_done(handle) != 0;
+    return use_.device()->belongs_to_parent() || use_.device()->table().event_done(handle) != 0;
   }
   ErrorPointer wait(int64_t timeout_ns) const noexcept {
-    if (live_.device()->belongs_to_parent()) return nullptr;
-    return ErrorPointer(live_.device()->table().event_wait(handle, timeout_ns));
+    if (use_.device()->belongs_to_parent()) return nullptr;
+    return ErrorPointer(use_.device()->table().event_wait(handle, timeout_ns));
   }
   // When the queue passed it, if it has, and the module tells.
   std::optional<uint64_t> time_ns() const noexcept;
   fe_module_event* handle = nullptr;  // set before anybody else knows of it
 
  private:
-  const Live live_;
+  const DeviceUse use_;
 };
 
 // A piece of work of a queue, behind which an event was recorded. Any thread.

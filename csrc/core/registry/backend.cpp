@@ -55,7 +55,7 @@ void Backend::initialise() {
   table_.struct_size = sizeof table_;
   begin_step("init");
   const HoldsForks holds_forks;
-  enter_module("init", [&] { check(source_.init(host_table(), &table_)); });
+  call_module("init", [&] { check(source_.init(host_table(), &table_)); });
   clear_unknown_slots(table_);
   try {
     if (source_.name.empty()) take_name_of_table();
@@ -116,12 +116,12 @@ std::vector<DeviceProperties> Backend::read_devices() const {
   const HoldsForks holds_forks;
   std::vector<DeviceProperties> all;
   begin_step("enumerate");
-  const uint32_t count = enter_module("device_count", [&] { return table_.device_count(table_.self); });
+  const uint32_t count = call_module("device_count", [&] { return table_.device_count(table_.self); });
   if (count > most_devices)
     fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
   all.reserve(count);
   for (uint32_t index = 0; index < count; ++index)
-    all.push_back(enter_module("device_properties", [&] { return read_properties(table_, index); }));
+    all.push_back(call_module("device_properties", [&] { return read_properties(table_, index); }));
   return all;
 }
 
@@ -227,7 +227,7 @@ void Backend::close() {
     devices_.clear();
     retired_.clear();
   }
-  let_go_of(source_);
+  unmap_module(source_);
 }
 
 }  // namespace ferrule

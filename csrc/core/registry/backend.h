@@ -79,9 +79,9 @@ class Backend : public std::enable_shared_from_this<Backend> {
   // Names and values of FE_FEATURES; none when it offers no such list, or is closed.
   std::vector<std::pair<std::string, std::string>> features();
 
-  // Closes its devices, the module's backend, and lets go of the code; see let_go_of. Throws invalid_argument, naming
-  // what lives, when something of it does, a function given by proc() included; not_found when it is closed already;
-  // unsupported in the child of a fork when a device of it belongs to the parent.
+  // Closes its devices, the module's backend, and lets go of the code; see unmap_module. Throws invalid_argument,
+  // naming what lives, when something of it does, a function given by proc() included; not_found when it is closed
+  // already; unsupported in the child of a fork when a device of it belongs to the parent.
   void close();
 
  private:

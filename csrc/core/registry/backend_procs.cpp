@@ -9,7 +9,7 @@ namespace ferrule {
 
 void* Backend::ask_for(const char* name) const {
   if (table_.get_proc == nullptr) return nullptr;
-  return enter_module("get_proc", [&] { return table_.get_proc(name); });
+  return call_module("get_proc", [&] { return table_.get_proc(name); });
 }
 
 Backend::Proc Backend::proc(const char* name) {
@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, std::string>> Backend::features() {
   const auto list = reinterpret_cast<fe_features_function>(ask_for(FE_FEATURES));
   if (list == nullptr) return features;
   size_t count = 0;
-  const fe_feature* const first = enter_module("features", [&] { return list(&count); });
+  const fe_feature* const first = call_module("features", [&] { return list(&count); });
   if (first == nullptr) return features;
   for (size_t i = 0; i < count; ++i) {
     const fe_feature* const feature = fe_feature_at(first, i);

@@ -22,9 +22,9 @@ std::string text_of(const DeviceOptions& options) {
   return parts.empty() ? "no options" : joined(parts);
 }
 
-std::string text_of(const LivingThing& thing) {
-  if (const auto* array = std::get_if<LivingArray>(&thing)) return "array " + to_string(array->type);
-  if (const auto* bytes = std::get_if<LivingBytes>(&thing))
+std::string text_of(const UseDescription& thing) {
+  if (const auto* array = std::get_if<ArrayInUse>(&thing)) return "array " + to_string(array->type);
+  if (const auto* bytes = std::get_if<BytesInUse>(&thing))
     return fmt::format("{} of {} bytes", bytes->what, bytes->size);
   return std::get<std::string>(thing);
 }
@@ -235,19 +235,19 @@ DeviceMemory Device::memory() const {
   return memory;
 }
 
-Live Device::live(LivingThing what) {
+DeviceUse Device::use(UseDescription what) {
   open();
   return {shared_from_this(), std::move(what)};
 }
 
-void Device::begin_life(Live& begun) {
+void Device::begin_use(DeviceUse& begun) {
   {
     const std::scoped_lock lock(mutex_);
     if (!closed_ && !closing_) {
-      begun.previous_ = last_living_;
-      (last_living_ ? last_living_->next_ : first_living_) = &begun;
-      last_living_ = &begun;
-      ++live_count_;
+      begun.previous_ = last_use_;
+      (last_use_ ? last_use_->next_ : first_use_) = &begun;
+      last_use_ = &begun;
+      ++use_count_;
       return;
     }
   }
@@ -255,36 +255,36 @@ void Device::begin_life(Live& begun) {
   fail(FE_NOT_FOUND, "device {} was being closed", name_);
 }
 
-void Device::end_life(Live& ended) noexcept {
+void Device::end_use(DeviceUse& ended) noexcept {
   {
     const std::scoped_lock lock(mutex_);
-    (ended.previous_ ? ended.previous_->next_ : first_living_) = ended.next_;
-    (ended.next_ ? ended.next_->previous_ : last_living_) = ended.previous_;
-    --live_count_;
-    if (!retired_ || live_count_ > 0) return;
+    (ended.previous_ ? ended.previous_->next_ : first_use_) = ended.next_;
+    (ended.next_ ? ended.next_->previous_ : last_use_) = ended.previous_;
+    --use_count_;
+    if (!retired_ || use_count_ > 0) return;
     closing_ = true;
   }
   finish_closing();
 }
 
-void Device::move_life(Live& from, Live& to) noexcept {
+void Device::move_use(DeviceUse& from, DeviceUse& to) noexcept {
   const std::scoped_lock lock(mutex_);
   to.what_ = std::move(from.what_);
   to.previous_ = std::exchange(from.previous_, nullptr);
   to.next_ = std::exchange(from.next_, nullptr);
-  (to.previous_ ? to.previous_->next_ : first_living_) = &to;
-  (to.next_ ? to.next_->previous_ : last_living_) = &to;
+  (to.previous_ ? to.previous_->next_ : first_use_) = &to;
+  (to.next_ ? to.next_->previous_ : last_use_) = &to;
 }
 
-std::size_t Device::live_count() const {
+std::size_t Device::use_count() const {
   const std::scoped_lock lock(mutex_);
-  return live_count_;
+  return use_count_;
 }
 
 void Device::finish_work() noexcept {
   if (belongs_to_parent()) return;
   try {
-    const Live working(shared_from_this(), "work that ends");  // what is attached is there as long
+    const DeviceUse working(shared_from_this(), "work that ends");  // what is attached is there as long
     std::vector<std::function<void()>> all;
     {
       const std::scoped_lock lock(mutex_);
@@ -299,22 +299,22 @@ void Device::begin_closing() {
   finish_work();
   const std::scoped_lock changing(changing_);  // an opening that is under way ends first
   const std::scoped_lock lock(mutex_);
-  if (live_count_ == 0) {
+  if (use_count_ == 0) {
     closing_ = true;
     return;
   }
   constexpr std::size_t shown = 3;
   std::vector<std::string> first;
-  for (const Live* living = first_living_; living && first.size() < shown; living = living->next_)
+  for (const DeviceUse* living = first_use_; living && first.size() < shown; living = living->next_)
     first.push_back(text_of(living->what_));
   std::string what = joined(first);
-  if (live_count_ > shown) what += fmt::format(" and {} more", live_count_ - shown);
+  if (use_count_ > shown) what += fmt::format(" and {} more", use_count_ - shown);
   fail_argument("backend {} cannot be unloaded: on device {} there still is {}", backend_->name(), name_, what);
 }
 
 void Device::cancel_closing() noexcept {
   const std::scoped_lock lock(mutex_);
-  closing_ = retired_ && live_count_ == 0;  // such a one is being closed by whom it lived for
+  closing_ = retired_ && use_count_ == 0;  // such a one is being closed by whom it lived for
 }
 
 void Device::finish_closing() noexcept {
@@ -338,20 +338,20 @@ void Device::retire(const std::string& loss) {
   {
     const std::scoped_lock lock(mutex_);
     retired_ = true;
-    closing_ = live_count_ == 0;
+    closing_ = use_count_ == 0;
     if (!closing_) return;
   }
   finish_closing();
 }
 
-void Live::take_place_of(Live& other) noexcept {
+void DeviceUse::take_place_of(DeviceUse& other) noexcept {
   if (!other.device_) return;
-  other.device_->move_life(other, *this);
+  other.device_->move_use(other, *this);
   device_ = std::move(other.device_);
 }
 
-void Live::end() noexcept {
-  if (const std::shared_ptr<Device> device = std::exchange(device_, nullptr)) device->end_life(*this);
+void DeviceUse::end() noexcept {
+  if (const std::shared_ptr<Device> device = std::exchange(device_, nullptr)) device->end_use(*this);
 }
 
 }  // namespace ferrule

@@ -25,7 +25,7 @@
 namespace ferrule {
 
 class Backend;
-class Live;
+class DeviceUse;
 
 using DeviceOptions = std::map<std::string, std::string>;
 
@@ -56,14 +56,14 @@ struct DeviceMemory {
 bool is_same_device(const DeviceProperties& a, const DeviceProperties& b);
 
 // What lives on a device, for messages. Put into words when an unloading is refused, which is rare.
-struct LivingArray {
+struct ArrayInUse {
   TensorType type;
 };
-struct LivingBytes {
+struct BytesInUse {
   const char* what;  // "memory", of static storage
   uint64_t size;
 };
-using LivingThing = std::variant<std::string, LivingArray, LivingBytes>;
+using UseDescription = std::variant<std::string, ArrayInUse, BytesInUse>;
 
 // Reads one device of a module.
 DeviceProperties read_properties(const fe_backend& table, uint32_t index);
@@ -89,7 +89,7 @@ class Device : public std::enable_shared_from_this<Device> {
   bool is_host() const noexcept { return (properties_.flags & FE_DEVICE_FLAG_HOST_MEMORY) != 0; }
   const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
   // The module's functions. Slots that the module does not have are null. Not to be called after unloading, which
-  // holding a Live prevents.
+  // holding a DeviceUse prevents.
   const fe_backend& table() const noexcept { return table_; }
 
   // Opens the device on first use. Options given here go before FERRULE_<NAME>_<KEY>; a key that the device does not
@@ -120,8 +120,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
   // device. Throws as open does.
-  [[nodiscard]] Live live(LivingThing what);
-  std::size_t live_count() const;
+  [[nodiscard]] DeviceUse use(UseDescription what);
+  std::size_t use_count() const;
 
   // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
   // core keep for each device. T holds no shared_ptr to the device. Where T has finish_work(), that is called before
@@ -144,16 +144,16 @@ class Device : public std::enable_shared_from_this<Device> {
  private:
   friend class Backend;
   friend class DeviceNames;
-  friend class Live;
-  // Between the three, no Live can be made. Called by Backend::close.
+  friend class DeviceUse;
+  // Between the three, no DeviceUse can be made. Called by Backend::close.
   void begin_closing();  // throws invalid_argument, naming what lives
   void cancel_closing() noexcept;
   void finish_closing() noexcept;
   // Its backend lists it no more: it is closed when nothing of it lives. With a reason it is lost, too.
   void retire(const std::string& loss);
-  void begin_life(Live& begun);
-  void end_life(Live& ended) noexcept;
-  void move_life(Live& from, Live& to) noexcept;
+  void begin_use(DeviceUse& begun);
+  void end_use(DeviceUse& ended) noexcept;
+  void move_use(DeviceUse& from, DeviceUse& to) noexcept;
   void lose(std::string_view reason) noexcept;
   void check_is_there() const;
   // A number for each type that is attached to devices.
@@ -188,41 +188,41 @@ class Device : public std::enable_shared_from_this<Device> {
   bool closed_ = false;
   bool retired_ = false;
   std::string loss_;
-  Live* first_living_ = nullptr;
-  Live* last_living_ = nullptr;
-  std::size_t live_count_ = 0;
+  DeviceUse* first_use_ = nullptr;
+  DeviceUse* last_use_ = nullptr;
+  std::size_t use_count_ = 0;
   std::vector<std::shared_ptr<void>> attached_;
   std::vector<std::function<void()>> finishes_;
   mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
 };
 
 // As long as it exists, its device's backend cannot be unloaded. A device's list of what lives runs through these.
-class Live {
+class DeviceUse {
  public:
-  Live() = default;
-  Live(Live&& other) noexcept { take_place_of(other); }
-  Live& operator=(Live&& other) noexcept {
+  DeviceUse() = default;
+  DeviceUse(DeviceUse&& other) noexcept { take_place_of(other); }
+  DeviceUse& operator=(DeviceUse&& other) noexcept {
     if (this == &other) return *this;
     end();
     take_place_of(other);
     return *this;
   }
-  ~Live() { end(); }
+  ~DeviceUse() { end(); }
   const std::shared_ptr<Device>& device() const noexcept { return device_; }
   explicit operator bool() const noexcept { return device_ != nullptr; }
 
  private:
   friend class Device;
-  Live(std::shared_ptr<Device> device, LivingThing what) : device_(std::move(device)), what_(std::move(what)) {
-    device_->begin_life(*this);
+  DeviceUse(std::shared_ptr<Device> device, UseDescription what) : device_(std::move(device)), what_(std::move(what)) {
+    device_->begin_use(*this);
   }
-  void take_place_of(Live& other) noexcept;
+  void take_place_of(DeviceUse& other) noexcept;
   void end() noexcept;
 
   std::shared_ptr<Device> device_;
-  LivingThing what_;
-  Live* previous_ = nullptr;  // guarded by the device's mutex, as the next
-  Live* next_ = nullptr;
+  UseDescription what_;
+  DeviceUse* previous_ = nullptr;  // guarded by the device's mutex, as the next
+  DeviceUse* next_ = nullptr;
 };
 
 template <class Function>
@@ -230,7 +230,7 @@ void Device::while_open(Function&& function) {
   const std::scoped_lock lock(changing_);
   if (!is_open()) return;
   // It may be the last of a retired device, which is closed then; others do not see it, as they wait for the lock.
-  const Live running(shared_from_this(), "a call for it");
+  const DeviceUse running(shared_from_this(), "a call for it");
   std::forward<Function>(function)();
 }
 

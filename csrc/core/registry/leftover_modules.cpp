@@ -17,7 +17,7 @@ namespace {
 // What is kept stays mapped until the process has ended.
 struct Kept {
   BriefMutex mutex;
-  std::vector<Remnant> remnants;
+  std::vector<LeftoverModule> modules;
   std::vector<std::shared_ptr<void>> code;
 };
 Kept& kept() { return Immortal<Kept>::get(); }
@@ -31,13 +31,13 @@ void remember(const std::string& path, const char* reason, std::shared_ptr<void>
   log_warning("{} stays mapped after it was unloaded: {}", path, reason);
   const std::scoped_lock lock(kept().mutex);
   if (code) kept().code.push_back(std::move(code));
-  const auto is_known = [&](const Remnant& remnant) { return remnant.path == path; };
-  if (std::none_of(kept().remnants.begin(), kept().remnants.end(), is_known)) kept().remnants.push_back({path, reason});
+  const auto is_known = [&](const LeftoverModule& leftover) { return leftover.path == path; };
+  if (std::none_of(kept().modules.begin(), kept().modules.end(), is_known)) kept().modules.push_back({path, reason});
 }
 
 }  // namespace
 
-void let_go_of(ModuleSource& source) {
+void unmap_module(ModuleSource& source) {
   if (source.path.empty()) return;  // linked in
   std::shared_ptr<void> code = std::exchange(source.code, nullptr);
   if (source.leaves_threads) {
@@ -48,27 +48,27 @@ void let_go_of(ModuleSource& source) {
   if (DynamicLibrary::is_open(source.mapped)) remember(source.mapped.string(), system_reason, nullptr);
 }
 
-std::vector<Remnant> remnants() {
-  std::vector<Remnant> all;
+std::vector<LeftoverModule> leftover_modules() {
+  std::vector<LeftoverModule> all;
   {
     const std::scoped_lock lock(kept().mutex);
-    all = kept().remnants;
+    all = kept().modules;
   }
-  std::vector<Remnant> gone;
-  std::erase_if(all, [&](const Remnant& remnant) {
-    if (DynamicLibrary::is_open(remnant.path)) return false;
-    gone.push_back(remnant);
+  std::vector<LeftoverModule> gone;
+  std::erase_if(all, [&](const LeftoverModule& leftover) {
+    if (DynamicLibrary::is_open(leftover.path)) return false;
+    gone.push_back(leftover);
     return true;
   });
   const std::scoped_lock lock(kept().mutex);
-  for (const Remnant& remnant : gone)
-    std::erase_if(kept().remnants, [&](const Remnant& other) { return other.path == remnant.path; });
+  for (const LeftoverModule& leftover : gone)
+    std::erase_if(kept().modules, [&](const LeftoverModule& other) { return other.path == leftover.path; });
   return all;
 }
 
-std::string remnant_reason(const std::string& path) {
-  for (const Remnant& remnant : remnants())
-    if (remnant.path == path) return remnant.reason;
+std::string reason_left_mapped(const std::string& path) {
+  for (const LeftoverModule& leftover : leftover_modules())
+    if (leftover.path == path) return leftover.reason;
   return "";
 }
 

@@ -9,18 +9,18 @@ namespace ferrule {
 struct ModuleSource;
 
 // The file of an unloaded module that stays mapped.
-struct Remnant {
+struct LeftoverModule {
   std::string path;
   std::string reason;
 };
 
-// Unmaps a closed module. Where that cannot be, or would be the end of the process, it is remembered as a remnant, and
-// a warning says so.
-void let_go_of(ModuleSource& source);
+// Unmaps a closed module. Where that cannot be, or would be the end of the process, it is recorded as left over, and a
+// warning says so.
+void unmap_module(ModuleSource& source);
 
 // Those that are mapped still.
-std::vector<Remnant> remnants();
+std::vector<LeftoverModule> leftover_modules();
 // Why the file at the path is one of them; "" when it is none.
-std::string remnant_reason(const std::string& path);
+std::string reason_left_mapped(const std::string& path);
 
 }  // namespace ferrule

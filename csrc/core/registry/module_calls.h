@@ -10,7 +10,7 @@ namespace ferrule {
 // Runs a function that calls into a module. A module must not let a C++ exception out; where one does, it ends here,
 // while the code that knows how to destroy it is still mapped, and becomes an Error about `what`.
 template <class Function>
-decltype(auto) enter_module(const char* what, Function&& function) {
+decltype(auto) call_module(const char* what, Function&& function) {
   try {
     return std::forward<Function>(function)();
   } catch (const Error&) {

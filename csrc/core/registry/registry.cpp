@@ -220,10 +220,10 @@ bool Registry::refresh() {
   return any_retired;
 }
 
-std::vector<Remnant> Registry::remaining() const {
-  std::vector<Remnant> remaining = remnants();
+std::vector<LeftoverModule> Registry::remaining() const {
+  std::vector<LeftoverModule> remaining = leftover_modules();
   for (const auto& backend : open_backends())  // one of them may have been loaded again
-    std::erase_if(remaining, [&](const Remnant& remnant) { return remnant.path == backend->file(); });
+    std::erase_if(remaining, [&](const LeftoverModule& leftover) { return leftover.path == backend->file(); });
   return remaining;
 }
 

@@ -78,7 +78,7 @@ class Registry {
   // Asks every module for the devices that it has now; see Backend::refresh. Returns whether any was retired.
   bool refresh();
   // Files of unloaded modules that stay mapped, and why.
-  std::vector<Remnant> remaining() const;
+  std::vector<LeftoverModule> remaining() const;
   // Held by whom loads, unloads or reloads: one at a time.
   LongMutex& changes() noexcept { return changes_; }
 

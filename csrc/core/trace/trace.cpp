@@ -42,19 +42,19 @@ struct TraceSession::Content {
   uint64_t begin_ns = 0;
   std::deque<TraceEvent> events;  // does not move what it holds when it grows
   std::deque<TracedWorkPointer> work;
-  std::size_t room = 0;  // events that may still come
+  std::size_t events_left = 0;  // events that may still come
   uint64_t dropped = 0;
 
   template <class List, class Item>
   void add(List& list, const Item& item, std::size_t count, uint64_t since_ns) noexcept {
     if (since_ns < begin_ns) return;
-    if (count > room) {
+    if (count > events_left) {
       dropped += count;
       return;
     }
     try {
       list.push_back(item);
-      room -= count;
+      events_left -= count;
     } catch (...) {  // no memory
       dropped += count;
     }
@@ -94,7 +94,7 @@ void add_to_traces(const TracedWorkPointer& work) noexcept {
 }
 
 TraceSession::TraceSession(std::size_t max_events) : content_(std::make_unique<Content>()) {
-  content_->room = max_events;
+  content_->events_left = max_events;
   content_->begin_ns = monotonic_ns();
 }
 TraceSession::~TraceSession() { stop(); }

@@ -252,7 +252,7 @@ FE_API int fe_device_equal(const fe_device *a, const fe_device *b);
 
 /* ---- arrays: lazy, immutable, counted */
 typedef void (*fe_release_function)(void *argument);
-/* How an array came to its bytes. */
+/* What an array is, and whether its bytes are there. */
 typedef struct fe_array_info {
   size_t struct_size;
   fe_dtype dtype;
@@ -266,9 +266,9 @@ typedef struct fe_array_info {
 } fe_array_info;
 /* copy: 0 = never (an error when the device cannot borrow), 1 = always, 2 = only if needed, 3 = only if needed, and
  * nobody else uses the memory from now on: fe_array_placement then says "owned". `strides` in bytes, NULL =
- * C-contiguous. `pointer` is the address of element 0. [low, low+span) is the memory that may be touched. A device that
- * borrows larger pieces than the array has, as whole pages, borrows them within `mapped`, `mapped_size` bytes that can
- * be read: a mapped file's, say; NULL: the array's bytes are all. `release` is called once when the memory is no longer
+ * C-contiguous. `pointer` is the address of element 0; only the elements that shape and strides reach are touched. A
+ * device that borrows larger pieces, as whole pages, borrows them within `mapped`, `mapped_size` bytes that can be
+ * read: a mapped file's, say; NULL: the array's bytes are all. `release` is called once when the memory is no longer
  * used, at a drain or on the calling thread, and also when this function fails. */
 typedef struct fe_host_memory {
   size_t struct_size;
@@ -318,8 +318,8 @@ FE_API fe_error *fe_array_from_native(fe_device *device, const fe_host_memory *m
 FE_API fe_error *fe_buffer_from_host_ptr(fe_device *device, void *pointer, uint64_t size, fe_access access,
                                          uint64_t max_view_bytes, fe_release_function release, void *release_argument,
                                          fe_array **out); /* uint8, one dimension */
-/* A view of a computed array's bytes as another type: `byte_offset` from its first element, C-contiguous. Of what is
- * cut no more can be cut than of the region. */
+/* A C-contiguous array of another type over bytes of a computed array, from `byte_offset` behind its first element on.
+ * The limit of fe_buffer_from_host_ptr holds for what is cut from the new array, too. */
 FE_API fe_error *fe_array_cut(fe_array *array, uint64_t byte_offset, fe_dtype dtype, int32_t rank, const int64_t *shape,
                               fe_array **out);
 FE_API fe_error *fe_array_full(fe_device *device, int32_t rank, const int64_t *shape, fe_dtype dtype, fe_scalar value,

@@ -1,5 +1,5 @@
-"""Includes point one way, between the parts of csrc (bindings -> ferrule.h <- core -> ops -> sdk <- backends) and between
-the folders of the core; and there is no cycle among files."""
+"""Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> sdk <- backends), and between
+the folders of the core. There is no cycle among files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PARTS = {
     "probe": {"host", "module_file"},
     "conformance": {"sdk"},
 }
-# The folders of csrc/core, lowest first; "." holds the files beside them. A file includes files of its own folder and of
-# folders that stand before it.
+# The folders of csrc/core, lowest first; "." holds the files beside them. A file includes files of its own folder and
+# of folders that stand before it.
 CORE_FOLDERS = [
     "sync",
     ".",

@@ -103,7 +103,7 @@ constexpr auto vector_binary() {
   return blocks(Block{run_vector_binary<F, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
 }
 
-// The same table for every dtype of a class: `integers<Binary<Add>>` is binary<Add, int8_t, ...>().
+// The types of a class of dtypes, as arguments of the templates above: binary<Add, FERRULE_INTEGERS>().
 #define FERRULE_INTEGERS int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 #define FERRULE_FLOATS float, double
 

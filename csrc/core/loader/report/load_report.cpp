@@ -137,8 +137,8 @@ std::string to_json(const LoadReport& report) {
   json.end_array().key("candidates").begin_array();
   for (const LoadRow& row : report.rows) write(row, json);
   json.end_array().key("remaining").begin_array();
-  for (const Remnant& remnant : report.remaining)
-    json.begin_object().member("path", remnant.path).member("reason", remnant.reason).end_object();
+  for (const LeftoverModule& leftover : report.remaining)
+    json.begin_object().member("path", leftover.path).member("reason", leftover.reason).end_object();
   json.end_array().key("policy").begin_object();
   json.member("select", name_of(report.policy.select))
       .member("probe", name_of(report.policy.probe))
@@ -178,8 +178,8 @@ std::string to_text(const LoadReport& report) {
     const std::string title = root.path == root.origin ? root.path : root.path + " (" + root.origin + ")";
     print_root(root.path, title, root.problem.empty() && root.candidates == 0 ? "no modules" : root.problem);
   }
-  for (const Remnant& remnant : report.remaining)
-    text += fmt::format("unloaded, and still mapped: {}: {}\n", remnant.path, remnant.reason);
+  for (const LeftoverModule& leftover : report.remaining)
+    text += fmt::format("unloaded, and still mapped: {}: {}\n", leftover.path, leftover.reason);
   return text;
 }
 

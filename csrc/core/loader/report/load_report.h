@@ -65,7 +65,7 @@ struct LoadRoot {
 struct LoadReport {
   std::vector<LoadRoot> roots;
   std::vector<LoadRow> rows;
-  std::vector<Remnant> remaining;
+  std::vector<LeftoverModule> remaining;
   Policy policy;
   LoadTimes times;
   double milliseconds = 0;

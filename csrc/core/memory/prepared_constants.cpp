@@ -48,7 +48,7 @@ std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& 
                                            const std::shared_ptr<Storage>& constant, uint64_t byte_offset) {
   const fe_backend& table = device.table();
   if (!table.prepare_size || !table.prepare) return nullptr;
-  const Live packing = device.live("a constant that is being packed");
+  const DeviceUse packing = device.use("a constant that is being packed");
   uint64_t size = 0;
   std::array<char, 256> layout{};
   device.check(table.prepare_size(device.open(), &view, node, input, &size, layout.data(), layout.size()));

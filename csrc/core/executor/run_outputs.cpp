@@ -14,8 +14,8 @@ bool overlap(const void* a, uint64_t a_size, const void* b, uint64_t b_size) {
 }
 
 // Conservative: compares with the whole storage of the view.
-bool overlaps(const OutputMemory& memory, const TypedView& view) {
-  const Storage* const storage = view.view.storage.get();
+bool overlaps(const OutputMemory& memory, const StridedArray& view) {
+  const Storage* const storage = view.data.storage.get();
   return storage && memory.pointer && storage->host_pointer() &&
          overlap(memory.pointer, memory.size, storage->host_pointer(), storage->size());
 }
@@ -29,7 +29,7 @@ void Run::check_out_memory() const {
     if (!memory.pointer) continue;
     for (std::size_t k = 0; k < plan_.constants.size(); ++k) {
       const GraphConstant& constant = plan_.constants[k];
-      if (overlaps(memory, {{}, constant.view}))
+      if (overlaps(memory, {{}, constant.data}))
         fail_argument("out: the memory for output {} overlaps the memory of constant '{}'", i, constant.name);
     }
     for (std::size_t k = 0; k < i; ++k)
@@ -40,12 +40,12 @@ void Run::check_out_memory() const {
 
 // An input, or what was copied of it, that overlaps memory cannot be read while results are written there.
 bool Run::is_read(const OutputMemory& memory) const {
-  for (const TypedView* input : arrays_->bound_inputs)
+  for (const StridedArray* input : arrays_->bound_inputs)
     if (overlaps(memory, *input)) return true;
   return false;
 }
 
-bool Run::is_overwritten(const TypedView& view) const {
+bool Run::is_overwritten(const StridedArray& view) const {
   for (const OutputMemory& memory : out_memory_)
     if (overlaps(memory, view)) return true;
   return false;
@@ -53,16 +53,16 @@ bool Run::is_overwritten(const TypedView& view) const {
 
 // An output that is a view of an input or a constant. The caller gets a copy where the owner of borrowed memory may
 // write to it, and where this run writes to it.
-TypedView Run::passed_through(std::size_t number, const Plan::Output& output, View view) const {
+StridedArray Run::passed_through(std::size_t number, const Plan::Output& output, StridedStorage view) const {
   view.offset += output.offset + moved_by(output.movement);
   view.strides = output.strides;
-  TypedView result{output.type, std::move(view)};
+  StridedArray result{output.type, std::move(view)};
   const bool is_kept = number >= out_memory_.size() || !out_memory_[number].pointer;
   if ((is_kept && may_change(result)) || is_overwritten(result)) return copy_without_repeats(result);
   return result;
 }
 
-void Run::bind_output(const Slot& slot, TypedView& bound) {
+void Run::bind_output(const Slot& slot, StridedArray& bound) {
   const std::shared_ptr<Device> device = slot.device->shared_from_this();
   const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
   if (slot.index < out_memory_.size() && out_memory_[slot.index].pointer && bytes > 0) {
@@ -85,34 +85,34 @@ void Run::bind_output(const Slot& slot, TypedView& bound) {
 }
 
 // The memory of the input that the output is, with other bytes: of one that the run copied, or that is given away.
-bool Run::take_over(const Slot& slot, TypedView& bound) {
+bool Run::take_over(const Slot& slot, StridedArray& bound) {
   const auto from = static_cast<std::size_t>(slot.takes_over);
   const std::size_t number = plan_.slots[from].index;
-  const View& input = arrays_->bound_inputs[number]->view;
+  const StridedStorage& input = arrays_->bound_inputs[number]->data;
   Storage* const storage = input.storage.get();
   const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
   if (parts_.guard || !storage || storage->origin() != Storage::Origin::allocated || storage->is_part() ||
       input.offset != 0 || storage->size() != bytes || storage->device().get() != slot.device)
     return false;
   const bool is_copy = arrays_->bound_inputs[number] != &inputs_[number];
-  const auto has_it = [&](const TypedView& view) { return view.view.storage.get() == storage; };
+  const auto has_it = [&](const StridedArray& view) { return view.data.storage.get() == storage; };
   if (!is_copy) {
     // Another input in the same memory may be read when the output is written.
     if (!options_.donor || std::count_if(inputs_.begin(), inputs_.end(), has_it) > 1) return false;
     const auto holders = 1 + std::count_if(arrays_->slots.begin(), arrays_->slots.end(), has_it);
     const std::shared_ptr<Storage> taken = options_.donor->take(number, holders);
     if (!taken) return false;
-    for (TypedView& other : arrays_->slots)
-      if (has_it(other)) other.view.storage = taken;
+    for (StridedArray& other : arrays_->slots)
+      if (has_it(other)) other.data.storage = taken;
   }
-  bound = {slot.type, {arrays_->slots[from].view.storage, 0, contiguous_strides(slot.type.shape)}};
+  bound = {slot.type, {arrays_->slots[from].data.storage, 0, contiguous_strides(slot.type.shape)}};
   return true;
 }
 
-TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const {
-  TypedView result = arrays_->slots[output.index];
+StridedArray Run::slot_output(std::size_t number, const Plan::Output& output) const {
+  StridedArray result = arrays_->slots[output.index];
   result.type = output.type;
-  result.view.strides = contiguous_strides(output.type.shape);
+  result.data.strides = contiguous_strides(output.type.shape);
   // Two outputs may be one value: memory that the caller gave for the other is not for this one to keep.
   const Slot& slot = plan_.slots[output.index];
   if (slot.kind == Slot::Kind::output && slot.index != number && arrays_->written_in_place[slot.index])
@@ -120,35 +120,35 @@ TypedView Run::slot_output(std::size_t number, const Plan::Output& output) const
   return result;
 }
 
-TypedView Run::scalar_output(const Plan::Output& output) const {
-  TypedView result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
+StridedArray Run::scalar_output(const Plan::Output& output) const {
+  StridedArray result = new_array(plan_.home->shared_from_this(), {output.type.dtype, {}});
   write_from_host(result, scalar(output.index).bytes, static_cast<uint64_t>(block_bytes(output.type.dtype)));
   result.type = output.type;
-  result.view.strides = output.strides;
+  result.data.strides = output.strides;
   return result;
 }
 
-std::vector<TypedView> Run::collect_outputs() {
-  std::vector<TypedView> results;
+std::vector<StridedArray> Run::collect_outputs() {
+  std::vector<StridedArray> results;
   results.reserve(plan_.outputs.size());
   for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
     const Plan::Output& output = plan_.outputs[i];
-    TypedView result;
+    StridedArray result;
     switch (output.kind) {
       case Plan::Output::Kind::slot:
         result = slot_output(i, output);
         break;
       case Plan::Output::Kind::input:
-        result = passed_through(i, output, arrays_->bound_inputs[output.index]->view);
+        result = passed_through(i, output, arrays_->bound_inputs[output.index]->data);
         break;
       case Plan::Output::Kind::constant:
-        result = passed_through(i, output, plan_.constants[output.index].view);
+        result = passed_through(i, output, plan_.constants[output.index].data);
         break;
       case Plan::Output::Kind::scalar:
         result = scalar_output(output);
         break;
     }
-    if (element_count(output.type.shape) == 0) result.view = {nullptr, 0, contiguous_strides(output.type.shape)};
+    if (element_count(output.type.shape) == 0) result.data = {nullptr, 0, contiguous_strides(output.type.shape)};
     results.push_back(std::move(result));
   }
   // Last: nothing of this run reads an input after this.
@@ -157,7 +157,7 @@ std::vector<TypedView> Run::collect_outputs() {
 }
 
 // Into the caller's memory, where the device could not write there itself.
-void Run::deliver(std::size_t number, TypedView& result) {
+void Run::deliver(std::size_t number, StridedArray& result) {
   if (number >= out_memory_.size() || !out_memory_[number].pointer) return;
   if (!arrays_->written_in_place[number]) {
     const auto bytes = static_cast<uint64_t>(byte_count(result.type));
@@ -165,7 +165,7 @@ void Run::deliver(std::size_t number, TypedView& result) {
       fail_argument("output {} has {} bytes, but its memory has {}", number, bytes, out_memory_[number].size);
     read_to_host(result, out_memory_[number].pointer, bytes);
   }
-  result.view.storage = nullptr;
+  result.data.storage = nullptr;
 }
 
 }  // namespace ferrule

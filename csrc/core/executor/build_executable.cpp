@@ -17,14 +17,14 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.device = device.get();
   options.on_fallback = fallback;
   options.fuse = fuse;
-  const Live compiling = device->live("a graph that is being compiled");
+  const DeviceUse compiling = device->use("a graph that is being compiled");
   // What a device refuses goes to the first CPU that is loaded.
   std::shared_ptr<Device> cpu;
   for (const std::shared_ptr<Device>& other : Registry::instance().devices())
     if (!cpu && other->kind() == FE_DEVICE_CPU) cpu = other;
-  Live compiling_on_cpu;
+  DeviceUse compiling_on_cpu;
   if (cpu && cpu != device) {
-    compiling_on_cpu = cpu->live("a graph that is being compiled");
+    compiling_on_cpu = cpu->use("a graph that is being compiled");
     options.fallback.push_back(cpu.get());
   }
   options.evaluate = [&](const Graph& constants) {
@@ -32,10 +32,10 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
     plain.evaluate = nullptr;
     const auto executable = Executable::create(compile(constants, plain), "constants");
     std::vector<GraphConstant> results;
-    for (TypedView& result : executable->compute({}, constants.scalar_defaults)) {
+    for (StridedArray& result : executable->compute({}, constants.scalar_defaults)) {
       // What views of a constant pass through is not laid out as the fold promises: contiguous.
-      if (!is_contiguous(result.type.shape, result.view.strides)) result = copy_to(result, device);
-      results.push_back({"folded", std::move(result.view)});
+      if (!is_contiguous(result.type.shape, result.data.strides)) result = copy_to(result, device);
+      results.push_back({"folded", std::move(result.data)});
     }
     return results;
   };

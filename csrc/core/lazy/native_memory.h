@@ -18,14 +18,14 @@ void* native_stream(Device& device);
 
 // Who waits before another library may read an array.
 enum class NativeWait : int32_t { none = 0, host = 1, stream = 2 };
-struct NativeView {
+struct NativeArray {
   NativeDevice device;
   void* pointer = nullptr;
   uint64_t offset = 0;  // bytes from there to element 0
 };
 // Of an array, which is computed first. What `stream` is given from now on comes after what writes the array; where the
 // device cannot do that, the host waits.
-NativeView native_view(const ArrayPointer& array, NativeWait wait, void* stream);
+NativeArray native_array(const ArrayPointer& array, NativeWait wait, void* stream);
 
 // Over another library's memory of the device; `memory.pointer` is an address there. What that library's stream wrote
 // is there for what our computing queue is given from now on: the library has seen to that.

@@ -1,4 +1,4 @@
-#include "core/lazy/native.h"
+#include "core/lazy/native_memory.h"
 
 #include "core/error.h"
 #include "core/lazy/from_host.h"
@@ -73,14 +73,14 @@ void* native_stream(Device& device) {
   return stream;
 }
 
-NativeView native_view(const ArrayPointer& array, NativeWait wait, void* stream) {
+NativeArray native_array(const ArrayPointer& array, NativeWait wait, void* stream) {
   const ArrayPointer list[] = {array};
   evaluate(list);
   Device& device = *array->device();
   check_is_native(device);
   array->is_looked_at = true;
-  const TypedView view = array->view();
-  const std::shared_ptr<Storage>& storage = view.view.storage;
+  const StridedArray view = array->strided_array();
+  const std::shared_ptr<Storage>& storage = view.data.storage;
   if (!storage) return {native_device(device)};
   const WorkPointer write = wait == NativeWait::none ? nullptr : storage->last_write();
   if (write) {
@@ -99,7 +99,7 @@ NativeView native_view(const ArrayPointer& array, NativeWait wait, void* stream)
 }
 
 ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_host_memory& memory, NativeDevice of) {
-  const std::shared_ptr<void> owner = lender(memory.release, memory.release_argument);
+  const std::shared_ptr<void> owner = owner_of_borrowed_memory(memory.release, memory.release_argument);
   const OutsideMemory outside = described(memory);
   TensorType type = outside.type;
   if (element_count(type.shape) == 0)
@@ -119,16 +119,16 @@ ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_h
   native.device_type = of.type;
   native.device_id = of.id;
   native.pointer = outside.low;
-  View view{Storage::import(device, native, outside.size, memory.access, owner, type), outside.first_element(),
-            outside.strides};
+  StridedStorage view{Storage::import(device, native, outside.size, memory.access, owner, type),
+                      outside.first_element(), outside.strides};
   if (device->table().queue_create) {  // the other queues wait for what this one was made to wait for
     Submission work(*device, FE_QUEUE_COMPUTE, {"memory of another library"});
     work.writes(view.storage);
     work.give({}, [](fe_module_queue*) { return static_cast<fe_error*>(nullptr); });
   }
   if (memory.copy == always) {
-    const TypedView copy = copy_to({type, view}, device);
-    const ArrayPointer own = Array::computed(type, device, copy.view, "copied: asked for");
+    const StridedArray copy = copy_to({type, view}, device);
+    const ArrayPointer own = Array::computed(type, device, copy.data, "copied: asked for");
     return is_bool ? as_bools(own) : own;
   }
   ArrayPointer borrowed = Array::computed(type, device, std::move(view), "borrowed");
