@@ -1,6 +1,6 @@
 #include "probe/worker.h"
 
-#include "probe/traces.h"
+#include "probe/process_state.h"
 
 #include <dlfcn.h>
 #include <ferrule/ferrule.h>

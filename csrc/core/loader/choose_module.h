@@ -1,4 +1,4 @@
-// For each name: who is opened, in which order, until one works.
+// Opens the best runnable module of a name, or the next one when it fails.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

@@ -1,4 +1,4 @@
-// Step five: open, ask, initialise. From here on a module's code runs.
+// Step five of a load: opens a module, asks its score and initialises it. From here on the module's code runs.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

@@ -5,7 +5,7 @@
 
 namespace ferrule {
 
-// Adds the time of its life to a number of milliseconds.
+// Adds its lifetime, in ms, to the given total.
 class Stopwatch {
  public:
   explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}

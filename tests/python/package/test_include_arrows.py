@@ -1,5 +1,5 @@
-"""Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> sdk <- backends), and between
-the folders of the core. There is no cycle among files."""
+"""Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> sdk <- backends), and
+between the folders of the core. There is no cycle among files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Step three: who may run here, and who goes first.
+// Step three of a load: refuses candidates that are disabled or cannot run here, and orders the others by rank.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

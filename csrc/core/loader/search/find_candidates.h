@@ -1,4 +1,4 @@
-// Step one: which files are candidates.
+// Step one of a load: finds the files that may be modules.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

@@ -1,4 +1,4 @@
-// Step two: what the files tell. Nothing is executed.
+// Step two of a load: reads a candidate's manifest and the headers of its file. Nothing is executed.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

@@ -1,4 +1,4 @@
-// The libraries that come with a module are those that its manifest tells.
+// The libraries that come with a module, checked against the hashes in its manifest.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"

@@ -1,4 +1,4 @@
-#include "probe/traces.h"
+#include "probe/process_state.h"
 
 #include "probe/signals.h"
 
