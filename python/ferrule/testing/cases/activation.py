@@ -1,4 +1,4 @@
-"""gelu: exact, and in the form of Hendrycks & Gimpel (2016) that rests on tanh."""
+"""Activation functions. gelu is exact, or in the form of Hendrycks & Gimpel (2016) that rests on tanh."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ import numpy as np
 
 from ferrule.testing.bounds import FUNCTION
 from ferrule.testing.case import Case
-from ferrule.testing.cases.elementary import ELEMENTARY, erfc, sigmoid, tolerance_of
-from ferrule.testing.dtypes import FLOATS, FORMATS, Values
+from ferrule.testing.cases.error_function import erfc
+from ferrule.testing.dtypes import FLOATS, FORMATS, NUMERIC, Values
+from ferrule.testing.elementary import ELEMENTARY, tolerance_of, unary
 from ferrule.testing.exactness import Tolerance
-from ferrule.testing.families import elementwise
+from ferrule.testing.problems import elementwise
 from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
+
+
+def sigmoid(x: Values) -> Values:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def silu(x: Values) -> Values:
+    return x * sigmoid(x)
+
+
+def relu(x: Values) -> Values:
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
 def exponent(x: Values) -> Values:
@@ -37,7 +50,7 @@ def tanh_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, 
 
 EXACT_FORM = Tolerance(
     "ten roundings meet in its negative half, where x - x erfc(x / sqrt 2) / 2 cancels: the CPU module's is 4.9 ULP "
-    "with FMA and 5.5 without, measured (csrc/backends/cpu/kernels/gelu.cpp)",
+    "with FMA and 5.5 without, measured (csrc/backends/cpu/kernels/activation.cpp)",
     ulp=6,
 )
 WIDE_TANH = Tolerance(
@@ -64,4 +77,10 @@ def cases(approximate: str, single: Tolerance, double: Tolerance) -> list[Case]:
     ]
 
 
-CASES = [*cases("none", EXACT_FORM, EXACT_FORM), *cases("tanh", ELEMENTARY, WIDE_TANH)]
+CASES = [
+    *unary("sigmoid", sigmoid, Domain(-90, 90, edges=(-88.0, -104.0, -709.0, -715.0, -745.0))),
+    *unary("silu", silu, Domain(-90, 90, edges=(-88.0, -104.0, -709.0, -715.0, -750.0))),
+    *(Case("relu", (d,), d, UNARY, relu, signed_zeros=False) for d in NUMERIC),
+    *cases("none", EXACT_FORM, EXACT_FORM),
+    *cases("tanh", ELEMENTARY, WIDE_TANH),
+]

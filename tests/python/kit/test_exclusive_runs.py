@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from ferrule.testing.turns import Turns
+from ferrule.testing.exclusive_runs import Turns
 
 ROUNDS, PROCESSES = 20, 4
 PROGRAM = """
 import os, sys, time
-from ferrule.testing.turns import Turns
+from ferrule.testing.exclusive_runs import Turns
 
 folder, kind, log, rounds = sys.argv[1:]
 turns = Turns(folder)

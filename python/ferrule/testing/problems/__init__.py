@@ -204,6 +204,20 @@ def along(axis_default: int | None = None, over_empty: bool = False, keepdims: b
     )
 
 
-def fixed(*problems: Problem, **rest: Any) -> Family:
-    """Problems given one by one."""
-    return Family(plain=problems, **rest)
+def drawn_of_shape(
+    make: Callable[[DrawFn, Shape], Problem], ranks: tuple[int, int] = (1, 6), least: int = 0
+) -> Callable[[], SearchStrategy[Problem]]:
+    """What draws a shape and makes a problem of it."""
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        @st.composite
+        def drawn(pick: DrawFn) -> Problem:
+            shape = pick(shapes.array_shapes(min_dims=ranks[0], max_dims=ranks[1], min_side=least, max_side=6))
+            return make(pick, shape)
+
+        return drawn()
+
+    return draw

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ferrule.testing.case import Problem
-from ferrule.testing.families import RANK_8, Batch, Family
+from ferrule.testing.problems import RANK_8, Batch, Family
 from ferrule.testing.values import Shape
 
 if TYPE_CHECKING:
