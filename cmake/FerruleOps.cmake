@@ -1,17 +1,18 @@
 # The op set. An op is added by its row in csrc/ops/*.cpp alone: the table that names it, the C structs of its attributes
-# and the Python functions are generated from the rows.
+# and the Python functions are generated from the rows. The file with the row names the op's family.
 file(GLOB op_sources CONFIGURE_DEPENDS csrc/ops/*.cpp)
-set(op_names "")
+set(op_entries "")
 foreach(source IN LISTS op_sources)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   file(STRINGS ${source} rows REGEX "^OP\\([a-z0-9_]+\\)")
   foreach(row IN LISTS rows)
     string(REGEX REPLACE "^OP\\(([a-z0-9_]+)\\).*" "\\1" name "${row}")
-    list(APPEND op_names ${name})
+    cmake_path(GET source STEM family)
+    list(APPEND op_entries "${name}, ${family}")
   endforeach()
 endforeach()
-list(SORT op_names)
-list(TRANSFORM op_names REPLACE "(.+)" "FERRULE_OP(\\1)\n" OUTPUT_VARIABLE op_table)
+list(SORT op_entries) # by name: a comma comes before whatever continues a name
+list(TRANSFORM op_entries REPLACE "(.+)" "FERRULE_OP(\\1)\n" OUTPUT_VARIABLE op_table)
 string(JOIN "" op_table ${op_table})
 file(CONFIGURE OUTPUT ${FERRULE_GENERATED}/private/op_table.inc CONTENT "${op_table}" @ONLY)
 

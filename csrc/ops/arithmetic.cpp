@@ -1,4 +1,4 @@
-// Arithmetic and rounding, elementwise. Integers wrap.
+// Arithmetic, elementwise. Integers wrap.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -12,14 +12,6 @@ OP(sign)
     .elementwise()
     .input("x", numeric)
     .result(same_shape_and_dtype);
-
-OP(floor).doc("The greatest integer not above x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
-
-OP(ceil).doc("The least integer not below x.").elementwise().input("x", numeric).result(same_shape_and_dtype);
-
-OP(trunc).doc("The integer nearest to x towards zero.").elementwise().input("x", numeric).result(same_shape_and_dtype);
-
-OP(round).doc("The integer nearest to x, ties to even.").elementwise().input("x", numeric).result(same_shape_and_dtype);
 
 OP(add).doc("x1 + x2.").elementwise().promoted("x1", numeric).promoted("x2", numeric).result(broadcast_promoted);
 
@@ -90,20 +82,6 @@ OP(hypot)
     .elementwise()
     .promoted("x1", floating)
     .promoted("x2", floating)
-    .result(broadcast_promoted);
-
-OP(maximum)
-    .doc("The greater of x1 and x2; NaN if either is NaN.")
-    .elementwise()
-    .promoted("x1", real)
-    .promoted("x2", real)
-    .result(broadcast_promoted);
-
-OP(minimum)
-    .doc("The lesser of x1 and x2; NaN if either is NaN.")
-    .elementwise()
-    .promoted("x1", real)
-    .promoted("x2", real)
     .result(broadcast_promoted);
 
 OP(square)

@@ -1,21 +1,9 @@
-// Moving elements: indexing, joining, padding.
+// Moving elements: copies, indexing, joining, padding, slices at places that are known only when they are computed.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
 
 OP(copy).doc("The same elements, C-contiguous.").input("x", stored).result(same_shape_and_dtype);
-
-OP(iota)
-    .doc("0, 1, 2, ... of the given size.")
-    .attribute("size", AttributeType::integer)
-    .attribute("dtype", AttributeType::dtype)
-    .result([](Inference& i) {
-      const DType dtype = i.attribute().dtype("dtype");
-      const int64_t size = i.attribute().integer("size");
-      if (dtype == DType::none || !accepts(numeric, dtype)) i.fail("needs a {} dtype", name_of(numeric));
-      if (size < 0) i.fail("size {} is negative", size);
-      i.output({dtype, Shape{size}});
-    });
 
 OP(take)
     .doc("Elements of x at indices along an axis; a negative index counts from the end, one out of bounds is an error.")
@@ -91,6 +79,33 @@ OP(update_slice)
         if (value.shape[axis] > x.shape[axis]) i.fail("value does not fit into x: {}", i.call());
       }
       i.output(x);
+    });
+
+OP(dynamic_slice)
+    .doc(
+        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis, of which the slice must "
+        "not "
+        "leave x. Other starts are no reason to compile anew.")
+    .input("x", stored)
+    .list("starts", index)
+    .attribute("sizes", AttributeType::integers)
+    .result([](Inference& i) {
+      const Shape& shape = i.input(0).shape;
+      const auto sizes = i.attribute().integers("sizes");
+      if (sizes.size() != shape.size() || i.input_count() != 1 + shape.size())
+        i.fail("needs {} starts and sizes: {}", shape.rank(), i.call());
+      const int64_t block = block_elements(i.input(0).dtype);
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const int axis = static_cast<int>(k);
+        if (i.input(1 + k).shape.rank() != 0)
+          i.fail("start {} is {}, and no single integer", k, to_string(i.input(1 + k)));
+        if (sizes[k] < 0 || sizes[k] > shape[axis])
+          i.fail("size {} of axis {} does not fit into {}", sizes[k], k, i.call());
+        if (block != 1 && axis + 1 == shape.rank() && sizes[k] != shape[axis])
+          i.fail("the last axis of the dtype {} is taken whole: size {} of {}", ferrule::name_of(i.input(0).dtype),
+                 sizes[k], to_string(i.input(0)));
+      }
+      i.output({i.input(0).dtype, Shape(std::span<const int64_t>(sizes))});
     });
 
 }  // namespace ferrule::ops

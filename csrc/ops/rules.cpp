@@ -44,6 +44,10 @@ void reduced(Inference& inference) { inference.output({inference.input(0).dtype,
 
 void reduced_to_bool(Inference& inference) { inference.output({DType::boolean, reduced_shape(inference)}); }
 
+Shape batch_shape(const Shape& matrices) {
+  return Shape(std::span<const int64_t>(matrices).first(matrices.size() - 2));
+}
+
 std::vector<int64_t> reduction_axes(const AttributeReader& attribute, int rank) {
   std::vector<int64_t> axes = attribute.integers("axis");
   if (axes.empty()) {

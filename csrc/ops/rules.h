@@ -16,6 +16,9 @@ void reduced(Inference& inference);
 // As `reduced`, bool.
 void reduced_to_bool(Inference& inference);
 
+// The shape of a stack of matrices without the matrices' own two axes.
+Shape batch_shape(const Shape& matrices);
+
 // The axes that a reduction's canonical attributes name, for an input of this rank.
 std::vector<int64_t> reduction_axes(const AttributeReader& attribute, int rank);
 

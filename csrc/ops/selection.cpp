@@ -1,4 +1,4 @@
-// Choosing and casting, elementwise.
+// Choosing between elements: by a condition or by which is greater; elementwise.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -11,38 +11,6 @@ OP(where)
     .promoted("x2", any)
     .result(broadcast_promoted);
 
-namespace {
-
-// Blocks are made of float32, and become it: what else is wanted is cast from there.
-void check_quantising(Inference& i, DType to) {
-  const DType from = i.input(0).dtype;
-  if (from == to || (!is_block(from) && !is_block(to))) return;
-  if (from != DType::float32 && to != DType::float32)
-    i.fail("{} becomes the dtype {} by way of float32", to_string(i.input(0)), ferrule::name_of(to));
-  if (is_block(to) && to != DType::q8_0 && to != DType::q4_0)
-    i.fail("no float32 is made the dtype {}: there are q8_0 and q4_0", ferrule::name_of(to));
-}
-
-}  // namespace
-
-OP(astype)
-    .doc(
-        "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. A "
-        "complex "
-        "number is no real one: that is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 "
-        "or q4_0.")
-    .elementwise()
-    .input("x", stored)
-    .attribute("dtype", AttributeType::dtype)
-    .result([](Inference& i) {
-      const DType dtype = i.attribute().dtype("dtype");
-      if (dtype == DType::none) i.fail("dtype is missing in {}", i.call());
-      if (is_complex(i.input(0).dtype) && !is_complex(dtype) && dtype != DType::boolean)
-        i.fail("{} has imaginary parts, which the dtype {} has not", to_string(i.input(0)), ferrule::name_of(dtype));
-      check_quantising(i, dtype);
-      i.output({dtype, i.input(0).shape});
-    });
-
 OP(clip)
     .doc("x limited to [minimum, maximum].")
     .elementwise()
@@ -53,5 +21,19 @@ OP(clip)
     .decompose([](Builder& b, Value x, Value minimum, Value maximum) {
       return b.minimum(b.maximum(x, minimum), maximum);
     });
+
+OP(maximum)
+    .doc("The greater of x1 and x2; NaN if either is NaN.")
+    .elementwise()
+    .promoted("x1", real)
+    .promoted("x2", real)
+    .result(broadcast_promoted);
+
+OP(minimum)
+    .doc("The lesser of x1 and x2; NaN if either is NaN.")
+    .elementwise()
+    .promoted("x1", real)
+    .promoted("x2", real)
+    .result(broadcast_promoted);
 
 }  // namespace ferrule::ops

@@ -9,14 +9,20 @@
 
 namespace ferrule::ops {
 
-#define FERRULE_OP(name) extern const Row op_##name;
+#define FERRULE_OP(name, family) extern const Row op_##name;
 #include "op_table.inc"
 #undef FERRULE_OP
 
 namespace {
 
 constexpr std::array table = {
-#define FERRULE_OP(name) &op_##name,
+#define FERRULE_OP(name, family) &op_##name,
+#include "op_table.inc"
+#undef FERRULE_OP
+};
+
+constexpr std::array<const char*, table.size()> families = {
+#define FERRULE_OP(name, family) #family,
 #include "op_table.inc"
 #undef FERRULE_OP
 };
@@ -49,6 +55,8 @@ fe_op id_of(const Row& row) {
                                       [](const Row* r, std::string_view wanted) { return r->name < wanted; });
   return static_cast<fe_op>(found - table.begin()) + 1;
 }
+
+const char* family_of(const Row& row) { return families[id_of(row) - 1]; }
 
 const Row& op_named(std::string_view name) {
   if (const Row* row = find_op(name)) return *row;

@@ -14,6 +14,8 @@ const Row* find_op(std::string_view name);
 // The row, or nullptr; ids are 1 + the place in all_ops().
 const Row* op_by_id(fe_op id);
 fe_op id_of(const Row& row);
+// The op's family, "exponential": the name of the file with its row, of its kernels' files and of its cases' file.
+const char* family_of(const Row& row);
 // The row; throws invalid_argument with the nearest names when there is none.
 const Row& op_named(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Trigonometric functions and the error function, elementwise.
+// Trigonometric and hyperbolic functions, elementwise.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
@@ -46,18 +46,6 @@ OP(acosh)
 
 OP(atanh)
     .doc("Inverse hyperbolic tangent of x; NaN outside of [-1, 1].")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
-
-OP(erf)
-    .doc("The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.")
-    .elementwise()
-    .input("x", floating)
-    .result(same_shape_and_dtype);
-
-OP(erfc)
-    .doc("1 - erf(x), exact where erf(x) is near 1.")
     .elementwise()
     .input("x", floating)
     .result(same_shape_and_dtype);

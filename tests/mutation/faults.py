@@ -29,22 +29,22 @@ FAULTS = [
     Fault("less_equal", "comparison.cpp", "return a <= b;", "return !(a > b);", "holds for NaN"),
     Fault(
         "clip",
-        "clip.cpp",
+        "selection.cpp",
         "y[i] = above < high[i] || above != above ? above : high[i];",
         "y[i] = above < high[i] ? above : high[i];",
         "NaN becomes the maximum",
     ),
-    Fault("where", "where.cpp", "(b[i] & static_cast<T>(~take_a))", "b[i]", "mixes the bits of both"),
+    Fault("where", "selection.cpp", "(b[i] & static_cast<T>(~take_a))", "b[i]", "mixes the bits of both"),
     Fault(
         "softmax",
-        "rows.h",
+        "row_operations.h",
         ": load_first<T>(d, x + i, static_cast<size_t>(width), static_cast<T>(-HUGE_VAL));",
         ": load_first<T>(d, x + i, static_cast<size_t>(width));",
         "the sum takes in what lies behind a row that is no multiple of the vector",
     ),
     Fault(
         "log_softmax",
-        "rows.h",
+        "row_operations.h",
         "static_cast<T>(::log(static_cast<double>(tree.total())));",
         "static_cast<T>(::log2(static_cast<double>(tree.total())) * 0.693147);",
         "a constant with six digits",
@@ -52,12 +52,12 @@ FAULTS = [
     ),
     Fault(
         "layer_norm",
-        "rows.h",
+        "row_operations.h",
         "load_first<T>(d, x + i, static_cast<size_t>(width), center);",
         "load_first<T>(d, x + i, static_cast<size_t>(width));",
         "the variance takes in zeros behind the row",
     ),
-    Fault("gelu", "gelu.cpp", "0.100632861f", "0.100632f", "a coefficient with three digits less"),
+    Fault("gelu", "activation.cpp", "0.100632861f", "0.100632f", "a coefficient with three digits less"),
     Fault(
         "exp",
         "exponential.cpp",
@@ -72,48 +72,54 @@ FAULTS = [
         "return hn::Floor(hn::Add(x, hn::Set(D(), hn::TFromD<D>(0.5))));",
         "halves are rounded up instead of to even",
     ),
-    Fault("astype", "astype.cpp", "return x != x ? To(0) : x >= limit", "return x >= limit", "NaN is not looked at"),
+    Fault(
+        "astype",
+        "conversion/astype.cpp",
+        "return x != x ? To(0) : x >= limit",
+        "return x >= limit",
+        "NaN is not looked at",
+    ),
     Fault(
         "bitwise_xor", "bitwise.cpp", "return static_cast<T>(a ^ b);", "return static_cast<T>(a | b);", "or", ("int32",)
     ),
     Fault(
         "concat",
-        "copy.cpp",
+        "movement/copy.cpp",
         "at += call.in[i].shape[axis];",
         "at += call.in[0].shape[axis];",
         "takes all inputs to be as long as the first",
     ),
     Fault(
         "pad",
-        "copy.cpp",
+        "movement/copy.cpp",
         "first += attributes.before.data[i] * out.strides[i];",
         "first += attributes.after.data[i] * out.strides[i];",
         "before and after are mixed up",
     ),
     Fault(
         "take",
-        "take.cpp",
+        "movement/take.cpp",
         "at = given < 0 ? given + size : given;",
         "at = given < -1 ? 0 : given < 0 ? given + size : given;",
         "negative indices other than -1 give the first element",
     ),
     Fault(
         "argmax",
-        "extreme_index.cpp",
+        "reduction/extreme_index.cpp",
         "return __is_same(Op, Max) ? b > a : b < a;",
         "return __is_same(Op, Max) ? b >= a : b < a;",
         "of equals in several blocks the last is chosen",
     ),
     Fault(
         "iota",
-        "iota.cpp",
+        "creation.cpp",
         "out[i] = static_cast<T>(i);",
         "out[i] = static_cast<T>(i - (i > begin && i == end - 1));",
         "the last of each thread's share is off by one",
     ),
     Fault(
         "matmul",
-        "integer_matmul.cpp",
+        "linear_algebra/integer_matmul.cpp",
         "static_cast<T>(factor * from[j * b_column])",
         "static_cast<T>(factor * from[j])",
         "a transposed second matrix is read as if it were not",
@@ -173,7 +179,7 @@ FAULTS = [
     ),
     Fault(
         "softmax",
-        "rows.h",
+        "row_operations.h",
         "sum0 = hn::Add(sum0, e);",
         "sum0 = hn::Add(sum0, width == n - 1 ? hn::Zero(d) : e);",
         "leaves out the last elements where one is lacking to a vector",
@@ -181,7 +187,7 @@ FAULTS = [
     ),
     Fault(
         "layer_norm",
-        "rows.h",
+        "row_operations.h",
         "const T variance = squares_row(x, count, mean) / static_cast<T>(count);",
         "const T variance = squares_row(x, count, T(0)) / static_cast<T>(count) - mean * mean;",
         "the variance is E[x^2] - E[x]^2",
@@ -189,7 +195,7 @@ FAULTS = [
     ),
     Fault(
         "softmax",
-        "softmax.cpp",
+        "normalization/softmax.cpp",
         "Scratch scratch(local);",
         "Scratch scratch(local == nullptr ? local : call.local.data);",
         "threads share the buffer of a row of halves",
@@ -198,7 +204,7 @@ FAULTS = [
     ),
     Fault(
         "copy",
-        "movement.h",
+        "strided_copy.h",
         "from_at = r * nest.from[row] + c * nest.from[column];",
         "from_at = r * nest.from[row] + c;",
         "the second strip of columns is read as if it were contiguous",
@@ -206,7 +212,7 @@ FAULTS = [
     ),
     Fault(
         "sum",
-        "reduction.cpp",
+        "reduction/reduce.cpp",
         "using A = uint64_t;",
         "using A = uint32_t;",
         "integers add up in 32 bits",
@@ -225,7 +231,7 @@ FAULTS = [
     *(
         Fault(
             op,
-            "reduction.cpp",
+            "reduction/reduce.cpp",
             "plan_reduction(call.in[0], reduced_axes<Axes>(call)), Keep{});\n}\n\nfe_error* mean_of",
             "plan_reduction(call.in[0], reduced_axes<Axes>(call)),\n"
             "    [](uint8_t holds) { return static_cast<uint8_t>(2 * holds); });\n}\n\nfe_error* mean_of",
@@ -246,7 +252,7 @@ FAULTS = [
     ),
     Fault(
         "matmul",
-        "matmul.cpp",
+        "linear_algebra/matmul.cpp",
         "panels + (first_panel * p.k + k0) * columns,",
         "panels + first_panel * p.k * columns,",
         "one or two rows: each block of the depth multiplies with the first one of a packed matrix",
@@ -254,7 +260,7 @@ FAULTS = [
     ),
     Fault(
         "matmul",
-        "matmul.cpp",
+        "linear_algebra/matmul.cpp",
         "b_batch + panel * columns + k0 * p.b_row, columns,",
         "b_batch + panel * columns, columns,",
         "one or two rows: each block of the depth multiplies with the first one",
@@ -262,7 +268,7 @@ FAULTS = [
     ),
     Fault(
         "matmul",
-        "matmul.cpp",
+        "linear_algebra/matmul.cpp",
         "call.epilogue->apply(call.epilogue, at, count, c + at, local)",
         "call.epilogue->apply(call.epilogue, first, count, c + at, local)",
         "an epilogue takes each row for the first one",
@@ -270,7 +276,7 @@ FAULTS = [
     ),
     Fault(
         "matmul",
-        "matmul.cpp",
+        "linear_algebra/matmul.cpp",
         "int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) : 0;",
         "int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) - 64 : 0;",
         "asks for too little scratch memory",
@@ -303,7 +309,7 @@ FAULTS = [
     ),
     Fault(
         "sum",
-        "nest.h",
+        "strided_loops.h",
         "if (rank > 0 && strides[rank - 1] == stride * size) {  // continues the dimension before it",
         "if (rank > 0 && (strides[rank - 1] == stride * size || strides[rank - 1] == -stride * size)) {",
         "one axis that lies backwards is taken to go on with the other",
@@ -311,7 +317,7 @@ FAULTS = [
     ),
     Fault(
         "copy",
-        "movement.h",
+        "strided_copy.h",
         "from[rank - 1] == from_stride * size) {",
         "(from[rank - 1] == from_stride * size || from[rank - 1] == -from_stride * size)) {",
         "one axis that lies backwards is taken to go on with the other",

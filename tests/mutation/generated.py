@@ -15,13 +15,14 @@ from .source_text import SourceText
 
 # What is changed in each area, as patterns below the root; and what is left out of it, with the reason.
 AREAS = {
-    "kernels": ("csrc/backends/cpu/kernels/*.h", "csrc/backends/cpu/kernels/*.cpp"),
+    "kernels": ("csrc/backends/cpu/kernels/**/*.h", "csrc/backends/cpu/kernels/**/*.cpp"),
     "vulkan": ("csrc/backends/vulkan/kernels/**/*.*",),
     "passes": ("csrc/core/compiler/*.cpp", "csrc/core/compiler/*.h"),
 }
+NO_COOPERATIVE_MATRIX = "Mesa's driver lacks GL_KHR_cooperative_matrix"
 LEFT_OUT = {
-    "csrc/backends/vulkan/kernels/matmul_cooperative.comp": "Mesa's driver lacks GL_KHR_cooperative_matrix",
-    "csrc/backends/vulkan/kernels/cooperative.glsl": "Mesa's driver lacks GL_KHR_cooperative_matrix",
+    "csrc/backends/vulkan/kernels/linear_algebra/matmul_cooperative.comp": NO_COOPERATIVE_MATRIX,
+    "csrc/backends/vulkan/kernels/linear_algebra/cooperative_matrix.glsl": NO_COOPERATIVE_MATRIX,
     "csrc/core/compiler/plan_text.cpp": "writes text for people",
 }
 

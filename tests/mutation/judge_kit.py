@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ferrule.testing.attempt import NotApplicable
+from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.target import Target
 

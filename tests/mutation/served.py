@@ -29,14 +29,25 @@ def ops_in(text: str) -> frozenset[str]:
 
 @cache
 def _elementwise(folder: Path) -> frozenset[str]:
-    rows = (path.read_text() for path in folder.glob("*.cpp"))
+    rows = (path.read_text() for path in folder.rglob("*.cpp"))
     return frozenset(name for text in rows for name in re.findall(r"^ELEMENTWISE\((\w+),", text, re.MULTILINE))
+
+
+def kernels_above(path: Path) -> Path:
+    """The folder `kernels` that a file lies in."""
+    return next(folder for folder in path.parents if folder.name == "kernels")
+
+
+def ops_of_family(path: Path, folder: Path, root: Path) -> frozenset[str]:
+    """The ops of the family that a file is named after: it is F.* or lies in F/, below the folder. None without one."""
+    rows = root / "csrc/ops" / f"{path.relative_to(folder).parts[0].partition('.')[0]}.cpp"
+    return frozenset(_OP.findall(rows.read_text())) if rows.is_file() else frozenset()
 
 
 def cpu_units(path: Path) -> list[Unit]:
     """The kernel files that a file is part of: itself, or those that include it, small ones first."""
-    folder = path.parent
-    sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.glob("*.cpp")) if path in included(s)]
+    folder = kernels_above(path)
+    sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.rglob("*.cpp")) if path in included(s)]
     units = [Unit(source, ops_in(source.read_text()) or _elementwise(folder)) for source in sources]
     return sorted(units, key=lambda unit: (len(unit.ops), unit.path))
 
@@ -56,11 +67,11 @@ def included(path: Path) -> frozenset[Path]:
 
 def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
     """Of a planner: its rows. Of a shader: those of the planners that name it. Of an include: both ways together."""
-    planners = sorted(folder.glob("*.cpp"))
+    planners = sorted(folder.rglob("*.cpp"))
     if path.suffix in (".cpp", ".h"):
         of = [path] if path.suffix == ".cpp" else [planner for planner in planners if path in included(planner)]
         return frozenset().union(*(ops_in(planner.read_text()) for planner in of))
-    shaders = [path] if path.suffix == ".comp" else [s for s in sorted(folder.glob("*.comp")) if path in included(s)]
+    shaders = [path] if path.suffix == ".comp" else [s for s in sorted(folder.rglob("*.comp")) if path in included(s)]
     stems = {shader.stem for shader in shaders}
     ops: set[str] = set()
     for planner in planners:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .generated import GeneratedFault
-from .served import cpu_units, near, ops_with_rows, vulkan_ops
+from .served import cpu_units, kernels_above, near, ops_of_family, ops_with_rows, vulkan_ops
 from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
@@ -60,7 +60,7 @@ class KernelTrial:
         with self.workspace.planted(fault.file, fault.edit.apply(text)):
             for unit in cpu_units(path):
                 try:
-                    if not self.workspace.build_unit(unit.path.name):
+                    if not self.workspace.build_unit(unit.path.relative_to(kernels_above(unit.path)).as_posix()):
                         continue
                 except BuildError as error:
                     return Outcome(NOT_COMPILED, note=_first_error(str(error)))
@@ -81,12 +81,12 @@ class VulkanTrial:
     def run(self, fault: GeneratedFault) -> Outcome:
         path = ROOT / fault.file
         text = path.read_text()
-        ops = vulkan_ops(path, ROOT / "csrc/backends/vulkan/kernels")
-        # A shader that is spliced holds all elementwise functions. Those of a family are held against its ops, which
-        # has the same name everywhere: all ops take half an hour on a software device.
-        family = ROOT / "csrc/backends/cpu/kernels" / f"{path.stem}.cpp"
-        if path.parent.name == "elementwise" and family.exists():
-            ops &= cpu_units(family)[0].ops
+        folder = ROOT / "csrc/backends/vulkan/kernels"
+        ops = vulkan_ops(path, folder)
+        # A shader that is spliced holds all elementwise functions. A fault in the functions of one family is held
+        # against the ops of that family: all ops take half an hour on a software device.
+        if path.is_relative_to(folder / "elementwise"):
+            ops = (ops & ops_of_family(path, folder / "elementwise", ROOT)) or ops
         first = near(text, fault.line, ops)
         with self.workspace.planted(fault.file, fault.edit.apply(text)):
             try:

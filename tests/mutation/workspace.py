@@ -151,12 +151,13 @@ class KernelWorkspace(Workspace):
             path.write_text(text)
             yield
         finally:
-            for clean in (self.folder / "clean" / "objects").glob("*.o"):
-                now = self.build_folder / self._objects / clean.name
+            clean_objects = self.folder / "clean" / "objects"
+            for clean in clean_objects.rglob("*.o"):
+                now = self.build_folder / self._objects / clean.relative_to(clean_objects)
                 if not now.exists() or now.stat().st_mtime_ns != clean.stat().st_mtime_ns:
                     shutil.copy2(clean, now)
             path.write_bytes(kept)
-            if path.resolve().parent.name == "kernels":
+            if any(folder.name == "kernels" for folder in path.resolve().parents):
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
             self.product.unlink(missing_ok=True)
 

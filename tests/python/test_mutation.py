@@ -16,7 +16,7 @@ from tests.mutation.campaign import JUDGED, judged_equivalent
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
-from tests.mutation.served import cpu_units, near, ops_in, ops_with_rows, vulkan_ops
+from tests.mutation.served import cpu_units, near, ops_in, ops_of_family, ops_with_rows, vulkan_ops
 from tests.mutation.source_text import SourceText
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,9 +141,9 @@ def test_each_edit_is_applied_where_it_says_and_nowhere_else() -> None:
 
 
 def test_fingerprints_do_not_depend_on_the_numbers_of_lines() -> None:
-    text = (KERNELS / "take.cpp").read_text()
+    text = (KERNELS / "movement/take.cpp").read_text()
     moved = "// a line more\n\n" + text.replace("namespace {\n", "namespace {\n\nint unrelated();\n\n", 1)
-    before, after = faults_in("kernels", "take.cpp", text), faults_in("kernels", "take.cpp", moved)
+    before, after = faults_in("kernels", "movement/take.cpp", text), faults_in("kernels", "movement/take.cpp", moved)
     assert {fault.fingerprint for fault in before} <= {fault.fingerprint for fault in after}
     assert before[0].line != after[0].line
 
@@ -171,20 +171,27 @@ def test_drawing_is_reproducible_and_fair(area: str) -> None:
 
 def test_files_of_an_area_are_there() -> None:
     assert {path.name for path in files_of("kernels", ROOT)} >= {"reduce.h", "matmul.cpp", "arithmetic.cpp"}
-    assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "exponential.glsl", "reduction.cpp"}
+    assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "trigonometric.glsl", "reduce.cpp"}
     assert {path.name for path in files_of("passes", ROOT)} >= {"fuse.cpp", "remove_duplicates.cpp"}
     assert all((ROOT / name).is_file() for name in LEFT_OUT)
 
 
 def test_a_kernel_file_serves_the_ops_of_its_rows_and_a_header_those_of_what_includes_it() -> None:
-    assert ops_in((KERNELS / "integer_matmul.cpp").read_text()) == {"matmul"}
-    assert [unit.ops for unit in cpu_units(KERNELS / "softmax.cpp")] == [{"softmax", "log_softmax"}]
-    rows = {op for unit in cpu_units(KERNELS / "rows.h") for op in unit.ops}
+    assert ops_in((KERNELS / "linear_algebra/integer_matmul.cpp").read_text()) == {"matmul"}
+    assert [unit.ops for unit in cpu_units(KERNELS / "normalization/softmax.cpp")] == [{"softmax", "log_softmax"}]
+    rows = {op for unit in cpu_units(KERNELS / "row_operations.h") for op in unit.ops}
     assert rows >= {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
     assert all(unit.ops for path in files_of("kernels", ROOT) for unit in cpu_units(path))
-    assert vulkan_ops(SHADERS / "take.comp", SHADERS) == {"take"}
-    assert vulkan_ops(SHADERS / "team.glsl", SHADERS) >= {"softmax", "layer_norm"}
+    assert vulkan_ops(SHADERS / "movement/take.comp", SHADERS) == {"take"}
+    assert vulkan_ops(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm"}
     assert all(vulkan_ops(path, SHADERS) for path in files_of("vulkan", ROOT))
+
+
+def test_a_file_serves_the_ops_of_the_family_that_it_is_named_after() -> None:
+    functions = SHADERS / "elementwise"
+    assert ops_of_family(functions / "error_function.glsl", functions, ROOT) == {"erf", "erfc"}
+    assert ops_of_family(functions / "rounding/float64.glsl", functions, ROOT) == {"floor", "ceil", "trunc", "round"}
+    assert ops_of_family(functions / "float_bits.glsl", functions, ROOT) == frozenset()
 
 
 def test_ops_that_a_definition_is_named_after_come_first() -> None:

@@ -10,7 +10,7 @@
 
 namespace ferrule::cpu {
 
-// Generated from the KERNEL and ELEMENTWISE lines of kernels/*.cpp.
+// Generated from the KERNEL and ELEMENTWISE lines of the files of kernels/.
 const KernelTable& table();
 
 // The variant, and what of the processor its kernels use; as a list and as text.

@@ -1,4 +1,4 @@
-# ferrule_vulkan_shaders(<out>): compiles every kernels/*.comp to SPIR-V and embeds all of them. <out> becomes the
+# ferrule_vulkan_shaders(<out>): compiles every .comp file of kernels/ to SPIR-V and embeds all of them. <out> becomes the
 # generated header that shaders.cpp includes; whoever compiles that adds the header to its sources.
 #
 # A line `// variants: basic sum_f64` in a shader has it compiled once for each word, named "<file>.<word>", with
@@ -18,7 +18,8 @@ function(ferrule_vulkan_shaders out)
        "#version 460\n#extension GL_KHR_cooperative_matrix : require\nvoid main() {}\n")
   execute_process(COMMAND ${FERRULE_GLSLANG} --quiet --target-env vulkan1.2 -o ${folder}/cooperative.spv
                           ${folder}/cooperative.comp RESULT_VARIABLE no_cooperative OUTPUT_QUIET ERROR_QUIET)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*.comp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*.comp
+       ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*/*.comp)
   set(includes "")
   set(rows "")
   set(headers "")

@@ -1,4 +1,4 @@
-// Elementwise ops as calls of kernels/elementwise/*.glsl, which are spliced into a shader: kernels/elementwise.comp, or
+// Elementwise ops as calls of the functions of kernels/elementwise/, which are spliced into a shader: kernels/elementwise.comp, or
 // one that computes something of its own and lets them follow.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace ferrule::vulkan {
 
 // What is spliced, and what it touches. `operands` is what the shader finds as `operands` of
-// kernels/elementwise/access.glsl: first those that are read, then those that are written.
+// kernels/elementwise/operand_access.glsl: first those that are read, then those that are written.
 struct Body {
   std::vector<Call> calls;
   std::vector<Layout> operands;

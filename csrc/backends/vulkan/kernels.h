@@ -1,4 +1,4 @@
-// The table of kernels, generated from the KERNEL lines of kernels/*.cpp.
+// The table of kernels, generated from the KERNEL lines of the files of kernels/.
 #pragma once
 
 #include <string_view>

@@ -7,7 +7,7 @@
 
 namespace ferrule::vulkan {
 
-// kernels/common.glsl's Layout. Axes of size one are left out, and those that continue each other are one.
+// kernels/shader_interface.glsl's Layout. Axes of size one are left out, and those that continue each other are one.
 struct Layout {
   uint32_t value;
   uint32_t rank;

@@ -17,7 +17,7 @@
 
 namespace ferrule::vulkan {
 
-// What a shader is pushed: kernels/common.glsl's Push.
+// What a shader is pushed: kernels/shader_interface.glsl's Push.
 struct Push {
   uint64_t addresses;
   uint64_t parameters;

@@ -40,9 +40,9 @@ struct Call {
 };
 
 // One shader run over a grid. `parameters` is the shader's own struct, in scalar layout, which it finds at the address
-// `push.parameters`; operands stand in it as indices of the address table `push.addresses` (kernels/common.glsl).
+// `push.parameters`; operands stand in it as indices of the address table `push.addresses` (kernels/shader_interface.glsl).
 struct Dispatch {
-  std::string shader = {};               // "take.u32": kernels/take.comp for that variant
+  std::string shader = {};               // "take.u32": kernels/movement/take.comp for that variant
   std::vector<uint32_t> constants = {};  // specialisation constants 0, 1, 2, ...; 0, 1, 2 are the workgroup's size
   bool has_full_subgroups = false;       // which the shader relies on
   std::vector<Call> calls = {};          // replaces the body of the shader's function `spliced`, when there are any
@@ -74,7 +74,7 @@ class PlannedNode : public sdk::Node {
   uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
 };
 
-// A row of the table that is generated from the KERNEL lines of kernels/*.cpp.
+// A row of the table that is generated from the KERNEL lines of the files of kernels/.
 struct Kernel {
   std::string_view op;  // of csrc/ops
   // Asked both whether a node is supported and for what it becomes, so that the two cannot disagree.

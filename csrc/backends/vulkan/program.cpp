@@ -8,7 +8,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// As kernels/common.glsl has it.
+// As kernels/shader_interface.glsl has it.
 struct Fault {
   enum : uint32_t { none, index, power, length } kind;
   uint32_t what;

@@ -13,7 +13,7 @@ import numpy as np
 
 from ferrule.testing.dtypes import ACCUMULATORS, FORMATS, Values, accumulator_roundoff
 
-# Relative, in u: an elementary function may be off by 4 ULP (see cases/elementary.py), and one ULP is at most 2 u.
+# Relative, in u: an elementary function may be off by 4 ULP (see elementary.py), and one ULP is at most 2 u.
 FUNCTION = 8.0
 
 

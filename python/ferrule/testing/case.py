@@ -14,7 +14,7 @@ from ferrule.testing.values import ANY, Domain, Shape
 if TYPE_CHECKING:
     import numpy as np
 
-    from ferrule.testing.families import Family
+    from ferrule.testing.problems import Family
 
 Attributes = Mapping[str, Any]
 Oracle = Callable[..., Values]

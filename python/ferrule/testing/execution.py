@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ferrule.testing.array_conversion import array_of, values_of
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
-from ferrule.testing.exchange import array_of, values_of
 from ferrule.testing.layouts import Laid, Layout, contiguous
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ferrule.child import ChildEnded, ChildError
-from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import Case, all_cases
+from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import applies, checks_of, is_by_item_size
 from ferrule.testing.child import Child
 from ferrule.testing.dtypes import numpy_dtype, op_rows

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from ferrule.testing.attempt import LEVELS, NotApplicable
+from ferrule.testing.check_attempt import LEVELS, NotApplicable
 from ferrule.testing.checks import all_checks
 from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, items_of, subjects_of, unsupported_records

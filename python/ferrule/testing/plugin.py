@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 
 from ferrule.testing import module_file, module_slots
-from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
+from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import runs_alone
 from ferrule.testing.child import Child
-from ferrule.testing.expected import mark, read_expected
+from ferrule.testing.exclusive_runs import Turns
+from ferrule.testing.expected_failures import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
 from ferrule.testing.programs.part import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
-from ferrule.testing.turns import Turns
 
 PROPERTY = "ferrule"  # of a test's report: the record, as JSON
 TURNS = "ferrule_turns"  # among what pytest-xdist gives its workers: the folder by which they wait for each other

@@ -12,7 +12,7 @@ from ferrule.testing.target import Target, open_target, runnable_variants
 
 if TYPE_CHECKING:
     import ferrule as fe
-    from ferrule.testing.attempt import Attempt
+    from ferrule.testing.check_attempt import Attempt
     from ferrule.testing.programs.answers import Answers
 
 
@@ -54,8 +54,8 @@ class Worker:
 
     def _support(self, device: str, op: str) -> Reply:
         """Whether the device takes each case of the op."""
-        from ferrule.testing.attempt import Attempt
         from ferrule.testing.case import all_cases
+        from ferrule.testing.check_attempt import Attempt
 
         answers = {}
         for case in all_cases().values():
@@ -85,8 +85,8 @@ class Worker:
         return {"supported": False, "promised": promised, "kernels": [], "reason": refusals[0]}
 
     def _check(self, device: str, case: str, check: str, level: str, seed: int) -> Reply:
-        from ferrule.testing.attempt import Attempt, Failed, NotApplicable
         from ferrule.testing.case import all_cases
+        from ferrule.testing.check_attempt import Attempt, Failed, NotApplicable
         from ferrule.testing.checks import all_checks
         from ferrule.testing.execution import Refused
 

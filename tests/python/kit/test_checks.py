@@ -8,7 +8,7 @@ from ferrule.testing.case import all_cases
 from ferrule.testing.checks.fused import wider_than
 from ferrule.testing.checks.ranges import FILLS, applies, equal
 from ferrule.testing.dtypes import is_floating
-from ferrule.testing.families import RANK_8
+from ferrule.testing.problems import RANK_8
 from ferrule.testing.sizes import above_blocks, around_blocks
 
 

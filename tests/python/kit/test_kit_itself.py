@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from ferrule.child import how_it_ended
-from ferrule.testing.attempt import NotApplicable
 from ferrule.testing.case import all_cases
+from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import all_checks, is_by_item_size
 from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of

@@ -1,6 +1,6 @@
 // Elementwise arithmetic. Integers wrap; division follows Python: floor_divide and remainder round towards minus
 // infinity, and an integer divided by zero is zero, as in NumPy.
-#include "blocks.h"
+#include "elementwise.h"
 #include "half.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -133,19 +133,6 @@ struct Fmod {
   float operator()(float a, float b) const { return ::fmodf(a, b); }
   double operator()(double a, double b) const { return ::fmod(a, b); }
 };
-// NaN in either argument gives NaN.
-struct Maximum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return ((a > b) | (a != a)) ? a : b;
-  }
-};
-struct Minimum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return ((a < b) | (a != a)) ? a : b;
-  }
-};
 struct Copysign {
   float operator()(float a, float b) const { return __builtin_copysignf(a, b); }
   double operator()(double a, double b) const { return __builtin_copysign(a, b); }
@@ -225,8 +212,6 @@ ELEMENTWISE(divide, (binary<Divide, FERRULE_FLOATS>()))
 ELEMENTWISE(floor_divide, (binary<FloorDivide, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(remainder, (binary<Remainder, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(fmod, (binary<Fmod, FERRULE_FLOATS>()))
-ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
-ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
 ELEMENTWISE(copysign, (binary<Copysign, FERRULE_FLOATS>()))
 ELEMENTWISE(nextafter, (binary<Nextafter, FERRULE_FLOATS>() + binary<NextHalf, Float16, BFloat16>()))
 ELEMENTWISE(frexp, (unary<Mantissa, FERRULE_FLOATS>() +

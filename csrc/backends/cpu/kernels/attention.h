@@ -6,7 +6,7 @@
 #pragma once
 
 #include "gemm.h"
-#include "rows.h"
+#include "row_operations.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

@@ -1,5 +1,5 @@
 // Elementwise operations on bits. A shift by the width or more gives what shifting one bit at a time would give.
-#include "blocks.h"
+#include "elementwise.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

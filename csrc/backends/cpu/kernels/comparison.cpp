@@ -1,5 +1,5 @@
 // Elementwise tests with a bool result.
-#include "blocks.h"
+#include "elementwise.h"
 #include "complex.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -41,30 +41,6 @@ struct GreaterEqual {
     return a >= b;
   }
 };
-struct LogicalAnd {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return (a != T(0)) & (b != T(0));
-  }
-};
-struct LogicalOr {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return (a != T(0)) | (b != T(0));
-  }
-};
-struct LogicalXor {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return (a != T(0)) != (b != T(0));
-  }
-};
-struct LogicalNot {
-  template <class T>
-  bool operator()(T a) const {
-    return a == T(0);
-  }
-};
 struct IsNaN {
   template <class T>
   bool operator()(T a) const {
@@ -96,10 +72,6 @@ ELEMENTWISE(less, (compare<Less, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(less_equal, (compare<LessEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(greater, (compare<Greater, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(greater_equal, (compare<GreaterEqual, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(logical_and, (compare<LogicalAnd, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(logical_or, (compare<LogicalOr, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(logical_xor, (compare<LogicalXor, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
-ELEMENTWISE(logical_not, (test<LogicalNot, bool, FERRULE_FLOATS, FERRULE_INTEGERS>()))
 ELEMENTWISE(isnan, (test<IsNaN, FERRULE_FLOATS>()))
 ELEMENTWISE(isinf, (test<IsInf, FERRULE_FLOATS>()))
 ELEMENTWISE(isfinite, (test<IsFinite, FERRULE_FLOATS>()))

@@ -1,5 +1,5 @@
-// Exponentials, logarithms, powers.
-#include "blocks.h"
+// Exponentials, logarithms, powers and roots.
+#include "elementwise.h"
 #include "vector_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -118,6 +118,19 @@ struct Logaddexp {
   }
 };
 
+struct Sqrt {
+  template <class D, class V>
+  V operator()(D, V x) const {
+    return hn::Sqrt(x);
+  }
+};
+struct Rsqrt {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return hn::Div(hn::Set(d, hn::TFromD<D>(1)), hn::Sqrt(x));
+  }
+};
+
 }  // namespace
 
 ELEMENTWISE(exp, (vector_unary<Exp, FERRULE_FLOATS>()))
@@ -130,5 +143,7 @@ ELEMENTWISE(log1p, (vector_unary<Log1p, float>() + unary<DoubleLog1p, double>())
 ELEMENTWISE(pow, (vector_binary<Pow, float>() + binary<ScalarPow, double, uint8_t, uint16_t, uint32_t, uint64_t>() +
                   signed_powers<int8_t, int16_t, int32_t, int64_t>()))
 ELEMENTWISE(logaddexp, (binary<Logaddexp, FERRULE_FLOATS>()))
+ELEMENTWISE(sqrt, (vector_unary<Sqrt, FERRULE_FLOATS>()))
+ELEMENTWISE(rsqrt, (vector_unary<Rsqrt, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

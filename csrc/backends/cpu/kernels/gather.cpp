@@ -1,5 +1,5 @@
 // What the interpreter of fused bodies needs to move elements into its buffers.
-#include "movement.h"
+#include "strided_copy.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "half.h"
-#include "nest.h"
+#include "strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

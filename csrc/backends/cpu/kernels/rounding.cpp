@@ -1,5 +1,5 @@
-// Rounding to integers, and square roots: what the processor has an instruction for.
-#include "blocks.h"
+// Rounding to integers.
+#include "elementwise.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
@@ -28,18 +28,6 @@ struct Round {
     return hn::Round(x);
   }
 };  // half to even
-struct Sqrt {
-  template <class D, class V>
-  V operator()(D, V x) const {
-    return hn::Sqrt(x);
-  }
-};
-struct Rsqrt {
-  template <class D, class V>
-  V operator()(D d, V x) const {
-    return hn::Div(hn::Set(d, hn::TFromD<D>(1)), hn::Sqrt(x));
-  }
-};
 struct Same {
   template <class T>
   T operator()(T a) const {
@@ -53,7 +41,5 @@ ELEMENTWISE(floor, (vector_unary<Floor, FERRULE_FLOATS>() + unary<Same, FERRULE_
 ELEMENTWISE(ceil, (vector_unary<Ceil, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
 ELEMENTWISE(trunc, (vector_unary<Trunc, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
 ELEMENTWISE(round, (vector_unary<Round, FERRULE_FLOATS>() + unary<Same, FERRULE_INTEGERS>()))
-ELEMENTWISE(sqrt, (vector_unary<Sqrt, FERRULE_FLOATS>()))
-ELEMENTWISE(rsqrt, (vector_unary<Rsqrt, FERRULE_FLOATS>()))
 
 }  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

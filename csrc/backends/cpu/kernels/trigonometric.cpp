@@ -1,6 +1,6 @@
 // Trigonometric and hyperbolic functions. What is not worth vector code is computed by the C library, float32 in
 // float64 and rounded once.
-#include "blocks.h"
+#include "elementwise.h"
 #include "vector_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

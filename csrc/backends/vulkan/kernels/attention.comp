@@ -6,10 +6,10 @@
 // variants: f32 f16 bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "common.glsl"
+#include "shader_interface.glsl"
 #include "float_item.glsl"
-#include "elementwise/arithmetic.glsl"
-#include "elementwise/exponential.glsl"
+#include "elementwise/arithmetic/float32.glsl"
+#include "elementwise/exponential/float32.glsl"
 
 layout(constant_id = 3) const uint QUERIES = 16;  // a multiple of ROWS
 layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of a key

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // variants: basic f64
 // All elementwise ops, alone and fused: what an invocation does with its element is spliced in (splice.h).
-#include "common.glsl"
+#include "shader_interface.glsl"
 #include "elementwise/functions.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {

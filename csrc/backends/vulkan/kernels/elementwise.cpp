@@ -1,4 +1,4 @@
-// Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/*.glsl that is called for every
+// Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/ that is called for every
 // element.
 #include "elementwise.h"
 
@@ -21,42 +21,34 @@ Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities)
 }
 
 KERNEL(fused, plan_elementwise)
-KERNEL(astype, plan_elementwise)
-KERNEL(where, plan_elementwise)
-KERNEL(clip, plan_elementwise)
+
+// activation
 KERNEL(relu, plan_elementwise)
+KERNEL(sigmoid, plan_elementwise)
+KERNEL(silu, plan_elementwise)
+KERNEL(gelu, plan_elementwise)
+
+// arithmetic
 KERNEL(add, plan_elementwise)
 KERNEL(subtract, plan_elementwise)
 KERNEL(multiply, plan_elementwise)
 KERNEL(divide, plan_elementwise)
 KERNEL(floor_divide, plan_elementwise)
 KERNEL(remainder, plan_elementwise)
-KERNEL(pow, plan_elementwise)
 KERNEL(square, plan_elementwise)
 KERNEL(reciprocal, plan_elementwise)
 KERNEL(negative, plan_elementwise)
 KERNEL(abs, plan_elementwise)
 KERNEL(sign, plan_elementwise)
-KERNEL(maximum, plan_elementwise)
-KERNEL(minimum, plan_elementwise)
-KERNEL(floor, plan_elementwise)
-KERNEL(ceil, plan_elementwise)
-KERNEL(trunc, plan_elementwise)
-KERNEL(round, plan_elementwise)
 KERNEL(frexp, plan_elementwise)
-KERNEL(sqrt, plan_elementwise)
-KERNEL(rsqrt, plan_elementwise)
-KERNEL(exp, plan_elementwise)
-KERNEL(expm1, plan_elementwise)
-KERNEL(log, plan_elementwise)
-KERNEL(log1p, plan_elementwise)
-KERNEL(sin, plan_elementwise)
-KERNEL(cos, plan_elementwise)
-KERNEL(tanh, plan_elementwise)
-KERNEL(erf, plan_elementwise)
-KERNEL(sigmoid, plan_elementwise)
-KERNEL(silu, plan_elementwise)
-KERNEL(gelu, plan_elementwise)
+
+// bitwise
+KERNEL(bitwise_invert, plan_elementwise)
+KERNEL(bitwise_and, plan_elementwise)
+KERNEL(bitwise_or, plan_elementwise)
+KERNEL(bitwise_xor, plan_elementwise)
+
+// comparison
 KERNEL(equal, plan_elementwise)
 KERNEL(not_equal, plan_elementwise)
 KERNEL(less, plan_elementwise)
@@ -66,13 +58,43 @@ KERNEL(greater_equal, plan_elementwise)
 KERNEL(isnan, plan_elementwise)
 KERNEL(isinf, plan_elementwise)
 KERNEL(isfinite, plan_elementwise)
+
+// conversion
+KERNEL(astype, plan_elementwise)
+
+// error_function
+KERNEL(erf, plan_elementwise)
+
+// exponential
+KERNEL(pow, plan_elementwise)
+KERNEL(sqrt, plan_elementwise)
+KERNEL(rsqrt, plan_elementwise)
+KERNEL(exp, plan_elementwise)
+KERNEL(expm1, plan_elementwise)
+KERNEL(log, plan_elementwise)
+KERNEL(log1p, plan_elementwise)
+
+// logical
 KERNEL(logical_not, plan_elementwise)
 KERNEL(logical_and, plan_elementwise)
 KERNEL(logical_or, plan_elementwise)
 KERNEL(logical_xor, plan_elementwise)
-KERNEL(bitwise_invert, plan_elementwise)
-KERNEL(bitwise_and, plan_elementwise)
-KERNEL(bitwise_or, plan_elementwise)
-KERNEL(bitwise_xor, plan_elementwise)
+
+// rounding
+KERNEL(floor, plan_elementwise)
+KERNEL(ceil, plan_elementwise)
+KERNEL(trunc, plan_elementwise)
+KERNEL(round, plan_elementwise)
+
+// selection
+KERNEL(where, plan_elementwise)
+KERNEL(clip, plan_elementwise)
+KERNEL(maximum, plan_elementwise)
+KERNEL(minimum, plan_elementwise)
+
+// trigonometric
+KERNEL(sin, plan_elementwise)
+KERNEL(cos, plan_elementwise)
+KERNEL(tanh, plan_elementwise)
 
 }  // namespace ferrule::vulkan

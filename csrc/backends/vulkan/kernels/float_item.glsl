@@ -1,6 +1,6 @@
 // Floating-point items as float32 sees them.
 #include "elementwise/float_bits.glsl"
-#include "elementwise/halves.glsl"
+#include "elementwise/half_precision.glsl"
 
 #if defined VARIANT_f16
 #define ITEM_BYTES 2

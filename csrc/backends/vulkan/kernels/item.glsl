@@ -26,5 +26,5 @@
 #define WIDE_BYTES 4
 #endif
 
-// No function, which would return a reference (common.glsl).
+// No function, which would return a reference (shader_interface.glsl).
 #define item_at(address, offset) Item((address) + uint64_t((offset) * ITEM_BYTES))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from ferrule.testing.case import Case, Failing, Oracle, Problem
-from ferrule.testing.cases.elementary import tolerance_of
-from ferrule.testing.dtypes import FLOATS, INTEGERS, NUMERIC, Values, is_floating, numpy_dtype
+from ferrule.testing.case import Case, Oracle
+from ferrule.testing.dtypes import FLOATS, NUMERIC, Values, is_floating, numpy_dtype
+from ferrule.testing.elementary import binary, unary
 from ferrule.testing.exactness import EXACT, ROUNDED, Tolerance
-from ferrule.testing.families import elementwise
-from ferrule.testing.values import ANY, Domain
+from ferrule.testing.problems import elementwise
+from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)
@@ -23,11 +21,6 @@ QUOTIENT = Tolerance(
 
 def square(x: Values) -> Values:
     return np.multiply(x, x)
-
-
-def power(x1: Values, x2: Values) -> Values:
-    """NumPy's: pow(nan, 0) and pow(1, nan) are 1."""
-    return np.asarray(np.power(x1, x2))
 
 
 def cases(op: str, oracle: Oracle, dtypes: tuple[str, ...] = NUMERIC, arity: int = 2) -> list[Case]:
@@ -47,42 +40,6 @@ def divisions(d: str) -> list[Case]:
         Case("floor_divide", (d, d), d, BINARY, np.floor_divide, quotient, domains),
         Case("remainder", (d, d), d, BINARY, np.remainder, rest, domains),
     ]
-
-
-def negative_powers(case: Case) -> Iterator[Failing]:
-    """Of a signed integer: as an array, in a place that only a vector's last lanes reach, and as a scalar."""
-    rng = np.random.default_rng(0)
-    least = int(np.iinfo(case.dtypes[1]).min)
-    for shape, exponents, place, wrong in (
-        ((3, 67), (3, 67), 200, -1),
-        ((3, 67), (67,), 0, least),
-        ((3, 67), (), 0, -2),
-        ((70_000,), (70_000,), 69_999, -1),
-    ):
-        problem = Problem((shape, exponents))
-        x, powers = case.inputs(problem, rng)
-        x.flat[:] = 1  # which has a negative power, were it asked for
-        powers.flat[place] = wrong
-        yield Failing(problem, [x, powers], f"exponent {wrong} of {case.dtypes[0]}")
-
-
-def powers() -> list[Case]:
-    exponent = Domain(integer_low=0, integer_high=70)
-    whole = [
-        Case(
-            "pow",
-            (d, d),
-            d,
-            BINARY,
-            power,
-            EXACT,
-            (ANY, exponent),
-            errors=negative_powers if d.startswith("int") else None,
-        )
-        for d in INTEGERS
-    ]
-    domains = (Domain(0, 10), Domain(-10, 10))
-    return whole + [Case("pow", (d, d), d, BINARY, power, tolerance_of(d), domains) for d in FLOATS]
 
 
 def next_after(dtype: str) -> Case:
@@ -113,8 +70,9 @@ CASES = [
     *cases("multiply", np.multiply),
     *cases("divide", np.true_divide, FLOATS),
     *(case for d in NUMERIC for case in divisions(d)),
-    *powers(),
     *cases("square", square, arity=1),
+    *unary("reciprocal", np.reciprocal, Domain(-1e3, 1e3), ROUNDED),
+    *binary("hypot", np.hypot, Domain(-1e3, 1e3)),
     *cases("fmod", np.fmod, FLOATS),
     *(Case("copysign", (d, d), d, BINARY, np.copysign) for d in FLOATS),
     *map(next_after, FLOATS),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import ALL, Values
-from ferrule.testing.families import RANK_8, Family
+from ferrule.testing.problems import RANK_8, Family
 from ferrule.testing.values import Shape
 
 if TYPE_CHECKING:

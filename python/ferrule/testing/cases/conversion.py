@@ -1,13 +1,18 @@
-"""astype, from each dtype to each."""
+"""astype, from each dtype to each. Blocks are held against the package that reads and writes GGUF files
+(https://pypi.org/project/gguf)."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ferrule.testing.case import Case
-from ferrule.testing.dtypes import ALL, FORMATS, PARTS, Values, is_floating, wide_of
+from ferrule.testing.dtypes import ALL, BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype, wide_of
 from ferrule.testing.exactness import EXACT, ROUNDED
-from ferrule.testing.families import elementwise
+from ferrule.testing.problems import elementwise
+from ferrule.testing.problems.blocks import rows_of_blocks
 from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
@@ -77,9 +82,58 @@ def conversion(source: str, target: str) -> Case:
     )
 
 
+# The package does not say what numbers become that are not finite.
+FINITE = Domain(-300, 300, within=True)
+
+
+def _kind_of(name: str) -> Any:
+    import gguf
+
+    return gguf.GGMLQuantizationType[name.upper()]
+
+
+def dequantized(name: str, x: Values, dtype: str) -> Values:
+    import gguf
+
+    elements, size = BLOCKS[name]
+    if x.size == 0:
+        return np.empty((*x.shape[:-1], x.shape[-1] * elements), dtype)
+    packed = np.ascontiguousarray(x).view(np.uint8).reshape(-1, size)  # the package wants rows
+    numbers = gguf.quants.dequantize(packed, _kind_of(name))
+    return np.asarray(numbers).reshape(*x.shape[:-1], x.shape[-1] * elements)
+
+
+def quantized(x: Values, dtype: str) -> Values:
+    import gguf
+
+    elements, _ = BLOCKS[dtype]
+    shape = (*x.shape[:-1], x.shape[-1] // elements)
+    if x.size == 0:
+        return np.empty(shape, numpy_dtype(dtype))
+    packed = gguf.quants.quantize(x.astype(np.float32).reshape(-1, elements), _kind_of(dtype))
+    return np.ascontiguousarray(packed).view(numpy_dtype(dtype)).reshape(shape)
+
+
+def dequantizing(name: str) -> Case:
+    rows = rows_of_blocks(BLOCKS[name][0], counts_elements=False)
+    return Case("astype", (name,), "float32", rows.with_attributes(dtype="float32"), partial(dequantized, name))
+
+
+def quantizing(name: str) -> Case:
+    rows = rows_of_blocks(BLOCKS[name][0], counts_elements=True)
+    left_out = dict.fromkeys(("infinities of both signs",), "what they become is left open")
+    return Case(
+        "astype", ("float32",), name, rows.with_attributes(dtype=name), quantized, domains=(FINITE,), left_out=left_out
+    )
+
+
 CASES = [
-    conversion(source, target)
-    for source in ALL
-    for target in ALL
-    if source not in PARTS or target in PARTS or target == "bool"  # an imaginary part is not lost
+    *map(dequantizing, BLOCKS),
+    *map(quantizing, ("q8_0", "q4_0")),
+    *(
+        conversion(source, target)
+        for source in ALL
+        for target in ALL
+        if source not in PARTS or target in PARTS or target == "bool"  # an imaginary part is not lost
+    ),
 ]

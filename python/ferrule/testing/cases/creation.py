@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import FORMATS, NUMERIC, Values, is_floating, wide_of
-from ferrule.testing.families import Family
+from ferrule.testing.problems import Family
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

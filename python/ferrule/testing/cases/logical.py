@@ -1,28 +1,19 @@
-"""Logic on bool, and on the bits of integers."""
+"""Logic on bool."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ferrule.testing.case import Case
-from ferrule.testing.dtypes import BOOL, INTEGERS
-from ferrule.testing.families import elementwise
-from ferrule.testing.values import ANY, Domain
+from ferrule.testing.dtypes import BOOL
+from ferrule.testing.problems import elementwise
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)
-BITS = (*BOOL, *INTEGERS)
-COUNTS = Domain(integer_low=-3, integer_high=70)  # beyond the width, and negative
 
 CASES = [
     Case("logical_not", BOOL, "bool", UNARY, np.logical_not),
     Case("logical_and", BOOL * 2, "bool", BINARY, np.logical_and),
     Case("logical_or", BOOL * 2, "bool", BINARY, np.logical_or),
     Case("logical_xor", BOOL * 2, "bool", BINARY, np.logical_xor),
-    *(Case("bitwise_invert", (d,), d, UNARY, np.invert) for d in BITS),
-    *(Case("bitwise_and", (d, d), d, BINARY, np.bitwise_and) for d in BITS),
-    *(Case("bitwise_or", (d, d), d, BINARY, np.bitwise_or) for d in BITS),
-    *(Case("bitwise_left_shift", (d, d), d, BINARY, np.left_shift, domains=(ANY, COUNTS)) for d in INTEGERS),
-    *(Case("bitwise_right_shift", (d, d), d, BINARY, np.right_shift, domains=(ANY, COUNTS)) for d in INTEGERS),
-    *(Case("bitwise_xor", (d, d), d, BINARY, np.bitwise_xor) for d in BITS),
 ]

@@ -1,37 +1,21 @@
-"""Views and moved elements: bit for bit, whatever the dtype."""
+"""Moved elements: bit for bit, whatever the dtype."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from ferrule.testing import families_movement as families
 from ferrule.testing.case import Case, Failing, Problem
-from ferrule.testing.dtypes import ALL, Values
+from ferrule.testing.dtypes import ALL, BLOCKS, Values
+from ferrule.testing.problems import blocks
+from ferrule.testing.problems import movement as problems
 from ferrule.testing.values import ANY, Domain
 
 
 def copy(x: Values) -> Values:
     return x.copy()
-
-
-def reshape(x: Values, shape: Sequence[int]) -> Values:
-    return x.reshape(shape)
-
-
-def permute_dims(x: Values, axes: Sequence[int]) -> Values:
-    return x.transpose(axes)
-
-
-def broadcast_to(x: Values, shape: Sequence[int]) -> Values:
-    return np.broadcast_to(x, shape)
-
-
-def cut(x: Values, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Values:
-    for axis, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
-        x = np.take(x, start + step * np.arange(size), axis) if size else np.take(x, [], axis).astype(x.dtype)
-    return x
 
 
 def concat(*arrays: Values, axis: int) -> Values:
@@ -99,16 +83,45 @@ def leaving_slices(case: Case) -> Iterator[Failing]:
 
 INDEX = Domain(integer_low=-1, integer_high=0)
 
+
+def dynamic_cut(elements: int, x: Values, *starts: Values, sizes: Sequence[int]) -> Values:
+    places = [int(start) for start in starts]
+    counts = [*sizes[:-1], sizes[-1] // elements]
+    return x[tuple(slice(place, place + count) for place, count in zip(places, counts, strict=True))]
+
+
+def starts_of_rows(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """Wherever the slice fits; of the last axis it has all."""
+    axis, shape = number - 1, problem.shapes[0]
+    if number == 0:
+        return drawn
+    most = 0 if number == len(shape) else shape[axis] - problem.attributes["sizes"][axis]
+    return np.asarray(rng.integers(0, most + 1), drawn.dtype)
+
+
+def cases_of_blocks(name: str) -> list[Case]:
+    elements, _ = BLOCKS[name]
+    return [
+        Case("copy", (name,), name, blocks.rows_of_blocks(elements, counts_elements=False), copy),
+        Case(
+            "dynamic_slice",
+            (name, "int64"),
+            name,
+            blocks.dynamic_cuts(elements),
+            partial(dynamic_cut, elements),
+            domains=(ANY, INDEX),
+            fill=starts_of_rows,
+        ),
+    ]
+
+
 CASES = [
-    *(Case("copy", (d,), d, families.copies(), copy) for d in ALL),
-    *(Case("reshape", (d,), d, families.reshapes(), reshape) for d in ALL),
-    *(Case("permute_dims", (d,), d, families.permutations(), permute_dims) for d in ALL),
-    *(Case("broadcast_to", (d,), d, families.broadcasts(), broadcast_to) for d in ALL),
-    *(Case("slice", (d,), d, families.slices(), cut) for d in ALL),
-    *(Case("concat", (d,), d, families.concatenations(), concat) for d in ALL),
-    *(Case("pad", (d, d), d, families.paddings(), pad) for d in ALL),
+    *(case for name in BLOCKS for case in cases_of_blocks(name)),
+    *(Case("copy", (d,), d, problems.copies(), copy) for d in ALL),
+    *(Case("concat", (d,), d, problems.concatenations(), concat) for d in ALL),
+    *(Case("pad", (d, d), d, problems.paddings(), pad) for d in ALL),
     *(
-        Case("take", (d, i), d, families.takes(), take, domains=(ANY, INDEX), fill=indices, errors=out_of_bounds)
+        Case("take", (d, i), d, problems.takes(), take, domains=(ANY, INDEX), fill=indices, errors=out_of_bounds)
         for d in ALL
         for i in ("int32", "int64")
     ),
@@ -117,7 +130,7 @@ CASES = [
             "dynamic_slice",
             (d, i),
             d,
-            families.dynamic_slices(),
+            problems.dynamic_slices(),
             sliced,
             domains=(ANY, INDEX),
             fill=slice_starts,
@@ -130,7 +143,7 @@ CASES = [
             "update_slice",
             (d, d, i),
             d,
-            families.dynamic_slices(update=True),
+            problems.dynamic_slices(update=True),
             updated,
             domains=(ANY, ANY, INDEX),
             fill=slice_starts,

@@ -12,11 +12,11 @@ import numpy as np
 
 from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
 from ferrule.testing.case import Case, Problem
-from ferrule.testing.cases.statistics import distances, mean, mean_error, squares_error
+from ferrule.testing.cases.reduction import distances, mean, mean_error, squares_error
 from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
 from ferrule.testing.exactness import Tolerance
-from ferrule.testing.families import along
-from ferrule.testing.families_linear import layer_norms
+from ferrule.testing.problems import along
+from ferrule.testing.problems.normalization import layer_norms
 
 ALONG = along(over_empty=True)
 NORMS = layer_norms()
@@ -92,7 +92,7 @@ LOG_SOFTMAX = Tolerance(
     bound=log_softmax_bound,
 )
 LAYER_NORM = Tolerance(
-    "the mean's error, scaled; half the variance's relative one (see statistics.py), 4 ULP of the inverse root and "
+    "the mean's error, scaled; half the variance's relative one (see reduction.py), 4 ULP of the inverse root and "
     "five roundings, relative; and that of the bias's sum",
     bound=layer_norm_bound,
 )

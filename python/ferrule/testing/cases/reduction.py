@@ -1,4 +1,4 @@
-"""Sums and products, the extremes, and whether any or all elements hold."""
+"""Sums and products, mean and variance, the extremes and where they are, and whether any or all elements hold."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ import numpy as np
 
 from ferrule.testing.bounds import gamma, reduced_axes, reduced_count, total
 from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import BOOL, FLOATS, INTEGERS, REALS, UNSIGNED, Values, is_floating, numpy_dtype
+from ferrule.testing.dtypes import (
+    BOOL,
+    FLOATS,
+    INTEGERS,
+    NUMERIC,
+    REALS,
+    UNSIGNED,
+    Values,
+    accumulator_roundoff,
+    is_floating,
+    numpy_dtype,
+)
 from ferrule.testing.exactness import EXACT, Tolerance
-from ferrule.testing.families import reduction
+from ferrule.testing.problems import along, reduction
 from ferrule.testing.values import Domain, Shape, float_edges
 
 REDUCTION = reduction()
 NONEMPTY = reduction(over_empty=False)
+ALONG = along(keepdims=True)
 
 
 def sum_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
@@ -118,6 +130,75 @@ def odd(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) 
     return np.asarray(drawn | drawn.dtype.type(1))
 
 
+# Of fewer elements than the correction the standard wants NaN, NumPy gives infinity: only so many as it occur.
+CORRECTED = tuple(reduction().with_attributes(correction=correction) for correction in (0.0, 1.0))
+
+
+def mean(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
+    """Of nothing it is 0 / 0."""
+    return np.asarray(total(x, axis, keepdims) / x.dtype.type(reduced_count(x, axis)))
+
+
+def distances(x: Values, axis: Sequence[int]) -> Values:
+    return np.asarray(x - mean(x, axis, True))
+
+
+def var(x: Values, axis: Sequence[int], correction: float, keepdims: bool) -> Values:
+    squares = total(distances(x, axis) ** 2, axis, keepdims)
+    return np.asarray(squares / x.dtype.type(max(0.0, reduced_count(x, axis) - correction)))
+
+
+def mean_error(x: Values, axis: Sequence[int], dtype: str) -> Values:
+    """gamma_(n + 1) times the mean of absolute values: Higham (4.4), and the quotient's rounding."""
+    return gamma(reduced_count(x, axis) + 1, dtype) * mean(np.abs(x), axis, True)
+
+
+def squares_error(x: Values, axis: Sequence[int], dtype: str) -> Values:
+    """Of the sum S of squared distances to the mean; where the mean is off by d, S is by n d^2, no more.
+
+    Each square is off by three roundings, the sum by n: gamma_(n + 4) S in two passes. What is done in one (Welford;
+    Chan, Golub & LeVeque 1983, table 2) errs by sqrt(1 + n mean^2 / S) times as much, which is sqrt(S sum(x^2)).
+    """
+    n = reduced_count(x, axis)
+    squares = total(distances(x, axis) ** 2, axis, True)
+    merged = np.sqrt(squares * total(x * x, axis, True))
+    return np.asarray(gamma(n + 4, dtype) * merged + n * mean_error(x, axis, dtype) ** 2)
+
+
+def mean_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    return mean_error(inputs[0], attributes["axis"], dtype).reshape(truth.shape)
+
+
+def var_bound(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
+    x, axis = inputs[0], attributes["axis"]
+    error = squares_error(x, axis, dtype).reshape(truth.shape)
+    count = max(0.0, reduced_count(x, axis) - attributes["correction"])
+    return np.asarray(error / np.float64(count) + accumulator_roundoff(dtype) * truth)
+
+
+MEAN = Tolerance("gamma_(n + 1) times the mean of absolute values: Higham (4.4), one division", bound=mean_bound)
+VARIANCE = Tolerance(
+    "that of the sum of squared distances (squares_error), divided; Chan, Golub & LeVeque 1983", bound=var_bound
+)
+
+
+def argmax(x: Values, axis: int, keepdims: bool = False) -> Values:
+    return np.asarray(np.argmax(x, axis=axis, keepdims=keepdims))
+
+
+def argmin(x: Values, axis: int, keepdims: bool = False) -> Values:
+    return np.asarray(np.argmin(x, axis=axis, keepdims=keepdims))
+
+
+def equals(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
+    """The extremes occur more than once. The first of equals counts; the first NaN, if there is one."""
+    if is_floating(drawn.dtype.name):
+        drawn = np.round(drawn.astype(np.float64)).astype(drawn.dtype)
+    else:
+        drawn = drawn // drawn.dtype.type(np.iinfo(drawn.dtype).max // 3)
+    return with_edges(rng, number, problem, drawn)
+
+
 CASES = [
     *(case for d in (*BOOL, *INTEGERS, *FLOATS) for case in adding(d)),
     *(
@@ -127,4 +208,12 @@ CASES = [
     *(case for d in REALS for case in extremes(d)),
     Case("all", BOOL, "bool", REDUCTION, all_hold, fill=rare),
     Case("any", BOOL, "bool", REDUCTION, any_holds, fill=rare),
+    *(Case("mean", (d,), d, REDUCTION, mean, MEAN, signed_zeros=False) for d in FLOATS),
+    *(
+        Case("var", (d,), d, family, var, VARIANCE, variant=variant, signed_zeros=False)
+        for d in FLOATS
+        for variant, family in zip(("", "corrected"), CORRECTED, strict=True)
+    ),
+    *(Case("argmax", (d,), "int64", ALONG, argmax, fill=equals) for d in NUMERIC),
+    *(Case("argmin", (d,), "int64", ALONG, argmin, fill=equals) for d in NUMERIC),
 ]

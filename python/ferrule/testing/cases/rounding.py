@@ -6,7 +6,7 @@ import numpy as np
 
 from ferrule.testing.case import Case, Oracle
 from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
-from ferrule.testing.families import elementwise
+from ferrule.testing.problems import elementwise
 from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ferrule.testing.case import Case, Problem
-from ferrule.testing.cases.extreme_index import equals
+from ferrule.testing.cases.reduction import equals
 from ferrule.testing.dtypes import NUMERIC, Values
-from ferrule.testing.families import RANK_8, Batch, Family
+from ferrule.testing.problems import RANK_8, Batch, Family
 from ferrule.testing.values import Shape
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case
+from ferrule.testing.check_attempt import Attempt
 
 Check = Callable[[Attempt], None]
 
@@ -33,7 +33,7 @@ def applies(check: str, case: Case) -> bool:
 
 
 def runs_alone(check: str) -> bool:
-    """Whether it needs the processor's cores for itself: see turns.py."""
+    """Whether it needs the processor's cores for itself: see exclusive_runs.py."""
     return bool(getattr(_modules()[check], "ALONE", False))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import Values
-from ferrule.testing.families import Batch
+from ferrule.testing.problems import Batch
 
 BY_ITEM_SIZE = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ferrule.testing.attempt import Attempt
+from ferrule.testing.check_attempt import Attempt
 
 ROUNDS, LEAST_SECONDS = 7, 0.005
 

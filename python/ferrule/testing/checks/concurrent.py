@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import Values
 from ferrule.testing.execution import Execution
 

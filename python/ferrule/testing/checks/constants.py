@@ -5,8 +5,8 @@ A constant may lie in memory in any way, and what is packed begins where the con
 
 from __future__ import annotations
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.layouts import STRIDED, contiguous, fits
 
 BY_ITEM_SIZE = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import FORMATS, Values, is_floating
 
 

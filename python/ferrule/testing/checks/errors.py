@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case
+from ferrule.testing.check_attempt import Attempt
 
 
 def applies(case: Case) -> bool:

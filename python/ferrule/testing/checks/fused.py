@@ -6,11 +6,11 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
-from ferrule.testing.attempt import Attempt, NotApplicable
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt, NotApplicable
 from ferrule.testing.dtypes import BLOCKS, REALS, Values
 from ferrule.testing.execution import Refused, Tail
-from ferrule.testing.families import elementwise
+from ferrule.testing.problems import elementwise
 from ferrule.testing.values import ANY, Shape
 
 if TYPE_CHECKING:

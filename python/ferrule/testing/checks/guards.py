@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
+from ferrule.testing.array_conversion import values_of
 from ferrule.testing.case import Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import BLOCKS, Values
-from ferrule.testing.exchange import values_of
 from ferrule.testing.execution import Execution
-from ferrule.testing.fences import fenced
 from ferrule.testing.layouts import Laid, contiguous, offset
+from ferrule.testing.page_fences import fenced
 
 BY_ITEM_SIZE = True
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 

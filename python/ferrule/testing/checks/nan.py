@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import Values, is_floating
 from ferrule.testing.execution import Execution
-from ferrule.testing.families import Batch
+from ferrule.testing.problems import Batch
 from ferrule.testing.sizes import LONGEST, above_blocks, around_vectors
 
 

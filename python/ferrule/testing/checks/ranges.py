@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Draw
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import FORMATS, Values, is_floating
 from ferrule.testing.values import Shape
 

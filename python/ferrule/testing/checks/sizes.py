@@ -5,8 +5,8 @@ What is long lies in memory in another way, too: loops over strided rows have bl
 
 from __future__ import annotations
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.layouts import STRIDED, fits
 from ferrule.testing.sizes import above_blocks, around_blocks, around_vectors
 

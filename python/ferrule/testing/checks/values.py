@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Problem
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import is_floating, numpy_dtype
 from ferrule.testing.values import every_pattern, patterns
 

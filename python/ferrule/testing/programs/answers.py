@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ferrule.testing.attempt import Attempt
 from ferrule.testing.case import Case, all_cases
+from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import REALS
 from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, source_of
 from ferrule.testing.programs.draw import draw_program

@@ -1,56 +1,62 @@
 // Every function that a body may call: an op's name, that of its output if it has several, and what it is computed in
-// (bool, i32, u32, i64, u64, f32, f64).
+// (bool, i32, u32, i64, u64, f32, f64). The functions of an op family F lie in F.glsl or in the files of F/.
 
-#define WHOLE int
+#define INTEGER int
 #define OF(op) op##_i32
-#include "whole.glsl"
-#undef WHOLE
+#include "integer_functions.glsl"
+#undef INTEGER
 #undef OF
-#define WHOLE uint
+#define INTEGER uint
 #define OF(op) op##_u32
-#include "whole.glsl"
-#undef WHOLE
+#include "integer_functions.glsl"
+#undef INTEGER
 #undef OF
-#define WHOLE int64_t
+#define INTEGER int64_t
 #define OF(op) op##_i64
-#include "whole.glsl"
-#undef WHOLE
+#include "integer_functions.glsl"
+#undef INTEGER
 #undef OF
-#define WHOLE uint64_t
+#define INTEGER uint64_t
 #define OF(op) op##_u64
-#include "whole.glsl"
-#undef WHOLE
+#include "integer_functions.glsl"
+#undef INTEGER
 #undef OF
-#include "narrow.glsl"
+#include "narrow_integers.glsl"
 #include "logical.glsl"
+#include "bitwise/bool.glsl"
+#include "comparison/bool.glsl"
+#include "selection/bool.glsl"
 
 #include "float_bits.glsl"
-#include "halves.glsl"
-#include "arithmetic.glsl"
-#include "rounding.glsl"
-#define FLOAT float
+#include "half_precision.glsl"
+#include "arithmetic/float32.glsl"
+#include "rounding/float32.glsl"
+#define FLOATING float
 #define OF(op) op##_f32
-#include "comparison.glsl"
-#include "division.glsl"
-#undef FLOAT
+#include "floating_functions.glsl"
+#undef FLOATING
 #undef OF
-#include "pairs.glsl"
-#include "exponential.glsl"
-#include "power.glsl"
+#include "float_pairs.glsl"
+#include "exponential/float32.glsl"
+#include "exponential/roots.glsl"
+#include "exponential/power.glsl"
 #include "trigonometric.glsl"
-#include "activation.glsl"
-#include "gelu.glsl"
-#include "cast.glsl"
+#include "error_function.glsl"
+#include "activation/float32.glsl"
+#include "conversion/integers_and_float32.glsl"
 
 #ifdef VARIANT_f64
-#include "double.glsl"
-#define FLOAT double
+#include "float64_bits.glsl"
+#include "arithmetic/float64.glsl"
+#include "exponential/float64.glsl"
+#include "rounding/float64.glsl"
+#include "conversion/float64.glsl"
+#define FLOATING double
 #define OF(op) op##_f64
-#include "comparison.glsl"
-#include "division.glsl"
-#undef FLOAT
+#include "floating_functions.glsl"
+#undef FLOATING
 #undef OF
 #endif
 
-#include "mantissa.glsl"
-#include "access.glsl"
+#include "arithmetic/frexp.glsl"
+#include "operand_access.glsl"

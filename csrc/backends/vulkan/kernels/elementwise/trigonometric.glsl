@@ -1,5 +1,5 @@
-// Sine and cosine of float32. The angle is reduced by integers after Payne & Hanek: of the bits of 2 / pi those are
-// taken that decide the quadrant and 62 bits of the fraction.
+// Trigonometric and hyperbolic functions of float32. The angle of sine and cosine is reduced by integers after Payne &
+// Hanek: of the bits of 2 / pi those are taken that decide the quadrant and 62 bits of the fraction.
 
 const uint two_over_pi[8] = uint[](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                                    0xfe5163abu);
@@ -62,4 +62,23 @@ float cos_f32(float x) {
   if (is_nan(x) || is_infinite(x)) return not_a_number();
   Angle angle = angle_of(x);
   return wave(angle, angle.quadrant + 1u, 0u);
+}
+
+float tanh_f32(float x) {
+  if (is_nan(x) || magnitude_bits(x) < 0x39000000u) return x;  // 2^-13
+  float a = min(abs_f32(x), 10.0);
+  precise float y;
+  if (a < 0.625) {
+    // Cephes'
+    precise float z = a * a;
+    precise float p = -5.70498872745e-3 * z + 2.06390887954e-2;
+    p = p * z - 5.37397155531e-2;
+    p = p * z + 1.33314422036e-1;
+    p = p * z - 3.33332819422e-1;
+    y = p * (z * a) + a;
+  } else {
+    precise float sum = value_of(exponential(2.0 * a)) + 1.0;
+    y = 1.0 - divide_f32(2.0, sum);
+  }
+  return uintBitsToFloat(floatBitsToUint(y) | sign_bit(x));
 }

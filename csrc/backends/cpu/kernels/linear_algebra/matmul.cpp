@@ -1,0 +1,319 @@
+// Matrix products, batched, with any strides. See gemm.h for the layout and for why results are invariant.
+#include "../gemm.h"
+#include "matmul_shape.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// Below this many rows, writing a packed B to memory costs more than it saves: it is packed where it is used.
+constexpr int64_t few_rows = 2 * Tile<float>::rows;
+
+bool has_few_rows(const Call& call, const Product& p) { return !call.in[1].prepared && p.m <= few_rows; }
+
+constexpr int64_t panel_group = 4;  // that are packed at once where B is not packed
+
+// A B that stays in the first cache.
+template <class T>
+bool has_small_b(const Product& p) {
+  return p.k * p.n * static_cast<int64_t>(sizeof(T)) <= 32768;
+}
+
+// Whether few rows read whole panels of B where it is: one or two rows read each element but once, and a small B is in
+// the cache as it is, if its rows follow each other.
+template <class T>
+bool reads_b_in_place(const Product& p) {
+  return p.b_column == 1 && (p.m <= wide_rows || (has_small_b<T>(p) && p.b_row == p.n));
+}
+
+// Panels that few rows have packed at a time.
+template <class T>
+int64_t packed_at_once(const Product& p) {
+  if (reads_b_in_place<T>(p)) return p.n % Tile<T>::columns == 0 ? 0 : 1;
+  return has_small_b<T>(p) ? 1 : smaller(panel_group, ceil_div(p.n, Tile<T>::columns));
+}
+
+// The memory that a thread packs in.
+template <class T>
+struct Packing {
+  int64_t tile, panel;  // elements from one tile of A, or panel of B, to the next
+  T *a, *b;
+
+  Packing(Scratch& scratch, const Product& p, bool few)
+      : tile(Tile<T>::rows * depth_of<T>(p.k)),
+        panel(Tile<T>::columns * depth_of<T>(p.k)),
+        a(scratch.array<T>(tile * (few ? ceil_div(p.m, even_rows<T>(p.m)) : 1))),
+        b(scratch.array<T>(few ? panel * packed_at_once<T>(p) : 0)) {}
+};
+
+// How a product is cut into tasks.
+struct Tasks {
+  int64_t count, grain;
+  int64_t row_blocks, column_blocks, block_panels;  // of many rows
+};
+
+// Tasks are blocks of rows and columns: of B, what stays in the second-level cache for one K block; of rows, what makes
+// enough tasks for threads to end together. Columns are split further where there are few rows, which costs another
+// packing of A: only for a million multiply-adds each.
+template <class T>
+Tasks tasks_of(const Product& p, bool few) {
+  constexpr int64_t columns = Tile<T>::columns;
+  const int64_t panels = ceil_div(p.n, columns);
+  if (few) return {p.batches * panels, larger(1, 65536 / larger(1, p.k * columns)), 0, 0, 0};
+  const int64_t widest = larger(1, 2048 / static_cast<int64_t>(sizeof(T)) / columns);
+  const int64_t work = p.batches * p.m * p.n * p.k, wanted = smaller(12, work >> 18);
+  const int64_t tiles = ceil_div(p.m, Tile<T>::rows);
+  int64_t column_blocks = ceil_div(panels, widest), row_blocks = ceil_div(tiles, 10);
+  if (p.batches * column_blocks * row_blocks < wanted)
+    row_blocks = larger(row_blocks, smaller(tiles / 3, wanted / (p.batches * column_blocks)));
+  if (p.batches * column_blocks * row_blocks < smaller(4, work >> 20)) column_blocks = smaller(panels, 4 / row_blocks);
+  const int64_t block_panels = ceil_div(panels, column_blocks);
+  column_blocks = ceil_div(panels, block_panels);
+  return {p.batches * column_blocks * row_blocks, 1, row_blocks, column_blocks, block_panels};
+}
+
+template <class T>
+struct Multiplication {
+  const Call& call;
+  const Product p;
+  const T *a, *b;   // b: where it is packed, of no use
+  const T* packed;  // [batch or 1][panel][K][columns]
+  T* c;
+
+  // Rows [row, row + rows) of one batch times columns [column, last_column), one K block at a time.
+  fe_error* rows_times_columns(int64_t batch, int64_t first_row, int64_t last_row, int64_t first_panel,
+                               int64_t last_panel, char* local) const {
+    constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
+    Scratch scratch(local);
+    T* const a_packed = Packing<T>(scratch, p, false).a;
+    const int64_t depth = depth_of<T>(p.k), blocks = larger(1, ceil_div(p.k, depth));
+    const T* a_batch = a + p.offset(p.a_batch, batch);
+    const T* panels = packed + (p.shared_b ? 0 : batch * packed_elements<T>(p.k, p.n));
+    T* c_batch = c + batch * p.m * p.n;
+    const int64_t tall = even_rows<T>(last_row - first_row);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
+      for (int64_t row = first_row; row < last_row; row += tall) {
+        const int64_t rows = smaller(tall, last_row - row);
+        pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, rows, steps, a_packed,
+                       tile_rows);
+        const auto tile = block == 0 ? tile_for<T, false>(rows) : tile_for<T, true>(rows);
+        const int64_t whole_panels = smaller(last_panel, p.n / columns) - first_panel;
+        int64_t panel =
+            first_panel + multiply_wide(rows, block > 0, a_packed, panels + (first_panel * p.k + k0) * columns,
+                                        p.k * columns, columns, steps, c_batch + row * p.n + first_panel * columns, p.n,
+                                        whole_panels);
+        for (; panel < last_panel; ++panel)
+          tile(a_packed, panels + (panel * p.k + k0) * columns, columns, steps, c_batch + row * p.n + panel * columns,
+               p.n, smaller(columns, p.n - panel * columns));
+        if (block < blocks - 1) continue;
+        if (fe_error* error = finish(batch, row, rows, first_panel, last_panel, local)) return error;
+      }
+    }
+    return nullptr;
+  }
+
+  // Few rows and a B that is not packed: some panels at a time are packed by each thread, for all rows at once.
+  // Several, because rows of B are long, and a panel alone would take a few bytes from each page.
+  fe_error* few_rows_times_columns(int64_t batch, int64_t first_panel, int64_t last_panel, char* local) const {
+    constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
+    Scratch scratch(local);
+    const Packing<T> packing(scratch, p, true);
+    const int64_t at_once = packed_at_once<T>(p);
+    const int64_t depth = depth_of<T>(p.k), blocks = larger(1, ceil_div(p.k, depth));
+    const T* a_batch = a + p.offset(p.a_batch, batch);
+    const T* b_batch = b + p.offset(p.b_batch, batch);
+    T* c_batch = c + batch * p.m * p.n;
+    const int64_t tall = even_rows<T>(p.m);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t k0 = block * depth, steps = smaller(depth, p.k - k0);
+      for (int64_t row = 0; row < p.m; row += tall)
+        pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tall, p.m - row), steps,
+                       packing.a + row / tall * packing.tile, tile_rows);
+      int64_t panel = first_panel;
+      if (p.b_column == 1)  // one or two rows: B where it is
+        panel += multiply_wide(p.m, block > 0, packing.a, b_batch + panel * columns + k0 * p.b_row, columns, p.b_row,
+                               steps, c_batch + panel * columns, p.n, smaller(last_panel, p.n / columns) - panel);
+      if (reads_b_in_place<T>(p))
+        for (; panel < smaller(last_panel, p.n / columns); ++panel)
+          rows_times_panels(packing, b_batch + panel * columns + k0 * p.b_row, p.b_row, 0, 1, panel, steps, block > 0,
+                            c_batch);
+      for (; panel < last_panel; panel += at_once) {
+        const int64_t group = smaller(at_once, last_panel - panel);
+        pack_group(b_batch + panel * columns * p.b_column + k0 * p.b_row, group,
+                   smaller(group * columns, p.n - panel * columns), steps, packing.b, packing.panel);
+        rows_times_panels(packing, packing.b, columns, packing.panel, group, panel, steps, block > 0, c_batch);
+      }
+    }
+    return finish(batch, 0, p.m, first_panel, last_panel, local);
+  }
+
+  // All rows, of which A is packed, times `group` panels from `panel` on, whose rows lie `ldb` apart.
+  void rows_times_panels(const Packing<T>& packing, const T* from, int64_t ldb, int64_t pitch, int64_t group,
+                         int64_t panel, int64_t steps, bool accumulate, T* c_batch) const {
+    constexpr int64_t columns = Tile<T>::columns;
+    const int64_t tall = even_rows<T>(p.m);
+    for (int64_t row = 0; row < p.m; row += tall) {
+      const int64_t rows = smaller(tall, p.m - row);
+      const auto tile = accumulate ? tile_for<T, true>(rows) : tile_for<T, false>(rows);
+      for (int64_t i = 0; i < group; ++i)
+        tile(packing.a + row / tall * packing.tile, from + i * pitch, ldb, steps,
+             c_batch + row * p.n + (panel + i) * columns, p.n, smaller(columns, p.n - (panel + i) * columns));
+    }
+  }
+
+  // `width` columns of `steps` rows of B, as a group of panels.
+  void pack_group(const T* from, int64_t group, int64_t width, int64_t steps, T* to, int64_t pitch) const {
+    constexpr int64_t columns = Tile<T>::columns;
+    if (p.b_column == 1 && width == group * columns) {
+      for (int64_t k = 0; k < steps; ++k, from += p.b_row)
+        for (int64_t i = 0; i < group; ++i)
+          __builtin_memcpy(to + i * pitch + k * columns, from + i * columns, columns * sizeof(T));
+      return;
+    }
+    for (int64_t i = 0; i < group; ++i)
+      pack<T, true>(from + i * columns * p.b_column, p.b_column, p.b_row, smaller(columns, width - i * columns), steps,
+                    to + i * pitch, columns);
+  }
+
+  // The epilogue over rows that are complete and still in cache.
+  fe_error* finish(int64_t batch, int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel,
+                   char* local) const {
+    if (call.epilogue == nullptr) return nullptr;
+    const int64_t first = first_panel * Tile<T>::columns;
+    const int64_t count = smaller(p.n, last_panel * Tile<T>::columns) - first;
+    for (int64_t i = row; i < row + rows; ++i) {
+      const int64_t at = (batch * p.m + i) * p.n + first;
+      if (fe_error* error = call.epilogue->apply(call.epilogue, at, count, c + at, local)) return error;
+    }
+    return nullptr;
+  }
+
+  fe_error* run() const {
+    const bool few = has_few_rows(call, p);
+    const Tasks t = tasks_of<T>(p, few);
+    const int64_t panels = ceil_div(p.n, Tile<T>::columns), tiles = ceil_div(p.m, Tile<T>::rows);
+    if (few)
+      return parallel_with_local(call, t.count, t.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+        while (begin < end) {
+          const int64_t batch = begin / panels, last = smaller(end, (batch + 1) * panels);
+          if (fe_error* error = few_rows_times_columns(batch, begin - batch * panels, last - batch * panels, local))
+            return error;
+          begin = last;
+        }
+        return nullptr;
+      });
+    const auto first_row = [&](int64_t block) { return smaller(p.m, block * tiles / t.row_blocks * Tile<T>::rows); };
+    return parallel_with_local(call, t.count, t.grain, [&](int64_t begin, int64_t end, char* local) -> fe_error* {
+      for (int64_t task = begin; task < end;) {
+        const int64_t column_block = task / t.row_blocks % t.column_blocks;
+        const int64_t batch = task / (t.row_blocks * t.column_blocks);
+        const int64_t first = task % t.row_blocks, last = smaller(t.row_blocks, first + (end - task));
+        if (fe_error* error =
+                rows_times_columns(batch, first_row(first), first_row(last), column_block * t.block_panels,
+                                   smaller(panels, (column_block + 1) * t.block_panels), local))
+          return error;
+        task += last - first;
+      }
+      return nullptr;
+    });
+  }
+};
+
+// Scratch: the packed B, if it is packed at every execution; then the result, if the epilogue cannot start from out[0].
+bool packs_b(const Call& call, const Product& p) { return !call.in[1].prepared && !has_few_rows(call, p); }
+
+template <class T>
+int64_t packed_bytes(const Product& p) {
+  const int64_t elements = packed_elements<T>(p.k, p.n) * (p.shared_b ? 1 : p.batches);
+  return round_up(elements * static_cast<int64_t>(sizeof(T)), 64);
+}
+
+template <class T>
+int64_t scratch_of(const Call& call) {
+  const Product p = product_of(call);
+  int64_t bytes = packs_b(call, p) ? packed_bytes<T>(p) : 0;
+  if (call.epilogue != nullptr && !call.epilogue->own_in_place)
+    bytes += p.batches * p.m * p.n * static_cast<int64_t>(sizeof(T));
+  return bytes;
+}
+
+template <class T>
+fe_error* multiply(const Call& call) {
+  const Product p = product_of(call);
+  if (is_empty(p)) return nullptr;
+  char* scratch = call.scratch;
+  const T *b = reinterpret_cast<const T*>(call.in[1].data), *packed = nullptr;
+  if (call.in[1].prepared) {
+    packed = b;
+  } else if (packs_b(call, p)) {
+    T* to = reinterpret_cast<T*>(scratch);
+    scratch += packed_bytes<T>(p);
+    const int64_t panels = ceil_div(p.n, Tile<T>::columns), matrices = p.shared_b ? 1 : p.batches;
+    const int64_t grain = larger(1, 65536 / larger(1, p.k * Tile<T>::columns));
+    fe_error* error = parallel(call, matrices * panels, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = i / panels, panel = i % panels;
+        pack_panels(b + p.offset(p.b_batch, matrix), p.b_row, p.b_column, p.k, p.n, panel, panel + 1,
+                    to + matrix * packed_elements<T>(p.k, p.n));
+      }
+    });
+    if (error != nullptr) return error;
+    packed = to;
+  }
+  T* c = reinterpret_cast<T*>(call.epilogue != nullptr && !call.epilogue->own_in_place ? scratch : call.out[0].data);
+  return Multiplication<T>{call, p, reinterpret_cast<const T*>(call.in[0].data), b, packed, c}.run();
+}
+
+uint64_t scratch_size(const Call& call) {
+  return static_cast<uint64_t>(call.in[0].dtype == DType::f32 ? scratch_of<float>(call) : scratch_of<double>(call));
+}
+
+template <class T>
+LocalScratch local_of(const Call& call) {
+  const Product p = product_of(call);
+  if (is_empty(p)) return {};
+  const bool few = has_few_rows(call, p);
+  const Tasks tasks = tasks_of<T>(p, few);
+  Scratch scratch(nullptr);
+  const Packing<T> packing(scratch, p, few);
+  return {scratch.bytes(), ceil_div(tasks.count, tasks.grain)};
+}
+LocalScratch local_scratch(const Call& call) {
+  return call.in[0].dtype == DType::f32 ? local_of<float>(call) : local_of<double>(call);
+}
+
+uint64_t prepare_size(const Call& call, uint32_t input, char* key, size_t key_capacity) {
+  if (input != 1 || call.in[1].rank < 1) return 0;
+  const Product p = product_of(call);
+  if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
+  const bool single = call.in[0].dtype == DType::f32;
+  // The strides matter: equal keys must mean equal bytes for equal constants.
+  snprintf(key, key_capacity, "matmul/panels%d/%s/k%lld:%lld/n%lld:%lld",
+           static_cast<int>(single ? Tile<float>::columns : Tile<double>::columns), single ? "f32" : "f64",
+           static_cast<long long>(p.k), static_cast<long long>(p.b_row), static_cast<long long>(p.n),
+           static_cast<long long>(p.b_column));
+  return static_cast<uint64_t>(single ? packed_elements<float>(p.k, p.n) * 4 : packed_elements<double>(p.k, p.n) * 8);
+}
+
+template <class T>
+void prepare_panels(const Call& call, void* to) {
+  const Product p = product_of(call);
+  pack_panels(reinterpret_cast<const T*>(call.in[1].data), p.b_row, p.b_column, p.k, p.n, 0,
+              ceil_div(p.n, Tile<T>::columns), static_cast<T*>(to));
+}
+void prepare(const Call& call, uint32_t, void* to) {
+  call.in[0].dtype == DType::f32 ? prepare_panels<float>(call, to) : prepare_panels<double>(call, to);
+}
+
+bool accepts(const Call& call) {
+  return call.in_count >= 2 && call.in[0].dtype == call.in[1].dtype && call.in[0].rank > 0 && call.in[1].rank > 0;
+}
+
+}  // namespace
+
+KERNEL(matmul, .dtypes = f32 | f64, .takes_epilogue = true, .accepts = accepts, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .prepare_size = prepare_size, .prepare = prepare) {
+  return call.in[0].dtype == DType::f32 ? multiply<float>(call) : multiply<double>(call);
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,63 @@
+// Elements at indices along an axis. A negative index counts from the end; one out of bounds is an error, found before
+// anything is written. The owner of lent memory may write to the indices meanwhile, so each is checked again where it
+// is used, as it was read there.
+#include "../strided_copy.h"
+#include "../op_attributes.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// The index as it is now: one read, whatever is done with the value.
+template <class I>
+int64_t read_once(const I& index) {
+  return static_cast<const volatile I&>(index);
+}
+
+fe_error* out_of_bounds(const Call& call, int64_t index, int64_t axis, int64_t size) {
+  char message[160];
+  snprintf(message, sizeof message, "take: index %lld is out of bounds for axis %lld with size %lld",
+           static_cast<long long>(index), static_cast<long long>(axis), static_cast<long long>(size));
+  return call.host->error_create(FE_INVALID_ARGUMENT, message);
+}
+
+template <class I>
+fe_error* take(const Call& call) {
+  const Operand &x = call.in[0], &indices = call.in[1];
+  const int64_t axis = attributes_of<fe_take_attributes>(call).axis, size = x.shape[axis];
+  const I* index = reinterpret_cast<const I*>(indices.data);
+  const int64_t count = count_of(indices);
+  for (int64_t i = 0; i < count; ++i)
+    if (const int64_t at = index[i]; at < -size || at >= size) return out_of_bounds(call, at, axis, size);
+  // x as [outer][axis][inner], where a row of inner elements is what is moved.
+  int64_t outer = 1, inner = 1;
+  for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
+  for (int32_t i = static_cast<int32_t>(axis) + 1; i < x.rank; ++i) inner *= x.shape[i];
+  const int64_t item = x.item_size, row = inner * item;
+  if (outer == 0 || inner == 0) return nullptr;
+  const int64_t grain = larger(1, 32768 / row);
+  return parallel_with_local(call, outer * count, grain, [&](int64_t begin, int64_t end, char*) -> fe_error* {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t given = read_once(index[i % count]), at = given < 0 ? given + size : given;
+      if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return out_of_bounds(call, given, axis, size);
+      const char* from = x.data + (i / count * size + at) * row;
+      char* to = call.out[0].data + i * row;
+      if (inner == 1)
+        with_item(static_cast<size_t>(item), [&](auto zero) { __builtin_memcpy(to, from, sizeof zero); });
+      else
+        memcpy(to, from, static_cast<size_t>(row));
+    }
+    return nullptr;
+  });
+}
+
+bool accepts(const Call& call) {
+  return call.in[0].dtype == call.out[0].dtype && (call.in[1].dtype == DType::i32 || call.in[1].dtype == DType::i64);
+}
+
+}  // namespace
+
+KERNEL(take, .layouts = {FE_LAYOUT_CONTIGUOUS, FE_LAYOUT_CONTIGUOUS}, .accepts = accepts) {
+  return call.in[1].dtype == DType::i32 ? take<int32_t>(call) : take<int64_t>(call);
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,91 @@
+// argmax and argmin: the index of the first extreme; the first NaN, if there is one.
+#include "../op_attributes.h"
+#include "../reduce.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+static_assert(sizeof(fe_argmax_attributes) == sizeof(fe_argmin_attributes));
+
+// True if b replaces a that came before it. NaN is more extreme than anything but an earlier NaN.
+template <class Op, class T>
+HWY_INLINE bool replaces(T a, T b) {
+  if (a != a) return false;
+  if (b != b) return true;
+  return __is_same(Op, Max) ? b > a : b < a;
+}
+
+// Blocks: the extreme of a block is found with vectors, its place only if it replaces the best so far.
+// The owner of lent memory may write to it meanwhile: an extreme that is gone counts as the block's last element.
+template <class Op, class T>
+int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const BlockBuffers<T>& buffers) {
+  using Value = Computed<T>;
+  Value best{};
+  int64_t index = -1;
+  for (int64_t first = 0; first < length; first += block_elements) {
+    const int64_t n = smaller(block_elements, length - first);
+    const Value* block = block_of(reduced, x, first, n, buffers);
+    const Value extreme = reduce_block<Op, Value>(block, n);
+    if (index >= 0 && !replaces<Op>(best, extreme)) continue;
+    int64_t i = 0;
+    if (extreme == extreme)
+      while (i < n - 1 && block[i] != extreme) ++i;
+    else
+      while (i < n - 1 && block[i] == block[i]) ++i;
+    best = extreme;
+    index = first + i;
+  }
+  return index;
+}
+
+struct Search {
+  Split dims;
+  int64_t outputs, length, grain;
+  explicit Search(const Call& call)
+      : dims(split(call.in[0], uint32_t{1} << attributes_of<fe_argmax_attributes>(call).axis)),
+        outputs(dims.kept.count()),
+        length(dims.reduced.count()),
+        grain(larger(1, 16384 / larger(1, length))) {}
+};
+
+template <class Op, class T>
+fe_error* find(const Call& call) {
+  const Search search(call);
+  const T* x = reinterpret_cast<const T*>(call.in[0].data);
+  int64_t* out = reinterpret_cast<int64_t*>(call.out[0].data);
+  if (search.length == 0 && search.outputs > 0)
+    return call.host->error_create(FE_INVALID_ARGUMENT, "argmax, argmin: no elements to choose from");
+  return parallel_with_local(call, search.outputs, search.grain, [&](int64_t begin, int64_t end, char* local) {
+    Scratch scratch(local);
+    const BlockBuffers<T> buffers(scratch, search.dims.reduced);
+    for (int64_t i = begin; i < end; ++i)
+      out[i] = extreme_index<Op, T>(search.dims.reduced, x + search.dims.kept.offset(i), search.length, buffers);
+    return static_cast<fe_error*>(nullptr);
+  });
+}
+
+template <class Op>
+fe_error* find_in(const Call& call) {
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) { error = find<Op, decltype(zero)>(call); });
+  return error;
+}
+LocalScratch local_scratch(const Call& call) {
+  const Search search(call);
+  Scratch scratch(nullptr);
+  with_type(call.in[0].dtype,
+            [&](auto zero) { const BlockBuffers<decltype(zero)> buffers(scratch, search.dims.reduced); });
+  return {scratch.bytes(), ceil_div(search.outputs, search.grain)};
+}
+bool accepts(const Call& call) {
+  const DType in = call.in[0].dtype;
+  return call.out[0].dtype == DType::i64 && in != DType::c64 && in != DType::c128 && in != DType::f8e4m3 &&
+         in != DType::f8e5m2;
+}
+
+}  // namespace
+
+KERNEL(argmax, .accepts = accepts, .local_scratch = local_scratch) { return find_in<Max>(call); }
+KERNEL(argmin, .accepts = accepts, .local_scratch = local_scratch) { return find_in<Min>(call); }
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

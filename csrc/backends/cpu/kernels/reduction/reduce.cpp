@@ -1,0 +1,134 @@
+// Reductions over any axes. See reduce.h for the order, which depends on the reduced shape alone.
+#include "../op_attributes.h"
+#include "../reduce.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+constexpr uint16_t axis_list = offsetof(fe_sum_attributes, axis);  // alike in all of them
+using Axes = fe_sum_attributes;
+
+struct Keep {
+  template <class A>
+  A operator()(A value) const {
+    return value;
+  }
+};
+template <class T>
+struct DivideBy {
+  T divisor;
+  T operator()(T sum) const { return sum / divisor; }
+};
+
+constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DType::i32) | one_of(DType::i64) |
+                            one_of(DType::u8) | one_of(DType::u16) | one_of(DType::u32) | one_of(DType::u64);
+constexpr DTypes boolean = one_of(DType::boolean);
+constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
+
+// Scratch for any reduction: no accumulator is larger than 8 bytes.
+uint64_t scratch_size(const Call& call) {
+  return reduction_scratch<uint64_t>(plan_reduction(call.in[0], reduced_axes<Axes>(call)));
+}
+
+// Memory of the threads for any reduction, by the same bound.
+LocalScratch local_scratch(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  LocalScratch local;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    local = is_half<T> ? reduction_local<float, T>(plan) : reduction_local<uint64_t, T>(plan);
+  });
+  return local;
+}
+
+// The result has the dtype of the input, or for integers a wider one.
+bool accumulates(const Call& call) {
+  const DType in = call.in[0].dtype, out = call.out[0].dtype;
+  if (in == out) return in != DType::boolean;
+  return (one_of(in) & (integers | boolean)) != 0 && (out == DType::i64 || out == DType::u64);
+}
+bool keeps_dtype(const Call& call) { return call.in[0].dtype == call.out[0].dtype; }
+
+// Integers are added modulo 2^64, whatever the width of the result.
+template <class Op>
+fe_error* accumulate(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (is_float<Computed<T>>) {
+      error = reduce<Op, Computed<T>, T, T>(call, plan, Keep{});
+    } else {
+      using A = uint64_t;
+      with_type(call.out[0].dtype, [&](auto result) {
+        using Out = decltype(result);
+        if constexpr (!is_float<Computed<Out>>)
+          if constexpr (sizeof(Out) == 8 || __is_same(Out, T))
+            error = reduce<Op, A, T, Out>(call, plan, [](A sum) { return static_cast<Out>(sum); });
+      });
+    }
+  });
+  return error;
+}
+
+template <class Op>
+fe_error* extreme(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  if (plan.length == 0 && plan.outputs > 0)
+    return call.host->error_create(FE_INVALID_ARGUMENT, "max, min: no elements to reduce, and there is no identity");
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    error = reduce<Op, Computed<T>, T, T>(call, plan, Keep{});
+  });
+  return error;
+}
+
+template <class Op>
+fe_error* truth(const Call& call) {
+  return reduce<Op, uint8_t, uint8_t, uint8_t>(call, plan_reduction(call.in[0], reduced_axes<Axes>(call)), Keep{});
+}
+
+fe_error* mean_of(const Call& call) {
+  const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
+  fe_error* error = nullptr;
+  with_type(call.in[0].dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using A = Computed<T>;
+    if constexpr (is_float<A>) error = reduce<Sum, A, T, T>(call, plan, DivideBy<A>{static_cast<A>(plan.length)});
+  });
+  return error;
+}
+
+}  // namespace
+
+KERNEL(sum, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+  return accumulate<Sum>(call);
+}
+KERNEL(prod, .dtypes = floats | integers | boolean, .accepts = accumulates, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+  return accumulate<Product>(call);
+}
+KERNEL(max, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+  return extreme<Max>(call);
+}
+KERNEL(min, .dtypes = floats | integers | boolean, .accepts = keeps_dtype, .scratch_size = scratch_size,
+       .local_scratch = local_scratch, .list_attributes = {axis_list}) {
+  return extreme<Min>(call);
+}
+KERNEL(any, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
+  return truth<Any>(call);
+}
+KERNEL(all, .dtypes = boolean, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
+  return truth<All>(call);
+}
+KERNEL(mean, .dtypes = floats, .accepts = keeps_dtype, .scratch_size = scratch_size, .local_scratch = local_scratch,
+       .list_attributes = {axis_list}) {
+  return mean_of(call);
+}
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

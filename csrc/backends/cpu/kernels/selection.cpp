@@ -1,0 +1,84 @@
+// Choosing between elements: by a condition, or by which is greater.
+#include "elementwise.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+// where, by size alone: the values are moved, not looked at.
+template <class T>
+void run_where(const void* const* in, void* out, size_t count, const void*) {
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  const T* a = static_cast<const T*>(in[1]);
+  const T* b = static_cast<const T*>(in[2]);
+  T* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const T take_a = static_cast<T>(-static_cast<T>(condition[i] != 0));
+    y[i] = static_cast<T>((a[i] & take_a) | (b[i] & static_cast<T>(~take_a)));
+  }
+}
+// Of 16 bytes.
+void run_where_of_pairs(const void* const* in, void* out, size_t count, const void*) {
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  const uint64_t* a = static_cast<const uint64_t*>(in[1]);
+  const uint64_t* b = static_cast<const uint64_t*>(in[2]);
+  uint64_t* y = static_cast<uint64_t*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t take_a = -static_cast<uint64_t>(condition[i] != 0);
+    y[2 * i] = (a[2 * i] & take_a) | (b[2 * i] & ~take_a);
+    y[2 * i + 1] = (a[2 * i + 1] & take_a) | (b[2 * i + 1] & ~take_a);
+  }
+}
+template <class T>
+constexpr Block where_block(DType dtype) {
+  return Block{run_where<T>, {DType::boolean, dtype, dtype}, 3, dtype};
+}
+
+// NaN in either argument gives NaN.
+struct Maximum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return ((a > b) | (a != a)) ? a : b;
+  }
+};
+struct Minimum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return ((a < b) | (a != a)) ? a : b;
+  }
+};
+
+// clip: x limited to [minimum, maximum]; the maximum wins where they cross, NaN in any of them gives NaN: as two ops
+// would.
+template <class T>
+void run_clip(const void* const* in, void* out, size_t count, const void*) {
+  const T *x = static_cast<const T*>(in[0]), *low = static_cast<const T*>(in[1]), *high = static_cast<const T*>(in[2]);
+  T* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const T above = x[i] > low[i] || x[i] != x[i] ? x[i] : low[i];
+    y[i] = above < high[i] || above != above ? above : high[i];
+  }
+}
+template <class... T>
+constexpr auto clips() {
+  return blocks(Block{run_clip<T>, {dtype_of<T>, dtype_of<T>, dtype_of<T>}, 3, dtype_of<T>}...);
+}
+
+}  // namespace
+
+ELEMENTWISE(where, (blocks(where_block<uint8_t>(DType::boolean), where_block<uint8_t>(DType::u8),
+                           where_block<uint8_t>(DType::i8), where_block<uint16_t>(DType::u16),
+                           where_block<uint8_t>(DType::f8e4m3), where_block<uint8_t>(DType::f8e5m2),
+                           where_block<uint16_t>(DType::i16), where_block<uint16_t>(DType::f16),
+                           where_block<uint16_t>(DType::bf16), where_block<uint32_t>(DType::u32),
+                           where_block<uint32_t>(DType::i32), where_block<uint32_t>(DType::f32),
+                           where_block<uint64_t>(DType::u64), where_block<uint64_t>(DType::i64),
+                           where_block<uint64_t>(DType::f64), where_block<uint64_t>(DType::c64),
+                           Block{run_where_of_pairs, {DType::boolean, DType::c128, DType::c128}, 3, DType::c128})))
+ELEMENTWISE(maximum, (binary<Maximum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
+ELEMENTWISE(minimum, (binary<Minimum, FERRULE_FLOATS, FERRULE_INTEGERS, bool>()))
+ELEMENTWISE(clip, (clips<FERRULE_FLOATS, FERRULE_INTEGERS>()))
+
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

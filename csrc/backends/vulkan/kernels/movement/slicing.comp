@@ -1,0 +1,53 @@
+// Slices whose starts are operands: cut out of x, or written into it.
+// variants: u8 u16 u32 u64
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "../shader_interface.glsl"
+#include "../item.glsl"
+
+// 0: x to the output, unless that has the memory of x; 1: `moved`, to where the starts lead; 2: from there.
+layout(constant_id = 3) const uint TASK = 0;
+layout(constant_id = 4) const uint START_BYTES = 8;
+
+struct Start {
+  uint value;  // index of the address table
+  uint axis;
+  int64_t most, stride;
+};
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
+  Layout moved;  // what is read; of task 2, what lies in x from its first element on
+  Layout to;     // what is written, over the same shape
+  int64_t count;
+  uint result;  // for messages
+  uint start_count;
+  Start starts[MAX_RANK];
+};
+
+int64_t start_at(uint64_t address) {
+  if (START_BYTES == 8u) return RefI64(address).at;
+  // Not int64_t(int): see take.comp.
+  uint low = RefU32(address).at;
+  return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
+}
+
+void main() {
+  Parameters p = Parameters(push.parameters);
+  uint64_t number = invocation();
+  if (number >= uint64_t(p.count)) return;
+  uint64_t from = push.addresses.at[p.moved.value], to = push.addresses.at[p.to.value];
+  if (TASK == 0u && from == to) return;
+  int64_t moved = 0l;
+  if (TASK != 0u)
+    for (uint i = 0u; i < p.start_count; ++i) {
+      int64_t start = start_at(push.addresses.at[p.starts[i].value]);
+      if (start < 0l || start > p.starts[i].most) {
+        report_fault(FAULT_INDEX, p.result, start, p.starts[i].most + 1l, int64_t(uint64_t(p.starts[i].axis)));
+        return;
+      }
+      moved += start * p.starts[i].stride;
+    }
+  int64_t read = offset_in(p.moved, number) + (TASK == 2u ? moved : 0l);
+  int64_t written = offset_in(p.to, number) + (TASK == 1u ? moved : 0l);
+  item_at(to, written).at = item_at(from, read).at;
+}

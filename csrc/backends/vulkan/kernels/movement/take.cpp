@@ -1,0 +1,49 @@
+// Elements at indices along an axis.
+#include <ferrule/ops.h>
+
+#include "../../layout.h"
+#include "../planning.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+struct Parameters {
+  Layout outer, inner, indices;
+  int64_t count, inner_count, index_count, size, stride, axis;
+  uint32_t to;
+};
+static_assert(offsetof(Parameters, to) == 3 * sizeof(Layout) + 48);
+
+Plan plan_take(const PlannedNode& node, const Capabilities& capabilities) {
+  if (const auto reason = general_refusal(node)) return refusal(*reason);
+  const sdk::Operand x = node.input(0), indices = node.input(1), out = node.output(0);
+  if (x.dtype() != out.dtype()) return refusal("the operands differ in dtype");
+  if (!indices.is("int32") && !indices.is("int64")) return refusal("the indices are neither int32 nor int64");
+  Plan plan = plan_named(by_item_size("take", out));
+  if (out.count() == 0) return plan;
+  const int64_t axis = node.attributes<fe_take_attributes>().axis;
+  const auto at = static_cast<size_t>(axis);
+  int64_t inner_count = 1;
+  for (size_t k = at + 1; k < x.shape().size(); ++k) inner_count *= x.shape()[k];
+  const uint32_t value = node.input_value(0);
+  const Parameters p = {.outer = layout_of(value, x.shape().first(at), x.strides().first(at)),
+                        .inner = layout_of(value, x.shape().subspan(at + 1), x.strides().subspan(at + 1)),
+                        .indices = layout_of(node.input_value(1), indices),
+                        .count = out.count(),
+                        .inner_count = inner_count,
+                        .index_count = indices.count(),
+                        .size = x.shape()[at],
+                        .stride = x.strides()[at],
+                        .axis = axis,
+                        .to = node.output_value(0)};
+  const auto bytes = static_cast<uint32_t>(indices.item_size());
+  plan.dispatches.push_back(dispatch_of(plan.support.kernel, p, {value, p.indices.value}, p.to, {bytes}));
+  set_grid(plan.dispatches.back(), static_cast<uint64_t>(p.count), capabilities);
+  return plan;
+}
+
+}  // namespace
+
+KERNEL(take, plan_take)
+
+}  // namespace ferrule::vulkan

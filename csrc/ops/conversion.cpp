@@ -1,0 +1,37 @@
+// Conversion between dtypes, elementwise.
+#include "ops/rules.h"
+
+namespace ferrule::ops {
+namespace {
+
+// Blocks are made of float32, and become it: what else is wanted is cast from there.
+void check_quantising(Inference& i, DType to) {
+  const DType from = i.input(0).dtype;
+  if (from == to || (!is_block(from) && !is_block(to))) return;
+  if (from != DType::float32 && to != DType::float32)
+    i.fail("{} becomes the dtype {} by way of float32", to_string(i.input(0)), ferrule::name_of(to));
+  if (is_block(to) && to != DType::q8_0 && to != DType::q4_0)
+    i.fail("no float32 is made the dtype {}: there are q8_0 and q4_0", ferrule::name_of(to));
+}
+
+}  // namespace
+
+OP(astype)
+    .doc(
+        "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. A "
+        "complex "
+        "number is no real one: that is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 "
+        "or q4_0.")
+    .elementwise()
+    .input("x", stored)
+    .attribute("dtype", AttributeType::dtype)
+    .result([](Inference& i) {
+      const DType dtype = i.attribute().dtype("dtype");
+      if (dtype == DType::none) i.fail("dtype is missing in {}", i.call());
+      if (is_complex(i.input(0).dtype) && !is_complex(dtype) && dtype != DType::boolean)
+        i.fail("{} has imaginary parts, which the dtype {} has not", to_string(i.input(0)), ferrule::name_of(dtype));
+      check_quantising(i, dtype);
+      i.output({dtype, i.input(0).shape});
+    });
+
+}  // namespace ferrule::ops

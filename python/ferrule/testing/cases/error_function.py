@@ -1,0 +1,26 @@
+"""The error function and its complement."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ferrule.testing import error_function
+from ferrule.testing.dtypes import Values
+from ferrule.testing.elementary import each, unary
+from ferrule.testing.values import Domain
+
+
+def erf(x: Values) -> Values:
+    return each(math.erf, x) if x.dtype == np.float64 else error_function.erf(x)
+
+
+def erfc(x: Values) -> Values:
+    return each(math.erfc, x) if x.dtype == np.float64 else error_function.erfc(x)
+
+
+CASES = [
+    *unary("erf", erf, Domain(-5, 5)),
+    *unary("erfc", erfc, Domain(-5, 28, edges=(10.05, 10.1, 26.5, 27.2))),
+]

@@ -1,0 +1,24 @@
+"""Trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ferrule.testing.elementary import binary, unary
+from ferrule.testing.values import Domain
+
+CASES = [
+    *unary("sin", np.sin, Domain(-30, 30)),
+    *unary("cos", np.cos, Domain(-30, 30)),
+    *unary("tan", np.tan, Domain(-30, 30)),
+    *unary("asin", np.arcsin, Domain(-1, 1)),
+    *unary("acos", np.arccos, Domain(-1, 1)),
+    *unary("atan", np.arctan, Domain(-30, 30)),
+    *binary("atan2", np.arctan2, Domain(-30, 30)),
+    *unary("sinh", np.sinh, Domain(-90, 90, edges=(88.7, 89.4, 709.7, 710.4))),
+    *unary("cosh", np.cosh, Domain(-90, 90, edges=(88.7, 89.4, 709.7, 710.4))),
+    *unary("tanh", np.tanh, Domain(-10, 10)),
+    *unary("asinh", np.arcsinh, Domain(-1e3, 1e3)),
+    *unary("acosh", np.arccosh, Domain(1, 1e3)),
+    *unary("atanh", np.arctanh, Domain(-1, 1)),
+]

@@ -1,0 +1,150 @@
+"""Problems of weights in blocks. Of inputs that are blocks the shapes count blocks, and attributes count elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ferrule.testing.case import Problem
+from ferrule.testing.problems import RANK_8, Batch, Family
+from ferrule.testing.values import Shape
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+def rows_of_blocks(elements: int, counts_elements: bool) -> Family:
+    """Rows that are whole blocks of so many elements; with `counts_elements` the input is no blocks itself."""
+
+    def problem(shape: Shape) -> Problem:
+        return Problem(((*shape[:-1], shape[-1] * (elements if counts_elements else 1)),))
+
+    def draw() -> SearchStrategy[Problem]:
+        from hypothesis.extra import numpy as shapes
+
+        return shapes.array_shapes(min_dims=1, max_dims=8, min_side=0, max_side=3).map(problem)
+
+    def sized(size: int) -> Sequence[Problem]:
+        return problem((2, -(-size // elements))), problem((size, 1)) if size <= 1_025 else problem((1, 2))
+
+    return Family(
+        sized=sized,
+        plain=tuple(map(problem, ((5, 7), (67,), (2, 3, 4), RANK_8, (3, 129)))),
+        empty=tuple(map(problem, ((0,), (3, 0, 2), (0, 5), (5, 0)))),
+        single=tuple(map(problem, ((1,), (1, 1, 1)))),
+        large=tuple(map(problem, ((9_001,), (61, 103)))),
+        draw=draw,
+        batches=(Batch(problem((67, 5)), (0,)),),
+    )
+
+
+def cuts(elements: int) -> Family:
+    """Attributes `starts`, `sizes` and `steps`: any rows, and whole blocks of the last axis."""
+
+    def problem(shape: Shape, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Problem:
+        def scaled(counts: Sequence[int]) -> list[int]:
+            return [*counts[:-1], counts[-1] * elements]
+
+        return Problem((shape,), {"starts": scaled(starts), "sizes": scaled(sizes), "steps": [*steps]})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+
+        @st.composite
+        def drawn(pick: Callable[..., int]) -> Problem:
+            rows, blocks = pick(st.integers(1, 6)), pick(st.integers(1, 6))
+            first, start = pick(st.integers(0, rows - 1)), pick(st.integers(0, blocks - 1))
+            step = pick(st.sampled_from([1, 2, -1, -2]))
+            most = (rows - 1 - first) // step + 1 if step > 0 else first // -step + 1
+            count, size = pick(st.integers(0, most)), pick(st.integers(0, blocks - start))
+            return problem((rows, blocks), [first, start], [count, size], [step, 1])
+
+        return drawn()
+
+    def sized(size: int) -> Sequence[Problem]:
+        return (problem((3, size + 1), [0, 1], [3, size], [1, 1]),)
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 7), [1, 2], [3, 4], [1, 1]),
+            problem((5, 7), [4, 0], [2, 7], [-2, 1]),
+            problem((67,), [3], [60], [1]),
+            problem((2, 3, 4), [1, 0, 3], [1, 3, 1], [1, 1, 1]),
+            problem((3, 129), [0, 1], [2, 128], [2, 1]),
+        ),
+        empty=(problem((3, 4), [0, 0], [0, 4], [1, 1]), problem((3, 4), [0, 0], [3, 0], [1, 1])),
+        single=(problem((1,), [0], [1], [1]), problem((1, 1, 1), [0, 0, 0], [1, 1, 1], [1, 1, 1])),
+        large=(problem((61, 103), [60, 1], [30, 102], [-2, 1]),),
+        draw=draw,
+        batches=(),  # its attributes name the rows
+    )
+
+
+def dynamic_cuts(elements: int) -> Family:
+    """Attribute `sizes`: any rows, and all of the last axis. Behind x a start for each axis."""
+
+    def problem(shape: Shape, sizes: Sequence[int]) -> Problem:
+        return Problem((shape, *((),) * len(shape)), {"sizes": [*sizes[:-1], shape[-1] * elements]})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        return shapes.array_shapes(min_dims=1, max_dims=8, min_side=0, max_side=3).flatmap(
+            lambda shape: st.tuples(*(st.integers(0, size) for size in shape)).map(lambda sizes: problem(shape, sizes))
+        )
+
+    def sized(size: int) -> Sequence[Problem]:
+        return problem((3, -(-size // elements)), (2, 0)), problem((size, 2), (size // 2, 0))
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 7), (3, 7)),
+            problem((67,), (67,)),
+            problem((4, 3, 4), (1, 2, 4)),
+            problem((130, 3), (129, 3)),
+            problem(RANK_8, RANK_8),
+        ),
+        empty=(problem((3, 4), (0, 4)), problem((0, 4), (0, 4))),
+        single=(problem((1,), (1,)), problem((5, 1), (1, 1))),
+        large=(problem((61, 103), (30, 103)),),
+        draw=draw,
+        batches=(),
+    )
+
+
+def reshapes(elements: int) -> Family:
+    """Attribute `shape`: the last axis stays whole blocks."""
+
+    def problem(shape: Shape, to: Sequence[int]) -> Problem:
+        return Problem((shape,), {"shape": [*to[:-1], to[-1] * elements]})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+
+        sizes = st.lists(st.integers(0, 4), min_size=1, max_size=4)
+        return sizes.flatmap(
+            lambda shape: st.permutations(shape).map(lambda to: problem(tuple(shape), to))  # as many blocks
+        )
+
+    def sized(size: int) -> Sequence[Problem]:
+        return (problem((size, 3), (3, size)),)
+
+    return Family(
+        sized=sized,
+        plain=(
+            problem((5, 6), (3, 10)),
+            problem((67,), (67, 1)),
+            problem((2, 3, 4), (24,)),
+            problem((2, 3, 4), (4, 3, 2)),
+            problem(RANK_8, (8, 9)),
+            problem((72,), RANK_8),
+        ),
+        empty=(problem((0, 3), (0,)), problem((3, 0), (5, 0, 2))),
+        single=(problem((1,), (1, 1)), problem((1, 1, 1), (1,))),
+        large=(problem((61, 103), (103, 61)),),
+        draw=draw,
+        batches=(),
+    )

@@ -1,0 +1,47 @@
+"""Problems of the ops that normalize rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrule.testing.case import Problem
+from ferrule.testing.problems import Batch, Family
+from ferrule.testing.values import Shape
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+def layer_norms() -> Family:
+    """x, then weight and bias of the size of its last axis, neither, or the first."""
+
+    def problem(shape: Shape, further: int = 0, epsilon: float = 1e-5) -> Problem:
+        return Problem((shape, *((shape[-1:],) * further)), {"epsilon": epsilon})
+
+    def draw() -> SearchStrategy[Problem]:
+        import hypothesis.strategies as st
+        from hypothesis.extra import numpy as shapes
+
+        return st.builds(
+            problem,
+            shapes.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9),
+            st.integers(0, 2),
+            st.sampled_from([1e-5, 1e-3, 0.5]),
+        )
+
+    return Family(
+        sized=lambda size: (problem((3, size), 2), problem((2, size))),
+        plain=(
+            problem((5, 7), 2),
+            problem((5, 7)),
+            problem((3, 4, 33), 1),
+            problem((300,), 2, 1e-3),
+            problem((2, 129), 2),
+            problem((2, 1, 2, 1, 2, 1, 2, 5), 2),
+        ),
+        empty=(problem((0, 5), 2), problem((3, 0), 2)),
+        single=(problem((1,), 2), problem((4, 1))),
+        large=(problem((301, 203), 2), problem((3, 20_001), 2)),
+        draw=draw,
+        batches=(Batch(problem((67, 96), 2), (0, None, None)), Batch(problem((67, 3, 33)), (0,))),
+    )

@@ -1,0 +1,63 @@
+"""While a check is alone, nothing else of the same run of pytest is at work."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ferrule.testing.exclusive_runs import Turns
+
+ROUNDS, PROCESSES = 20, 4
+PROGRAM = """
+import os, sys, time
+from ferrule.testing.exclusive_runs import Turns
+
+folder, kind, log, rounds = sys.argv[1:]
+turns = Turns(folder)
+file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+print(flush=True)
+sys.stdin.readline()
+for _ in range(int(rounds)):
+    with turns.alone() if kind == "alone" else turns.beside_others():
+        os.write(file, f"{kind} begin\\n".encode())
+        time.sleep(0.002)
+        os.write(file, f"{kind} end\\n".encode())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nobody waits where there is no flock")
+def test_what_is_alone_is_alone_and_does_not_wait_for_ever(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    several = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(tmp_path), kind, str(log), str(ROUNDS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for kind in ("alone", *["beside"] * (PROCESSES - 1))
+    ]
+    for process in several:  # all have started
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in several:  # and begin
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(timeout=60) for process in several] == [0] * PROCESSES
+    lines = log.read_text().splitlines()
+    assert len(lines) == 2 * ROUNDS * PROCESSES
+    working = 0
+    for line in lines:
+        kind, what = line.split()
+        if kind == "alone":
+            assert working == (0 if what == "begin" else 1), line
+        working += 1 if what == "begin" else -1
+    assert any(a == b == "beside begin" for a, b in itertools.pairwise(lines))  # the others share the time
+
+
+def test_one_process_waits_for_nobody() -> None:
+    with Turns(None).alone(), Turns(None).beside_others():
+        pass
