@@ -1,4 +1,6 @@
-"""`python -m csrc.backends.vulkan.bench.shaders TABLE`: instruction and byte counts of the Vulkan kernels, where no GPU can be timed.
+"""Instruction and byte counts of the Vulkan kernels, where no GPU can be timed.
+
+    python -m csrc.backends.vulkan.bench.shaders TABLE
 
 TABLE is the shader_table.h of a build of the Vulkan module, which includes each shader. Needs spirv-dis (Debian:
 spirv-tools).

@@ -1,5 +1,5 @@
 // What elementwise nodes become on Vulkan: calls that the shader's functions fit, or a refusal with a reason.
-#include "body.h"
+#include "graphs/elementwise_body.h"
 
 #include <ferrule/ops.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "shaders.h"
-#include "splice.h"
+#include "pipelines/embedded_shaders.h"
+#include "pipelines/splice.h"
 #include "graph_view.h"
 
 namespace {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from csrc.backends.vulkan.tests.environments import Drivers
 from csrc.backends.vulkan.tests.processes import Processes
 

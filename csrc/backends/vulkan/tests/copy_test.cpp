@@ -1,5 +1,5 @@
 // Which copies the Vulkan backend makes in tiles.
-#include "compile.h"
+#include "graphs/compile_graph.h"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 // fails.
 #pragma once
 
-#include "backends/vulkan/buffer.h"
-#include "backends/vulkan/queue.h"
+#include "buffers/device_memory.h"
+#include "queues/queue.h"
 
 #include "fake_host.h"
 #include "variable.h"

@@ -1,7 +1,7 @@
 // Queues of a card's engines: what goes on beside what, what waits, and when it was done.
 #include "card.h"
 
-#include "backends/vulkan/host_allocations.h"
+#include "buffers/host_allocations.h"
 
 #include <array>
 #include <atomic>
@@ -250,13 +250,13 @@ TEST_F(VulkanEngines, EventsTellWhenTheQueueHasPassedThem) {
   EXPECT_LE(uploaded->time(), after);
 }
 
-TEST(VulkanTouched, MeetsWhatHasAnAllocationInCommon) {
+TEST(VulkanAllocationSet, IntersectsASetWithAnAllocationInCommon) {
   vulkan::Allocation a, b, c;
   a.address = 1, b.address = 2, c.address = 3;
-  using vulkan::Touched;
-  EXPECT_TRUE(Touched({&a, &b}).meets({&b}));
-  EXPECT_FALSE(Touched({&a}).meets({&b, &c}));
-  EXPECT_FALSE(Touched().meets(Touched()));
+  using vulkan::AllocationSet;
+  EXPECT_TRUE(AllocationSet({&a, &b}).intersects({&b}));
+  EXPECT_FALSE(AllocationSet({&a}).intersects({&b, &c}));
+  EXPECT_FALSE(AllocationSet().intersects(AllocationSet()));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Elementwise ops that are fused to a matrix product or a reduction: no dispatch more, or a refusal with a reason.
-#include "compile.h"
+#include "graphs/compile_graph.h"
 
 #include <ferrule/ops.h>
 
-#include "shaders.h"
-#include "splice.h"
+#include "pipelines/embedded_shaders.h"
+#include "pipelines/splice.h"
 #include "graph_view.h"
 
 namespace ferrule::test {

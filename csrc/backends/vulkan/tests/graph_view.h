@@ -1,7 +1,7 @@
 // A view of one node as a core would give it, for what plans it without a device.
 #pragma once
 
-#include "plan.h"
+#include "graphs/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "layout.h"
+#include "graphs/layout.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // What the driver compiled is kept for the next process, and what is kept is not believed blindly.
 #include "device_fixture.h"
 
-#include "backends/vulkan/pipeline_cache.h"
+#include "pipelines/pipeline_cache.h"
 
 #include <ferrule/cache.h>
 

@@ -1,5 +1,5 @@
 // Compiled shaders of the Vulkan backend: which are kept, and which are destroyed.
-#include "backends/vulkan/pipelines.h"
+#include "pipelines/pipelines.h"
 
 #include "device_fixture.h"
 

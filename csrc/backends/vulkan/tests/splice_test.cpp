@@ -1,5 +1,5 @@
 // Calls put into a compiled shader: what comes out is a module, and what does not fit is named.
-#include "splice.h"
+#include "pipelines/splice.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "shaders.h"
-#include "spirv.h"
+#include "pipelines/embedded_shaders.h"
+#include "pipelines/spirv.h"
 
 namespace {
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from csrc.backends.vulkan.tests.processes import Processes
 
 SETTING = "FERRULE_VULKAN_COOPERATIVE_MATRICES"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+
 from csrc.backends.vulkan.tests.environments import COMPUTING, Drivers
 from csrc.backends.vulkan.tests.processes import Processes
 

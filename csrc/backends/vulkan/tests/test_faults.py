@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from csrc.backends.vulkan.tests.environments import MESA, Drivers, compile_library
 from csrc.backends.vulkan.tests.processes import ROW, Processes
 

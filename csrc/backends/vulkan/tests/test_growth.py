@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from csrc.backends.vulkan.tests.processes import Processes
 
 # The program of tests/python/test_growth.py.

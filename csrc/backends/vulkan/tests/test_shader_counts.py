@@ -56,7 +56,16 @@ def test_counts_are_those_of_the_shaders_texts(shaders: Path, tmp_path: Path) ->
     table, page, file = tmp_path / "shader_table.h", tmp_path / "page.md", tmp_path / "counts.json"
     table.write_text("".join(f'#include "{shaders}/{name}.h"\n' for name in names))
     page.write_text(PAGE_WITH_MARKS)
-    command = [sys.executable, "-m", "csrc.backends.vulkan.bench.shaders", str(table), "--json", str(file), "--page", str(page)]
+    command = [
+        sys.executable,
+        "-m",
+        "csrc.backends.vulkan.bench.shaders",
+        str(table),
+        "--json",
+        str(file),
+        "--page",
+        str(page),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 2 + 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from csrc.backends.vulkan.tests.processes import Processes
 
 # Rows and widths on both sides of a subgroup, a team, a workgroup, a step along K, a segment of it.

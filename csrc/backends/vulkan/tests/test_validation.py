@@ -6,6 +6,7 @@ Debian 12's layer takes ten times as long then, and crashes itself over function
 from __future__ import annotations
 
 import pytest
+
 from csrc.backends.vulkan.tests.processes import Processes
 
 PROGRAM = """

@@ -1,5 +1,5 @@
 // What the validation layer sees of shaders when it writes checks of addresses into them ("GPU-assisted").
-#include "backends/vulkan/pipelines.h"
+#include "pipelines/pipelines.h"
 
 #include "device_fixture.h"
 
