@@ -25,11 +25,10 @@ std::optional<std::string> driver_version(const DriverNeed& need);
 // Why a driver will not do, as a sentence; "" when it will, as far as can be told.
 std::string complaint_about_driver(const DriverNeed& need);
 
-// A text that changes when a driver does. It tells which files lie behind the libraries that the manifest names, that
-// come with the module, and that these or the module are linked with; where a loader of drivers is among them
-// (driver_files.h), also what lies behind the files that this loader reads. The C library does not count.
+// A text that changes when a driver does, or what it shows. It tells which files lie behind the libraries that the
+// manifest names, that come with the module, and that these or the module are linked with, and what else the manifest
+// declares of its drivers: variables of the environment, the files that they read (driver_files.h), and versions of
+// their other parts. The C library does not count.
 std::string libraries_state(const Candidate& candidate);
-// The same for the versions that the kernel's drivers tell; "" where they tell none.
-std::string versions_of_kernel_drivers();
 
 }  // namespace ferrule

@@ -23,8 +23,7 @@ Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& p
 
 }  // namespace
 
-Prober::Prober(const Policy& policy)
-    : policy_(policy), executable_(find_probe()), kernel_drivers_(versions_of_kernel_drivers()) {}
+Prober::Prober(const Policy& policy) : policy_(policy), executable_(find_probe()) {}
 
 bool Prober::is_wanted(const std::string& hash) const {
   if (policy_.probe == ProbePolicy::never) return false;
@@ -32,7 +31,7 @@ bool Prober::is_wanted(const std::string& hash) const {
 }
 
 std::string Prober::key_of(const Candidate& candidate, const std::string& hash) const {
-  return verdict_key(hash, kernel_drivers_ + libraries_state(candidate));
+  return verdict_key(hash, libraries_state(candidate));
 }
 
 void Prober::recall(Candidate& candidate) const {
