@@ -27,7 +27,7 @@ uint64_t ns_of_host_time(uint64_t time) {
 
 }  // namespace
 
-std::optional<Clock::Moment> Clock::now() const {
+std::optional<Clock::ClockReading> Clock::now() const {
   std::array<VkCalibratedTimestampInfoEXT, 2> infos{};
   for (auto& info : infos) info = typed<VkCalibratedTimestampInfoEXT>(VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT);
   infos[0].timeDomain = VK_TIME_DOMAIN_DEVICE_EXT;
@@ -37,13 +37,13 @@ std::optional<Clock::Moment> Clock::now() const {
   const VkResult result = context_.api().GetCalibratedTimestampsEXT(
       context_.device(), static_cast<uint32_t>(infos.size()), infos.data(), times.data(), &deviation);
   if (result != VK_SUCCESS) return std::nullopt;
-  return Moment{times[0], ns_of_host_time(times[1])};
+  return ClockReading{times[0], ns_of_host_time(times[1])};
 }
 
 std::optional<uint64_t> Clock::host_ns(uint64_t timestamp, uint32_t bits) noexcept {
   const std::lock_guard lock(mutex_);
   if (sdk::monotonic_ns() - last_.host_ns > trusted_ns) {
-    const std::optional<Moment> found = now();
+    const std::optional<ClockReading> found = now();
     if (!found) return std::nullopt;
     last_ = *found;
   }

@@ -28,14 +28,14 @@ class Clock {
   std::optional<uint64_t> host_ns(uint64_t timestamp, uint32_t bits) noexcept;
 
  private:
-  struct Moment {
+  struct ClockReading {
     uint64_t device = 0, host_ns = 0;
   };
-  std::optional<Moment> now() const;
+  std::optional<ClockReading> now() const;
 
   const Context& context_;
   std::mutex mutex_;
-  Moment last_;
+  ClockReading last_;
 };
 
 }  // namespace ferrule::vulkan

@@ -49,12 +49,12 @@ bool has_function(const std::string& name) {
 }
 
 std::string joined(std::initializer_list<std::string_view> parts) {
-  std::string whole;
+  std::string name;
   for (const std::string_view part : parts) {
-    if (!whole.empty()) whole += '_';
-    whole += part;
+    if (!name.empty()) name += '_';
+    name += part;
   }
-  return whole;
+  return name;
 }
 
 class Writer {

@@ -81,7 +81,7 @@ uint64_t Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allo
 }
 
 // Waits for that work. False when the device was lost: events tell, and a copy has nothing left to do.
-bool Queue::settles(uint64_t value) {
+bool Queue::wait_until_done(uint64_t value) {
   timeline_->pass(value, -1);
   return !timeline_->is_lost();
 }
@@ -99,7 +99,7 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
   if (to.host != nullptr && timeline_->has_passed(last_use_of(to, source.memory.get()))) {
     // A submission sees what the host has written before it.
     std::memcpy(static_cast<char*>(to.host) + to_offset, from, size);
-    timeline_->was_done_by_host();
+    timeline_->note_host_work();
   } else if (source.memory) {
     submit_copy(to, to_offset, *source.memory, source.offset, size, source.memory);
   } else {
@@ -111,7 +111,7 @@ void Queue::stage_upload(const Allocation& to, uint64_t to_offset, const char* f
   for (uint64_t done = 0; done < size;) {
     const uint64_t bytes = std::min(size - done, Staging::piece_size);
     Staging::Piece& piece = upload_.next(bytes);
-    if (!settles(piece.last_use)) return;
+    if (!wait_until_done(piece.last_use)) return;
     std::memcpy(piece.memory->host, from + done, bytes);
     piece.last_use = submit_copy(to, to_offset + done, *piece.memory, 0, bytes, piece.memory);
     done += bytes;
@@ -126,9 +126,9 @@ void Queue::copy_to_host(void* to, const Allocation& from, uint64_t from_offset,
   if (target.memory && !(is_reached && timeline_->has_passed(last_use))) {
     submit_copy(*target.memory, target.offset, from, from_offset, size, target.memory);
   } else if (is_reached) {
-    if (!settles(last_use)) return;
+    if (!wait_until_done(last_use)) return;
     std::memcpy(to, static_cast<const char*>(from.host) + from_offset, size);
-    timeline_->was_done_by_host();
+    timeline_->note_host_work();
   } else {
     stage_download(static_cast<char*>(to), from, from_offset, size);
   }
@@ -141,7 +141,7 @@ void Queue::stage_download(char* to, const Allocation& from, uint64_t from_offse
   };
   std::optional<Arriving> arriving;
   const auto take = [&] {
-    if (!arriving || !settles(arriving->piece->last_use)) return;
+    if (!arriving || !wait_until_done(arriving->piece->last_use)) return;
     context_->memory().invalidate(*arriving->piece->memory);
     std::memcpy(to + arriving->at, arriving->piece->memory->host, arriving->size);
   };
@@ -154,7 +154,7 @@ void Queue::stage_download(char* to, const Allocation& from, uint64_t from_offse
     done += bytes;
   }
   take();
-  timeline_->was_done_by_host();
+  timeline_->note_host_work();
 }
 
 void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,

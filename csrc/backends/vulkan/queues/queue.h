@@ -41,7 +41,7 @@ class Queue final : public sdk::Queue {
   uint64_t submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
                        uint64_t size, std::shared_ptr<void> keep_alive = {});
   void fill_words(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size);
-  bool settles(uint64_t value);
+  bool wait_until_done(uint64_t value);
   uint64_t last_use_of(const Allocation& memory, const Allocation* host);
   void stage_upload(const Allocation& to, uint64_t to_offset, const char* from, uint64_t size);
   void stage_download(char* to, const Allocation& from, uint64_t from_offset, uint64_t size);

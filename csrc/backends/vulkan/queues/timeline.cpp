@@ -84,7 +84,7 @@ Timestamp Timeline::take_timestamp() {
   return timestamps_ && sdk::is_tracing() ? timestamps_->take() : Timestamp{};
 }
 
-void Timeline::was_done_by_host() {
+void Timeline::note_host_work() {
   const std::lock_guard lock(mutex_);
   open_->host_ns = sdk::monotonic_ns();
 }
@@ -175,7 +175,7 @@ void Timeline::pass(uint64_t value, int64_t timeout_ns) {
     check(result, "vkWaitSemaphores");
   } else {
     // What a device has begun it may go on with for a while, though it says that it is lost.
-    const int64_t most = timeout_ns < 0 ? longest_farewell_ns : std::min(timeout_ns, longest_farewell_ns);
+    const int64_t most = timeout_ns < 0 ? longest_wait_for_idle_ns : std::min(timeout_ns, longest_wait_for_idle_ns);
     static_cast<void>(wait_for_semaphore(value, most));
     const std::lock_guard lock(mutex_);
     if (!was_lost) lose("vkWaitSemaphores");
@@ -207,13 +207,13 @@ uint64_t Timeline::time(const EventSpan& span) {
     throw sdk::Error(FE_UNSUPPORTED, "vulkan: the device was not asked when it passed this event, or does not tell");
   ns = std::max(ns, of_device.value_or(0));
   const std::lock_guard lock(mutex_);
-  if (span.number < told_.span) return std::min(ns, told_.ns);
-  told_ = {span.number, std::max(ns, told_.ns)};
-  return told_.ns;
+  if (span.number < last_reported_.span) return std::min(ns, last_reported_.ns);
+  last_reported_ = {span.number, std::max(ns, last_reported_.ns)};
+  return last_reported_.ns;
 }
 
 bool Timeline::ends() {
-  const VkResult result = wait_for_semaphore(last(), longest_farewell_ns);
+  const VkResult result = wait_for_semaphore(last(), longest_wait_for_idle_ns);
   if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) return false;
   retire();
   return true;

@@ -28,7 +28,7 @@ class Timeline {
   uint64_t submit(const AllocationSet& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive,
                   std::function<void()> after);
   // The host has done something for the queue.
-  void was_done_by_host();
+  void note_host_work();
   // Work from now on begins, on the device, after that span of another queue. Throws FE_UNSUPPORTED unless the queues
   // are of the same device.
   void wait_for(const Timeline& other, const EventSpan& span);
@@ -61,7 +61,7 @@ class Timeline {
 
  private:
   // Longer than any watchdog of a driver lets work run.
-  static constexpr int64_t longest_farewell_ns = 30'000'000'000;
+  static constexpr int64_t longest_wait_for_idle_ns = 30'000'000'000;
   VkResult submit(const Submission& submission);
   // A wait that no submission carries yet is unknown to the numbers.
   void submit_waits();
@@ -93,9 +93,9 @@ class Timeline {
   std::list<Submission> pending_;
   std::shared_ptr<EventSpan> open_ = std::make_shared<EventSpan>();
   std::list<std::shared_ptr<EventSpan>> closed_;  // not known to be done
-  struct Told {
+  struct ReportedTime {
     uint64_t span = 0, ns = 0;
-  } told_;  // the time of the latest span that was asked for: by the device's clock alone times might go back
+  } last_reported_;  // the time of the latest span that was asked for: by the device's clock alone times might go back
   std::shared_ptr<const sdk::Error> loss_;  // as this queue knows it; null while it works
 };
 

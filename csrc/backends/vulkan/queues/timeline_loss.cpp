@@ -14,7 +14,7 @@ bool Timeline::is_lost() {
     }
   }
   // Another queue was reset: the device is back.
-  pass(last(), longest_farewell_ns);
+  pass(last(), longest_wait_for_idle_ns);
   const std::lock_guard lock(mutex_);
   forget_loss();
   return false;
