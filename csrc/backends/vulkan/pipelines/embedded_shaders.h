@@ -1,4 +1,5 @@
-// The compiled shaders, embedded in the module by Shaders.cmake.
+// The compiled shaders, embedded in the module by Shaders.cmake. Only embedded_shaders.cpp includes their words, a
+// million of them.
 #pragma once
 
 #include <cstdint>
