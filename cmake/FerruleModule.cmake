@@ -12,9 +12,14 @@
 #     [PREFERENCE n]           # orders devices of one kind; higher comes first
 #     [DEVICE_KINDS cpu ...]   # gpu integrated_gpu accelerator remote cpu software test
 #     [CPU_FEATURES avx2 ...]  # what the machine must have
-#     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version] ...]
-#                              # libraries of drivers, each with the oldest version that will do, and the file that
-#                              # tells it if the name of the library's file does not
+#     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version]
+#             [VARIABLES CUDA_* ...] [HIDING_VARIABLES CUDA_VISIBLE_DEVICES ...] [FILE_VARIABLES VK_DRIVER_FILES ...]
+#             [FOLDERS vulkan/icd.d ...] [STATE_FILES /proc/driver/nvidia/version ...] [LIBRARY libother.so.1 ...] ...]
+#                              # libraries of drivers, each with the oldest version that will do, the file that tells it
+#                              # if the name of the library's file does not, and what else decides what the driver
+#                              # shows: variables of the environment, some of which hide all devices, some of which
+#                              # list files; folders that it reads; files with versions (docs/loading.md). LIBRARY
+#                              # begins the next driver behind a list
 #     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
 #                              # libraries that will lie beside the module, final as they are (BUILD_WITH_INSTALL_RPATH):
 #                              # the manifest tells their hashes. Those that lie there already when the module is linked,
@@ -153,12 +158,17 @@ function(_ferrule_write_manifest stem)
   endforeach()
   set(option --driver)
   foreach(word IN LISTS arg_DRIVER)
-    if(word MATCHES "^(FLOOR|VERSION_FILE)$")
+    if(word STREQUAL LIBRARY)
+      set(option --driver)
+    elseif(word MATCHES "^(FLOOR|VERSION_FILE|VARIABLES|HIDING_VARIABLES|FILE_VARIABLES|FOLDERS|STATE_FILES)$")
       string(TOLOWER ${word} option)
       string(REPLACE "_" "-" option --driver-${option})
+      string(REGEX REPLACE "s$" "" option ${option})
     else()
       list(APPEND arguments ${option} ${word})
-      set(option --driver)
+      if(option MATCHES "-(floor|version-file)$")
+        set(option --driver)
+      endif()
     endif()
   endforeach()
   foreach(op IN LISTS arg_OPS)

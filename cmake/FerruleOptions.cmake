@@ -11,7 +11,7 @@ set(FERRULE_STATIC_BACKENDS "cpu;null" CACHE STRING "Names of the backends that 
 set(FERRULE_STATIC_CPU x64 CACHE STRING "The one CPU variant that a static libferrule contains")
 set(FERRULE_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
 option(FERRULE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(FERRULE_VULKAN "Build the Vulkan backend, which needs Vulkan's headers" OFF)
+option(FERRULE_ALL_BACKENDS "Build also the backends that have wheels of their own, and need more to be compiled" OFF)
 option(FERRULE_FUZZ "Build the fuzzers of tests/fuzz, with clang" OFF)
 option(FERRULE_BUILD_PYTHON "Build the extension of the Python package" OFF)
 option(FERRULE_PACKAGE_LAYOUT "Install as a Python package, everything below ferrule/" ${is_wheel})

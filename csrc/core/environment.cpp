@@ -1,5 +1,6 @@
 #include "core/environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -94,6 +95,19 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
     text += part;
   }
   return text;
+}
+
+std::vector<std::string> environment_entries(const std::vector<std::string>& names) {
+  std::vector<std::string> entries;
+  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
+    const std::string_view entry = *place, name = entry.substr(0, entry.find('='));
+    const auto matches = [&](std::string_view wanted) {
+      return wanted.ends_with('*') ? name.starts_with(wanted.substr(0, wanted.size() - 1)) : name == wanted;
+    };
+    if (std::any_of(names.begin(), names.end(), matches)) entries.emplace_back(entry);
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
 }
 
 void set_thread_environment(char* const* block) noexcept { thread_environment = block; }

@@ -18,6 +18,9 @@ void set_thread_environment(char* const* block) noexcept;
 // All of it, as the system keeps it: "NAME=value", and a null behind the last. Null when there is none. Not for
 // reading variables: it is the caller's, whatever rights this program has.
 char* const* environment_block() noexcept;
+// The entries "NAME=value" of environment_block() whose name is one of these, or begins like one that ends with "*"
+// ("VK_*"); sorted. For keys: not for reading variables.
+std::vector<std::string> environment_entries(const std::vector<std::string>& names);
 // The parts of a list of paths (":" between them, ";" on Windows), without empty ones.
 std::vector<std::string> environment_paths(const char* name);
 // The parts of a list of names, with commas or spaces between them, in lower case.

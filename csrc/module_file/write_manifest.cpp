@@ -35,6 +35,12 @@ constexpr const char* usage =
     "  --driver LIBRARY     what must be on the machine: libcuda.so.1, ...\n"
     "  --driver-floor V     the oldest version of the driver before it that will do: 550, ...\n"
     "  --driver-version-file FILE  that tells its version; else the name of the library's file does\n"
+    "  --driver-variable NAME  of the environment, that changes what it shows: CUDA_VISIBLE_DEVICES, VK_*, ...\n"
+    "  --driver-hiding-variable NAME  of the environment, that hides its devices if it is empty or -1, none, void\n"
+    "  --driver-file-variable NAME  of the environment, that lists files or folders which it reads\n"
+    "  --driver-folder PATH    that it reads, below each base folder of configuration and data (XDG): vulkan/icd.d, "
+    "...\n"
+    "  --driver-state-file FILE  that tells the version of another part of it: /sys/module/nvidia/version, ...\n"
     "  --version V          of the module, for people\n"
     "  --architecture NAME  of the GPU code inside\n"
     "  --op NAME            what the module computes, for readers\n"
@@ -43,7 +49,15 @@ constexpr const char* usage =
 
 struct Driver {
   std::string library, floor, version_file;
+  std::map<std::string, std::vector<std::string>> lists;  // by their keys in the manifest
 };
+
+// Options of the last driver that are lists, and the keys in its entry of the manifest.
+constexpr std::pair<std::string_view, const char*> driver_lists[] = {{"--driver-variable", "variables"},
+                                                                     {"--driver-hiding-variable", "hiding_variables"},
+                                                                     {"--driver-file-variable", "file_variables"},
+                                                                     {"--driver-folder", "folders"},
+                                                                     {"--driver-state-file", "state_files"}};
 
 struct Arguments {
   std::filesystem::path module, output;
@@ -74,12 +88,18 @@ void append(std::vector<std::string>& list, std::string_view text) {
 void add_drivers(std::vector<Driver>& drivers, std::string_view text) {
   std::vector<std::string> libraries;
   append(libraries, text);
-  for (std::string& library : libraries) drivers.push_back({std::move(library), "", ""});
+  for (std::string& library : libraries) drivers.push_back({std::move(library), "", "", {}});
 }
 
 Driver& last_driver(std::vector<Driver>& drivers, const std::string& option) {
   if (drivers.empty()) throw std::runtime_error(option + " comes before any --driver");
   return drivers.back();
+}
+
+const char* key_of_driver_list(std::string_view option) {
+  for (const auto& [name, key] : driver_lists)
+    if (name == option) return key;
+  return nullptr;
 }
 
 Arguments parse(const std::vector<std::string>& words) {
@@ -105,6 +125,8 @@ Arguments parse(const std::vector<std::string>& words) {
       last_driver(arguments.drivers, word).floor = value;
     else if (word == "--driver-version-file")
       last_driver(arguments.drivers, word).version_file = value;
+    else if (const char* key = key_of_driver_list(word))
+      append(last_driver(arguments.drivers, word).lists[key], value);
     else if (word == "--library")
       arguments.libraries.emplace_back(value);
     else if (word == "--output")
@@ -124,10 +146,11 @@ AbiVersion abi_of(const Image& image) { return image.abi.value_or(ferrule::modul
 
 // A name alone where there is no more to say.
 nlohmann::ordered_json entry_of(const Driver& driver) {
-  if (driver.floor.empty() && driver.version_file.empty()) return driver.library;
+  if (driver.floor.empty() && driver.version_file.empty() && driver.lists.empty()) return driver.library;
   nlohmann::ordered_json entry = {{"library", driver.library}};
   if (!driver.floor.empty()) entry["floor"] = driver.floor;
   if (!driver.version_file.empty()) entry["version_file"] = driver.version_file;
+  for (const auto& [key, list] : driver.lists) entry[key] = list;
   return entry;
 }
 

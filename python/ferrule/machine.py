@@ -13,10 +13,8 @@ FEATURES = (
     *("avx512_fp16", "amx_tile", "amx_int8", "amx_bf16", "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2"),
 )
 VARIABLES = (
-    *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "VK_ICD_FILENAMES", "VK_DRIVER_FILES"),
-    *("VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE", "VK_LAYER_PATH", "ROCR_VISIBLE_DEVICES"),
-    *("HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "DYLD_LIBRARY_PATH"),
-    *("DYLD_INSERT_LIBRARIES", "OMP_NUM_THREADS", "PYTHONPATH", "PYTHONHOME"),
+    *("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
+    *("OMP_NUM_THREADS", "PYTHONPATH", "PYTHONHOME"),
 )
 
 
@@ -41,7 +39,6 @@ def about() -> dict[str, str]:
         **({"libc": libc} if libc else {}),
         "processor": f"{processor()}, {os.cpu_count()} threads",
         "features": " ".join(features()) or "unknown",
-        **_kernel_driver(),
     }
 
 
@@ -68,7 +65,7 @@ def features() -> list[str]:
 
 
 def variables() -> dict[str, str]:
-    """The environment variables that change what is loaded."""
+    """The environment variables that change what is loaded, whatever the drivers: those have variables of their own."""
     names = [name for name in os.environ if name.startswith("FERRULE_")]
     return {name: os.environ[name] for name in [*sorted(names), *VARIABLES] if name in os.environ}
 
@@ -78,12 +75,3 @@ def _cpuinfo() -> list[str]:
         return Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines()
     except OSError:
         return []
-
-
-def _kernel_driver() -> dict[str, str]:
-    """The part of NVIDIA's driver in the kernel, which the libraries must match."""
-    try:
-        lines = Path("/proc/driver/nvidia/version").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    return {"nvidia": lines[0].partition(":")[2].strip()} if lines else {}

@@ -8,10 +8,25 @@
 #include "core/platform/driver_files.h"
 #include "core/platform/driver_version.h"
 #include "core/platform/library_search.h"
-#include "module_file/driver_interfaces.h"
 
 namespace ferrule::test {
 namespace {
+
+// A driver that reads files as Vulkan's loader does.
+const DriverNeed reading_driver = {.library = "libt_driver.so.1",
+                                   .floor = "",
+                                   .version_file = "",
+                                   .variables = {"T_DRIVER_*", "T_SWITCH"},
+                                   .file_variables = {"T_DRIVERS", "T_MORE_DRIVERS", "T_LAYERS"},
+                                   .folders = {"t_drivers/icd.d", "t_drivers/layer.d"}};
+
+nlohmann::json entry_of(const DriverNeed& driver) {
+  return {{"library", driver.library},
+          {"variables", driver.variables},
+          {"file_variables", driver.file_variables},
+          {"folders", driver.folders},
+          {"state_files", driver.state_files}};
+}
 
 TEST(LoaderDriver, LibrariesAreFoundWithoutOpeningThem) {
   EXPECT_TRUE(find_library("libc.so.6"));
@@ -61,13 +76,14 @@ class LoaderDriverFiles : public LoaderTest {
     EXPECT_FALSE(candidate.is_refused) << candidate.row.reason;
     return libraries_state(candidate);
   }
-  bool changes_with_a_vulkan_driver(const std::string& module) {
+  // The file that a driver brings, in a folder that reading_driver reads.
+  bool changes_with_a_file_of_a_driver() {
     const Variable data("XDG_DATA_DIRS", (folder_ / "data").string());
     fs::remove_all(folder_ / "data");
-    const std::string before = state(module);
-    fs::create_directories(folder_ / "data/vulkan/icd.d");
-    write_file(folder_ / "data/vulkan/icd.d/t.json", "{}");
-    return state(module) != before;
+    const std::string before = state();
+    fs::create_directories(folder_ / "data/t_drivers/icd.d");
+    write_file(folder_ / "data/t_drivers/icd.d/t.json", "{}");
+    return state() != before;
   }
   const Variable path_{"LD_LIBRARY_PATH", (folder_ / "lib").string()};
 };
@@ -138,29 +154,27 @@ TEST_F(LoaderDriverFiles, StateChangesWithTheDriver) {
   EXPECT_CONTAINS(state(), "libt_driver.so.1 \n");
 }
 
-// Whatever decides what Vulkan's loader shows is part of the key of a verdict about a module that uses it.
-class LoaderVulkanFiles : public LoaderTest {
+// Whatever decides what a driver shows is part of the key of a verdict about a module that declares it.
+class LoaderFilesOfDrivers : public LoaderTest {
  protected:
   void put_driver(const fs::path& manifest, const std::string& library) {
     fs::create_directories(manifest.parent_path());
     write_file(manifest, nlohmann::json{{"ICD", {{"library_path", library}}}}.dump());
   }
   void expect_change(const char* what) {
-    const std::string now = driver_files_state(module_file::driver_interfaces[0]);
+    const std::string now = driver_files_state(reading_driver);
     EXPECT_NE(now, state_) << what;
-    EXPECT_EQ(driver_files_state(module_file::driver_interfaces[0]), now) << what;
+    EXPECT_EQ(driver_files_state(reading_driver), now) << what;
     state_ = now;
   }
   std::string state_;
-  const Variable no_drivers_{"VK_DRIVER_FILES", nullptr}, no_names_{"VK_ICD_FILENAMES", nullptr},
-      no_more_{"VK_ADD_DRIVER_FILES", nullptr}, no_layers_{"VK_LAYER_PATH", nullptr};
   const Variable config_{"XDG_CONFIG_HOME", (folder_ / "config").string()},
       data_{"XDG_DATA_DIRS", (folder_ / "data").string()};
 };
 
-TEST_F(LoaderVulkanFiles, DriversAndLayersOfTheStandardFoldersCount) {
-  state_ = driver_files_state(module_file::driver_interfaces[0]);
-  const fs::path driver = folder_ / "data/vulkan/icd.d/t.json", library = folder_ / "data/vulkan/icd.d/libt.so";
+TEST_F(LoaderFilesOfDrivers, DriversAndLayersOfTheStandardFoldersCount) {
+  state_ = driver_files_state(reading_driver);
+  const fs::path driver = folder_ / "data/t_drivers/icd.d/t.json", library = folder_ / "data/t_drivers/icd.d/libt.so";
   put_driver(driver, "./libt.so");
   expect_change("a driver has come");
   write_file(library, "1");
@@ -169,31 +183,30 @@ TEST_F(LoaderVulkanFiles, DriversAndLayersOfTheStandardFoldersCount) {
   expect_change("its library is another");
   put_driver(driver, "./libother.so");
   expect_change("it names another library");
-  for (const char* folder : {"explicit_layer.d", "implicit_layer.d"})
-    for (const fs::path& base : {folder_ / "config", folder_ / "data"}) {
-      const fs::path layer = base / "vulkan" / folder / "t.json", of_layer = folder_ / "liblayer.so";
-      fs::create_directories(layer.parent_path());
-      write_file(layer, nlohmann::json{{"layers", {{{"library_path", of_layer.string()}}}}}.dump());
-      expect_change("a layer has come");
-      write_file(of_layer, state_);
-      expect_change("its library is another");
-    }
+  for (const fs::path& base : {folder_ / "config", folder_ / "data"}) {
+    const fs::path layer = base / "t_drivers/layer.d/t.json", of_layer = folder_ / "liblayer.so";
+    fs::create_directories(layer.parent_path());
+    write_file(layer, nlohmann::json{{"layers", {{{"library_path", of_layer.string()}}}}}.dump());
+    expect_change("a layer has come");
+    write_file(of_layer, state_);
+    expect_change("its library is another");
+  }
   fs::remove(driver);
   expect_change("the driver has gone");
 }
 
-TEST_F(LoaderVulkanFiles, WhatVariablesNameCounts) {
+TEST_F(LoaderFilesOfDrivers, WhatVariablesNameCounts) {
   const fs::path driver = folder_ / "t.json";
-  for (const char* name : {"VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH"}) {
-    const Variable named(name, "/nowhere:" + (name == std::string("VK_LAYER_PATH") ? folder_ : driver).string());
-    state_ = driver_files_state(module_file::driver_interfaces[0]);
+  for (const char* name : {"T_DRIVERS", "T_MORE_DRIVERS", "T_LAYERS"}) {
+    const Variable named(name, "/nowhere:" + (name == std::string("T_LAYERS") ? folder_ : driver).string());
+    state_ = driver_files_state(reading_driver);
     put_driver(driver, std::string("/nowhere/") + name);
     expect_change(name);
   }
 }
 
-TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
-  const fs::path folder = folder_ / "data/vulkan/icd.d";
+TEST_F(LoaderFilesOfDrivers, WhatIsNoManifestIsHarmless) {
+  const fs::path folder = folder_ / "data/t_drivers/icd.d";
   fs::create_directories(folder);
   write_file(folder / "text.json", "no JSON");
   write_file(folder / "list.json", "[1]");
@@ -202,37 +215,64 @@ TEST_F(LoaderVulkanFiles, WhatIsNoManifestIsHarmless) {
   fs::create_symlink("nowhere", folder / "dangling.json");
   fs::create_directory(folder / "folder.json");
   for (const char* name : {"text", "list", "odd", "large", "dangling", "folder"})
-    EXPECT_CONTAINS(driver_files_state(module_file::driver_interfaces[0]), (folder / name).string() + ".json");
+    EXPECT_CONTAINS(driver_files_state(reading_driver), (folder / name).string() + ".json");
 }
 
-TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesWhoseManifestNamesVulkan) {
-  const auto changes_with = [&](const char* driver) {
-    row_with({driver});
-    return changes_with_a_vulkan_driver("t_plain");
+TEST_F(LoaderDriverFiles, FilesOfADriverCountForModulesWhoseManifestDeclaresThem) {
+  install("1.0");
+  row_with({"libt_driver.so.1"});
+  EXPECT_FALSE(changes_with_a_file_of_a_driver());
+  row_with(nlohmann::json::array({entry_of(reading_driver)}));
+  EXPECT_TRUE(changes_with_a_file_of_a_driver());
+}
+
+TEST_F(LoaderDriverFiles, VariablesAndStateFilesCountForModulesWhoseManifestDeclaresThem) {
+  install("1.0");
+  DriverNeed driver = reading_driver;
+  driver.state_files = {(folder_ / "kernel_part").string()};
+  const auto changes = [&](const nlohmann::json& entry, const auto& change) {
+    row_with(nlohmann::json::array({entry}));
+    const std::string before = state();
+    return change() != before;
   };
-  EXPECT_FALSE(changes_with("libcuda.so.1"));
-  for (const char* driver : {"libvulkan.so.1", "libvulkan.1.dylib", "vulkan-1.dll"})
-    EXPECT_TRUE(changes_with(driver)) << driver;
+  const auto with_variable = [&](const char* name) {
+    return [this, name] {
+      const Variable variable(name, "1");
+      return state();
+    };
+  };
+  const auto with_state_file = [&] {
+    write_file(folder_ / "kernel_part", "550.54");
+    std::string now = state();
+    fs::remove(folder_ / "kernel_part");
+    return now;
+  };
+  for (const char* name : {"T_DRIVER_", "T_DRIVER_DEVICES", "T_SWITCH"}) {
+    EXPECT_TRUE(changes(entry_of(driver), with_variable(name))) << name;
+    EXPECT_FALSE(changes("libt_driver.so.1", with_variable(name))) << name;
+  }
+  for (const char* name : {"T_DRIVE", "T_SWITCHES", "OTHER_T_SWITCH"})
+    EXPECT_FALSE(changes(entry_of(driver), with_variable(name))) << name;
+  EXPECT_TRUE(changes(entry_of(driver), with_state_file));
+  EXPECT_FALSE(changes("libt_driver.so.1", with_state_file));
 }
 
 #if defined(__linux__)
-TEST_F(LoaderDriverFiles, VulkanFilesCountForModulesThatAreLinkedWithVulkan) {
-  put(root(), "t_plain");
-  EXPECT_FALSE(changes_with_a_vulkan_driver("t_plain"));
-  const fs::path module = put(root(), "t_draws");
-  EXPECT_TRUE(changes_with_a_vulkan_driver("t_draws")) << "it has no manifest";
-  write_manifest(module, {{"driver", {"libcuda.so.1"}}});
-  EXPECT_TRUE(changes_with_a_vulkan_driver("t_draws")) << "its manifest names another driver";
+TEST_F(LoaderDriverFiles, LibrariesThatAModuleIsLinkedWithCount) {
+  put(root(), "t_draws");
+  const std::string before = state("t_draws");
+  fs::copy_file("/proc/self/exe", root("lib") / "libvulkan.so.1");
+  EXPECT_NE(state("t_draws"), before) << "the file behind the library's name is another";
 }
 
 TEST_F(LoaderDriverFiles, LibrariesThatComeWithAModuleCountWithWhatTheyAreLinkedWith) {
   put(root(), "t_lets_draw");
-  EXPECT_FALSE(changes_with_a_vulkan_driver("t_lets_draw")) << "its library is not there";
+  const std::string alone = state("t_lets_draw");
   fs::copy_file(fs::path(FERRULE_TEST_MODULES) / "libt_drawing.so", root() / "libt_drawing.so");
-  EXPECT_TRUE(changes_with_a_vulkan_driver("t_lets_draw"));
   const std::string before = state("t_lets_draw");
+  EXPECT_NE(before, alone) << "its library is there";
   fs::copy_file("/proc/self/exe", root("lib") / "libvulkan.so.1");
-  EXPECT_NE(state("t_lets_draw"), before) << "the file behind the loader's name is another";
+  EXPECT_NE(state("t_lets_draw"), before) << "the file behind the name of its library's library is another";
 }
 #endif
 
@@ -251,12 +291,19 @@ TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
   };
   EXPECT_EQ(parse_manifest(with({"a.so", {{"library", "b.so"}, {"floor", "5.1"}}})).driver,
             (std::vector<DriverNeed>{{"a.so", "", ""}, {"b.so", "5.1", ""}}));
+  EXPECT_EQ(parse_manifest(with(nlohmann::json::array({entry_of(reading_driver)}))).driver,
+            std::vector<DriverNeed>{reading_driver});
   EXPECT_CONTAINS(reason("a.so"), "'driver' is not a list of strings and objects");
   EXPECT_CONTAINS(reason({{{"floor", "5"}}}), "'library' is missing");
   EXPECT_CONTAINS(reason({""}), "has no name");
   for (const char* floor : {"", "x", "5..1", ".5", "5.", "5.1-rc"})
     EXPECT_CONTAINS(reason({{{"library", "a"}, {"floor", floor}}}), "not a version like 550.54");
   EXPECT_CONTAINS(reason({{{"library", "a"}, {"version_file", "version"}}}), "must be an absolute path");
+  EXPECT_CONTAINS(reason({{{"library", "a"}, {"state_files", {"version"}}}}), "must have absolute paths");
+  for (const char* folder : {"", "/etc/drivers"})
+    EXPECT_CONTAINS(reason({{{"library", "a"}, {"folders", {folder}}}}), "must have relative paths");
+  for (const char* key : {"variables", "file_variables", "folders", "state_files"})
+    EXPECT_CONTAINS(reason({{{"library", "a"}, {key, "text"}}}), std::string(key) + "' is not a list of strings");
 }
 
 // A megabyte, which is all that is read, of what costs a reader most.

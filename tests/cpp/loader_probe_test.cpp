@@ -28,7 +28,7 @@ class LoaderProbe : public LoaderTest {
   const std::string opened = "opened t_plain\ninitialised t_plain\n";
   Variable cache_{"FERRULE_CACHE_DIR", (folder_ / "cache").c_str()};
   Variable timeout_{"FERRULE_PROBE_TIMEOUT", "0.5"};
-  Variable no_driver_variable_{"CUDA_VISIBLE_DEVICES", nullptr};
+  Variable no_driver_variable_{"T_DRIVER_DEVICES", nullptr}, no_binding_{"LD_BIND_NOW", nullptr};
 };
 
 TEST_F(LoaderProbe, WhatPassesIsLoadedAndNotTriedAgain) {
@@ -130,10 +130,10 @@ TEST_F(LoaderProbe, FailureGivesWayToTheNextVariant) {
 }
 
 TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
-  put(root(), "t_plain");
+  put_with_manifest(root(), "t_plain", {{"driver", {{{"library", "libc.so.6"}, {"variables", {"T_DRIVER_*"}}}}}});
   EXPECT_EQ(probed("t_plain").probed, "yes");
   unload("t_plain");
-  const Variable other("CUDA_VISIBLE_DEVICES", "1");
+  const Variable other("T_DRIVER_DEVICES", "1");
   EXPECT_EQ(probed("t_plain").probed, "yes");
 }
 
@@ -151,7 +151,7 @@ TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
   fs::remove_all(folder_ / "cache");
   prober.probe(candidate, hash);
   EXPECT_EQ(candidate.row.probed, "cached") << "what was recalled was not used";
-  const Variable other("CUDA_VISIBLE_DEVICES", "1");
+  const Variable other("LD_BIND_NOW", "1");
   prober.probe(candidate, hash);
   EXPECT_EQ(candidate.row.probed, "yes");
 }

@@ -177,14 +177,15 @@ TEST_P(OutOfMemory, LookingForModulesIsAnErrorAndNotTheEnd) {
 }
 
 TEST_P(OutOfMemory, LookingForFilesOfDriversIsAnErrorAndNotTheEnd) {
-  const fs::path folder = folder_ / "vulkan" / "icd.d";
+  const fs::path folder = folder_ / "t_drivers" / "icd.d";
   fs::create_directories(folder);
   write_file(folder / "a.json", R"({"ICD": {"library_path": "/lib/libt_driver.so"}})");
   write_file(folder / "b.json", R"({"layers": [{"library_path": "libt_layer.so"}, 1]})");
   const Variable data("XDG_DATA_HOME", folder_);
-  for (const module_file::DriverInterface& driver_interface : module_file::driver_interfaces)
-    expect_an_error_for_each_allocation("driver_files_state",
-                                        [&] { return guarded([&] { driver_files_state(driver_interface); }); });
+  const DriverNeed driver = {
+      .library = "libt_driver.so.1", .floor = "", .version_file = "", .folders = {"t_drivers/icd.d"}};
+  expect_an_error_for_each_allocation("driver_files_state",
+                                      [&] { return guarded([&] { driver_files_state(driver); }); });
 }
 
 }  // namespace

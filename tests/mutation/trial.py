@@ -22,7 +22,7 @@ NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
 TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times as long as without, and a minute
 # The kit only lists what a module does not take, or leaves to other kernels; of ours these tests know it.
-CPU_SUPPORT, VULKAN_SUPPORT = "tests/python/kit/test_support.py", "tests/vulkan/test_support.py"
+CPU_SUPPORT, VULKAN_SUPPORT = "tests/python/kit/test_support.py", "csrc/backends/vulkan/tests/test_support.py"
 
 
 @dataclass

@@ -179,8 +179,6 @@ def test_a_test_device_is_not_judged(doctor: Doctor, null_module: Path) -> None:
     [
         ({"FERRULE_DISABLE": "t_x"}, "FERRULE_DISABLE switches these backends off: t_x."),
         ({"FERRULE_TRUST": "any"}, "FERRULE_TRUST=any: files that others can write are opened, too."),
-        ({"CUDA_VISIBLE_DEVICES": "-1"}, "CUDA_VISIBLE_DEVICES is '-1', which hides every device from the driver."),
-        ({"VK_ICD_FILENAMES": "/no/such.json"}, "VK_ICD_FILENAMES names /no/such.json, which is not there: Vulkan"),
         (
             {"FERRULE_BACKENDS_DIR": "/x"},
             "FERRULE_BACKENDS_DIR is no variable of ferrule's; did you mean",
@@ -190,6 +188,42 @@ def test_a_test_device_is_not_judged(doctor: Doctor, null_module: Path) -> None:
 def test_variables_that_matter_are_advised_on(doctor: Doctor, variables: dict[str, str], sentence: str) -> None:
     found = found_by(doctor("t_nobody", "--json", **variables))
     assert any(told.startswith(sentence) for told in found["advice"]), found["advice"]
+
+
+DRIVER = {
+    "library": "libc.so.6",
+    "variables": ["T_DRIVER_*", "T_SWITCH"],
+    "hiding_variables": ["T_DRIVER_DEVICES"],
+    "file_variables": ["T_DRIVER_FILES"],
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"T_DRIVER_DEVICES": "-1"}, "T_DRIVER_DEVICES is '-1', which hides every device from the driver."),
+        (
+            {"T_DRIVER_FILES": "/no/such.json"},
+            "T_DRIVER_FILES names /no/such.json, which is not there: t_plain finds no driver by it.",
+        ),
+        ({"T_DRIVER_DEVICES": "0", "T_DRIVER_FILES": "/dev/null", "T_SWITCH": "1"}, ""),
+    ],
+)
+def test_variables_of_a_driver_are_told_as_its_manifest_declares(
+    doctor: Doctor, put_module: Put, tmp_path: Path, variables: dict[str, str], sentence: str
+) -> None:
+    state = tmp_path / "t_driver" / "version"
+    state.parent.mkdir()
+    state.write_text("T version: 550.54\nmore\n")
+    put_module(tmp_path / "modules", "t_plain", driver=[{**DRIVER, "state_files": [str(state)]}])
+    found = found_by(
+        doctor("cpu", "--json", FERRULE_BACKEND_DIR=tmp_path / "modules", T_DRIVER_SECRET="s", **variables)
+    )
+    assert found["about"]["t_driver"] == "550.54"
+    assert {name: found["variables"].get(name) for name in variables} == variables
+    assert "T_DRIVER_SECRET" not in found["variables"]
+    told = [told for told in found["advice"] if told.startswith("T_")]
+    assert told == ([sentence] if sentence else [])
 
 
 def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put_module: Put, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device)
 def test_an_export_without_a_copy_is_refused_where_the_host_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     x = fe.ones(3)
     assert np.asarray(x, copy=False).tolist() == [1, 1, 1]
-    monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as of Vulkan: vulkan/test_computing.py
+    monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as of Vulkan: its test_computing.py
     with pytest.raises(ValueError, match=r"cpu.*needs a copy, which copy=False forbids") as caught:
         np.asarray(x, copy=False)
     assert isinstance(caught.value, fe.InvalidArgumentError)

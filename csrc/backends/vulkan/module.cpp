@@ -1,5 +1,5 @@
-// The Vulkan backend: every device whose driver has Vulkan 1.2 and what physical.cpp asks for.
-#include "device.h"
+// The Vulkan backend: every device whose driver has Vulkan 1.2 and what physical_device.cpp asks for.
+#include "device/device.h"
 
 namespace ferrule::vulkan {
 

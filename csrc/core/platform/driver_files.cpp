@@ -103,25 +103,19 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
 
 }  // namespace
 
-bool is_loader_of(const module_file::DriverInterface& driver_interface, std::string_view library) {
-  const std::string name = lower_case(fs::path(library).filename().string());
-  return std::any_of(driver_interface.libraries.begin(), driver_interface.libraries.end(),
-                     [&](std::string_view beginning) { return name.starts_with(beginning); });
-}
-
-std::vector<fs::path> places_of_driver_files(const module_file::DriverInterface& driver_interface) {
+std::vector<fs::path> places_of_driver_files(const DriverNeed& driver) {
   std::vector<fs::path> places;
-  for (const char* variable : driver_interface.variables)
-    for (std::string& path : environment_paths(variable)) places.emplace_back(std::move(path));
+  for (const std::string& variable : driver.file_variables)
+    for (std::string& path : environment_paths(variable.c_str())) places.emplace_back(std::move(path));
+  if (driver.folders.empty()) return places;
   for (const fs::path& base : base_folders())
-    for (const std::string_view subfolder : driver_interface.subfolders)
-      places.push_back(base / driver_interface.folder / subfolder);
+    for (const std::string& folder : driver.folders) places.push_back(base / folder);
   return places;
 }
 
-std::string driver_files_state(const module_file::DriverInterface& driver_interface) {
+std::string driver_files_state(const DriverNeed& driver) {
   std::string state;
-  for (const fs::path& place : places_of_driver_files(driver_interface)) {
+  for (const fs::path& place : places_of_driver_files(driver)) {
     std::error_code problem;
     if (fs::is_directory(place, problem))
       for (const fs::path& manifest : manifests_in(place)) add_manifest(manifest, state);

@@ -85,14 +85,4 @@ std::optional<std::string> driver_version(const std::string& library, const std:
   return real.substr(stem.size());
 }
 
-std::string versions_of_kernel_drivers() {
-  std::string state;
-#if defined(__linux__)
-  state += line_about_version_file("/proc/driver/nvidia/version");
-  for (const char* module : {"nvidia", "amdgpu", "i915", "xe"})
-    state += line_about_version_file(fmt::format("/sys/module/{}/version", module));
-#endif
-  return state;
-}
-
 }  // namespace ferrule

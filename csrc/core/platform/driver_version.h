@@ -18,8 +18,4 @@ std::optional<std::string> driver_version(const std::string& library, const std:
 // A line with the path and the beginning of the text of a driver's version file; "" where there is no such file.
 std::string line_about_version_file(const std::filesystem::path& path);
 
-// What the kernel's drivers tell of their versions, a line each; "" where they tell nothing. It changes when a driver
-// does.
-std::string versions_of_kernel_drivers();
-
 }  // namespace ferrule

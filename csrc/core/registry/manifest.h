@@ -1,6 +1,7 @@
 // What the file beside a module tells of it.
 #pragma once
 
+#include "core/platform/driver_need.h"
 #include "module_file/abi_version.h"
 
 #include <cstdint>
@@ -10,14 +11,6 @@
 #include <vector>
 
 namespace ferrule {
-
-// A library of a driver that must be on the machine.
-struct DriverNeed {
-  std::string library;       // a name as the system's loader takes it, or an absolute path
-  std::string floor;         // the oldest version that will do, "550.54"; "" for any
-  std::string version_file;  // that tells the version; "" when the name of the library's file does
-  friend bool operator==(const DriverNeed&, const DriverNeed&) = default;
-};
 
 struct Manifest {
   std::string name;

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from ferrule.doctor.drivers import Driver, advice_on
 
 KNOWN = (
     *("FERRULE_AUTOLOAD", "FERRULE_BACKEND_DIR", "FERRULE_BACKEND_PATH", "FERRULE_CACHE_DIR", "FERRULE_DISABLE"),
@@ -15,9 +17,9 @@ KNOWN = (
 REAL = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu")
 
 
-def advice(found: dict[str, Any]) -> list[str]:
+def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
     """Of an examination; nothing to do is no sentence."""
-    sentences = [*_of_variables(found["variables"])]
+    sentences = [*_of_variables(found["variables"]), *advice_on(drivers, found["variables"])]
     if found["report"] is None:
         why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]
         return [*sentences, f"Nothing works before this does: {why[0]}"]
@@ -47,13 +49,6 @@ def _of_variables(variables: dict[str, str]) -> Iterator[str]:
         yield "FERRULE_PROBE=never: a module that crashes takes your process with it."
     if variables.get("FERRULE_TRUST") == "any":
         yield "FERRULE_TRUST=any: files that others can write are opened, too."
-    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
-        if name in variables and variables[name].strip() in ("", "-1", "none", "void"):
-            yield f"{name} is {variables[name]!r}, which hides every device from the driver."
-    for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES"):
-        missing = [path for path in variables.get(name, "").split(os.pathsep) if path and not os.path.exists(path)]
-        if missing:
-            yield f"{name} names {', '.join(missing)}, which is not there: Vulkan finds no driver by it."
     for name in variables:
         close = difflib.get_close_matches(name, KNOWN, 1, 0.88)
         if name.startswith("FERRULE_") and name not in KNOWN and close:

@@ -10,6 +10,7 @@ from typing import Any
 from ferrule import machine
 from ferrule.child import Child, ChildEnded, ChildError
 from ferrule.doctor.advice import advice
+from ferrule.doctor.drivers import drivers_of, variables_of, versions_of
 
 LOAD_LIMIT = 300.0  # seconds: each module may take its time in the probe
 DEVICE_LIMIT = 60.0  # for each step of a device
@@ -31,6 +32,9 @@ def examine(
     only = [name for name in re.split(r"[,\s]+", os.environ.get("FERRULE_ONLY", "")) if name]
     loaded, variables = _load(found, [*names, *only], reprobe)
     found["report"] = loaded["report"] if loaded else None
+    drivers = drivers_of(loaded["report"]["candidates"] if loaded else [])
+    found["about"] |= versions_of(drivers)
+    found["variables"] |= variables_of(drivers)
     found["asked"] = _asked(loaded, names, only)
     devices = loaded["devices"] if loaded else []
     wanted = {answer["device"] for answer in found["asked"] if answer["device"]} if names else None
@@ -44,7 +48,7 @@ def examine(
         if answer["device"] in bad:
             answer.update(ok=False, why=f"{answer['device']}: {bad[answer['device']]}")
     found["ok"] = loaded is not None and all(answer["ok"] for answer in found["asked"]) and not bad
-    found["advice"] = advice(found)
+    found["advice"] = advice(found, drivers)
     return found
 
 

@@ -2,7 +2,7 @@
 // element.
 #include "elementwise.h"
 
-#include "../body.h"
+#include "graphs/elementwise_body.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {

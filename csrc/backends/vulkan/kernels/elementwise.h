@@ -1,7 +1,7 @@
 // Elementwise ops, one at a time and fused: for plans that leave some of their nodes to it.
 #pragma once
 
-#include "../plan.h"
+#include "graphs/plan.h"
 
 namespace ferrule::vulkan {
 

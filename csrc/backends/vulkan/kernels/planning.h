@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "../plan.h"
+#include "graphs/plan.h"
 
 namespace ferrule::vulkan {
 

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "../layout.h"
+#include "graphs/layout.h"
 #include "planning.h"
 
 namespace ferrule::vulkan {

@@ -1,5 +1,5 @@
 // What every shader begins with. No function returns a reference: Debian 12's validation layer crashes over those that
-// do when it checks addresses (docs/vulkan.md).
+// do when it checks addresses (docs/README.md).
 #extension GL_EXT_buffer_reference2 : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require

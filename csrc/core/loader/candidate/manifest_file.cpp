@@ -78,13 +78,24 @@ void check_version(const std::string& text, const char* key) {
 }
 
 DriverNeed driver_from(const json& entry) {
-  if (entry.is_string()) return {entry.get<std::string>(), "", ""};
+  if (entry.is_string()) return {.library = entry.get<std::string>()};
   if (!entry.is_object()) fail_argument("'driver' is not a list of strings and objects");
-  DriverNeed need{string_in(entry, "library", true), string_in(entry, "floor", false),
-                  string_in(entry, "version_file", false)};
+  DriverNeed need{.library = string_in(entry, "library", true),
+                  .floor = string_in(entry, "floor", false),
+                  .version_file = string_in(entry, "version_file", false),
+                  .variables = strings_in(entry, "variables"),
+                  .file_variables = strings_in(entry, "file_variables"),
+                  .folders = strings_in(entry, "folders"),
+                  .state_files = strings_in(entry, "state_files")};
   if (entry.contains("floor")) check_version(need.floor, "floor");
   if (!need.version_file.empty() && !std::filesystem::path(need.version_file).is_absolute())
     fail_argument("'version_file' is {}, and must be an absolute path", shown(need.version_file));
+  for (const std::string& file : need.state_files)
+    if (!std::filesystem::path(file).is_absolute())
+      fail_argument("'state_files' has {}, and must have absolute paths", shown(file));
+  for (const std::string& folder : need.folders)
+    if (folder.empty() || std::filesystem::path(folder).is_absolute())
+      fail_argument("'folders' has {}, and must have relative paths", shown(folder));
   return need;
 }
 

@@ -1,5 +1,6 @@
 #include "core/loader/probe/libraries_state.h"
 
+#include "core/environment.h"
 #include "core/platform/driver_files.h"
 #include "core/platform/driver_version.h"
 #include "core/platform/library_search.h"
@@ -34,7 +35,6 @@ bool is_of_c_library(std::string_view library) {
   constexpr std::string_view stems[] = {"libc", "libm", "libdl", "libpthread", "librt", "libmvec", "libutil"};
   return library.starts_with("ld-") || std::any_of(std::begin(stems), std::end(stems), is_one);
 }
-#endif
 
 // The libraries that the module, or a library that comes with it, is linked with.
 std::vector<std::string> needed_libraries(const Candidate& candidate) {
@@ -47,6 +47,7 @@ std::vector<std::string> needed_libraries(const Candidate& candidate) {
   }
   return needed;
 }
+#endif
 
 }  // namespace
 
@@ -62,28 +63,24 @@ std::string libraries_state(const Candidate& candidate) {
                            identity->changed_ns);
     state += '\n';
   };
-  const std::vector<std::string> needed = needed_libraries(candidate);
-  std::vector<std::string> asked_for = needed;
   if (candidate.manifest)
     for (const DriverNeed& need : candidate.manifest->driver) {
       add_library(need.library, find_library(need.library));
       if (!need.version_file.empty()) state += line_about_version_file(need.version_file);
-      asked_for.push_back(need.library);
+      for (const std::string& file : need.state_files) state += line_about_version_file(file);
+      for (const std::string& entry : environment_entries(need.variables)) state += entry + '\n';
+      if (need.file_variables.empty() && need.folders.empty()) continue;
+      module_file::Sha256 files;  // there may be many, and a key is bounded
+      const std::string text = driver_files_state(need);
+      files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+      state += fmt::format("files of {} {}\n", need.library, files.finish());
     }
-  for (const module_file::DriverInterface& driver_interface : module_file::driver_interfaces) {
-    const auto is_its_loader = [&](const std::string& library) { return is_loader_of(driver_interface, library); };
-    if (std::none_of(asked_for.begin(), asked_for.end(), is_its_loader)) continue;
-    module_file::Sha256 files;  // there may be many, and a key is bounded
-    const std::string text = driver_files_state(driver_interface);
-    files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-    state += fmt::format("{} {}\n", driver_interface.folder, files.finish());
-  }
 #if defined(__linux__)
   for (const module_file::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
   std::vector<std::string> own_folders;
   for (const fs::path& folder : folders_of_run_paths(candidate.image, candidate.real.parent_path()))
     own_folders.push_back(folder.string());
-  for (const std::string& library : needed) {
+  for (const std::string& library : needed_libraries(candidate)) {
     if (is_of_c_library(library)) continue;
     const auto own = find_library_in(own_folders, library);
     add_library(library, own ? own : find_library(library));

@@ -7,9 +7,10 @@
 
 namespace ferrule {
 
-// A text that changes when a driver does. It tells which files lie behind the libraries that the manifest names, that
-// come with the module, and that these or the module are linked with; where a loader of drivers is among them
-// (driver_files.h), also what lies behind the files that this loader reads. The C library does not count.
+// A text that changes when a driver, or what the driver shows, changes. It identifies the files behind the libraries that
+// the manifest names, that come with the module, and that these or the module are linked with; and what else the manifest
+// declares of its drivers: variables of the environment, the files that they read (driver_files.h), and version files of
+// their other parts. The C library does not count.
 std::string libraries_state(const Candidate& candidate);
 
 }  // namespace ferrule

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 
 #if defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -25,11 +24,6 @@ namespace {
 constexpr const char* cache_kind = "verdict";
 constexpr std::array kind_words = {"passed", "refused", "failed", "timeout"};
 constexpr int64_t seconds_that_a_passing_fault_holds = 600;
-
-// Beginnings of the variables by which the known drivers, and the system's loader, are told what to show.
-constexpr std::array<std::string_view, 16> driver_variables = {
-    "CUDA_", "NVIDIA_", "VK_",   "HIP_",  "ROCR_", "HSA_",      "GPU_",    "ZE_",
-    "ZES_",  "ONEAPI_", "SYCL_", "MESA_", "LP_",   "DRI_PRIME", "DISPLAY", "LD_"};
 
 int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -48,17 +42,6 @@ std::string boot_id() {
     return line;
   });
 #endif
-}
-
-std::vector<std::string> variables() {
-  std::vector<std::string> found;
-  for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
-    const std::string_view entry = *place;
-    const auto begins = [&](std::string_view beginning) { return entry.starts_with(beginning); };
-    if (std::any_of(driver_variables.begin(), driver_variables.end(), begins)) found.emplace_back(entry);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 VerdictKind kind_of(const std::string& word) {
@@ -99,7 +82,7 @@ Verdict verdict_from(const std::string& line) {
 std::string verdict_key(const std::string& hash, const std::string& driver) {
   const ProbeLimits limits = probe_limits();
   return fmt::format("{}\nferrule {}\ndriver {}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver, boot_id(),
-                     limits.milliseconds, limits.mebibytes, joined(variables(), "\n"));
+                     limits.milliseconds, limits.mebibytes, joined(environment_entries({"LD_*"}), "\n"));
 }
 
 std::optional<Verdict> remembered_verdict(const std::string& key) {

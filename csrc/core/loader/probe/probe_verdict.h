@@ -29,8 +29,8 @@ struct Verdict {
 // From the line that ferrule-probe prints. Throws io, as a part of a sentence about the module, when it is none.
 Verdict verdict_from(const std::string& line);
 
-// The module's file and all that may change what it does: the driver, the boot, variables, the limits. `hash` is the
-// file's SHA-256, `driver` the state of its drivers.
+// The module's file and all that may change what it does: the driver, the boot, the variables of the system's loader,
+// the limits. `hash` is the file's SHA-256, `driver` the state of its drivers (libraries_state).
 std::string verdict_key(const std::string& hash, const std::string& driver);
 
 // An earlier verdict that still holds. What may pass by itself holds for ten minutes: a timeout, a refusal, and a

@@ -57,8 +57,7 @@ bool is_own_module(const std::string& sha256) {
 
 }  // namespace
 
-Prober::Prober(const Policy& policy)
-    : policy_(policy), executable_(find_probe()), kernel_drivers_(versions_of_kernel_drivers()) {}
+Prober::Prober(const Policy& policy) : policy_(policy), executable_(find_probe()) {}
 
 bool Prober::is_wanted(const std::string& hash) const {
   if (policy_.probe == ProbePolicy::never) return false;
@@ -66,7 +65,7 @@ bool Prober::is_wanted(const std::string& hash) const {
 }
 
 std::string Prober::key_of(const Candidate& candidate, const std::string& hash) const {
-  return verdict_key(hash, kernel_drivers_ + libraries_state(candidate));
+  return verdict_key(hash, libraries_state(candidate));
 }
 
 void Prober::recall(Candidate& candidate) const {

@@ -34,7 +34,6 @@ class Prober {
 
   const Policy policy_;
   const std::optional<std::filesystem::path> executable_;
-  const std::string kernel_drivers_;
 };
 
 }  // namespace ferrule

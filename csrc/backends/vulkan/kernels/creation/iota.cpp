@@ -1,7 +1,7 @@
 // 0, 1, 2, ...
 #include <ferrule/ops.h>
 
-#include "../../layout.h"
+#include "graphs/layout.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {

@@ -1,5 +1,5 @@
 // What a matrix product adds up in: float32 for halves, 32 bits for narrow integers, whose sum wraps in any order. What
-// becomes of an element: a shader sets `element` and `result`, and calls `spliced`, which is an epilogue of body.h.
+// becomes of an element: a shader sets `element` and `result`, and calls `spliced`, which is an epilogue of graphs/elementwise_body.h.
 #include "../elementwise/functions.glsl"
 
 #if defined VARIANT_f32 || defined VARIANT_f16 || defined VARIANT_bf16

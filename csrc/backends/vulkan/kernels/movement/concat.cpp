@@ -1,7 +1,7 @@
 // Arrays joined along an axis: one dispatch an array.
 #include <ferrule/ops.h>
 
-#include "../../layout.h"
+#include "graphs/layout.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {

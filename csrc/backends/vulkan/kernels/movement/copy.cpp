@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "../../layout.h"
+#include "graphs/layout.h"
 #include "../elementwise.h"
 #include "../planning.h"
 

@@ -1,7 +1,7 @@
 // An array with elements added around it.
 #include <ferrule/ops.h>
 
-#include "../../layout.h"
+#include "graphs/layout.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {

@@ -1,7 +1,7 @@
 // Elements at indices along an axis.
 #include <ferrule/ops.h>
 
-#include "../../layout.h"
+#include "graphs/layout.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {

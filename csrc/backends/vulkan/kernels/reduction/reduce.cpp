@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "../../body.h"
+#include "graphs/elementwise_body.h"
 #include "../planning.h"
 
 namespace ferrule::vulkan {

@@ -5,7 +5,7 @@
 // it comes, and lanes are folded by halves. Leaves are joined pairwise: neighbours first, then pairs of them. A leaf or
 // lane that has no elements holds the identity, with which nothing changes: no sum is ever -0.
 //
-// What floating-point sums and extremes become is spliced in (body.h); the others are stored as they are.
+// What floating-point sums and extremes become is spliced in (graphs/elementwise_body.h); the others are stored as they are.
 #if (defined VARIANT_sum || defined VARIANT_extreme) && \
     (defined VARIANT_f32 || defined VARIANT_f16 || defined VARIANT_bf16)
 #define SPLICED

@@ -1,0 +1,136 @@
+// Copies, gathers, casts.
+#include "backend_fixture.h"
+#include "failing_allocations.h"
+
+namespace cpu_backend {
+namespace {
+
+TEST_F(CpuBackend, CopiesTransposesOfEveryItemSize) {
+  for_each_module([&](Module& module) {
+    for (const char* dtype : {"uint8", "int16", "float32", "float64"}) {
+      const auto item = static_cast<int64_t>(size_of(dtype));
+      Array x = array(dtype, {3, 130, 67});
+      for (size_t i = 0; i < x.bytes.size(); ++i) x.bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
+      Array t = transposed(x);
+      const Array y = compute(module, "copy", {&t}, dtype, t.shape);
+      for (int64_t a = 0; a < 3; ++a)
+        for (int64_t b = 0; b < 67; ++b)
+          for (int64_t c = 0; c < 130; ++c)
+            ASSERT_EQ(std::memcmp(y.bytes.data() + ((a * 67 + b) * 130 + c) * item,
+                                  x.bytes.data() + ((a * 130 + c) * 67 + b) * item, static_cast<size_t>(item)),
+                      0);
+    }
+  });
+}
+
+TEST_F(CpuBackend, SupportsSaysThatMemoryIsShortAndNotThatItRefuses) {
+  const Array x = random_array({4}), y = random_array({4});
+  Array out = array("float32", {4});
+  OneNode graph("add", {&x, &y}, {&out});
+  for_each_module([&](Module& module) {
+    const std::size_t failed = ferrule::test::for_each_allocation([&](std::size_t n) {
+      fe_requirements requirements{};
+      requirements.struct_size = sizeof requirements;
+      bool has_failed = false;
+      int answer = 0;
+      {
+        const ferrule::test::FailingAllocation failing(n, ferrule::test::Shortage::once);
+        answer = module.backend.supports(module.device, &graph.view(), 0, &requirements);
+        has_failed = failing.has_failed();
+      }
+      EXPECT_EQ(answer, has_failed ? -FE_OUT_OF_MEMORY : 1) << n;
+      return has_failed;
+    });
+    EXPECT_GT(failed, 0u);
+  });
+}
+
+TEST_F(CpuBackend, TakeWrapsNegativeIndicesAndRefusesThoseOutOfBounds) {
+  const Array x = random_array({4, 6, 5}), indices = array_of<int64_t>("int64", {2, 2}, {5, -6, -1, 0});
+  const Array wrong = array_of<int32_t>("int32", {1}, {6});
+  const fe_take_attributes attributes{sizeof attributes, 1};
+  for_each_module([&](Module& module) {
+    const Array y = compute(module, "take", {&x, &indices}, "float32", {4, 2, 2, 5}, &attributes);
+    const int64_t rows[] = {5, 0, 5, 0};
+    for (int64_t a = 0; a < 4; ++a)
+      for (int64_t i = 0; i < 4; ++i)
+        for (int64_t c = 0; c < 5; ++c)
+          ASSERT_EQ(y.data<float>()[(a * 4 + i) * 5 + c], x.data<float>()[(a * 6 + rows[i]) * 5 + c]);
+    Array out = array("float32", {4, 1, 5});
+    const std::string message = OneNode("take", {&x, &wrong}, {&out}, &attributes).run(module);
+    EXPECT_NE(message.find("index 6 is out of bounds for axis 1 with size 6"), std::string::npos) << message;
+  });
+}
+
+TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
+  const int64_t count = 40'000;
+  const Array x = random_array({16});
+  Array narrow = array("int32", {count}), wide = array("int64", {count});
+  const fe_take_attributes attributes{sizeof attributes, 0};
+  for_each_module([&](Module& module) {
+    for (Array* indices : {&narrow, &wide})
+      for (const int byte : {0x3f, 0xc0}) {  // far above, far below
+        const auto write = [&](int value) { std::memset(indices->bytes.data(), value, indices->bytes.size() - 64); };
+        write(0);
+        Array out = array("float32", {count});
+        before_parallel = [&](uint32_t) { write(byte); };
+        const std::string message = OneNode("take", {&x, indices}, {&out}, &attributes).run(module);
+        before_parallel = nullptr;
+        EXPECT_NE(message.find("is out of bounds for axis 0 with size 16"), std::string::npos) << message;
+      }
+  });
+}
+
+TEST_F(CpuBackend, ConcatPadAndIota) {
+  const Array a = random_array({3, 2, 4}), b = transposed(random_array({3, 4, 5}, 1, 2)),
+              value = array_of<float>("float32", {}, {7});
+  const fe_concat_attributes axis{sizeof axis, 1};
+  const std::vector<int64_t> before = {1, 0, 2}, after = {0, 1, 3};
+  const fe_pad_attributes sizes{sizeof sizes, {before.data(), 3}, {after.data(), 3}};
+  const fe_iota_attributes ten{sizeof ten, 10, dtype_id("int32")};
+  for_each_module([&](Module& module) {
+    const Array joined = compute(module, "concat", {&a, &b}, "float32", {3, 7, 4}, &axis);
+    const Array padded = compute(module, "pad", {&a, &value}, "float32", {4, 3, 9}, &sizes);
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 7; ++j)
+        for (int64_t k = 0; k < 4; ++k)
+          ASSERT_EQ(joined.data<float>()[(i * 7 + j) * 4 + k],
+                    j < 2 ? a.data<float>()[(i * 2 + j) * 4 + k] : b.data<float>()[i * 20 + k * 5 + j - 2]);
+    for (int64_t i = 0; i < 4; ++i)
+      for (int64_t j = 0; j < 3; ++j)
+        for (int64_t k = 0; k < 9; ++k) {
+          const bool inside = i >= 1 && j < 2 && k >= 2 && k < 6;
+          ASSERT_EQ(padded.data<float>()[(i * 3 + j) * 9 + k],
+                    inside ? a.data<float>()[((i - 1) * 2 + j) * 4 + k - 2] : 7);
+        }
+    const Array counted = compute(module, "iota", {}, "int32", {10}, &ten);
+    for (int32_t i = 0; i < 10; ++i) EXPECT_EQ(counted.data<int32_t>()[i], i);
+  });
+}
+
+TEST_F(CpuBackend, CastsSaturateAndNeverTrap) {
+  const Array x = array_of<float>("float32", {9}, {NAN, INFINITY, -INFINITY, 3e9f, -3e9f, 2.9f, -2.9f, 255.5f, 0.0f});
+  const int32_t want[] = {0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 2, -2, 255, 0};
+  const uint8_t bytes[] = {0, 255, 0, 255, 0, 2, 0, 255, 0};
+  for_each_module([&](Module& module) {
+    const Array i = cast(module, x, "int32");
+    const Array b = cast(module, x, "uint8");
+    const Array f = cast(module, x, "bool");
+    for (size_t k = 0; k < 9; ++k) {
+      EXPECT_EQ(i.data<int32_t>()[k], want[k]);
+      EXPECT_EQ(b.data<uint8_t>()[k], bytes[k]);
+      EXPECT_EQ(f.data<uint8_t>()[k], k != 8);
+    }
+    // float16 holds 11 bits: to it and back rounds to nearest even, also in one step from float64.
+    const Array d = array_of<double>("float64", {4}, {1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 65520, 0x1p-25 + 0x1p-50});
+    const Array h = cast(module, d, "float16");
+    const Array back = cast(module, h, "float32");
+    EXPECT_EQ(back.data<float>()[0], 1);
+    EXPECT_EQ(back.data<float>()[1], 1 + 0x1p-10f);
+    EXPECT_EQ(back.data<float>()[2], INFINITY);
+    EXPECT_EQ(back.data<float>()[3], 0x1p-24f);
+  });
+}
+
+}  // namespace
+}  // namespace cpu_backend

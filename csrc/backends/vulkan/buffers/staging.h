@@ -1,0 +1,39 @@
+// Memory that both sides reach, on the way between the host's and the device's: two pieces in turns, so that one is
+// filled or emptied while the device copies the other.
+#pragma once
+
+#include "buffers/device_memory.h"
+
+namespace ferrule::vulkan {
+
+class Staging {
+ public:
+  static constexpr uint64_t piece_size = uint64_t{16} << 20;
+
+  Staging(Memory& memory, Use use) : memory_(memory), use_(use) {}
+
+  struct Piece {
+    std::shared_ptr<Allocation> memory;  // as long as the device works with it
+    uint64_t last_use = 0;
+  };
+  // The piece whose use is over first, at least `size` bytes large; the caller waits for its last use.
+  Piece& next(uint64_t size) {
+    Piece& piece = pieces_[turn_ ^= 1];
+    if (!piece.memory || piece.memory->size < size) {
+      piece.memory.reset();
+      piece.memory = std::make_shared<Allocation>(memory_.allocate(rounded(size), 256, use_));
+    }
+    return piece;
+  }
+
+ private:
+  // Not a new piece for each copy that is a little larger.
+  static uint64_t rounded(uint64_t size) { return size <= (uint64_t{1} << 20) ? uint64_t{1} << 20 : piece_size; }
+
+  Memory& memory_;
+  Use use_;
+  std::array<Piece, 2> pieces_;
+  size_t turn_ = 0;
+};
+
+}  // namespace ferrule::vulkan

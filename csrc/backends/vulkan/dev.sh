@@ -1,0 +1,17 @@
+# What ./dev needs to know about the Vulkan backend. docs/backends.md lists what such a file may set.
+packages+=(libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers glslang-tools spirv-tools)
+
+# An error that the validation layer reports fails the operation that caused it.
+kit_environment[vulkan]="FERRULE_VULKAN_VALIDATE=1"
+
+# Headers that the sources include.
+generated_targets+=(ferrule_vulkan_shaders)
+
+verbs[shaders]="instruction and byte counts of the Vulkan kernels, as a table, and into $backends/vulkan/docs/kernels.md;
+arguments go to $backends/vulkan/bench/shaders.py"
+shaders() {
+  setup
+  compile_only build/tests ferrule_vulkan_shaders -DFERRULE_BUILD_TESTS=ON -DFERRULE_ALL_BACKENDS=ON
+  .venv/bin/python -m csrc.backends.vulkan.bench.shaders build/tests/$backends/vulkan/shader_table.h \
+    --page $backends/vulkan/docs/kernels.md "$@"
+}

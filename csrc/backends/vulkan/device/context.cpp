@@ -1,0 +1,164 @@
+#include "device/context.h"
+
+#include <algorithm>
+
+#include "buffers/host_allocations.h"
+#include "pipelines/pipelines.h"
+#include "pipelines/embedded_shaders.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+// Which variant of their shader an option asks for.
+std::string_view cooperative_matrices(const PhysicalDevice& device, const std::string& wanted) {
+  if (wanted == "no") return "";
+  if (wanted != "yes" && wanted != "simulated")
+    throw sdk::Error(FE_INVALID_ARGUMENT,
+                     "option cooperative_matrices is '" + wanted + "', and must be no, yes or simulated");
+  const auto need = [&](bool is_there, const char* what) {
+    if (!is_there) throw sdk::Error(FE_UNSUPPORTED, "option cooperative_matrices is '" + wanted + "', and " + what);
+  };
+  const Capabilities& capabilities = device.capabilities;
+  need(capabilities.float16, "the device computes in no float16");
+  need(capabilities.subgroup_size >= 8 && capabilities.subgroup_size <= 128 && capabilities.max_workgroup >= 128,
+       "the device has no full subgroups of 8 to 128 invocations");
+  if (wanted == "simulated") return "simulated";
+  need(has_shader("matmul_cooperative.subgroup_khr_f16"),
+       "this module was built by a GLSL compiler that knows none (glslang 13 or newer does)");
+  need(device.has_cooperative_matrices, "the device has none of 16 by 16 float16 with sums in float32");
+  return "khr";
+}
+
+size_t idle_pipelines(const sdk::Options& options) {
+  const int64_t most = options.integer("idle_pipelines", 128);
+  if (most < 0)
+    throw sdk::Error(FE_INVALID_ARGUMENT, "option idle_pipelines is '" + std::to_string(most) + "', and must be >= 0");
+  return static_cast<size_t>(most);
+}
+
+}  // namespace
+
+Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
+    : instance_(std::move(instance)), physical_(physical), faults_(options) {
+  Capabilities& capabilities = physical_.capabilities;
+  if (!options.boolean("subgroups", true)) capabilities.subgroup_size = 1;
+  capabilities.cooperative_matrices = cooperative_matrices(physical_, options.text("cooperative_matrices", "no"));
+  create_device();
+  try {
+    functions_ = functions_of(instance_->api(), device_);
+    for (size_t i = 0; i < engine_count; ++i)
+      if (const auto& queue = physical_.queues[i])
+        functions_.GetDeviceQueue(device_, queue->family, queue->index, &queues_[i].handle);
+    memory_ = std::make_unique<Memory>(*this);
+    host_allocations_ = std::make_unique<HostAllocations>(*memory_);
+    recordings_ = std::make_unique<Recordings>(*this);
+    pipelines_ = std::make_unique<Pipelines>(*this, idle_pipelines(options));
+  } catch (...) {
+    host_allocations_.reset();
+    memory_.reset();
+    if (functions_.DestroyDevice != nullptr) functions_.DestroyDevice(device_, nullptr);
+    throw;
+  }
+}
+
+Context::~Context() {
+  recordings_.reset();
+  pipelines_.reset();
+  host_allocations_.reset();
+  memory_.reset();
+  functions_.DestroyDevice(device_, nullptr);
+}
+
+void Context::create_device() {
+  const InstanceFunctions& api = instance_->api();
+  Features there, wanted;
+  api.GetPhysicalDeviceFeatures2(physical_.handle, &there.core);
+  enable(there, wanted);
+  std::vector<const char*> extensions;
+  if (physical_.borrow_alignment != 0) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  if (physical_.has_clock) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  if (physical_.has_memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  // A device that has it may only be created with it.
+  if (physical_.is_portability_subset) extensions.push_back("VK_KHR_portability_subset");
+
+  auto subgroups = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
+  if (physical_.capabilities.subgroup_size > 1) {
+    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    subgroups.computeFullSubgroups = VK_TRUE;
+    subgroups.pNext = wanted.core.pNext;
+    wanted.core.pNext = &subgroups;
+  }
+
+#if defined(VK_KHR_cooperative_matrix)
+  auto cooperative = typed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  if (physical_.capabilities.cooperative_matrices == "khr") {
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    cooperative.cooperativeMatrix = VK_TRUE;
+    // Their shaders are of this memory model.
+    wanted.vulkan12.vulkanMemoryModel = wanted.vulkan12.vulkanMemoryModelDeviceScope = VK_TRUE;
+    cooperative.pNext = wanted.core.pNext;
+    wanted.core.pNext = &cooperative;
+  }
+#endif
+
+  const std::array<float, engine_count> priorities = {1, 1, 1};
+  std::vector<VkDeviceQueueCreateInfo> queues;
+  for (const uint32_t family : queue_families()) {
+    auto& queue = queues.emplace_back(typed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
+    queue.queueFamilyIndex = family;
+    for (const auto& one : physical_.queues)
+      if (one && one->family == family) queue.queueCount = std::max(queue.queueCount, one->index + 1);
+    queue.pQueuePriorities = priorities.data();
+  }
+  auto info = typed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+  info.pNext = &wanted.core;
+  info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+  info.pQueueCreateInfos = queues.data();
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
+  check(api.CreateDevice(physical_.handle, &info, nullptr, &device_), "vkCreateDevice");
+}
+
+std::vector<uint32_t> Context::queue_families() const {
+  std::vector<uint32_t> families;
+  for (const auto& queue : physical_.queues)
+    if (queue && std::find(families.begin(), families.end(), queue->family) == families.end())
+      families.push_back(queue->family);
+  return families;
+}
+
+VkResult Context::submit(Engine engine, const VkSubmitInfo& info) {
+  OpenQueue& queue = open_queue(engine);
+  const std::lock_guard lock(queue.submitting);
+  if (loss()) return VK_ERROR_DEVICE_LOST;
+  return functions_.QueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE);
+}
+
+std::shared_ptr<const sdk::Error> Context::loss() const {
+  const std::lock_guard lock(loss_mutex_);
+  return loss_;
+}
+
+void Context::lose(const sdk::Error& error) {
+  auto loss = std::make_shared<const sdk::Error>(error);
+  const std::lock_guard lock(loss_mutex_);
+  if (!loss_) loss_ = std::move(loss);
+}
+
+void Context::lose_when_idle(const sdk::Error& error) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  locks.reserve(queues_.size());
+  for (OpenQueue& queue : queues_) locks.emplace_back(queue.submitting);
+  const VkResult result = functions_.DeviceWaitIdle(device_);
+  if (result != VK_ERROR_DEVICE_LOST) check(result, "vkDeviceWaitIdle");
+  lose(error);
+}
+
+void Context::recover() {
+  const std::lock_guard lock(loss_mutex_);
+  loss_.reset();
+}
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,19 @@
+// Graphs as command buffers.
+#pragma once
+
+#include <memory>
+
+#include "device/context.h"
+#include "graphs/plan.h"
+
+namespace ferrule::vulkan {
+
+// The plan of a node; a refusal when no kernel takes it.
+Plan plan_of(const PlannedNode& node, const Capabilities& capabilities);
+
+sdk::Support supports_node(const Context& context, const PlannedNode& node);
+
+// Recorded once for each queue it runs on. Throws FE_UNSUPPORTED, naming the op, for a node that `plan_of` refuses.
+std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context, const fe_graph_view& view);
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,249 @@
+#include "graphs/elementwise_body.h"
+
+#include <ferrule/cpp/check_op.hpp>
+#include <ferrule/ops.h>
+
+#include <optional>
+#include <set>
+
+#include "pipelines/embedded_shaders.h"
+#include "pipelines/splice.h"
+
+namespace ferrule::vulkan {
+namespace {
+
+// A dtype as it is stored and as it is computed in.
+struct Format {
+  std::string_view dtype, name, computed_in;
+  bool is_floating;
+  bool is_narrow() const { return name != computed_in; }
+};
+constexpr Format formats[] = {
+    {"bool", "bool", "bool", false}, {"int8", "i8", "i32", false},      {"int16", "i16", "i32", false},
+    {"int32", "i32", "i32", false},  {"int64", "i64", "i64", false},    {"uint8", "u8", "u32", false},
+    {"uint16", "u16", "u32", false}, {"uint32", "u32", "u32", false},   {"uint64", "u64", "u64", false},
+    {"float16", "f16", "f32", true}, {"bfloat16", "bf16", "f32", true}, {"float32", "f32", "f32", true},
+    {"float64", "f64", "f64", true}};
+
+[[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
+
+const Format& format_of(fe_dtype dtype) {
+  const char* const name = sdk::host->dtype_name(dtype);
+  for (const Format& format : formats)
+    if (name != nullptr && format.dtype == name) return format;
+  refuse("no elements of " + std::string(name != nullptr ? name : "an unknown dtype"));
+}
+// Copies move bits.
+const Format& bits_of(size_t item_size) {
+  constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (item_size == size_t{1} << i)
+      for (const Format& format : formats)
+        if (format.dtype == names[i]) return format;
+  refuse("no elements of " + std::to_string(item_size) + " bytes");
+}
+
+bool has_function(const std::string& name) {
+  static const auto names = function_names(find_shader("elementwise.f64"));
+  return names.contains(name);
+}
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string name;
+  for (const std::string_view part : parts) {
+    if (!name.empty()) name += '_';
+    name += part;
+  }
+  return name;
+}
+
+class Writer {
+ public:
+  explicit Writer(const PlannedNode& node) : node_(node), shape_(node.output(0)) {}
+
+  struct Value {
+    uint32_t call;
+    const Format* format;
+  };
+
+  Value load(uint32_t input, const Format& format) {
+    const sdk::Operand operand = node_.input(input);
+    const auto slot = add_operand(node_.input_value(input), operand);
+    body_.reads.push_back(node_.input_value(input));
+    return {call(joined({"load", format.dtype}), {literal(slot), place(slot)}), note(format)};
+  }
+  void store(uint32_t output, Value value) {
+    const sdk::Operand operand = node_.output(output);
+    const uint32_t slot = add_operand(node_.output_value(output), operand);
+    body_.writes.push_back(node_.output_value(output));
+    call(joined({"store", value.format->dtype}), {literal(slot), flat(), of(value)});
+  }
+  // The result of the shader itself.
+  Value own(const Format& format) {
+    const Value value{call(joined({"result", format.computed_in}), {}), note(format)};
+    return format.is_narrow() ? narrow("as", value, format) : value;
+  }
+
+  Value apply(fe_op id, std::span<const Value> in, fe_dtype dtype, const void* attributes, uint32_t output) {
+    const std::string_view op = sdk::host->op_name(id);
+    if (op == "copy") return in[0];
+    const Format& format = *note(format_of(dtype));
+    if (op == "astype") return cast(in[0], format);
+    std::string function(op);
+    if (op == "gelu" && std::string_view(static_cast<const fe_gelu_attributes*>(attributes)->approximate) == "tanh")
+      function += "_tanh";
+    if (const sdk::OpInfo* const info = sdk::checks::find_op(id); info != nullptr && info->results.size() > 1)
+      function = joined({function, info->results[output].name});
+    const Format& computed = *in.back().format;
+    function = joined({function, computed.computed_in});
+    if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not there");
+    std::vector<Call::Argument> arguments;
+    for (const Value& value : in) arguments.push_back(of(value));
+    // It reports negative exponents, of which the host tells the dtype.
+    if (op == "pow" && !format.is_floating) arguments.push_back(literal(dtype));
+    const Value result{call(function, std::move(arguments)), &format};
+    return format.is_narrow() ? narrow("as", result, format) : result;
+  }
+
+  Body take() { return std::move(body_); }
+
+ private:
+  static Call::Argument literal(uint32_t value) { return {.is_literal = true, .value = value}; }
+  static Call::Argument of(const Value& value) { return {.is_literal = false, .value = value.call}; }
+
+  uint32_t call(std::string function, std::vector<Call::Argument> arguments) {
+    body_.calls.push_back({.function = std::move(function), .arguments = std::move(arguments)});
+    return static_cast<uint32_t>(body_.calls.size() - 1);
+  }
+  const Format* note(const Format& format) {
+    body_.uses_float64 = body_.uses_float64 || format.name == "f64";
+    return &format;
+  }
+  Value narrow(std::string_view how, Value value, const Format& format) {
+    return {call(joined({how, format.name}), {of(value)}), &format};
+  }
+
+  Value cast(Value value, const Format& to) {
+    const Format& from = *value.format;
+    if (&from == &to) return value;
+    const bool is_wider = from.computed_in != to.computed_in;
+    // A half of an integer or a float64 is rounded twice, which must be as good as once.
+    const bool to_odd = is_wider && to.is_floating && to.is_narrow() && from.name != "bool";
+    if (is_wider) value.call = call(joined({to_odd ? "odd" : "cast", from.computed_in, to.computed_in}), {of(value)});
+    value.format = &to;
+    if (!to.is_narrow() || from.name == "bool") return value;
+    return narrow(from.is_floating && !to.is_floating ? "saturated" : "as", value, to);
+  }
+
+  // The operand with the strides that it has in the outputs' shape: zero where it is repeated.
+  uint32_t add_operand(uint32_t value, const sdk::Operand& operand) {
+    std::array<int64_t, FE_MAX_RANK> strides{};
+    const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
+    for (size_t axis = 0; axis < own; ++axis)
+      if (operand.shape()[axis] != 1) strides[axis + rank - own] = operand.strides()[axis];
+    body_.operands.push_back(layout_of(value, shape_.shape(), std::span(strides).first(rank)));
+    return static_cast<uint32_t>(body_.operands.size() - 1);
+  }
+
+  Call::Argument flat() {
+    if (!flat_) flat_ = call("place_flat", {});
+    return {.is_literal = false, .value = *flat_};
+  }
+  // Operands that are laid out alike are found by one calculation.
+  Call::Argument place(uint32_t slot) {
+    const Layout& layout = body_.operands[slot];
+    if (layout.rank == 1 && layout.strides[0] == 1) return flat();
+    for (const auto& [known, at] : places_)
+      if (is_alike(body_.operands[known], layout)) return {.is_literal = false, .value = at};
+    bool is_single = true;
+    for (uint32_t axis = 0; axis < layout.rank; ++axis) is_single = is_single && layout.strides[axis] == 0;
+    const uint32_t at = is_single         ? call("place_single", {})
+                        : is_near(layout) ? call("place_near", {literal(slot)})
+                                          : call("place_far", {literal(slot)});
+    places_.emplace_back(slot, at);
+    return {.is_literal = false, .value = at};
+  }
+  static bool is_alike(const Layout& a, const Layout& b) {
+    return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape) &&
+           std::equal(a.strides, a.strides + a.rank, b.strides);
+  }
+  // Whether 32 bits number the elements and the places.
+  bool is_near(const Layout& layout) const {
+    constexpr int64_t limit = INT32_MAX;
+    int64_t farthest = 0;
+    for (uint32_t axis = 0; axis < layout.rank; ++axis) {
+      const int64_t steps = layout.shape[axis] - 1, stride = std::abs(layout.strides[axis]);
+      if (steps < 0) return true;  // nothing is there
+      if (stride != 0 && steps > (limit - farthest) / stride) return false;
+      farthest += steps * stride;
+    }
+    return shape_.count() <= limit;
+  }
+
+  const PlannedNode& node_;
+  sdk::Operand shape_;  // the first output
+  Body body_;
+  std::optional<uint32_t> flat_;
+  std::vector<std::pair<uint32_t, uint32_t>> places_;  // by operand
+};
+
+using Value = Writer::Value;
+
+// The instructions of the node's body, and the stores; `values` are the body's inputs.
+void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
+  const fe_body& body = *node.body();
+  for (uint32_t i = 0; i < body.instruction_count; ++i) {
+    const fe_instruction& instruction = *body.instructions[i];
+    std::vector<Value> in;
+    in.reserve(instruction.input_count);
+    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
+    values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
+  }
+  for (uint32_t i = 0; i < body.output_count; ++i) writer.store(i, values[body.outputs[i]]);
+}
+
+}  // namespace
+
+Body body_of(const PlannedNode& node) {
+  Writer writer(node);
+  std::vector<Value> in;
+  for (uint32_t i = 0; i < node.input_count(); ++i) {
+    const sdk::Operand operand = node.input(i);
+    in.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand.item_size()) : format_of(operand.dtype())));
+  }
+  if (node.body() != nullptr) {
+    write_body(node, writer, std::move(in));
+  } else {
+    const void* const attributes = node.view().nodes[node.index()]->attributes;
+    for (uint32_t i = 0; i < node.output_count(); ++i)
+      writer.store(i, writer.apply(node.id(), in, node.output(i).dtype(), attributes, i));
+  }
+  return writer.take();
+}
+
+Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
+  Writer writer(node);
+  std::vector<Value> values = {writer.own(format_of(own_dtype(node)))};
+  if (node.body() != nullptr) {
+    for (uint32_t i = own_inputs; i < node.input_count(); ++i)
+      values.push_back(writer.load(i, format_of(node.input(i).dtype())));
+    write_body(node, writer, std::move(values));
+  } else {
+    writer.store(0, values[0]);
+  }
+  return writer.take();
+}
+
+fe_dtype own_dtype(const PlannedNode& node) {
+  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
+}
+
+void finish_with(Body body, Dispatch& dispatch) {
+  const auto layouts = std::as_bytes(std::span(body.operands));
+  dispatch.parameters.insert(dispatch.parameters.end(), layouts.begin(), layouts.end());
+  dispatch.reads.insert(dispatch.reads.end(), body.reads.begin(), body.reads.end());
+  dispatch.writes = std::move(body.writes);
+  dispatch.calls = std::move(body.calls);
+}
+
+}  // namespace ferrule::vulkan

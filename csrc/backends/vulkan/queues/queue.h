@@ -1,0 +1,55 @@
+// A queue of a device, on one of its engines. Everything given to it is done in order; what the host can do at once,
+// since nothing that is under way touches the same memory, it does.
+#pragma once
+
+#include "buffers/staging.h"
+#include "queues/timeline.h"
+
+namespace ferrule::vulkan {
+
+class Queue final : public sdk::Queue {
+ public:
+  explicit Queue(std::shared_ptr<Context> context, Engine engine = Engine::computing);
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  // Waits for its work, though not for ever.
+  ~Queue() override;
+
+  // One execution: the commands that `record` writes, after and in sight of all that was given before. When they are
+  // done, `keep_alive` is let go of, and `after` is run by who waits or
+  // submits next: what it throws is the error of the next event, unless that has one already. It may not call the
+  // queue, and is not run if the device was lost. Does nothing while the device is lost: the next event tells.
+  void submit(const AllocationSet& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive = {},
+              std::function<void()> after = {});
+
+  // Memory of Context::host_allocations is read, or written, in the queue's order; other memory of the host's is when
+  // these return.
+  void copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size);
+  void copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size);
+  void copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset, uint64_t size);
+  // Repeats the pattern, of 1, 2, 4, 8 or 16 bytes, from the offset on.
+  void fill(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size);
+
+  // Whether executions can be traced.
+  bool tells_times() const { return context_->tells_times(engine_); }
+
+  std::unique_ptr<sdk::Event> record() override;
+  void reset() override;
+  void wait_for(sdk::Event& event) override;
+
+ private:
+  uint64_t submit_copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset,
+                       uint64_t size, std::shared_ptr<void> keep_alive = {});
+  void fill_words(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size);
+  bool wait_until_done(uint64_t value);
+  uint64_t last_use_of(const Allocation& memory, const Allocation* host);
+  void stage_upload(const Allocation& to, uint64_t to_offset, const char* from, uint64_t size);
+  void stage_download(char* to, const Allocation& from, uint64_t from_offset, uint64_t size);
+
+  std::shared_ptr<Context> context_;
+  const Engine engine_;
+  std::shared_ptr<Timeline> timeline_;  // events share it
+  Staging upload_, download_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,46 @@
+// Command buffers that run graphs, each in a pool of its own, so that several threads can record at once. Drivers take
+// much memory for a pool, and some never give all of it back: those of graphs that are gone serve others.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/entry_points.h"
+
+namespace ferrule::vulkan {
+
+class Context;
+
+// A secondary command buffer for the computing engine.
+class Recording {
+ public:
+  explicit Recording(const Context& context);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording();
+  VkCommandBuffer commands() const { return commands_; }
+  // What is recorded is forgotten; nothing may be at it.
+  void reset();
+
+ private:
+  const Context& context_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+};
+
+// Any thread.
+class Recordings {
+ public:
+  explicit Recordings(const Context& context) : context_(context) { free_.reserve(most_free); }
+  std::unique_ptr<Recording> take();
+  void give_back(std::unique_ptr<Recording> recording) noexcept;
+
+ private:
+  static constexpr size_t most_free = 64;
+  const Context& context_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Recording>> free_;
+};
+
+}  // namespace ferrule::vulkan

@@ -1,0 +1,175 @@
+// What elementwise nodes become on Vulkan: calls that the shader's functions fit, or a refusal with a reason.
+#include "graphs/elementwise_body.h"
+
+#include <ferrule/ops.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "pipelines/embedded_shaders.h"
+#include "pipelines/splice.h"
+#include "graph_view.h"
+
+namespace {
+
+using ferrule::dtype_rows;
+using ferrule::DTypeRow;
+using ferrule::ops::accepts;
+using ferrule::ops::Accepts;
+using ferrule::test::dtype_id;
+using ferrule::test::op_id;
+using ferrule::test::View;
+using ferrule::vulkan::Body;
+using ferrule::vulkan::body_of;
+using ferrule::vulkan::find_shader;
+using ferrule::vulkan::PlannedNode;
+
+class VulkanBody : public ferrule::test::PlansNodes {
+ protected:
+  // As the functions' names, and spliced: a type that does not fit throws.
+  static std::string written(const Body& body) {
+    ferrule::vulkan::splice(find_shader(body.uses_float64 ? "elementwise.f64" : "elementwise.basic"), body.calls);
+    std::string names;
+    for (const auto& call : body.calls) names += (names.empty() ? "" : " ") + call.function;
+    return names;
+  }
+  static std::string single(std::string_view op, const std::vector<std::string_view>& in, std::string_view out,
+                            const void* attributes = nullptr) {
+    View view;
+    for (const std::string_view dtype : in) view.input(dtype);
+    view.output(out);
+    return written(body_of(view.planned(op, attributes)));
+  }
+};
+
+TEST_F(VulkanBody, AnOpIsOneFunctionBetweenLoadsAndAStore) {
+  EXPECT_EQ(single("exp", {"float32"}, "float32"), "place_flat load_float32 exp_f32 store_float32");
+  EXPECT_EQ(single("add", {"float16", "float16"}, "float16"),
+            "place_flat load_float16 load_float16 add_f32 as_f16 store_float16");
+  EXPECT_EQ(single("less", {"uint8", "uint8"}, "bool"), "place_flat load_uint8 load_uint8 less_u32 store_bool");
+  EXPECT_EQ(single("copy", {"float16"}, "float16"), "place_flat load_uint16 store_uint16");
+  const fe_gelu_attributes tanh{sizeof(tanh), "tanh"};
+  EXPECT_EQ(single("gelu", {"float32"}, "float32", &tanh), "place_flat load_float32 gelu_tanh_f32 store_float32");
+}
+
+TEST_F(VulkanBody, ConversionsAreRoundedOnceAndSaturate) {
+  EXPECT_EQ(single("astype", {"int64"}, "float16"), "place_flat load_int64 odd_i64_f32 as_f16 store_float16");
+  EXPECT_EQ(single("astype", {"float32"}, "int8"), "place_flat load_float32 cast_f32_i32 saturated_i8 store_int8");
+  EXPECT_EQ(single("astype", {"int64"}, "int8"), "place_flat load_int64 cast_i64_i32 as_i8 store_int8");
+  EXPECT_EQ(single("astype", {"float16"}, "float32"), "place_flat load_float16 store_float32");
+}
+
+TEST_F(VulkanBody, EveryDtypeFits) {
+  for (const DTypeRow& from : dtype_rows) {
+    if (!accepts(Accepts::real, from.dtype)) continue;
+    for (const DTypeRow& to : dtype_rows) {
+      if (!accepts(Accepts::real, to.dtype)) continue;
+      EXPECT_NO_THROW(single("astype", {from.name}, to.name)) << from.name << to.name;
+    }
+    EXPECT_NO_THROW(single("copy", {from.name}, from.name));
+    EXPECT_NO_THROW(single("where", {"bool", from.name, from.name}, from.name));
+    EXPECT_NO_THROW(single("less", {from.name, from.name}, "bool"));
+    EXPECT_NO_THROW(single("maximum", {from.name, from.name}, from.name));
+    if (from.kind == FE_CLASS_BOOL) continue;
+    for (const char* op : {"add", "floor_divide", "remainder"})
+      EXPECT_NO_THROW(single(op, {from.name, from.name}, from.name)) << op << from.name;
+    for (const char* op : {"negative", "relu", "round"})
+      EXPECT_NO_THROW(single(op, {from.name}, from.name)) << op << from.name;
+    EXPECT_NO_THROW(single("clip", {from.name, from.name, from.name}, from.name));
+    if (from.kind == FE_CLASS_FLOAT)
+      EXPECT_NO_THROW(single("isnan", {from.name}, "bool"));
+    else
+      EXPECT_NO_THROW(single("bitwise_or", {from.name, from.name}, from.name));
+  }
+}
+
+TEST_F(VulkanBody, WhatItCannotComputeWithIsRefusedAndItemsOfUpTo8BytesAreCopied) {
+  for (const char* const dtype : {"float8_e4m3fn", "float8_e5m2", "complex64"}) {
+    EXPECT_NO_THROW(single("copy", {dtype}, dtype)) << dtype;
+    EXPECT_THROW(single("equal", {dtype, dtype}, "bool"), ferrule::sdk::Error) << dtype;
+  }
+  EXPECT_THROW(single("copy", {"complex128"}, "complex128"), ferrule::sdk::Error);
+}
+
+TEST_F(VulkanBody, WhatIsNotThereIsRefusedByName) {
+  for (const auto& [op, dtype, reason] : {std::array{"exp", "float64", "exp of float64 is not there"},
+                                          std::array{"atan", "float32", "atan of float32 is not there"}}) {
+    try {
+      single(op, {dtype}, dtype);
+      ADD_FAILURE() << op;
+    } catch (const ferrule::sdk::Error& error) {
+      EXPECT_EQ(error.code(), FE_UNSUPPORTED);
+      EXPECT_STREQ(error.what(), reason);
+    }
+  }
+}
+
+TEST_F(VulkanBody, OperandsAreReadByTheirStrides) {
+  View view;
+  view.input("float32", {2, 3, 4}, {12, 4, 1});
+  view.input("float32", {4}, {1});
+  view.input("float32", {4}, {1});
+  view.output("float32", {2, 3, 4}, {12, 4, 1});
+  view.input("float32", {}, {});
+  EXPECT_EQ(written(body_of([&]() -> PlannedNode {
+              view.inputs = {0, 1};
+              return view.planned("add");
+            }())),
+            "place_flat load_float32 place_near load_float32 add_f32 store_float32");
+  view.inputs = {1, 2};  // laid out alike: one place
+  EXPECT_EQ(written(body_of(view.planned("add"))),
+            "place_near load_float32 load_float32 add_f32 place_flat store_float32");
+  view.inputs = {0, 4};
+  EXPECT_EQ(written(body_of(view.planned("add"))),
+            "place_flat load_float32 place_single load_float32 add_f32 store_float32");
+  View far;
+  far.input("uint8", {2, 3}, {int64_t{1} << 40, 1});
+  far.output("uint8", {2, 3}, {3, 1});
+  EXPECT_EQ(written(body_of(far.planned("negative"))),
+            "place_far load_uint8 negative_u32 as_u8 place_flat store_uint8");
+}
+
+TEST_F(VulkanBody, AFusedBodyIsItsInstructionsInTheirOrder) {
+  // y0 = float16(x0) + x1, y1 = y0 < x1
+  const fe_astype_attributes half{sizeof(half), dtype_id("float16")};
+  const uint32_t first[] = {0}, second[] = {2, 1};
+  const fe_instruction cast{sizeof(cast), op_id("astype"), dtype_id("float16"), 1, 1, first, &half, 0};
+  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("float16"), 2, 1, second, nullptr, 0};
+  const uint32_t third[] = {3, 1};
+  const fe_instruction less{sizeof(less), op_id("less"), dtype_id("bool"), 2, 1, third, nullptr, 0};
+  const fe_instruction* const instructions[] = {&cast, &add, &less};
+  const fe_dtype dtypes[] = {dtype_id("int32"), dtype_id("float16")};
+  const uint32_t outputs[] = {3, 4};
+  const fe_body body{sizeof(body), 2, 3, 2, dtypes, instructions, outputs};
+  View view;
+  view.input("int32");
+  view.input("float16");
+  view.output("float16");
+  view.output("bool");
+  const Body found = body_of(view.planned("fused", nullptr, &body));
+  EXPECT_EQ(written(found),
+            "place_flat load_int32 load_float16 odd_i32_f32 as_f16 add_f32 as_f16 less_f32 store_float16 store_bool");
+  EXPECT_EQ(found.reads, std::vector<uint32_t>({0, 1}));
+  EXPECT_EQ(found.writes, std::vector<uint32_t>({2, 3}));
+}
+
+TEST_F(VulkanBody, AnEpilogueBeginsWithTheResultOfTheShader) {
+  const uint32_t arguments[] = {0, 1};
+  const fe_instruction add{sizeof(add), op_id("add"), dtype_id("bfloat16"), 2, 1, arguments, nullptr, 0};
+  const fe_instruction* const instructions[] = {&add};
+  const fe_dtype dtypes[] = {dtype_id("bfloat16"), dtype_id("bfloat16")};
+  const uint32_t outputs[] = {2};
+  const fe_body body{sizeof(body), 2, 1, 1, dtypes, instructions, outputs};
+  View view;
+  for (int i = 0; i < 3; ++i) view.input("bfloat16");
+  view.output("bfloat16");
+  const Body found = ferrule::vulkan::epilogue_of(view.planned("matmul", nullptr, &body), 2);
+  std::string names;
+  for (const auto& call : found.calls) names += call.function + " ";
+  EXPECT_EQ(names, "result_f32 as_bf16 place_flat load_bfloat16 add_f32 as_bf16 store_bfloat16 ");
+  EXPECT_EQ(found.reads, std::vector<uint32_t>({2}));
+}
+
+}  // namespace

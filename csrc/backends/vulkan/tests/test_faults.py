@@ -1,0 +1,216 @@
+"""Drivers that are missing, broken or too old, and a device that fails: each is a sentence, and the rest goes on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from csrc.backends.vulkan.tests.environments import MESA, Drivers, compile_library
+from csrc.backends.vulkan.tests.processes import ROW, Processes
+
+Run = Callable[..., str]
+CPU_GOES_ON = "assert np.asarray(fe.arange(3, device='cpu') * 2).tolist() == [0, 2, 4]\n"
+
+
+def state_and_reason(start: Processes, **variables: str) -> tuple[str, str]:
+    """Of the module's row. What was named and not loaded is one warning, with the same sentence."""
+    done = start(ROW + CPU_GOES_ON, **variables)
+    state, _, reason = done.output.strip().partition(" | ")
+    assert reason in done.log
+    return state, reason
+
+
+# ---- the loader's library
+
+
+def test_without_vulkans_library_the_report_names_it_and_its_package(start: Processes, tmp_path: Path) -> None:
+    hide = compile_library("hide_vulkan.c", tmp_path / "hide.so")
+    state, reason = state_and_reason(start, LD_AUDIT=str(hide))
+    assert state == "no_device"
+    assert reason.startswith(
+        "this system has no Vulkan loader library (Debian's package is libvulkan1): libvulkan.so.1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("definitions", "state", "sentence"),
+    [
+        (None, "no_device", "libvulkan.so.1: file too short"),
+        (["NO_ENTRY"], "no_device", "libvulkan.so.1: it has no function vkGetInstanceProcAddr"),
+        ([], "incompatible", "this system's Vulkan has no function vkCreateInstance"),
+    ],
+    ids=["a text", "another library", "a library that knows nothing"],
+)
+def test_a_library_that_is_no_vulkan_is_said_to_be_none(
+    definitions: list[str] | None, state: str, sentence: str, start: Processes, tmp_path: Path
+) -> None:
+    library = tmp_path / "libvulkan.so.1"
+    if definitions is None:
+        library.write_text("a text\n")
+    else:
+        compile_library("no_vulkan.c", library, *definitions)
+    shutil.copy(library, tmp_path / "libvulkan.so")  # which is looked for next, and may be installed
+    found, reason = state_and_reason(start, LD_LIBRARY_PATH=str(tmp_path))
+    assert found == state
+    assert sentence in reason
+
+
+# ---- drivers
+
+
+def test_without_a_driver_the_report_names_the_variable(start: Processes, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere.json"
+    state, reason = state_and_reason(start, **Drivers.only(nowhere))
+    assert state == "no_device"
+    assert "no Vulkan driver could be loaded" in reason
+    assert f"VK_ICD_FILENAMES is '{nowhere}'" in reason
+
+
+@pytest.mark.parametrize(
+    ("definition", "sentence"),
+    [
+        ("DRIVER_REFUSES=VK_ERROR_INITIALIZATION_FAILED", "no Vulkan driver could be loaded"),
+        ("DRIVER_DEVICES=0", "no Vulkan driver finds a device"),
+    ],
+)
+def test_a_driver_without_a_device_is_no_device(
+    definition: str, sentence: str, start: Processes, drivers: Drivers
+) -> None:
+    state, reason = state_and_reason(start, **drivers.only(drivers.made(definition)))
+    assert state == "no_device"
+    assert sentence in reason
+
+
+OLD = [
+    ("DRIVER_VERSION=VK_API_VERSION_1_0", "Old Card lacks Vulkan 1.2 (it has 1.0)"),
+    ("DRIVER_VERSION=VK_API_VERSION_1_1", "Old Card lacks Vulkan 1.2 (it has 1.1)"),
+    ("DRIVER_VERSION=VK_API_VERSION_1_2", "Old Card lacks timelineSemaphore"),
+]
+
+
+@pytest.mark.parametrize(("definition", "sentence"), OLD)
+@pytest.mark.parametrize("probe", ["never", "always"])
+def test_a_device_that_lacks_something_is_not_listed_and_the_report_says_what(
+    definition: str, sentence: str, probe: str, start: Processes, drivers: Drivers
+) -> None:
+    variables = drivers.only(drivers.made(definition))
+    assert state_and_reason(start, FERRULE_PROBE=probe, **variables) == (
+        "incompatible",
+        f"no Vulkan device of this machine has what the backend needs: {sentence}",
+    )
+
+
+@pytest.mark.parametrize(("definition", "sentence"), OLD)
+def test_a_device_that_lacks_something_beside_a_good_one_is_a_line_of_the_log(
+    definition: str, sentence: str, start: Processes, drivers: Drivers
+) -> None:
+    program = """
+import logging
+logging.basicConfig(level="INFO")
+fe.load_all()
+print([device.info["description"] for device in fe.devices() if device.backend.name == "vulkan"])
+print(np.asarray(fe.ones(3, device="vulkan") + 1).tolist())
+"""
+    done = start(program, FERRULE_LOG="info", **drivers.only(drivers.made(definition), MESA))
+    listed, sums = done.output.splitlines()
+    assert "llvmpipe" in listed
+    assert "Old Card" not in listed
+    assert sums == "[2.0, 2.0, 2.0]"
+    assert f"vulkan: a device is left out: {sentence}\n" in done.log
+
+
+def test_a_driver_that_is_no_library_beside_a_good_one_does_no_harm(run: Run, drivers: Drivers, tmp_path: Path) -> None:
+    library = tmp_path / "libbroken.so"
+    library.write_text("no library")
+    assert run(ROW, **drivers.only(drivers.manifest(library), MESA)) == "loaded | \n"
+
+
+def test_a_driver_that_crashes_ends_its_probe_and_not_the_program(start: Processes, drivers: Drivers) -> None:
+    crashing = drivers.only(drivers.made("DRIVER_CRASHES"), MESA)
+    state, reason = state_and_reason(start, FERRULE_PROBE="always", **crashing)
+    assert state == "probe_failed"
+    assert "SIGSEGV" in reason
+    assert "step 'init'" in reason
+
+
+# ---- a device that fails
+
+ATTEMPT = """
+def attempt(function):
+    try: return np.asarray(function()).tolist()
+    except fe.Error as error: return f"{type(error).__name__}: {error}"
+fe.load_all()
+def put(*numbers): return fe.asarray(np.array(numbers, np.float32), device="vulkan")
+name = fe.device("vulkan").info["description"]
+"""
+
+
+def test_validation_without_its_layer_is_an_error_that_names_the_layer_and_its_package(run: Run) -> None:
+    program = """
+said = attempt(lambda: put(1, 2))
+assert said.startswith("UnsupportedError: "), said
+print(said)
+"""
+    said = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
+    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in said
+    assert "vulkan-validationlayers" in said
+
+
+def test_a_lost_device_is_an_error_of_all_that_lies_on_it_until_refresh(run: Run) -> None:
+    program = """
+x, y, double = put(1, 2), put(3, 4), fe.graph(lambda a: a + a)
+assert attempt(lambda: double(x)) == [2, 4]
+first = attempt(lambda: x * 3)
+assert first.startswith("DeviceLostError: " + name + " was lost at execution 2"), first
+for later in (lambda: x, lambda: y, lambda: y + 1, lambda: put(5), lambda: double(y)):
+    said = attempt(later)
+    assert said.startswith("DeviceLostError: device vulkan:0 was lost ("), said
+    assert "a refresh looks for the device anew" in said
+assert np.asarray(fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
+assert any(device.backend.name == "vulkan" for device in fe.refresh())
+assert attempt(lambda: double(put(1, 2))) == [2, 4]
+assert attempt(lambda: y).startswith("DeviceLostError")
+print("ok")
+"""
+    assert run(ATTEMPT + program, FERRULE_VULKAN_DEVICE_LOST_AT="2") == "ok\n"
+
+
+def test_out_of_memory_names_bytes_and_device_and_what_is_smaller_works(run: Run) -> None:
+    program = """
+x = put(1, 2)
+said = attempt(lambda: fe.asarray(np.ones(1 << 20, np.float32), device="vulkan"))
+assert said.startswith("OutOfMemoryError: vulkan:0 has no 4194304 bytes: " + name), said
+assert issubclass(fe.OutOfMemoryError, MemoryError)
+assert attempt(lambda: x + put(3, 4)) == [4, 6]
+print("ok")
+"""
+    assert run(ATTEMPT + program, FERRULE_VULKAN_OUT_OF_MEMORY_AT="2") == "ok\n"
+
+
+def test_more_memory_than_the_device_has_is_an_error_and_not_the_end(run: Run) -> None:
+    program = """
+x = put(1, 2)
+said = attempt(lambda: fe.broadcast_to(x[:1], (1 << 38,)) + 1)
+assert said.startswith(f"OutOfMemoryError: vulkan:0 has no {1 << 40} bytes: "), said
+assert name in said
+assert attempt(lambda: x + 1) == [2, 3]
+print("ok")
+"""
+    assert run(ATTEMPT + program) == "ok\n"
+
+
+def test_a_shader_that_the_driver_cannot_compile_is_an_error_that_names_it(run: Run) -> None:
+    program = """
+x = put(1, 4)
+assert attempt(lambda: x + 1) == [2, 5]
+said = attempt(lambda: fe.sqrt(x))
+assert said.startswith("InternalError: sqrt: the shader elementwise."), said
+assert f"cannot be compiled for {name}: vkCreateComputePipelines came back with VK_ERROR_UNKNOWN" in said, said
+assert attempt(lambda: x * 3) == [3, 12]
+assert attempt(lambda: fe.sqrt(x)) == [1, 2]
+print("ok")
+"""
+    assert run(ATTEMPT + program, FERRULE_VULKAN_SHADER_FAILS_AT="2") == "ok\n"

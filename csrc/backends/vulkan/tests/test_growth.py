@@ -1,0 +1,40 @@
+"""Calls that differ leave nothing behind on the device either: not their shaders, executables, reasons or memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from csrc.backends.vulkan.tests.processes import Processes
+
+# The program of tests/python/test_growth.py.
+GROWTH = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[4] / "tests/python")!r})
+from growth import Steps, growth
+"""
+
+
+@pytest.mark.parametrize(("step", "count"), [("lazy", 4000), ("graphs", 4000), ("failures", 4000)])
+def test_calls_that_differ_leave_nothing_behind(start: Processes, step: str, count: int) -> None:
+    program = f"print(growth(Steps('vulkan').{step}, {count}))"
+    assert float(start.quiet(GROWTH + program, FERRULE_VULKAN_VALIDATE="0")) < 100
+
+
+def test_shaders_that_no_graph_uses_any_more_are_let_go(start: Processes) -> None:
+    """One of them is 440,000 bytes of lavapipe's, which comes and goes in large pieces."""
+    program = """
+functions = [fe.add, fe.subtract, fe.multiply, fe.maximum]
+ones = fe.asarray(np.ones(5, np.float32), device="vulkan")
+def step(number):
+    graph = fe.Graph(device="vulkan")
+    x = y = graph.input((5,), "float32")
+    for _ in range(5):
+        y, number = functions[number % 4](y, x), number // 4
+    graph.output(y)
+    graph.compute(ones)
+print(growth(step, 100))
+"""
+    variables = {"FERRULE_VULKAN_VALIDATE": "0", "FERRULE_VULKAN_IDLE_PIPELINES": "5"}
+    assert float(start.quiet(GROWTH + program, **variables)) < 150_000
