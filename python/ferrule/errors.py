@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ferrule import _ferrule
-
-if TYPE_CHECKING:
-    from ferrule.loading import LoadReport
 
 
 class Error(Exception):
@@ -86,16 +81,6 @@ class InternalError(Error, RuntimeError):
     """A fault of ferrule or of a module."""
 
     code = "internal"
-
-
-class LoadError(Error, ImportError):
-    """What `load_all(require=...)` asks for is not there; `report` says why."""
-
-    code = "not_found"
-
-    def __init__(self, message: str, report: LoadReport) -> None:
-        super().__init__(message)
-        self.report = report
 
 
 class TracingError(Error, TypeError):

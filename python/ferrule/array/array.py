@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import is_block, is_floating
-from ferrule._errors import InvalidArgumentError
-from ferrule._symbols import Symbol, refuse
+from ferrule.array.symbols import Symbol, refuse
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading import device_lookup
+from ferrule.loading.devices import Device
+from ferrule.text.other_names import method_advice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ferrule._devices import Device
-    from ferrule.graphs import Graph
-
-_OPERANDS = (int, float, complex, np.ndarray, np.generic)
-_Axis = int | tuple[int, ...] | None
+Axes = int | tuple[int, ...] | None
 
 
 class Array(_ferrule.Operators):
@@ -83,8 +81,6 @@ class Array(_ferrule.Operators):
 
     @property
     def device(self) -> Device:
-        from ferrule._devices import Device
-
         device = self._handle.device
         return device if isinstance(device, Device) else Device(device)
 
@@ -96,10 +92,8 @@ class Array(_ferrule.Operators):
 
     def to_device(self, device: Device | str) -> Array:
         """The array on another device. One that is there already is not copied."""
-        from ferrule._devices import device as find
-
         handle = self._concrete("to_device()")
-        target = find(device)
+        target = device_lookup.device(device)
         if handle.device.same_as(target._handle):
             return self._another("to_device()")
         return Array._of(handle.to_device(target._handle))
@@ -243,15 +237,6 @@ class Array(_ferrule.Operators):
             raise TypeError("iteration over an array of 0 dimensions")
         return (self[index] for index in range(self.shape[0]))
 
-    def __contains__(self, value: object) -> bool:
-        equal = self == value
-        return bool(_reductions.any(equal)) if isinstance(equal, Array) else equal
-
-    def __repr__(self) -> str:
-        from ferrule._text import text_of
-
-        return text_of(self)
-
     def __str__(self) -> str:
         self._refuse_number("str()")
         return repr(self)
@@ -267,199 +252,68 @@ class Array(_ferrule.Operators):
             )
         return str(self)
 
-    def __dlpack__(
-        self,
-        *,
-        stream: object = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> object:
-        from ferrule.dlpack import export
-
-        return export(self, stream, max_version, dl_device, copy)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        from ferrule.dlpack import device_of
-
-        return device_of(self)
-
     def __copy__(self) -> Array:
         return self._snapshot("copy.copy()")
 
     def __deepcopy__(self, memo: object) -> Array:
         return self._snapshot("copy.deepcopy()")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from ferrule.creation import asarray, from_packed, to_packed
+    # ---- attached by ferrule.functions.methods: these methods call functions, which need this class. They are declared
+    # here for type checkers, which also hold the methods there against these signatures.
+    if TYPE_CHECKING:
 
-        if is_block(self.dtype):
-            return from_packed, (to_packed(self), str(self.dtype))
-        return asarray, (np.array(self),)
-
-    # ---- indexing
-    def __getitem__(self, key: object) -> Array:
-        from ferrule.indexing import get
-
-        return get(self, key)
-
-    def __setitem__(self, key: object, value: object) -> None:
-        """Rebinds: earlier views and exports keep the old values. What several threads assign is all there."""
-        from ferrule.indexing import put
-
-        while True:
-            before = self._handle
-            handle = put(Array._of(before), key, value)._snapshot()._handle
-            if _ferrule.replace_handle(self, before, handle):
-                break
-        if isinstance(handle, Symbol) and not isinstance(before, Symbol) and handle.graph._assigned is not None:
-            handle.graph._assigned.append((weakref.ref(self), before))
-
-    # ---- shapes
-    @property
-    def T(self) -> Array:  # noqa: N802
-        """The transpose of a matrix."""
-        if self.ndim != 2:
-            raise InvalidArgumentError(f"T: needs 2 dimensions, not {self.ndim}; use mT or permute_dims")
-        return _manipulation.permute_dims(self, (1, 0))
-
-    @property
-    def mT(self) -> Array:  # noqa: N802
-        """The last two axes exchanged."""
-        return _manipulation.matrix_transpose(self)
-
-    def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array:
-        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return _manipulation.reshape(self, sizes)  # type: ignore[arg-type]
-
-    def astype(self, dtype: Any, *, copy: bool = True) -> Array:
-        return _manipulation.astype(self, dtype, copy=copy)
-
-    def flatten(self) -> Array:
-        return _manipulation.reshape(self, (-1,))
-
-    # ---- reductions
-    def sum(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.sum(self, axis=axis, keepdims=keepdims)
-
-    def prod(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.prod(self, axis=axis, keepdims=keepdims)
-
-    def mean(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.mean(self, axis=axis, keepdims=keepdims)
-
-    def max(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.max(self, axis=axis, keepdims=keepdims)
-
-    def min(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.min(self, axis=axis, keepdims=keepdims)
-
-    def all(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.all(self, axis=axis, keepdims=keepdims)
-
-    def any(self, axis: _Axis = None, *, keepdims: bool = False) -> Array:
-        return _reductions.any(self, axis=axis, keepdims=keepdims)
-
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        return _reductions.argmax(self, axis=axis, keepdims=keepdims)
-
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        return _reductions.argmin(self, axis=axis, keepdims=keepdims)
-
-    # ---- operators, but for those of _ferrule.Operators; whatever is no operand gets its own turn
-    def __truediv__(self, other: object) -> Array:
-        return _divide(self, other)
-
-    def __rtruediv__(self, other: object) -> Array:
-        return _divide(other, self)
-
-    def __matmul__(self, other: object) -> Array:
-        return _linear.matmul(self, other) if isinstance(other, (Array, np.ndarray)) else NotImplemented
-
-    def __rmatmul__(self, other: object) -> Array:
-        return _linear.matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
-
-    def __lt__(self, other: object) -> Array:
-        return _binary("less", self, other)
-
-    def __le__(self, other: object) -> Array:
-        return _binary("less_equal", self, other)
-
-    def __gt__(self, other: object) -> Array:
-        return _binary("greater", self, other)
-
-    def __ge__(self, other: object) -> Array:
-        return _binary("greater_equal", self, other)
-
-    def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return _compare("equal", self, other)
-
-    def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return _compare("not_equal", self, other)
+        def __contains__(self, value: object) -> bool: ...
+        def __dlpack__(
+            self,
+            *,
+            stream: object = None,
+            max_version: tuple[int, int] | None = None,
+            dl_device: tuple[int, int] | None = None,
+            copy: bool | None = None,
+        ) -> object: ...
+        def __dlpack_device__(self) -> tuple[int, int]: ...
+        def __getitem__(self, key: object) -> Array: ...
+        def __setitem__(self, key: object, value: object) -> None: ...
+        @property
+        def T(self) -> Array: ...  # noqa: N802
+        @property
+        def mT(self) -> Array: ...  # noqa: N802
+        def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array: ...
+        def astype(self, dtype: Any, *, copy: bool = True) -> Array: ...
+        def flatten(self) -> Array: ...
+        def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
+        def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
+        def __truediv__(self, other: object) -> Array: ...
+        def __rtruediv__(self, other: object) -> Array: ...
+        def __matmul__(self, other: object) -> Array: ...
+        def __rmatmul__(self, other: object) -> Array: ...
+        def __lt__(self, other: object) -> Array: ...
+        def __le__(self, other: object) -> Array: ...
+        def __gt__(self, other: object) -> Array: ...
+        def __ge__(self, other: object) -> Array: ...
+        def __eq__(self, other: object) -> Array: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Array: ...  # type: ignore[override]
 
     if not TYPE_CHECKING:  # which would believe in any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            from ferrule._other_names import method_advice
-
-            raise AttributeError(f"'Array' object has no attribute {name!r}{method_advice(name)}", name=name)
+            advice = method_advice(name, dir(Array))
+            raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:
         return self._snapshot("+x")
 
 
-def _operate(op: str, left: Any, *right: object) -> Array:
-    """An operator of what the extension does not record at once: traced numbers, NumPy's arrays, anything else."""
-    return _binary(op, left, *right) if right else _unary(op, left)
-
-
-_ferrule.set_array_class(Array, _operate)
-
-
-def _binary(op: str, left: object, right: object) -> Array:
-    other = right if isinstance(left, Array) else left
-    if not isinstance(other, (Array, *_OPERANDS)):
-        return NotImplemented  # type: ignore[no-any-return]
-    if is_number(left) and is_number(right):
-        return _graph_of(left, right)._number_of(op, left, right)
-    return apply_all(op, (left, right), {})[0]
-
-
-def _compare(op: str, left: object, right: object) -> Array:
-    if isinstance(right, (list, tuple)):  # not false, as what is no operand is
-        raise no_array(op, right)
-    return _binary(op, left, right)
-
-
-def _unary(op: str, x: Array) -> Array:
-    return _graph_of(x)._number_of(op, x) if is_number(x) else apply_all(op, (x,), {})[0]
-
-
-def _graph_of(*numbers: object) -> Graph:
-    """Of numbers of which one is traced."""
-    return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
-
-
-def _divide(left: object, right: object) -> Array:
-    if isinstance(left, Array) and not is_number(left):
-        left = _as_float(left, right)
-    elif isinstance(right, Array) and not is_number(right):
-        right = _as_float(right, left)
-    result: Array = _ferrule.apply_plain("divide", left, right)
-    return _binary("divide", left, right) if result is NotImplemented else result
-
-
-def _as_float(array: Array, other: object) -> Array:
-    """Integers divide as float32; beside a floating-point operand its dtype decides."""
-    if is_floating(array.dtype):
-        return array
-    if isinstance(other, (Array, np.ndarray, np.generic)) and is_floating(other.dtype):
-        return array
-    return _manipulation.astype(array, "float32")
-
-
-# Below, because each of them needs the class above.
-from ferrule import linear as _linear  # noqa: E402
-from ferrule import manipulation as _manipulation  # noqa: E402
-from ferrule import reductions as _reductions  # noqa: E402
-from ferrule._record import apply_all, is_number, no_array  # noqa: E402
+def is_number(value: object) -> bool:
+    """A Python number, or one that a traced function was called with or computed of such."""
+    if type(value) is Array:
+        handle = value._handle
+        return type(handle) is Symbol and handle.weak
+    return type(value) in (int, float, bool)

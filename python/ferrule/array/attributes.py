@@ -10,8 +10,9 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import as_dtype
-from ferrule._errors import Error, InvalidArgumentError
+from ferrule.array.numbers import shown
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import Error, InvalidArgumentError, OutOfRangeError
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -82,3 +83,17 @@ def _one_real(value: object, caller: str, name: str) -> object:
         if isinstance(error, Error):
             raise
         raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}") from error
+
+
+def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
+    """Raise for arguments that belong into the one before them: `concat(x, y)`."""
+    if others:
+        raise InvalidArgumentError(f"{caller}: too many arguments; {advice}")
+
+
+def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
+    """The axis counted from the front."""
+    index = one_integer(axis, caller, "axis")
+    if not -rank <= index < rank:
+        raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")
+    return index % rank

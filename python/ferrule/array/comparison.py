@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ferrule.array import Array
+    from ferrule.array.array import Array
 
 MIRRORED = {
     "equal": "equal",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import DTYPE_NAMES, class_of
-from ferrule._errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
+from ferrule.dtypes.classification import DTYPE_NAMES, class_of
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

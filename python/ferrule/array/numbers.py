@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
+from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Number = bool | int | float
 # The functions and operators that are told where a slice begins; errors name them.

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._attributes import attribute_of
-from ferrule._comparison import MIRRORED, compare_mixed, is_mixed, within_range
-from ferrule._dtypes import is_floating
-from ferrule._errors import DTypeError, InvalidArgumentError, NumberOverflowError
-from ferrule._numbers import conversion, perform, shown
-from ferrule._symbols import Symbol
-from ferrule.array import Array
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import attribute_of
+from ferrule.array.comparison import MIRRORED, compare_mixed, is_mixed, within_range
+from ferrule.array.host_memory import from_host
+from ferrule.array.numbers import conversion, perform, shown
+from ferrule.array.symbols import Recorder, Symbol
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
+from ferrule.loading.device_lookup import default_handle
 
 if TYPE_CHECKING:
-    from ferrule.graphs import Graph
+    from ferrule.loading.devices import Device
 
 _INT64 = np.dtype("int64")
 
@@ -37,7 +39,7 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
     operands = list(inputs)
     while operands and operands[-1] is None:
         operands.pop()
-    graph: Graph | None = None
+    graph: Recorder | None = None
     dtypes: list[np.dtype[Any]] = []
     numbers = complexes = False
     for index, operand in enumerate(operands):
@@ -106,14 +108,6 @@ def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> 
                 dtypes.append(_INT64)
 
 
-def is_number(value: object) -> bool:
-    """A Python number, or one that a traced function was called with or computed of such."""
-    if type(value) is Array:
-        handle = value._handle
-        return type(handle) is Symbol and handle.weak
-    return type(value) in (int, float, bool)
-
-
 def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Array:
     """A number in the dtype of an array, beside it. NumPy's assignment: without its fraction where the dtype has none,
     unless it must be `exact`; an error where it does not fit."""
@@ -172,17 +166,31 @@ def _device_of(operands: Sequence[object]) -> _ferrule.Device:
     for operand in operands:
         if isinstance(operand, Array) and isinstance(operand._handle, _ferrule.Array):
             return operand._handle.device
-    from ferrule._devices import default_handle
-
     return default_handle()
 
 
 def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
     if isinstance(operand, (np.ndarray, np.generic)):
-        from ferrule._host import from_host
-
         return Array._of(from_host(np.asarray(operand), _device_of_all(operands), None, op))
     raise no_array(op, operand)
+
+
+def as_operand(caller: str, value: object, *others: object) -> Array:
+    """`value` as an array, on the device of the others where it is none yet."""
+    if isinstance(value, Array):
+        return array_of_number(value) if is_number(value) else value
+    if isinstance(value, (bool, int, float)):
+        value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
+    return _array(caller, value, others)
+
+
+def another_object(x: Array, caller: str, device: Device | str | None, copy: bool | None, dtype: Any = None) -> Array:
+    """What asarray and from_dlpack make of an array. `dtype` is that of a Python number of a traced call."""
+    if is_number(x):
+        return array_of_number(x, dtype)
+    is_concrete = isinstance(x._handle, _ferrule.Array)
+    array = x.to_device(device) if device is not None and is_concrete else x._another(caller)
+    return Array._of(_ferrule.apply("copy", [array._handle], {})[0]) if copy and is_concrete else array
 
 
 def no_array(op: str, value: object) -> InvalidArgumentError:

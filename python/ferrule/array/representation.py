@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._dtypes import is_block
-from ferrule._symbols import Symbol
-from ferrule.array import Array
+from ferrule.array.array import Array
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

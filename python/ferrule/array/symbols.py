@@ -6,17 +6,48 @@ import os
 import sys
 import threading
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from ferrule._errors import TracingError
+from ferrule.errors import TracingError
 
 if TYPE_CHECKING:
+    import weakref
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
     import numpy as np
 
-    from ferrule._devices import Device
-    from ferrule.graphs import Graph
+    from ferrule import _ferrule
+    from ferrule.array.array import Array
+    from ferrule.array.numbers import Number, Numbers
+    from ferrule.loading.devices import Device
 
-_PACKAGE = os.path.dirname(__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # of ferrule
+
+
+class Recorder(Protocol):
+    """A graph under construction, as far as recording an op needs it: `ferrule.graphs.graph.Graph`."""
+
+    device: Device
+    _numbers: Numbers
+    _assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None
+
+    @property
+    def _lock(self) -> AbstractContextManager[Any]: ...
+
+    def constant(self, value: object, name: str | None = None) -> Array: ...
+
+    def _record_all(
+        self, op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, object]
+    ) -> list[Array]: ...
+
+    def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> Array: ...
+
+    def _number_of(self, operation: str, *values: object) -> Array: ...
+
+    def _number_as(self, number: Array, dtype: np.dtype[Any], exact: bool = False) -> Array: ...
+
+    def _own(self, array: Array) -> Symbol: ...
 
 
 class Symbol:
@@ -30,7 +61,7 @@ class Symbol:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Recorder,
         id: int,
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
@@ -56,7 +87,7 @@ class Symbol:
 class _OnThread(threading.local):
     """`graph`: of the function that this thread is tracing; of the innermost where one is traced within another."""
 
-    graph: Graph | None = None
+    graph: Recorder | None = None
 
 
 on_thread = _OnThread()

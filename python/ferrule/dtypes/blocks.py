@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ferrule import _ferrule
-from ferrule._errors import DTypeError
+from ferrule.errors import DTypeError
 
 
 class BlockDType:

@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._errors import DTypeError
+from ferrule.errors import DTypeError
+from ferrule.text.near_names import did_you_mean
 
 DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
@@ -47,8 +48,6 @@ def is_block(dtype: object) -> bool:
 
 
 def _near(name: object) -> str:
-    from ferrule._near_names import did_you_mean
-
     return (isinstance(name, str) and did_you_mean(name, DTYPE_NAMES)) or f"; there are {', '.join(DTYPE_NAMES)}"
 
 

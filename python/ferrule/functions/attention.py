@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from ferrule import _record
-from ferrule._attributes import one_integer
-from ferrule._errors import InvalidArgumentError
-from ferrule.array import Array
-from ferrule.manipulation import as_operand, broadcast_to
-from ferrule.slicing import one_index
+from ferrule.array import recording
+from ferrule.array.array import Array
+from ferrule.array.attributes import one_integer
+from ferrule.array.recording import as_operand
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.movement import broadcast_to
+from ferrule.functions.slicing import one_index
 
 if TYPE_CHECKING:
-    from ferrule._ops import Operand
+    from ferrule.functions.ops import Operand
 
 _OP = "scaled_dot_product_attention"
 
@@ -53,7 +54,7 @@ def scaled_dot_product_attention(
     if kv_length is not None and key.ndim > 1:  # else the op refuses the key
         length = kv_length if isinstance(kv_length, Array) else one_integer(kv_length, _OP, "kv_length")
         operands.append(one_index(_OP, "kv_length", length, query, "key_count", (key.shape[-2],)))
-    return _record.apply(_OP, operands, {"scale": scale, "causal": causal})
+    return recording.apply(_OP, operands, {"scale": scale, "causal": causal})
 
 
 def _with_common_leading_axes(*arrays: Array) -> list[Array]:

@@ -6,13 +6,15 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from ferrule import _record
-from ferrule._attributes import one_integer
-from ferrule._errors import InvalidArgumentError
-from ferrule._symbols import Symbol, refuse
-from ferrule.array import Array
-from ferrule.creation import arange
-from ferrule.manipulation import as_operand, axis_of, cast, reshape
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import axis_of, one_integer
+from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol, refuse
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import cast
+from ferrule.functions.creation import arange
+from ferrule.functions.movement import reshape
 
 
 def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> tuple[Array, ...]:
@@ -30,7 +32,7 @@ def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int =
     x = as_operand("nonzero", x)
     if x.ndim == 0:
         raise InvalidArgumentError("nonzero: an array of 0 dimensions has no axis; use reshape(x, (1,))")
-    indices, count = _record.apply_all("nonzero", (x,), {"size": _size("nonzero", size, x)})
+    indices, count = recording.apply_all("nonzero", (x,), {"size": _size("nonzero", size, x)})
     indices = _filled("nonzero", indices, count, 0, size, fill_value)
     return tuple(indices[:, axis] for axis in range(x.ndim))
 
@@ -67,7 +69,7 @@ def compress(
         )
     x = x[(*(slice(None),) * place, slice(condition.shape[0]))]
     attributes = {"axis": place, "size": _size("compress", size, x, condition)}
-    slices, count = _record.apply_all("compress", (x, cast(condition, "bool")), attributes)
+    slices, count = recording.apply_all("compress", (x, cast(condition, "bool")), attributes)
     return _filled("compress", slices, count, place, size, fill_value)
 
 
@@ -86,10 +88,10 @@ def _filled(caller: str, x: Array, count: Array, axis: int, size: SupportsIndex 
     """x, in which the op has written zeros from `count` on along an axis, with `fill_value` in their place."""
     if isinstance(fill_value, np.generic):
         fill_value = fill_value.item()
-    if not _record.is_number(fill_value):
+    if not is_number(fill_value):
         raise InvalidArgumentError(f"{caller}: fill_value must be one number, not {fill_value!r}")
     if size is None or (type(fill_value) is int and fill_value == 0):
         return x
     places = reshape(arange(x.shape[axis], device=x.device), [-1 if k == axis else 1 for k in range(x.ndim)])
-    is_found = _record.apply("less", (places, count), {})
-    return _record.apply("where", (is_found, x, _record.number_like(caller, fill_value, x, exact=True)), {})
+    is_found = recording.apply("less", (places, count), {})
+    return recording.apply("where", (is_found, x, recording.number_like(caller, fill_value, x, exact=True)), {})

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, Never, NoReturn
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._attributes import Shape, sizes
-from ferrule._devices import Device, handle_of
-from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
-from ferrule._errors import (
+from ferrule.array.array import Array
+from ferrule.array.attributes import Shape, refuse_more, sizes
+from ferrule.array.host_memory import MAX_DIMENSIONS, enough_memory, from_host, may_change
+from ferrule.array.numbers import conversion, perform, shown
+from ferrule.array.recording import another_object, check_range
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
+from ferrule.errors import (
     DTypeError,
     Error,
     InvalidArgumentError,
@@ -20,15 +24,18 @@ from ferrule._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
-from ferrule._host import MAX_DIMENSIONS, enough_memory, from_host, may_change
-from ferrule._numbers import conversion, perform, shown
-from ferrule._record import array_of_number, check_range, is_number
-from ferrule._symbols import Symbol
-from ferrule.array import Array
-from ferrule.manipulation import astype, cast, refuse_more
+from ferrule.functions.conversion import astype, cast
+from ferrule.functions.movement import stack
+from ferrule.later import later
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ferrule.io import dlpack
+else:
+    dlpack = later("ferrule.io.dlpack")
 
 PAGE = 4096
 # The dtypes of Python's numbers.
@@ -46,20 +53,11 @@ def asarray(
     raises where it cannot, `copy=True` always copies. What has only `__array__` is copied.
     """
     if isinstance(obj, Array):
-        if is_number(obj):
-            array = array_of_number(obj, None if dtype is None else as_dtype(dtype))
-        elif device is not None and isinstance(obj._handle, _ferrule.Array):
-            array = obj.to_device(device)
-        else:
-            array = obj._another("asarray")
-        if copy and isinstance(obj._handle, _ferrule.Array):
-            array = Array._of(_ferrule.apply("copy", [array._handle], {})[0])
-        return array if dtype is None else cast(array, as_dtype(dtype))
-    if isinstance(obj, (list, tuple)) and any(isinstance(item, Array) for item in obj):
-        from ferrule.manipulation import stack
-
-        if all(isinstance(item, Array) for item in obj):
-            return stack(obj) if dtype is None else astype(stack(obj), dtype)
+        element = None if dtype is None else as_dtype(dtype)
+        array = another_object(obj, "asarray", device, copy, element)
+        return array if element is None else cast(array, element)
+    if isinstance(obj, (list, tuple)) and obj and all(isinstance(item, Array) for item in obj):
+        return stack(obj) if dtype is None else astype(stack(obj), dtype)
     dtype = None if dtype is None else numpy_dtype("asarray", dtype)
     host, borrowed = _as_numpy(obj, dtype)
     if host is None:
@@ -109,10 +107,8 @@ def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) ->
     """What `__dlpack__` gives; None where `__array__` is the way: without the former, or when it refuses."""
     if not hasattr(obj, "__dlpack__"):
         return None
-    from ferrule.dlpack import from_dlpack
-
     try:
-        return from_dlpack(obj, device=device, copy=copy)
+        return dlpack.from_dlpack(obj, device=device, copy=copy)
     except (AttributeError, BufferError, RuntimeError, TypeError, UnsupportedError):
         # It has a gradient, say, or lies on a device; its own `__array__` knows what to say of that.
         if copy is False or not hasattr(obj, "__array__"):

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from ferrule import _record
-from ferrule._dtypes import is_block
-from ferrule._errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
-from ferrule._host import enough_memory
-from ferrule._numbers import shown
-from ferrule._symbols import Symbol, refuse
-from ferrule.array import Array
-from ferrule.manipulation import as_operand, broadcast_to, cast, permute_dims, reshape, take
-from ferrule.slicing import cut, written
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.host_memory import enough_memory
+from ferrule.array.numbers import shown
+from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol, refuse
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import DTypeError, InvalidArgumentError, OutOfRangeError, UnsupportedError
+from ferrule.functions.conversion import cast
+from ferrule.functions.movement import broadcast_to, permute_dims, reshape, take
+from ferrule.functions.slicing import cut, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +55,7 @@ def get(x: Array, key: object) -> Array:
             starts.append(chosen.start if length else 0)
             shape.append(length)
         elif _is_traced_int(item):
-            moving[axis] = _record.number_of("index", item, size), 1
+            moving[axis] = recording.number_of("index", item, size), 1
             starts.append(0)
             length, step = size, 1
         elif isinstance(item, Array):
@@ -73,7 +75,7 @@ def get(x: Array, key: object) -> Array:
         axis += 1
     result = x
     if tuple(lengths) != x.shape or any(step != 1 for step in steps):
-        result = _record.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
+        result = recording.apply("slice", (x,), {"starts": starts, "sizes": lengths, "steps": steps})
     if moving:
         begins = [moving[axis][0] if axis in moving else 0 for axis in range(x.ndim)]
         lengths = [moving[axis][1] if axis in moving else length for axis, length in enumerate(lengths)]
@@ -91,10 +93,10 @@ def put(x: Array, key: object, value: object) -> Array:
     """x with `value` at `key`: a slice that is written, or a choice between x and the value spread over x's shape."""
     if is_block(x.dtype):
         raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
-    if _record.is_number(value):
-        value = _record.number_like("x[key] = value", value, x)
+    if is_number(value):
+        value = recording.number_like("x[key] = value", value, x)
     elif type(value) is complex:
-        value = _record.complex_like("x[key] = value", value, x)
+        value = recording.complex_like("x[key] = value", value, x)
     else:
         value = cast(as_operand("x[key] = value", value, x), x.dtype)
     if isinstance(key, list):
@@ -127,7 +129,7 @@ def put(x: Array, key: object, value: object) -> Array:
                 starts.append(chosen.start if chosen else 0)
         elif _is_traced_int(item):
             kept.append(1)
-            starts.append(_record.number_of("index", item, size))
+            starts.append(recording.number_of("index", item, size))
         elif isinstance(item, Array):
             if gathered is not None:
                 raise UnsupportedError("x[key] = value: at most one integer array stands in a key")
@@ -172,8 +174,8 @@ def put(x: Array, key: object, value: object) -> Array:
             hit[places] = True
         spread = take(spread, source, axis=place)
         along = as_operand("x[key] = value", hit.reshape([-1 if k == place else 1 for k in range(x.ndim)]), x)
-        mask = along if mask is None else _record.apply("logical_and", (mask, along), {})
-    return spread if mask is None else _record.apply("where", (mask, spread, x), {})
+        mask = along if mask is None else recording.apply("logical_and", (mask, along), {})
+    return spread if mask is None else recording.apply("where", (mask, spread, x), {})
 
 
 def _spread(value: Array, shape: list[int]) -> Array:
@@ -194,12 +196,12 @@ def _range_of(item: slice, size: int) -> range:
 
 def _is_traced_int(item: object) -> bool:
     """A Python int that a traced function was called with, or one computed of such."""
-    return isinstance(item, Array) and _record.is_number(item) and item.dtype.kind == "i"
+    return isinstance(item, Array) and is_number(item) and item.dtype.kind == "i"
 
 
 def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
     """Where a slice begins that depends on a number of a traced call, and its length; None of one that does not."""
-    ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and _record.is_number(end)]
+    ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and is_number(end)]
     if not ends:
         return None
     graph: Any = ends[0]._handle.graph  # type: ignore[union-attr]
@@ -217,7 +219,7 @@ def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
     length = max(length, 0)
     if length > size:
         raise OutOfRangeError(f"x[key]: a slice of {length} elements does not fit into an axis with {size}")
-    return _record.number_of("slice_start", item.start, size, length), length
+    return recording.number_of("slice_start", item.start, size, length), length
 
 
 def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
@@ -231,7 +233,7 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
     if value.size == 1:
         value = reshape(value, ())
     mask = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
-    return broadcast_to(_record.apply("where", (mask, value, x), {}), x.shape)
+    return broadcast_to(recording.apply("where", (mask, value, x), {}), x.shape)
 
 
 def _items(x: Array, key: object) -> list[Any]:

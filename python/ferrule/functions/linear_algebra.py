@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ferrule._errors import InvalidArgumentError
-from ferrule._record import apply
-from ferrule.array import Array
-from ferrule.manipulation import as_operand, reshape
+from ferrule.array.array import Array
+from ferrule.array.recording import apply, as_operand
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.movement import reshape
 
 
 def matmul(x1: object, x2: object, /) -> Array:

@@ -1,56 +1,34 @@
-"""Shapes, joins and casts."""
+"""Shapes, joins, padding and elements at indices."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Never, SupportsIndex
+from typing import Never, SupportsIndex
 
 import numpy as np
 
-from ferrule import _record
-from ferrule._attributes import Shape, one_integer, sizes
-from ferrule._dtypes import as_dtype, is_block
-from ferrule._errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
-from ferrule._numbers import shown
-from ferrule._symbols import Symbol, on_thread
-from ferrule.array import Array
-
-
-def as_operand(caller: str, value: object, *others: object) -> Array:
-    """`value` as an array, on the device of the others where it is none yet."""
-    if isinstance(value, Array):
-        return _record.array_of_number(value) if _record.is_number(value) else value
-    if isinstance(value, (bool, int, float)):
-        value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
-    return _record._array(caller, value, others)
-
-
-def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
-    """Raise for arguments that belong into the one before them: `concat(x, y)`."""
-    if others:
-        raise InvalidArgumentError(f"{caller}: too many arguments; {advice}")
-
-
-def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
-    """The axis counted from the front."""
-    index = one_integer(axis, caller, "axis")
-    if not -rank <= index < rank:
-        raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")
-    return index % rank
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import Shape, axis_of, one_integer, refuse_more, sizes
+from ferrule.array.numbers import shown
+from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, NumberOverflowError, OutOfRangeError
+from ferrule.functions.conversion import as_int64
 
 
 def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
     """x in another shape of as many elements; one size may be -1."""
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
-    return _record.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
+    return recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
 
 
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
     """x with its axes in another order."""
     refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
-    return _record.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
+    return recording.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -89,7 +67,7 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
 def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
     """x repeated to a shape that it broadcasts to, without a copy."""
     refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
-    return _record.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
+    return recording.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
 
 
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
@@ -107,7 +85,7 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     together = [*arrays]
     # Others are looked at only beside what is no array of ferrule's yet: they may be very many.
     return [
-        array if type(array) is Array and not _record.is_number(array) else as_operand(op, array, *together)
+        array if type(array) is Array and not is_number(array) else as_operand(op, array, *together)
         for array in together
     ]
 
@@ -120,7 +98,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
         raise InvalidArgumentError("concat: there are no arrays")
     if axis is None:
         inputs, axis = [reshape(array, (-1,)) for array in inputs], 0
-    return _record.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
+    return recording.apply("concat", inputs, {"axis": one_integer(axis, "concat", "axis")})
 
 
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
@@ -164,8 +142,8 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
         what = f"dtype {pairs.dtype}" if pairs.dtype.kind == "O" else repr(widths)
         raise InvalidArgumentError(f"pad: widths are integers of 64 bits, not {what}")
     attributes = {"before": pairs[:, 0].tolist(), "after": pairs[:, 1].tolist()}
-    filling = _record.number_like("pad", value, x, exact=True) if _record.is_number(value) else value
-    return _record.apply("pad", (x, filling), attributes)
+    filling = recording.number_like("pad", value, x, exact=True) if is_number(value) else value
+    return recording.apply("pad", (x, filling), attributes)
 
 
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
@@ -192,15 +170,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     place = axis_of("take", axis, x.ndim)
     if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
         _check_bounds(places, place, x.shape[place])  # nothing is computed that would find it
-    return _record.apply("take", (x, places), {"axis": place})
-
-
-def as_int64(indices: Array) -> Array:
-    """Integers in int64, of which those that are greater than all of these become the greatest: out of bounds still,
-    and not negative."""
-    if indices.dtype.name == "uint64":
-        indices = _record.apply("minimum", (indices, np.iinfo(np.int64).max), {})
-    return cast(indices, "int64")
+    return recording.apply("take", (x, places), {"axis": place})
 
 
 def _check_bounds(places: Array, axis: int, size: int) -> None:
@@ -208,26 +178,3 @@ def _check_bounds(places: Array, axis: int, size: int) -> None:
     outside = known[(known < -size) | (known >= size)]
     if outside.size:
         raise OutOfRangeError(f"take: index {int(outside[0])} is out of range for axis {axis} with {size} elements")
-
-
-def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
-    """x in another dtype. Floating-point to integer truncates; to bool: x != 0.
-
-    With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
-    its owner writes later; `copy=False` gives the same array. Both are new objects. In a traced function the cast of
-    an array of blocks is a part of the graph, also where the array comes from outside.
-    """
-    target = as_dtype(dtype)
-    if _record.is_number(x):
-        return _record.array_of_number(x, target)
-    x = as_operand("astype", x)
-    if target != x.dtype:
-        if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
-            x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them
-        return _record.apply("astype", (x,), {"dtype": target})
-    return x._snapshot("astype") if copy else x._another("astype")
-
-
-def cast(x: Array, dtype: Any) -> Array:
-    """x in another dtype; x itself where it has that one."""
-    return x if x.dtype == dtype and not _record.is_number(x) else astype(x, dtype, copy=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ferrule.array import Array
+from ferrule.array.array import Array
 
 Operand = Any
 

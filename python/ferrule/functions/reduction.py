@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsFloat
 
-from ferrule._attributes import one_integer, sizes
-from ferrule._dtypes import is_floating
-from ferrule._errors import InvalidArgumentError
-from ferrule._record import apply
-from ferrule.array import Array
-from ferrule.manipulation import as_operand, astype, cast, reshape
+from ferrule.array.array import Array
+from ferrule.array.attributes import one_integer, sizes
+from ferrule.array.recording import apply, as_operand
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import InvalidArgumentError
+from ferrule.functions.conversion import astype, cast
+from ferrule.functions.movement import reshape
 
 Axes = int | Sequence[int] | None
 

@@ -7,14 +7,16 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from ferrule import _ferrule, _record
-from ferrule._attributes import Shape, one_integer, sizes
-from ferrule._dtypes import is_same_kind
-from ferrule._errors import DTypeError, InvalidArgumentError
-from ferrule._numbers import perform, shown
-from ferrule._symbols import Symbol
-from ferrule.array import Array
-from ferrule.manipulation import as_int64, as_operand, cast
+from ferrule import _ferrule
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import Shape, one_integer, sizes
+from ferrule.array.numbers import perform, shown
+from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_same_kind
+from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.functions.conversion import as_int64, cast
 
 Starts = Sequence[SupportsIndex | Array]
 _INT64 = np.dtype("int64")
@@ -68,7 +70,7 @@ def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[
     if x.ndim == 0:
         return x._another(caller)
     operands = (x, *_starts(caller, x, starts, lengths))
-    return _record.apply("dynamic_slice", operands, {"sizes": tuple(lengths)})
+    return recording.apply("dynamic_slice", operands, {"sizes": tuple(lengths)})
 
 
 def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
@@ -76,7 +78,7 @@ def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) 
     if x.ndim == 0:
         return value
     operands = (x, value, *_starts(caller, x, starts, value.shape))
-    return x._another(caller) if 0 in value.shape else _record.apply("update_slice", operands, {})
+    return x._another(caller) if 0 in value.shape else recording.apply("update_slice", operands, {})
 
 
 def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:
@@ -120,6 +122,6 @@ def one_index(
         return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))
     if value.ndim != 0 or value.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
-    if _record.is_number(value):
-        return _record.array_of_number(_record.number_of(operation, value, *limits), _INT64)
+    if is_number(value):
+        return recording.array_of_number(recording.number_of(operation, value, *limits), _INT64)
     return as_int64(value)

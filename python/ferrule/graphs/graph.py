@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ferrule import _ferrule, _saved_graphs
-from ferrule._attributes import Shape, attribute_of, sizes
-from ferrule._comparison import MIRRORED, within_range
-from ferrule._devices import Device, best_device
-from ferrule._devices import device as find_device
-from ferrule._dtypes import as_dtype, is_block
-from ferrule._errors import InvalidArgumentError, TracingError, UnsupportedError
-from ferrule._locks import LockHolder
-from ferrule._numbers import Number, Numbers, conversion
-from ferrule._record import no_array, number_dtype
-from ferrule._symbols import Symbol, users_line
-from ferrule.array import Array
-from ferrule.creation import asarray, from_packed, to_packed
+from ferrule import _ferrule
+from ferrule.array.array import Array
+from ferrule.array.attributes import Shape, attribute_of, sizes
+from ferrule.array.comparison import MIRRORED, within_range
+from ferrule.array.numbers import Number, Numbers, conversion
+from ferrule.array.recording import no_array, number_dtype
+from ferrule.array.symbols import Symbol, users_line
+from ferrule.dtypes.classification import as_dtype, is_block
+from ferrule.errors import InvalidArgumentError, TracingError, UnsupportedError
+from ferrule.functions.creation import asarray, from_packed, to_packed
+from ferrule.graphs import saved_graphs
+from ferrule.loading.device_lookup import best_device
+from ferrule.loading.device_lookup import device as find_device
+from ferrule.loading.devices import Device
+from ferrule.process.locks import LockHolder
 
 
 def _bytes_of(constant: Array) -> NDArray[Any]:
@@ -166,7 +168,7 @@ class Graph(LockHolder):
             if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
                 operand._computed(op, wait=False)  # before the lock is taken
         place = None if device is None else device._handle
-        kept = _saved_graphs.kept_attributes(attributes)
+        kept = saved_graphs.kept_attributes(attributes)
         with self._lock:
             self._open(op)
             ids, weak = [], []
@@ -373,7 +375,7 @@ class Graph(LockHolder):
         with self._lock:
             recorded, constants = list(self._steps), self._concrete_constants()
             numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
-        described = {"format": _saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
+        described = {"format": saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
         try:
             steps = json.dumps(described)
         except ValueError as error:  # Python writes no int of thousands of digits
@@ -394,26 +396,26 @@ class Graph(LockHolder):
     @classmethod
     def _from_bytes(cls, data: bytes, device: Device | str | None, name: str) -> Graph:
         """`name`: of the file, for messages."""
-        saved = _saved_graphs.read(data, name)
+        saved = saved_graphs.read(data, name)
         graph = cls(saved.device if device is None else device)
         graph._rebuild(saved)
         return graph
 
-    def _rebuild(self, saved: _saved_graphs.SavedGraph) -> None:
+    def _rebuild(self, saved: saved_graphs.SavedGraph) -> None:
         symbols: dict[int, Array] = {}
         for index, number in enumerate(saved.numbers):
-            with _saved_graphs.named(f"number {index}"):
-                _saved_graphs.replay_number(self._numbers, number)
+            with saved_graphs.named(f"number {index}"):
+                saved_graphs.replay_number(self._numbers, number)
         for index, step in enumerate(saved.steps):
-            with _saved_graphs.named(f"step {index}"):
-                self._replay(_saved_graphs.checked_step(step, symbols, len(self._numbers.values)), symbols, saved)
+            with saved_graphs.named(f"step {index}"):
+                self._replay(saved_graphs.checked_step(step, symbols, len(self._numbers.values)), symbols, saved)
 
-    def _replay(self, step: tuple[Any, ...], symbols: dict[int, Array], saved: _saved_graphs.SavedGraph) -> None:
+    def _replay(self, step: tuple[Any, ...], symbols: dict[int, Array], saved: saved_graphs.SavedGraph) -> None:
         kind, value = step[0], step[1]
         if kind == "input":
             symbols[value] = self.input(step[4], step[3], step[2], step[5])
         elif kind == "constant":
-            known = _saved_graphs.constant_in(saved, step[3], step[4])
+            known = saved_graphs.constant_in(saved, step[3], step[4])
             is_packed = is_block(as_dtype(step[4]))
             array = from_packed(known, step[4], device=self.device) if is_packed else asarray(known, device=self.device)
             symbols[value] = self.constant(array, step[2])
@@ -421,7 +423,7 @@ class Graph(LockHolder):
             symbols[value] = self._scalar(step[3], as_dtype(step[2]), step[4])
         elif kind == "apply":
             _, _, op, ids, weak, kept, place = step
-            attributes = _saved_graphs.attributes_in(kept)
+            attributes = saved_graphs.attributes_in(kept)
             device = None if place is None else find_device(place)._handle
             inputs = [self._own(symbols[i]).id for i in ids]
             made = self._graph.apply(op, inputs, weak if any(weak) else (), attributes, device)

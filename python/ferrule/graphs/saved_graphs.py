@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule
-from ferrule._dtypes import DTYPE_NAMES, as_dtype, is_block
-from ferrule._errors import Error, InvalidArgumentError, OutOfMemoryError, UnsupportedError
-from ferrule._numbers import Numbers
+from ferrule.array.numbers import Numbers
+from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block
+from ferrule.errors import Error, InvalidArgumentError, OutOfMemoryError, UnsupportedError
 
 FORMAT = 4
 

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ferrule._devices import Device
+from ferrule.loading.devices import Device
 
 
 class Identity:

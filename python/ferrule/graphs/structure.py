@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ferrule._static_key import Identity, is_tuple, static_key
-from ferrule._symbols import Symbol
-from ferrule.array import Array
+from ferrule.array.array import Array
+from ferrule.array.symbols import Symbol
+from ferrule.graphs.static_keys import Identity, is_tuple, static_key
 
 # A structure is hashable, and equal for calls that one graph serves: ("array",), ("int",), ("float",),
 # ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children).

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._devices import Device, device, handle_of
-from ferrule._errors import InvalidArgumentError, TracingError
-from ferrule._numbers import Numbers
-from ferrule._static_key import Function, MayHoldArraysError
-from ferrule._structure import (
+from ferrule.array.array import Array
+from ferrule.array.numbers import Numbers
+from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
+from ferrule.errors import InvalidArgumentError, TracingError
+from ferrule.functions.creation import asarray
+from ferrule.graphs.graph import Graph
+from ferrule.graphs.static_keys import Function, MayHoldArraysError
+from ferrule.graphs.structure import (
     Arguments,
     Structure,
     fill,
@@ -28,10 +31,8 @@ from ferrule._structure import (
     put_together,
     result_of,
 )
-from ferrule._symbols import Symbol, on_thread, users_frame, users_line
-from ferrule.array import Array
-from ferrule.creation import asarray
-from ferrule.graphs import Graph
+from ferrule.loading.device_lookup import device, handle_of
+from ferrule.loading.devices import Device
 
 if TYPE_CHECKING:
     import weakref

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ferrule import _ferrule
-from ferrule._devices import Device, devices, handle_of
-from ferrule._dtypes import is_block
-from ferrule._errors import Error, InvalidArgumentError, UnsupportedError
-from ferrule.array import Array
+from ferrule.array.array import Array
+from ferrule.array.recording import another_object
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import Error, InvalidArgumentError, UnsupportedError
+from ferrule.loading.device_lookup import devices, handle_of
+from ferrule.loading.devices import Device
 
 CPU = (1, 0)
 NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # who waits until an array is there
@@ -26,9 +28,7 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
         No device that is loaded has the memory.
     """
     if isinstance(x, Array):
-        from ferrule.creation import asarray
-
-        return asarray(x, device=device, copy=copy)
+        return another_object(x, "asarray", device, copy)
     source: Any = x
     if not hasattr(source, "__dlpack__"):
         raise InvalidArgumentError(f"from_dlpack: a {type(x).__name__} has no __dlpack__")

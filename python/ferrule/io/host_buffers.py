@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ferrule import _ferrule
-from ferrule._devices import Device, handle_of
-from ferrule._errors import InvalidArgumentError
-from ferrule._host import from_host, whole_pages
-from ferrule.array import Array
+from ferrule.array.array import Array
+from ferrule.array.host_memory import from_host, whole_pages
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
 
 Memory = NDArray[Any] | memoryview | mmap.mmap | bytes | bytearray | tuple[int, int]
 

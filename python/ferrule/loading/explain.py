@@ -8,8 +8,11 @@ from importlib.metadata import PackageNotFoundError, distribution, metadata
 from pathlib import Path
 from typing import Any
 
-from ferrule import _ferrule, loading
-from ferrule._errors import InvalidArgumentError, LoadError
+from ferrule import _ferrule
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading import load
+from ferrule.loading.load_error import LoadError
+from ferrule.loading.load_report import LoadReport
 
 KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
 TOOLS = {"inspect", "testing"}  # extras that are no backends
@@ -35,14 +38,14 @@ def explain(name: str) -> str:
     return sentence + _offer(wanted, names)
 
 
-def _last_report() -> loading.LoadReport:
-    if loading.last_report is None:
+def _last_report() -> LoadReport:
+    if load.last_report is None:
         try:
-            loading.load_all()
+            load.load_all()
         except LoadError as error:
             return error.report
-    assert loading.last_report is not None
-    return loading.last_report
+    assert load.last_report is not None
+    return load.last_report
 
 
 def _version(row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ferrule._markup import safe
+from ferrule.text.html_text import safe
 
 STEPS = ("find", "read", "hash", "probe", "open", "init")
 WORDS = {"not_probed": "not probed", "probe_failed": "probe failed", "no_device": "no device"}
@@ -31,7 +31,7 @@ def report_html(report: dict[str, Any]) -> str:
     rows = report["candidates"]
     longest = max((row.get("milliseconds") or 0.0 for row in rows), default=0.0)
     groups = "".join(_group(*of_root, longest) for of_root in by_root(report))
-    style = (Path(__file__).parent / "_report.css").read_text(encoding="utf-8")
+    style = (Path(__file__).parent / "load_report.css").read_text(encoding="utf-8")
     body = f"<table>{groups}</table>" if groups else ""
     return f"<style>{style}</style><div class='ferrule-load'>{_headline(report)}{body}{_remaining(report)}</div>"
 

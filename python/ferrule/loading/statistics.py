@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._devices import Device, handle_of
-from ferrule._errors import InvalidArgumentError
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
 
 
 class MemoryStats(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from ferrule import _ferrule
-from ferrule._errors import InvalidArgumentError
+from ferrule.errors import InvalidArgumentError
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _NAMES = ("debug", "info", "warning", "error")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+
+from ferrule.text.near_names import did_you_mean
 
 # From NumPy, PyTorch, JAX and TensorFlow, to how it is written here.
 OTHER_NAMES = {
@@ -40,8 +43,6 @@ OTHER_NAMES = {
 
 def advice(name: str, public: Iterable[str]) -> str:
     """The name to use instead of one that ferrule does not have; "" when no name is near."""
-    from ferrule._near_names import did_you_mean
-
     meant = OTHER_NAMES.get(name)
     if meant is not None:
         return f"; it is ferrule.{meant} here"
@@ -71,16 +72,14 @@ _METHODS = {
 }
 
 
-def method_advice(name: str) -> str:
-    """The same for an attribute that arrays do not have."""
+def method_advice(name: str, attributes: Iterable[str]) -> str:
+    """The same for an attribute that arrays do not have; `attributes` are those that they have."""
     if name.startswith("_"):
         return ""
-    import ferrule
-    from ferrule._near_names import did_you_mean
-
     function = OTHER_NAMES.get(name, name)
-    meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in ferrule.__all__ else None)
-    return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, dir(ferrule.Array)))
+    public = sys.modules["ferrule"].__all__  # all packages are below that module, so none imports it
+    meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)
+    return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, attributes))
 
 
 def _is_public(name: str) -> bool:

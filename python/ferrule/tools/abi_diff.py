@@ -15,8 +15,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ferrule.abi_version import AbiVersion, complaint
+from ferrule.later import later
+from ferrule.tools.abi_version import AbiVersion, complaint
+
+if TYPE_CHECKING:
+    from ferrule.tools import module_file
+else:
+    module_file = later("ferrule.tools.module_file")  # only to read a module: it needs pyelftools
 
 SNAPSHOT = Path("ferrule", "abi_snapshot.inc")
 # Counts of enumerators, which grow with them.
@@ -118,13 +125,13 @@ def read_interface(path: Path) -> Interface:
 
 def _read_module(path: Path) -> Interface:
     try:
-        from ferrule.testing import module_file  # only this case needs pyelftools
+        abi_of, exported = module_file.abi_of, module_file.exported
     except ImportError as error:
         raise ValueError(f"to read a module, install ferrule[testing]: {error}") from error
-    version = module_file.abi_of(path)
+    version = abi_of(path)
     if version is None:
         raise ValueError(f"{path} has no ferrule_backend_abi that can be read")
-    return Interface(version, symbols=frozenset(module_file.exported(path)))
+    return Interface(version, symbols=frozenset(exported(path)))
 
 
 def _read_snapshot(path: Path, text: str) -> Interface:

@@ -7,6 +7,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import ferrule
+
 # Those of a processor's features that kernels are chosen by.
 FEATURES = (
     *("sse4_2", "avx", "f16c", "fma", "avx2", "avx_vnni", "avx512f", "avx512bw", "avx512_vnni", "avx512_bf16"),
@@ -29,8 +31,6 @@ def version_of(package: str) -> str:
 
 def about() -> dict[str, str]:
     """Versions and the machine, each a line."""
-    import ferrule
-
     libc = " ".join(part for part in platform.libc_ver() if part)
     return {
         "ferrule": ferrule.__version__,

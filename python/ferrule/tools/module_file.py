@@ -22,9 +22,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from ferrule import abi_version
-from ferrule.abi_version import AbiVersion
-from ferrule.inspection.abi import core_abi
+from ferrule.tools import abi_version
+from ferrule.tools.abi_version import AbiVersion
+from ferrule.tools.inspection.abi import core_abi
 
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}

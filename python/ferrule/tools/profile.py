@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ferrule._errors import InvalidArgumentError
-from ferrule._markup import safe
-from ferrule._trace import MAX_EVENTS, Recording, TraceEvent
+import ferrule as fe
+from ferrule.errors import InvalidArgumentError
+from ferrule.text.html_text import safe
+from ferrule.tools.trace import MAX_EVENTS, Recording, TraceEvent
 
 HOST_KINDS = {"record": "recording", "compile": "compiling", "submit": "submitting", "wait": "waiting for devices"}
 MEASURED_BYTES = 1 << 26  # of the array that bandwidth="measure" reads, and as much that it writes
@@ -206,8 +207,6 @@ def _union(spans: list[tuple[int, int]]) -> int:
 
 def _measured_bandwidth(name: str) -> float:
     """Bytes per second that a device reads and writes while it adds a number to a long array; the best of a few."""
-    import ferrule as fe
-
     x = fe.zeros(MEASURED_BYTES // 4, dtype="float32", device=name)
     fe.eval(x)
     best = float("inf")

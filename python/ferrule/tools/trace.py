@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ferrule import _ferrule
-from ferrule._devices import open_devices
-from ferrule._errors import Error, InvalidArgumentError, IoError
+from ferrule.errors import Error, InvalidArgumentError, IoError
+from ferrule.loading.device_lookup import open_devices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

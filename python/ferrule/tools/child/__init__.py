@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ferrule.child.parent import Child, ChildEnded, ChildError, how_it_ended
+from ferrule.tools.child.parent import Child, ChildEnded, ChildError, how_it_ended
 
 __all__ = ["Child", "ChildEnded", "ChildError", "how_it_ended"]

@@ -6,6 +6,10 @@ import argparse
 import json
 from typing import Any
 
+import ferrule as fe
+from ferrule.tools.cli.terminal import console
+from ferrule.tools.doctor.worker import describe
+
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "the devices of this machine, in the order in which they are preferred"
@@ -16,9 +20,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    import ferrule as fe
-    from ferrule.doctor.worker import describe
-
     found = [describe(device) for device in fe.devices(unified=not options.all)]
     if options.json:
         print(json.dumps(found, indent=2))
@@ -32,8 +33,6 @@ def run(options: argparse.Namespace) -> int:
 def _print(devices: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from ferrule.cli.terminal import console
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("device", "kind", "name", "memory", "backends"):

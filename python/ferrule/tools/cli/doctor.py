@@ -8,6 +8,18 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ferrule.later import later
+from ferrule.tools.cli.terminal import console
+
+if TYPE_CHECKING:
+    from ferrule.tools.doctor import examine, page, redact, text
+else:  # what the other verbs of the command do not need
+    examine = later("ferrule.tools.doctor.examine")
+    page = later("ferrule.tools.doctor.page")
+    redact = later("ferrule.tools.doctor.redact")
+    text = later("ferrule.tools.doctor.text")
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,27 +33,19 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ferrule.cli.terminal import console
-    from ferrule.doctor.examine import examine
-    from ferrule.doctor.redact import Redaction
-
     with _progress() as progress:
-        found = Redaction().data(examine(options.names, options.reprobe, progress))
+        found = redact.Redaction().data(examine.examine(options.names, options.reprobe, progress))
     if options.html is not None:
-        from ferrule.doctor.page import page
-
         try:
-            options.html.write_text(page(found), encoding="utf-8")
+            options.html.write_text(page.page(found), encoding="utf-8")
         except OSError as error:
             print(f"doctor: {options.html} cannot be written: {error.strerror}", file=sys.stderr)
             return 2
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        from ferrule.doctor.text import show
-
         with console() as out:
-            show(found, out)
+            text.show(found, out)
     return 0 if found["ok"] else 1
 
 

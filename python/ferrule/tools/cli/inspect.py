@@ -11,7 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ferrule.child import Child, ChildEnded, ChildError
+from ferrule.tools.abi_diff import abi_diff, is_compatible
+from ferrule.tools.child import Child, ChildEnded, ChildError
+from ferrule.tools.cli.terminal import console
 
 LIMIT = 60.0  # seconds for one file
 
@@ -53,8 +55,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
     """0 when what was built for the one works with the other, 1 when it does not."""
-    from ferrule.abi_diff import abi_diff, is_compatible
-
     try:
         differences = abi_diff(a, b)
     except ValueError as error:
@@ -69,7 +69,7 @@ def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
 
 def inspect(files: list[Path]) -> Iterator[dict[str, Any]]:
     """What each file tells, one after the other; `problems` holds a sentence for each thing wrong."""
-    child = Child("ferrule.inspection.worker", LIMIT)
+    child = Child("ferrule.tools.inspection.worker", LIMIT)
     try:
         for file in files:
             try:
@@ -85,8 +85,6 @@ def _print(modules: list[dict[str, Any]]) -> None:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
-
-    from ferrule.cli.terminal import console
 
     with console() as out:
         for module in modules:

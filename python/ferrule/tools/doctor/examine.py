@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ferrule import machine
-from ferrule.child import Child, ChildEnded, ChildError
-from ferrule.doctor.advice import advice
+from ferrule.tools import machine
+from ferrule.tools.child import Child, ChildEnded, ChildError
+from ferrule.tools.doctor.advice import advice
 
 LOAD_LIMIT = 300.0  # seconds: each module may take its time in the probe
 DEVICE_LIMIT = 60.0  # for each step of a device
@@ -52,7 +52,7 @@ def _load(found: dict[str, Any], names: list[str], reprobe: bool) -> tuple[dict[
     """What was loaded, and the variables under which it could be: when loading takes the process down, each module is
     probed first, and the culprit is a row."""
     for variables in ({}, {"FERRULE_PROBE": "always"}):
-        child = Child("ferrule.doctor.worker", LOAD_LIMIT, variables)
+        child = Child("ferrule.tools.doctor.worker", LOAD_LIMIT, variables)
         try:
             return child.ask(do="load", reprobe=reprobe, names=names), variables
         except ChildEnded as end:
@@ -88,7 +88,7 @@ def _asked(loaded: dict[str, Any] | None, names: list[str], only: list[str]) -> 
 
 
 def _examine_device(device: dict[str, Any], variables: dict[str, str]) -> dict[str, Any]:
-    child = Child("ferrule.doctor.worker", DEVICE_LIMIT, variables)
+    child = Child("ferrule.tools.doctor.worker", DEVICE_LIMIT, variables)
     try:
         return {**device, **child.ask(do="measure", device=device["name"], backend=device["backend"])}
     except ChildEnded as end:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import ferrule as fe
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    import ferrule as fe
 
 # Problems grow until one takes long enough to be timed: a slow device is not kept busy for minutes.
 SIZES = (1 << 20, 8 << 20, 64 << 20)  # bytes of the arrays that are streamed
@@ -59,8 +59,6 @@ def measure(device: fe.Device, at: At) -> dict[str, Any]:
 
 def _check(device: fe.Device, at: At) -> str:
     """What was computed. Raises Wrong, NothingOffered."""
-    import ferrule as fe
-
     rng = np.random.default_rng(0)
     x, w, b = (rng.standard_normal(shape).astype("float32") for shape in ((48, 64), (64, 32), (32,)))
     wide = x.astype("float64")
@@ -98,8 +96,6 @@ def _compare(text: str, got: NDArray[Any], truth: NDArray[Any]) -> None:
 
 def _on(device: fe.Device, function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiled for the device, and for no other: what it lacks is an error."""
-    import ferrule as fe
-
     return fe.graph(function, device=device, fallback="error")
 
 
@@ -126,8 +122,6 @@ def _matmul(device: fe.Device) -> float | None:
 def _rate(device: fe.Device, function: Compute, problems: Iterable[tuple[NDArray[Any], float]]) -> float | None:
     """Work a second on the first problem, of growing ones, that takes long enough to be timed, or on the last. Of the
     shortest of several calls: whatever else the machine does only adds to them."""
-    import ferrule as fe
-
     compute, rate = _on(device, function), None
     for source, work in problems:
         array = fe.asarray(source, device=device)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ferrule._markup import safe
-from ferrule._report_html import report_html
-from ferrule.doctor.text import DEVICE_LOOKS
+from ferrule.loading.load_report_html import report_html
+from ferrule.text.html_text import safe
+from ferrule.tools.doctor.text import DEVICE_LOOKS
 
 
 def page(found: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ferrule._report_html import LOOKS, WORDS, by_root
+from ferrule.loading.load_report_html import LOOKS, WORDS, by_root
 
 STYLES = {"good": "green", "bad": "bold red", "odd": "yellow", "mute": "dim"}
 DEVICE_LOOKS = {"works": "good", "unjudged": "mute", "wrong": "bad", "crashed": "bad", "hung": "bad", "fails": "bad"}

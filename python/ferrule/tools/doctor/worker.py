@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ferrule.child.serve import Reply, Send, serve
+import ferrule as fe
+from ferrule.tools.child.serve import Reply, Send, serve
+from ferrule.tools.doctor.measure import measure
 
 
 class Worker:
@@ -20,8 +22,6 @@ class Worker:
         return known[request.pop("do")](**request)
 
     def _load(self, reprobe: bool, names: list[str]) -> Reply:
-        import ferrule as fe
-
         self.at("loading")
         report = fe.load_all(reprobe=reprobe)
         self.at("listing the devices")
@@ -32,17 +32,12 @@ class Worker:
     @staticmethod
     def _find(name: str) -> Reply:
         """The device of a name, or why there is none."""
-        import ferrule as fe
-
         try:
             return {"device": fe.device(name).name, "why": ""}
         except fe.Error:
             return {"device": "", "why": fe.explain(name)}
 
     def _measure(self, device: str, backend: str) -> Reply:
-        import ferrule as fe
-        from ferrule.doctor.measure import measure
-
         self.at("loading")
         fe.load_all()
         return measure(fe.device(device, backend=backend), self.at)

@@ -6,8 +6,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from ferrule import abi_version
-from ferrule.abi_version import AbiVersion
+from ferrule import _ferrule
+from ferrule.tools import abi_version
+from ferrule.tools.abi_version import AbiVersion
 
 ABI_SYMBOL = "ferrule_backend_abi"
 REQUIRED = ("ferrule_backend_abi", "ferrule_backend_init")
@@ -22,8 +23,6 @@ def complaint(version: AbiVersion) -> str:
 @cache
 def core_abi() -> AbiVersion:
     """This core's, as the headers that came with it say."""
-    from ferrule import _ferrule
-
     folder = Path(_ferrule.__file__ or "").parent / "include" / "ferrule"
 
     def constant(header: str, name: str) -> str:

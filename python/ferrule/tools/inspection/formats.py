@@ -7,9 +7,9 @@ from pathlib import Path
 
 import lief
 
-from ferrule.abi_version import LARGEST
-from ferrule.inspection.abi import ABI_SYMBOL
-from ferrule.inspection.image import Image, Segment
+from ferrule.tools.abi_version import LARGEST
+from ferrule.tools.inspection.abi import ABI_SYMBOL
+from ferrule.tools.inspection.image import Image, Segment
 
 ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.LINUX: "Linux"}
 

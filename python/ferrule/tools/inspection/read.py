@@ -6,11 +6,17 @@ import hashlib
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ferrule.inspection import abi as interface
-from ferrule.inspection.image import Image
-from ferrule.inspection.manifest import disagreements, read_manifest
+from ferrule.later import later
+from ferrule.tools.inspection import abi as interface
+from ferrule.tools.inspection.image import Image
+from ferrule.tools.inspection.manifest import disagreements, read_manifest
+
+if TYPE_CHECKING:
+    from ferrule.tools.inspection import formats
+else:
+    formats = later("ferrule.tools.inspection.formats")  # it imports lief
 
 FILE_NAME = re.compile(r"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+))?\.(?:so|dylib|dll)")
 
@@ -47,10 +53,8 @@ def read_module(path: Path) -> dict[str, Any]:
 
 
 def _images(path: Path, found: dict[str, Any]) -> list[Image]:
-    from ferrule.inspection.formats import images_of
-
     try:
-        images = images_of(path)
+        images = formats.images_of(path)
     except (ValueError, RuntimeError, OSError) as error:
         found["problems"].append(str(error))
         return []

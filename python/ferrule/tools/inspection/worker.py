@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ferrule.child.serve import Reply, Send, serve
-from ferrule.inspection.read import read_module
+from ferrule.tools.child.serve import Reply, Send, serve
+from ferrule.tools.inspection.read import read_module
 
 
 def answer_to(send: Send) -> Any:
