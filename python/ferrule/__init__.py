@@ -34,8 +34,6 @@ from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
 from ferrule.functions import methods as _methods
-from ferrule.functions.attention import scaled_dot_product_attention
-from ferrule.functions.compaction import compress, nonzero
 from ferrule.functions.conversion import astype
 from ferrule.functions.creation import (
     arange,
@@ -71,7 +69,6 @@ from ferrule.functions.movement import (
     take,
 )
 from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
-from ferrule.functions.slicing import dynamic_slice, update_slice
 from ferrule.loading.device_lookup import best_device, device, devices
 from ferrule.loading.devices import Backend, Device, backends
 from ferrule.loading.load_error import LoadError
@@ -82,6 +79,9 @@ if TYPE_CHECKING:
     from ferrule import io, testing
     from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
     from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
+    from ferrule.functions.attention import scaled_dot_product_attention
+    from ferrule.functions.compaction import compress, nonzero
+    from ferrule.functions.slicing import dynamic_slice, update_slice
     from ferrule.graphs.graph import Graph
     from ferrule.graphs.tracing import graph
     from ferrule.io.dlpack import from_dlpack
@@ -116,24 +116,28 @@ _LATER = {
     "MemoryStats": "ferrule.loading.statistics",
     "bfloat16": "ferrule.dtypes.narrow_floats",
     "buffer_from_host_ptr": "ferrule.io.host_buffers",
+    "compress": "ferrule.functions.compaction",
     "default_roots": "ferrule.loading.search_folders",
+    "dynamic_slice": "ferrule.functions.slicing",
     "executable_dir": "ferrule.loading.search_folders",
     "explain": "ferrule.loading.explain",
     "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
     "float8_e5m2": "ferrule.dtypes.narrow_floats",
-    "q4_0": "ferrule.dtypes.blocks",
-    "q4_K": "ferrule.dtypes.blocks",
-    "q6_K": "ferrule.dtypes.blocks",
-    "q8_0": "ferrule.dtypes.blocks",
     "from_dlpack": "ferrule.io.dlpack",
     "graph": "ferrule.graphs.tracing",
     "io": "",
     "load": "ferrule.loading.load",
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
+    "nonzero": "ferrule.functions.compaction",
     "profile": "ferrule.tools.profile",
+    "q4_0": "ferrule.dtypes.blocks",
+    "q4_K": "ferrule.dtypes.blocks",
+    "q6_K": "ferrule.dtypes.blocks",
+    "q8_0": "ferrule.dtypes.blocks",
     "refresh": "ferrule.loading.load",
     "reload": "ferrule.loading.load",
+    "scaled_dot_product_attention": "ferrule.functions.attention",
     "set_log_level": "ferrule.process.log_lines",
     "set_thread_count": "ferrule.loading.statistics",
     "shutdown": "ferrule.loading.load",
@@ -142,6 +146,7 @@ _LATER = {
     "thread_count": "ferrule.loading.statistics",
     "trace": "ferrule.tools.trace",
     "unload": "ferrule.loading.load",
+    "update_slice": "ferrule.functions.slicing",
 }
 
 
