@@ -144,7 +144,7 @@ def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
 
 
 def number_of(operation: str, number: Array, *others: int) -> Array:
-    """What an operation of _numbers makes of a number of a traced function, in each call."""
+    """What an operation of array.numbers makes of a number of a traced function, in each call."""
     symbol = number._handle
     assert isinstance(symbol, Symbol)
     return symbol.graph._number_of(operation, number, *others)

@@ -112,7 +112,7 @@ def one_index(
 ) -> Array:
     """One integer as a scalar of the graph, or beside an array.
 
-    `operation` of _numbers holds an integer, or a number of a traced call, against the limits before anything is
+    `operation` of array.numbers holds an integer, or a number of a traced call, against the limits before anything is
     computed.
     """
     if isinstance(value, int):
