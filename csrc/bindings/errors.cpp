@@ -3,7 +3,7 @@
 namespace ferrule::python {
 namespace {
 
-// ferrule._errors.error_of(code, message); kept until the process ends.
+// ferrule.errors.error_of(code, message); kept until the process ends.
 PyObject* make_exception = nullptr;
 
 py::object exception(fe_code code, const char* message) {

@@ -1,4 +1,4 @@
-// ferrule's errors as Python exceptions. The classes are Python's (ferrule/_errors.py); here they are only raised.
+// ferrule's errors as Python exceptions. The classes are Python's (ferrule/errors.py); here they are only raised.
 #pragma once
 
 #include <ferrule/ferrule.h>

@@ -26,7 +26,7 @@ Call* take_calls() {
   return ordered;
 }
 
-PyObject* log_function = nullptr;  // ferrule._log.deliver(level, message)
+PyObject* log_function = nullptr;  // ferrule.process.log_lines.deliver(level, message)
 
 void deliver(void*, fe_log_level level, const char* message) {
   if (log_function == nullptr || is_finalizing()) return;

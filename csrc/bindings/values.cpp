@@ -55,7 +55,7 @@ double real_of(const char* name, py::handle value) {
 // NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
 py::object named_dtype(const fe_dtype_info& info) {
   const char* const name = info.name;
-  if (info.dtype_class == FE_CLASS_BLOCK) return py::module_::import("ferrule._block_dtypes").attr(name);
+  if (info.dtype_class == FE_CLASS_BLOCK) return py::module_::import("ferrule.dtypes.blocks").attr(name);
   try {
     return py::dtype::from_args(py::str(name));
   } catch (const py::error_already_set& error) {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import builtins as _builtins
-import threading as _threading
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as _np
 
 from ferrule import _ferrule
-from ferrule._errors import (
+from ferrule.array.array import Array
+from ferrule.array.evaluation import eval, synchronize, trim
+from ferrule.errors import (
     AbiMismatchError,
     CancelledError,
     DeviceLostError,
@@ -18,7 +19,6 @@ from ferrule._errors import (
     InternalError,
     InvalidArgumentError,
     IoError,
-    LoadError,
     NotFoundError,
     NumberOverflowError,
     OutOfMemoryError,
@@ -27,18 +27,15 @@ from ferrule._errors import (
     TracingError,
     UnsupportedError,
 )
-from ferrule.array import Array  # first: the modules below need it, and it needs them
-
-# isort: split
-from ferrule import _ops
-from ferrule._devices import Backend, Device, backends, best_device, device, devices, open_devices
-from ferrule._devices import device as _find_device
+from ferrule.functions import ops as _ops
 
 # One function an op; those imported below have NumPy's ways besides.
-from ferrule._ops import *  # noqa: F403
-from ferrule.attention import scaled_dot_product_attention
-from ferrule.compaction import compress, nonzero
-from ferrule.creation import (
+from ferrule.functions.ops import *  # noqa: F403
+
+# isort: split
+from ferrule.functions import methods as _methods
+from ferrule.functions.conversion import astype
+from ferrule.functions.creation import (
     arange,
     asarray,
     empty,
@@ -55,9 +52,8 @@ from ferrule.creation import (
     zeros,
     zeros_like,
 )
-from ferrule.linear import matmul
-from ferrule.manipulation import (
-    astype,
+from ferrule.functions.linear_algebra import matmul
+from ferrule.functions.movement import (
     broadcast_to,
     concat,
     expand_dims,
@@ -72,35 +68,35 @@ from ferrule.manipulation import (
     stack,
     take,
 )
-from ferrule.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
-from ferrule.slicing import dynamic_slice, update_slice
+from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
+from ferrule.loading.device_lookup import best_device, device, devices
+from ferrule.loading.devices import Backend, Device, backends
+from ferrule.loading.load_error import LoadError
+from ferrule.process import startup as _startup
+from ferrule.text.other_names import advice as _advice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ferrule import io, testing
-    from ferrule._block_dtypes import BlockDType, q4_0, q4_K, q6_K, q8_0
-    from ferrule._log import set_log_level
-    from ferrule._ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
-    from ferrule._profile import profile
-    from ferrule._trace import trace
-    from ferrule.buffers import buffer_from_host_ptr
-    from ferrule.dlpack import from_dlpack
-    from ferrule.explaining import explain
-    from ferrule.graphs import Graph
-    from ferrule.loading import (
-        LoadReport,
-        default_roots,
-        executable_dir,
-        load,
-        load_all,
-        refresh,
-        reload,
-        shutdown,
-        unload,
-    )
-    from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
-    from ferrule.tracing import graph
+    from ferrule.dtypes.blocks import BlockDType, q4_0, q4_K, q6_K, q8_0
+    from ferrule.dtypes.narrow_floats import bfloat16, float8_e4m3fn, float8_e5m2
+    from ferrule.functions.attention import scaled_dot_product_attention
+    from ferrule.functions.compaction import compress, nonzero
+    from ferrule.functions.slicing import dynamic_slice, update_slice
+    from ferrule.graphs.graph import Graph
+    from ferrule.graphs.tracing import graph
+    from ferrule.io.dlpack import from_dlpack
+    from ferrule.io.host_buffers import buffer_from_host_ptr
+    from ferrule.loading.explain import explain
+    from ferrule.loading.load import load, load_all, refresh, reload, shutdown, unload
+    from ferrule.loading.load_report import LoadReport
+    from ferrule.loading.search_folders import default_roots, executable_dir
+    from ferrule.loading.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
+    from ferrule.process.log_lines import set_log_level
+    from ferrule.tools.profile import profile
+    from ferrule.tools.trace import trace
+
+_startup.prepare_extension()
+_methods.attach()
 
 __version__ = _ferrule.version()
 
@@ -114,38 +110,43 @@ newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
 # Imported when first used: an import of ferrule is to cost little.
 _LATER = {
-    "BlockDType": "ferrule._block_dtypes",
-    "Graph": "ferrule.graphs",
-    "LoadReport": "ferrule.loading",
-    "MemoryStats": "ferrule.statistics",
-    "bfloat16": "ferrule._ml_dtypes",
-    "buffer_from_host_ptr": "ferrule.buffers",
-    "default_roots": "ferrule.loading",
-    "executable_dir": "ferrule.loading",
-    "explain": "ferrule.explaining",
-    "float8_e4m3fn": "ferrule._ml_dtypes",
-    "float8_e5m2": "ferrule._ml_dtypes",
-    "q4_0": "ferrule._block_dtypes",
-    "q4_K": "ferrule._block_dtypes",
-    "q6_K": "ferrule._block_dtypes",
-    "q8_0": "ferrule._block_dtypes",
-    "from_dlpack": "ferrule.dlpack",
-    "graph": "ferrule.tracing",
+    "BlockDType": "ferrule.dtypes.blocks",
+    "Graph": "ferrule.graphs.graph",
+    "LoadReport": "ferrule.loading.load_report",
+    "MemoryStats": "ferrule.loading.statistics",
+    "bfloat16": "ferrule.dtypes.narrow_floats",
+    "buffer_from_host_ptr": "ferrule.io.host_buffers",
+    "compress": "ferrule.functions.compaction",
+    "default_roots": "ferrule.loading.search_folders",
+    "dynamic_slice": "ferrule.functions.slicing",
+    "executable_dir": "ferrule.loading.search_folders",
+    "explain": "ferrule.loading.explain",
+    "float8_e4m3fn": "ferrule.dtypes.narrow_floats",
+    "float8_e5m2": "ferrule.dtypes.narrow_floats",
+    "from_dlpack": "ferrule.io.dlpack",
+    "graph": "ferrule.graphs.tracing",
     "io": "",
-    "load": "ferrule.loading",
-    "load_all": "ferrule.loading",
-    "memory_stats": "ferrule.statistics",
-    "profile": "ferrule._profile",
-    "refresh": "ferrule.loading",
-    "reload": "ferrule.loading",
-    "set_log_level": "ferrule._log",
-    "set_thread_count": "ferrule.statistics",
-    "shutdown": "ferrule.loading",
-    "stats": "ferrule.statistics",
+    "load": "ferrule.loading.load",
+    "load_all": "ferrule.loading.load",
+    "memory_stats": "ferrule.loading.statistics",
+    "nonzero": "ferrule.functions.compaction",
+    "profile": "ferrule.tools.profile",
+    "q4_0": "ferrule.dtypes.blocks",
+    "q4_K": "ferrule.dtypes.blocks",
+    "q6_K": "ferrule.dtypes.blocks",
+    "q8_0": "ferrule.dtypes.blocks",
+    "refresh": "ferrule.loading.load",
+    "reload": "ferrule.loading.load",
+    "scaled_dot_product_attention": "ferrule.functions.attention",
+    "set_log_level": "ferrule.process.log_lines",
+    "set_thread_count": "ferrule.loading.statistics",
+    "shutdown": "ferrule.loading.load",
+    "stats": "ferrule.loading.statistics",
     "testing": "",
-    "thread_count": "ferrule.statistics",
-    "trace": "ferrule._trace",
-    "unload": "ferrule.loading",
+    "thread_count": "ferrule.loading.statistics",
+    "trace": "ferrule.tools.trace",
+    "unload": "ferrule.loading.load",
+    "update_slice": "ferrule.functions.slicing",
 }
 
 
@@ -156,12 +157,8 @@ globals().pop("array", None)
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:
-        from ferrule._other_names import advice
-
-        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice(name, __all__)}", name=name)
-    from importlib import import_module
-
-    value = getattr(import_module(module), name) if module else import_module(f"ferrule.{name}")
+        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{_advice(name, __all__)}", name=name)
+    value = getattr(_import_module(module), name) if module else _import_module(f"ferrule.{name}")
     globals()[name] = value
     return value
 
@@ -169,82 +166,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted(__all__)  # and not the modules that the import passed through
 
-
-def eval(*arrays: Array, wait: _builtins.bool = True) -> None:
-    """Compute arrays, all in one go.
-
-    Without `wait` it returns when devices with queues have been given the work: who reads an array waits for it then,
-    and an error of its computing is raised there.
-    """
-    if wait and _ferrule.evaluate_plain(*arrays) is None:
-        return
-    flat: list[Array] = []
-    waiting: list[Any] = list(arrays)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, (list, tuple)):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, Array):
-            flat.append(value)
-        else:
-            raise InvalidArgumentError(f"eval: takes arrays, not {type(value).__name__}")
-    compute = _ferrule.evaluate if wait else _ferrule.submit
-    compute([array._concrete("eval()") for array in flat])
-
-
-def _for_each(call: Callable[[Device], None]) -> None:
-    """Of all devices in use, also where the call fails for one; then its error."""
-    failed: Error | None = None
-    for each in open_devices():
-        try:
-            call(each)
-        except Error as error:
-            failed = failed or error
-    if failed is not None:
-        raise failed
-
-
-def synchronize(device: Device | str | None = None) -> None:
-    """Wait until a device has done all that it was given so far, or, without one, every device that is in use.
-
-    How that ended is told to who reads the results.
-
-    Examples
-    --------
-    >>> fe.eval(x, wait=False)
-    >>> fe.synchronize(x.device)
-    """
-    if device is not None:
-        _find_device(device).synchronize()
-        return
-    _for_each(Device.synchronize)
-
-
-def trim(device: Device | str | None = None) -> None:
-    """Give back the memory that is cached for a device, or, without one, for every device that is in use.
-
-    Waits for what the device does. Memory is trimmed of itself where a device runs short of it.
-
-    Examples
-    --------
-    >>> fe.trim()
-    """
-    if device is not None:
-        _find_device(device).trim()
-        return
-    _for_each(Device.trim)
-
-
-def _deliver_log_line(level: int, message: str) -> None:
-    from ferrule._log import deliver
-
-    deliver(level, message)
-
-
-_ferrule.set_main_thread(_threading.main_thread().ident or 0)
-_ferrule.set_log_function(_deliver_log_line)
 
 __all__ = [
     "AbiMismatchError",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import ferrule
-from ferrule.cli import devices, doctor, inspect, new_backend
+from ferrule.tools.cli import devices, doctor, inspect, new_backend
 
 VERBS = (doctor, devices, inspect, new_backend)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ferrule.array import Array as FerruleArray
+from ferrule.array.array import Array as FerruleArray
 
 Shape = tuple[int, ...]
 

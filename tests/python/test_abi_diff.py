@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from ferrule import _ferrule
-from ferrule.abi_diff import SNAPSHOT, Difference, abi_diff, is_compatible, read_interface
-from ferrule.abi_version import AbiVersion, complaint, parse
+from ferrule.tools.abi_diff import SNAPSHOT, Difference, abi_diff, is_compatible, read_interface
+from ferrule.tools.abi_version import AbiVersion, complaint, parse
 
 
 def include_folder() -> Path:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ferrule.child import Child, ChildEnded, ChildError
-from ferrule.child.parent import OUTPUT_SHOWN
+from ferrule.tools.child import Child, ChildEnded, ChildError
+from ferrule.tools.child.parent import OUTPUT_SHOWN
 
 WORKER = """
 import os, signal, sys, time
-from ferrule.child.serve import serve
+from ferrule.tools.child.serve import serve
 
 def answer_to(send):
     def answer(request):

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ferrule.doctor import examine as examination
-from ferrule.doctor.redact import Redaction
+from ferrule.tools.doctor import examine as examination
+from ferrule.tools.doctor.redact import Redaction
 from foreign_files import SOURCE
 
 Put = Callable[..., Path]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ferrule.cli import inspect as verb
-from ferrule.inspection.abi import as_data, core_abi
+from ferrule.tools.cli import inspect as verb
+from ferrule.tools.inspection.abi import as_data, core_abi
 from foreign_files import build_dll, build_dylib, build_universal
 
 THREE = ["ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"]

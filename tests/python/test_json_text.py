@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ferrule._json_text import json_text
+from ferrule.loading.json_text import json_text
 from hypothesis import example, given
 from hypothesis import strategies as st
 

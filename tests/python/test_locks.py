@@ -111,7 +111,7 @@ def test_a_fork_while_another_thread_first_uses_a_device(run_python: Run) -> Non
         LIMIT
         + FORK
         + """
-from ferrule import loading
+from ferrule.loading import load as loading
 load_all, begun, forked = loading.load_all, threading.Event(), threading.Event()
 def slow():
     begun.set()
@@ -164,7 +164,7 @@ def test_the_first_use_of_a_device_tries_again_after_an_error(run_python: Run) -
     run_python(
         """
 import ferrule as fe
-from ferrule import loading
+from ferrule.loading import load as loading
 load_all = loading.load_all
 def fail(): raise fe.OutOfMemoryError("no memory just now")
 loading.load_all = fail

@@ -9,7 +9,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
-from ferrule._other_names import OTHER_NAMES
+from ferrule.text.other_names import OTHER_NAMES
 
 X = fe.ones((2, 3))
 FE: Any = fe  # whose arguments mypy does not check

@@ -151,7 +151,7 @@ def test_the_code_of_a_finding_runs_by_itself(child: Child, tmp_path: Path) -> N
 
 
 def test_a_crash_costs_one_process_and_names_its_program(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ferrule.child import ChildEnded
+    from ferrule.tools.child import ChildEnded
 
     real, crashed = child.ask, []
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import ferrule as fe
 import pytest
-from ferrule._report_html import LOOKS, STEPS
-from ferrule.loading import _Formatted
+from ferrule.loading.load_report import _Formatted
+from ferrule.loading.load_report_html import LOOKS, STEPS
 
 EVIL = "<script>alert(1)</script>&\x1b[31m\u202e"
 VOID = {"br", "meta"}

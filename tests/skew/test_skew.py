@@ -26,7 +26,7 @@ import make_tree  # noqa: E402
 ferrule = types.ModuleType("ferrule")
 ferrule.__path__ = [str(HERE.parents[1] / "python/ferrule")]
 sys.modules["ferrule"] = ferrule
-from ferrule.abi_diff import abi_diff, is_compatible  # noqa: E402
+from ferrule.tools.abi_diff import abi_diff, is_compatible  # noqa: E402
 
 OLD, NEW = "1.0", "1.1"
 WRONG = {

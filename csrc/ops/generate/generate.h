@@ -9,8 +9,8 @@ std::string c_header();       // ferrule/ops.h: the attribute structs
 std::string op_table();       // ferrule/op_table.hpp: what of a row a module can check a node against
 std::string op_samples();     // op_samples.inc: a call of each op for each dtype, for the conformance kit
 std::string json();           // the op set as data
-std::string python_module();  // ferrule/_ops.py
-std::string python_stub();    // ferrule/_ops.pyi
+std::string python_module();  // ferrule/functions/ops.py
+std::string python_stub();    // ferrule/functions/ops.pyi
 std::string markdown();       // docs/ops.md
 std::string snapshot();       // the ops' part of ferrule/abi_snapshot.inc
 

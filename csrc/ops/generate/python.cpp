@@ -1,4 +1,4 @@
-// ferrule/_ops.py: one function an op, but for those whose calling convention array libraries spell by hand.
+// ferrule/functions/ops.py: one function an op, but for those whose calling convention array libraries spell by hand.
 #include "ops/generate/generate.h"
 #include "ops/table.h"
 
@@ -159,9 +159,8 @@ std::string all_names() {
 std::string python_module() {
   std::string text = head("The ops, one function each.");
   text +=
-      "from ferrule._record import apply as _apply\nfrom ferrule._record import apply_all as _apply_all\nfrom "
-      "ferrule.array "
-      "import Array\n\nOperand = Any\n\n" +
+      "from ferrule.array.array import Array\nfrom ferrule.array.recording import apply as _apply\n"
+      "from ferrule.array.recording import apply_all as _apply_all\n\nOperand = Any\n\n" +
       all_names();
   for (const Row* row : all_ops()) {
     if (!is_generated(*row)) continue;
@@ -184,7 +183,7 @@ std::string python_module() {
 
 std::string python_stub() {
   std::string text = head("The ops, one function each.");
-  text += "from ferrule.array import Array\n\nOperand = Any\n\n" + all_names();
+  text += "from ferrule.array.array import Array\n\nOperand = Any\n\n" + all_names();
   for (const Row* row : all_ops())
     if (is_generated(*row))
       text += fmt::format("{}\n{}\n{}\n", row->output_count == 1 ? "" : result_class(*row).substr(1), signature(*row),

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from ferrule._devices import Device, handle_of
-from ferrule._dtypes import as_dtype
-from ferrule._errors import InvalidArgumentError, UnsupportedError
-from ferrule._host import from_host
-from ferrule._near_names import did_you_mean
-from ferrule.array import Array
-from ferrule.buffers import map_file
+from ferrule.array.array import Array
+from ferrule.array.host_memory import from_host
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import InvalidArgumentError, UnsupportedError
+from ferrule.io.host_buffers import map_file
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
+from ferrule.text.near_names import did_you_mean
 
 LONGEST_HEADER = 100_000_000  # bytes, as the format's own reader has it
 # Bytes of an element, and the name of the dtype here; without one the file opens, but that tensor cannot be had.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrule.testing.case import all_cases
 from ferrule.testing.notebook import Results, check
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ __all__ = ["Results", "check", "find_case"]
 
 def find_case(op: str, *dtypes: str, variant: str = "") -> Case:
     """The case of an op: of these dtypes of its inputs, where any are given, else of the first that there are."""
-    from ferrule.testing.case import all_cases
-
     wanted = tuple(dtypes)
     of_op = [case for case in all_cases().values() if case.op == op]
     for case in of_op:

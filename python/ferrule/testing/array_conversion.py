@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import ferrule as fe
 from ferrule.testing.dtypes import BLOCKS, Values, name_of, numpy_dtype
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 
 def array_of(values: Values, device: fe.Device) -> fe.Array:
     """As memory of a device, which borrows it where it can."""
-    import ferrule as fe
-
     name = name_of(values.dtype)
     if name in BLOCKS:
         return fe.from_packed(values.view(np.uint8), name, device=device)
@@ -24,7 +20,5 @@ def array_of(values: Values, device: fe.Device) -> fe.Array:
 
 def values_of(array: Any) -> Values:
     """What an array of ferrule's holds."""
-    import ferrule as fe
-
     name = str(array.dtype)
     return fe.to_packed(array).view(numpy_dtype(name)) if name in BLOCKS else np.asarray(array)

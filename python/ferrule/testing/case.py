@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ferrule.testing import cases
 from ferrule.testing.dtypes import Values, is_floating, known_dtypes, numpy_dtype, op_rows, widen
 from ferrule.testing.exactness import EXACT, Tolerance, Verdict, compare
 from ferrule.testing.values import ANY, Domain, Shape
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ferrule.testing.problems import Family
 
 Attributes = Mapping[str, Any]
@@ -100,8 +103,6 @@ class Case:
         return values
 
     def truth(self, problem: Problem, inputs: list[Values]) -> Values:
-        import numpy as np
-
         with np.errstate(all="ignore"):
             truth = np.asarray(self.oracle(*(widen(x) for x in inputs), **problem.attributes))
         return truth if self.floating else truth.astype(numpy_dtype(self.result), copy=False)
@@ -117,8 +118,6 @@ class Case:
 
     def _exact(self, inputs: list[Values], truth: Values) -> Values | None:
         """Where a function of infinity is an integer, as tanh and exp have them: limits are no matter of rounding."""
-        import numpy as np
-
         if not self.family.pointwise or len(inputs) != 1 or not all(map(is_floating, (*self.dtypes, self.result))):
             return None
         with np.errstate(all="ignore"):
@@ -127,8 +126,6 @@ class Case:
     def _nearest(self, problem: Problem, inputs: list[Values]) -> Values | None:
         """What float64 itself rounds once. A wider truth was rounded before, and 64 bits are too few to hide that; for
         narrower results float64 has enough: 2 p + 2 (Figueroa 1995)."""
-        import numpy as np
-
         if self.result != "float64":
             return None
         with np.errstate(all="ignore"):
@@ -147,11 +144,6 @@ class Failing:
 @cache
 def all_cases() -> dict[str, Case]:
     """By name, in the order of the op rows; of the ops and dtypes that this ferrule has."""
-    import importlib
-    import pkgutil
-
-    from ferrule.testing import cases
-
     found: dict[str, Case] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(cases.__path__)):
         for case in importlib.import_module(f"{cases.__name__}.{module}").CASES:

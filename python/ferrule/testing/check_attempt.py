@@ -6,17 +6,15 @@ import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import ferrule as fe
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.exactness import Verdict
 from ferrule.testing.execution import Execution, Refused, prepare
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 LEVELS = ("brief", "quick", "full", "edge")
 AS_THEY_ARE = ("benchmark", "concurrent", "repeat")  # checks of runs as users have them

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ferrule import child
 from ferrule.testing.target import Target
+from ferrule.tools import child
 
 
 class Child(child.Child):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ferrule import _ferrule
+
 BOOL = ("bool",)
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -115,14 +117,10 @@ def widen(values: Values) -> Values:
 @cache
 def known_dtypes() -> frozenset[str]:
     """Those that this ferrule has."""
-    from ferrule import _ferrule
-
     return frozenset(name for name in (*ALL, *BLOCKS) if name in _ferrule.dtypes())
 
 
 @cache
 def op_rows() -> dict[str, dict[str, Any]]:
     """The op rows of this ferrule, by name."""
-    from ferrule import _ferrule
-
     return {row["name"]: row for row in json.loads(_ferrule.ops())}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+import ferrule as fe
 from ferrule.testing.array_conversion import array_of, values_of
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import Laid, Layout, contiguous
-
-if TYPE_CHECKING:
-    import ferrule as fe
-
 
 # The outputs, from a graph, the result of the case's op and the symbols of further inputs.
 Tail = Callable[["fe.Graph", "fe.Array", list["fe.Array"]], Sequence["fe.Array"]]
@@ -48,8 +47,6 @@ class Execution:
         return [values_of(result) for result in (results if isinstance(results, tuple) else (results,))]
 
     def compute_into(self, out: Values) -> None:
-        import numpy as np
-
         outs: list[Values] = [np.empty(symbol.shape, symbol.dtype) for symbol in self.graph.outputs]
         outs[self.output] = out
         self.graph.compute(*self.given, out=outs[0] if len(outs) == 1 else tuple(outs))
@@ -85,8 +82,6 @@ def prepare(
     """Compile the case for the device. `constants` are the numbers of inputs that never change; `tail` goes on with the
     result, and the inputs that are `further`, to the outputs; `options` go to Graph.compile. Raises Refused.
     """
-    import ferrule as fe
-
     lays = layouts or [contiguous] * len(inputs)
     laid = [lay(values) for lay, values in zip(lays, inputs, strict=True)]
     graph = fe.Graph(device)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ferrule.child import ChildEnded, ChildError
 from ferrule.testing.case import Case, all_cases
 from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import applies, checks_of, is_by_item_size
@@ -17,6 +16,7 @@ from ferrule.testing.child import Child
 from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.report import Record
 from ferrule.testing.target import Target
+from ferrule.tools.child import ChildEnded, ChildError
 
 REFUSALS_KEPT = 20  # of one check
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import ferrule as fe
 from ferrule.testing.dtypes import BLOCKS, Values, name_of
 from ferrule.testing.values import poison
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 Step = tuple[str, dict[str, Any]]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ferrule.testing import module_file, module_slots
+from ferrule.testing import module_slots
 from ferrule.testing.case import all_cases
 from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import runs_alone
@@ -28,6 +28,7 @@ from ferrule.testing.programs.part import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
+from ferrule.tools import module_file
 
 PROPERTY = "ferrule"  # of a test's report: the record, as JSON
 TURNS = "ferrule_turns"  # among what pytest-xdist gives its workers: the folder by which they wait for each other

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    import ferrule as fe
+import ferrule as fe
 
 Kind = Literal["backend", "device", "variant"]
 
@@ -43,8 +42,6 @@ def open_target(target: Target) -> list[fe.Device]:
     if target.kind != "device":
         # Nothing but the module under test is there to fall back on.
         os.environ["FERRULE_AUTOLOAD"] = "0"
-    import ferrule as fe
-
     if target.kind == "device":
         return [fe.device(target.value)]
     path = Path(target.value) if target.kind == "backend" else variant_path(target.value)
@@ -63,13 +60,9 @@ def variant_path(variant: str) -> Path:
 
 def runnable_variants() -> list[str]:
     """Those of the CPU module that this processor can run, the widest first. Loads that one."""
-    import ferrule as fe
-
     rows = [row for row in fe.load_all(dirs=[_folder()]) if row.name == "cpu" and row.state in ("loaded", "outranked")]
     return [row.variant for row in sorted(rows, key=lambda row: -(row.rank or 0))]
 
 
 def _folder() -> Path:
-    import ferrule as fe
-
     return Path(fe._ferrule.__file__ or "").parent / "backends"

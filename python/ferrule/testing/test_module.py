@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrule.testing import module_file, module_slots
+from ferrule.testing import module_slots
+from ferrule.tools import module_file
 
 if TYPE_CHECKING:
     from ferrule.testing.kit import Subject

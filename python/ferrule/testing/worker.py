@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ferrule.child.serve import Reply, serve
+import ferrule as fe
+from ferrule.testing.case import all_cases
+from ferrule.testing.check_attempt import Attempt, Failed, NotApplicable
+from ferrule.testing.checks import all_checks
+from ferrule.testing.execution import Refused
+from ferrule.testing.programs.answers import Answers
 from ferrule.testing.target import Target, open_target, runnable_variants
+from ferrule.tools.child.serve import Reply, serve
 
 if TYPE_CHECKING:
-    import ferrule as fe
     from ferrule.testing.check_attempt import Attempt
     from ferrule.testing.programs.answers import Answers
 
@@ -36,8 +42,6 @@ class Worker:
         return known[what](**request) if what in known else self._of_programs(what, request)
 
     def _of_programs(self, what: str, request: dict[str, Any]) -> Reply:
-        from ferrule.testing.programs.answers import Answers
-
         if self._answers is None:
             self._answers = Answers(self._devices, self.at)
         answer: Reply = getattr(self._answers, what)(**request)
@@ -54,9 +58,6 @@ class Worker:
 
     def _support(self, device: str, op: str) -> Reply:
         """Whether the device takes each case of the op."""
-        from ferrule.testing.case import all_cases
-        from ferrule.testing.check_attempt import Attempt
-
         answers = {}
         for case in all_cases().values():
             if case.op != op:
@@ -68,8 +69,6 @@ class Worker:
     @staticmethod
     def _answer(attempt: Attempt) -> Reply:
         """Whether the device takes any of the case's plain problems."""
-        from ferrule.testing.execution import Refused
-
         case, refusals = attempt.case, []
         promised = False
         try:
@@ -85,11 +84,6 @@ class Worker:
         return {"supported": False, "promised": promised, "kernels": [], "reason": refusals[0]}
 
     def _check(self, device: str, case: str, check: str, level: str, seed: int) -> Reply:
-        from ferrule.testing.case import all_cases
-        from ferrule.testing.check_attempt import Attempt, Failed, NotApplicable
-        from ferrule.testing.checks import all_checks
-        from ferrule.testing.execution import Refused
-
         attempt = Attempt(self._devices[device], all_cases()[case], check, level, seed, self.at)
         state, message = "passed", ""
         start = time.perf_counter()
@@ -104,8 +98,6 @@ class Worker:
         except Refused as refusal:
             state, message = "refused", str(refusal)
         except Exception as error:
-            import traceback
-
             state = "failed"
             message = f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-3)}"
         return {**_summary(attempt), "state": state, "message": message, "seconds": time.perf_counter() - start}

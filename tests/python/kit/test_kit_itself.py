@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ferrule.child import how_it_ended
 from ferrule.testing.case import all_cases
 from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.checks import all_checks, is_by_item_size
@@ -22,6 +21,7 @@ from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.report import Record, json_file
 from ferrule.testing.target import Target
+from ferrule.tools.child import how_it_ended
 
 # What the backend does wrong, the case and the check that must notice, the state it is given, words of the message.
 FAULTS = [

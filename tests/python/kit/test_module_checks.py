@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ferrule.testing import module_file, module_slots
+from ferrule.testing import module_slots
+from ferrule.tools import module_file
 
 HERE = Path(__file__).resolve().parent
 MINE = HERE.parents[1] / "foreign" / "module" / "mine.cpp"

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import ferrule as fe
 import numpy as np
 import pytest
-from ferrule.cli import new_backend
+from ferrule.tools.cli import new_backend
 from installed import build, output_of
 from mutants import MUTANTS, Mutant
 
@@ -121,7 +121,7 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_importing_ferrule_imports_no_verb() -> None:
-    program = "import ferrule, sys; print([name for name in sys.modules if name.startswith('ferrule.cli')])"
+    program = "import ferrule, sys; print([name for name in sys.modules if name.startswith('ferrule.tools.cli')])"
     assert output_of(sys.executable, "-c", program) == "[]\n"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from ferrule.testing.check_attempt import Attempt
 
 ROUNDS, LEAST_SECONDS = 7, 0.005
 
 
 def check(attempt: Attempt) -> None:
-    import numpy as np
-
     case = attempt.case
     problem = (*case.family.large, case.family.plain[-1])[0]
     inputs = attempt.inputs(problem)

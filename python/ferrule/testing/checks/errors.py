@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ferrule as fe
 from ferrule.testing.case import Case
 from ferrule.testing.check_attempt import Attempt
 
@@ -11,8 +12,6 @@ def applies(case: Case) -> bool:
 
 
 def check(attempt: Attempt) -> None:
-    import ferrule as fe
-
     case = attempt.case
     assert case.errors is not None
     for failing in case.errors(case):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING
 
+import ferrule as fe
 from ferrule.testing.case import Case, Problem
 from ferrule.testing.check_attempt import Attempt, NotApplicable
 from ferrule.testing.dtypes import BLOCKS, REALS, Values
 from ferrule.testing.execution import Refused, Tail
 from ferrule.testing.problems import elementwise
 from ferrule.testing.values import ANY, Shape
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 BY_ITEM_SIZE = True
 

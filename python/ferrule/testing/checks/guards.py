@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import ferrule as fe
 from ferrule.testing.array_conversion import values_of
 from ferrule.testing.case import Problem
 from ferrule.testing.check_attempt import Attempt
@@ -18,8 +19,6 @@ BY_ITEM_SIZE = True
 
 
 def check(attempt: Attempt) -> None:
-    import ferrule as fe
-
     family = attempt.case.family
     problems = [*family.plain[: attempt.pick(quick=3, full=20)], *family.single[:1], *family.empty[:1]]
     large = family.large[: attempt.pick(quick=1, full=10)]  # for which modules want scratch memory

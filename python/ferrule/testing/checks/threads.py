@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ferrule as fe
 from ferrule.testing.case import Case
 from ferrule.testing.check_attempt import Attempt, NotApplicable
 
@@ -14,8 +15,6 @@ def applies(case: Case) -> bool:
 
 
 def check(attempt: Attempt) -> None:
-    import ferrule as fe
-
     if attempt.device.kind != "cpu":
         raise NotApplicable("the device does not compute on the threads of the process")
     try:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ferrule.child import ChildEnded, ChildError
 from ferrule.testing.child import Child
 from ferrule.testing.programs.hunt import Finding, Tally, batches_of, hunt
 from ferrule.testing.target import Target
+from ferrule.tools.child import ChildEnded, ChildError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,17 +6,15 @@ import dataclasses
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ferrule as fe
 from ferrule.testing.case import Case, all_cases
 from ferrule.testing.check_attempt import Attempt
 from ferrule.testing.dtypes import REALS
 from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, source_of
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.program import Program
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 MOST_REFUSALS = 30  # steps that are left out of one program
 DRAWING = "drawing"  # in place of a way: what the device takes is found by asking it
@@ -87,8 +85,6 @@ class Answers:
         return self._takes[device.name]
 
     def _places(self, device: str, second: str | None) -> Places:
-        import ferrule as fe
-
         first = self._devices.get(device) or fe.device(device)
         takes = self._takes_of(first)
         takes_all = all(takes(op, dtype) for op in ("astype", "copy") for dtype in REALS)
@@ -96,8 +92,6 @@ class Answers:
 
     def _second(self, name: str) -> fe.Device:
         """A device by its name, or the first of a module by its file."""
-        import ferrule as fe
-
         if not name.endswith((".so", ".dylib", ".dll")):
             return fe.device(name)
         if name not in self._loaded:

@@ -6,17 +6,15 @@ import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import ferrule as fe
 from ferrule.testing.dtypes import Values
 from ferrule.testing.programs.operation import difference, operations
 from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
-
-if TYPE_CHECKING:
-    import ferrule as fe
 
 PRELUDE = "import copy\n\nimport ml_dtypes\nimport numpy as np\n\nimport ferrule as fe\n"
 OVERWRITE = """def overwrite():
@@ -69,8 +67,6 @@ class Run:
     def __init__(self, program: Program, places: Places, way: Way, with_what_see_gives: bool = False) -> None:
         import ml_dtypes
 
-        import ferrule as fe
-
         self.program, self.way = program, way
         self.names: dict[str, Any] = {
             "np": np,
@@ -107,8 +103,6 @@ class Run:
             overwrite([names[f"m{number}"] for number in self.program.writable])
 
     def compute(self, order: list[int]) -> Outcome:
-        import ferrule as fe
-
         try:
             self._do(code_of(self.way, self.program, order))
             outputs = self.names["outputs"]
@@ -140,8 +134,6 @@ def see_steps(
 ) -> tuple[dict[str, Values], Outcome]:
     """Each value, computed as soon as it is made; raises Refused. `dense_outputs`: what reads an output reads a dense
     copy of it."""
-    import ferrule as fe
-
     run = Run(program, places, way, with_what_see_gives=dense_outputs)
     own = run._others
     seen = {one.name: own[f"a_{one.name}"].copy() for one in program.inputs}
@@ -246,8 +238,6 @@ def array(output: Any) -> Values | None:
 
 
 def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values | None]) -> Fault | None:
-    import ferrule as fe
-
     run = Run(program, places, way)
     try:
         outcome = run.compute(order_of(program))
@@ -301,8 +291,6 @@ def error_faults(
     program: Program, places: Places, outcome: Outcome, ways: Sequence[Way], at: Callable[[str], None]
 ) -> list[Fault]:
     """One and the same error of ferrule's in every way."""
-    import ferrule as fe
-
     if outcome.error is None:
         return [Fault("steps", "no error", "it must raise an error, and does not")]
     if not isinstance(outcome.error, fe.Error) or not str(outcome.error):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferrule.child import Child, ChildEnded
 from ferrule.testing.programs.answers import DRAWING
 from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.shrink import shrink
+from ferrule.tools.child import Child, ChildEnded
 
 BATCH = 10  # programs of one request
 CRASH_TRIES = 60  # of a shrinker that starts a process for most of them

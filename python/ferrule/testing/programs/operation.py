@@ -13,6 +13,7 @@ import numpy as np
 
 from ferrule.testing.case import Case, Problem, all_cases
 from ferrule.testing.dtypes import Values, is_floating
+from ferrule.testing.programs import steps
 from ferrule.testing.programs.promotion import rounded
 
 if TYPE_CHECKING:
@@ -149,8 +150,6 @@ def find(op: str, dtypes: tuple[str, ...], result: str, variant: str, output: st
 @cache
 def operations() -> dict[str, Operation]:
     """By name: OPERATIONS of each module of the package beside this one."""
-    from ferrule.testing.programs import steps
-
     found: dict[str, Operation] = {}
     for module in sorted(module.name for module in pkgutil.iter_modules(steps.__path__)):
         for one in importlib.import_module(f"{steps.__name__}.{module}").OPERATIONS:

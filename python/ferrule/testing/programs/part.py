@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import shlex
 
-from ferrule.child import ChildEnded, ChildError
 from ferrule.testing.kit import Subject
 from ferrule.testing.programs.hunt import Tally, batches_of, hunt
 from ferrule.testing.report import Record
+from ferrule.tools.child import ChildEnded, ChildError
 
 PROGRAMS = {"brief": 20, "quick": 300, "full": 4_000, "edge": 4_000}
 PART = 100  # programs of one test

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from ferrule.machine import processor, version_of
 from ferrule.testing.report.matrix import Matrix, Pair, Place, op_kinds
 from ferrule.testing.report.record import OUTCOMES, Record
+from ferrule.tools.machine import processor, version_of
 
 
 @dataclass(frozen=True)

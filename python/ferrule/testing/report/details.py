@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ferrule._markup import safe
 from ferrule.testing.report.markup import CLASSES, symbol
 from ferrule.testing.report.matrix import Cell
 from ferrule.testing.report.numbers import distance, several, time
 from ferrule.testing.report.record import Record
 from ferrule.testing.report.state import State, state_of
 from ferrule.testing.report.text import first_line
+from ferrule.text.html_text import safe
 
 FIRST = 12  # failures that are seen at once
 SHOWN = 400  # failures in full; the JSON file has all

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ferrule._markup import safe
 from ferrule.testing.report.markup import CLASSES, share, told
-from ferrule.testing.report.matrix import Cell, Matrix
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
+from ferrule.text.html_text import safe
+
+if TYPE_CHECKING:
+    from ferrule.testing.report.matrix import Cell, Matrix
 
 OP_WIDTH = 19.0  # of the column of names, in percent
 GAP = 0.9

@@ -7,7 +7,6 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
-from ferrule._markup import safe
 from ferrule.testing.report.contents import Report
 from ferrule.testing.report.details import failure_list, failure_names, panel
 from ferrule.testing.report.distances import distance_bars
@@ -19,6 +18,7 @@ from ferrule.testing.report.record import MODULE_CHECK, Record
 from ferrule.testing.report.speed import speed_table
 from ferrule.testing.report.state import State, state_of
 from ferrule.testing.report.text import titled
+from ferrule.text.html_text import safe
 
 TITLE = "ferrule conformance"
 Links = dict[tuple[str, str, str], str]

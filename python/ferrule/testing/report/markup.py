@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ferrule.testing.report.matrix import Cell
+from typing import TYPE_CHECKING
+
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
+
+if TYPE_CHECKING:
+    from ferrule.testing.report.matrix import Cell
 
 # Short, for there are thousands of cells.
 CLASSES = {

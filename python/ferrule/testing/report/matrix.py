@@ -6,9 +6,17 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from ferrule.later import later
+from ferrule.testing.dtypes import op_rows
 from ferrule.testing.report.record import Record, plain
 from ferrule.testing.report.state import State, cell_state, state_of
+
+if TYPE_CHECKING:
+    from ferrule.testing.report import notebook
+else:
+    notebook = later("ferrule.testing.report.notebook")
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -142,17 +150,11 @@ class Matrix:
         return counts
 
     def _repr_html_(self) -> str:
-        from ferrule.testing.report.notebook import notebook_html
-
-        return notebook_html(self)
+        return notebook.notebook_html(self)
 
 
 def op_kinds() -> dict[str, str]:
-    """The kind of each op of this ferrule; nothing where it cannot be imported, as on a machine that only reads."""
-    try:
-        from ferrule.testing.dtypes import op_rows
-    except ImportError:
-        return {}
+    """The kind of each op of this ferrule."""
     return {name: str(row.get("kind", OTHER_KIND)) for name, row in op_rows().items()}
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from ferrule._markup import safe
 from ferrule.testing.report.grid import grid
 from ferrule.testing.report.markup import CLASSES, symbol, symbol_rules
-from ferrule.testing.report.matrix import Matrix
 from ferrule.testing.report.state import State
+from ferrule.text.html_text import safe
+
+if TYPE_CHECKING:
+    from ferrule.testing.report.matrix import Matrix
 
 SCOPE = ".ferrule-matrix"
 

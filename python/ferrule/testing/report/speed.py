@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ferrule._markup import safe
 from ferrule.testing.report import numbers
 from ferrule.testing.report.record import Record
+from ferrule.text.html_text import safe
 
 FULL = 32.0  # times as fast or as slow, at which a bar is full
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ferrule.testing.dtypes import ACCUMULATORS, FLOATS, FORMATS, NUMERIC, REALS, Values, is_floating
-from ferrule.testing.exactness import spacing
+from ferrule.testing.exactness import Tolerance, spacing
 from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, keywords
 from ferrule.testing.programs.promotion import converted
 from ferrule.testing.programs.scope import Scope
@@ -95,10 +96,6 @@ class Reduction(Operation):
 
 def deviation(x: Values, attributes: Mapping[str, Any]) -> Reference:
     """The root of the variance, off by what that may be off by."""
-    import dataclasses
-
-    from ferrule.testing.exactness import Tolerance
-
     variance = by_case("var", [x], attributes, variant="corrected" if attributes["correction"] else "")
     assert variance.case is not None
     root = np.sqrt(variance.truth)

@@ -1,0 +1,1 @@
+"""`Array`, and how an op is recorded: operands, Python numbers, attributes, host memory."""

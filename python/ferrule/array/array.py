@@ -1,0 +1,319 @@
+"""`Array`: lazy, immutable, on one device. It behaves as NumPy's where both have a thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.symbols import Symbol, refuse
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading import device_lookup
+from ferrule.loading.devices import Device
+from ferrule.text.other_names import method_advice
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Axes = int | tuple[int, ...] | None
+
+
+class Array(_ferrule.Operators):
+    """Made by `asarray`, `zeros` and their like, and by ops. Ops are recorded, and computed when a value is needed."""
+
+    __slots__ = ("__weakref__", "_handle")
+    _handle: _ferrule.Array | Symbol
+    __array_priority__ = 1000.0  # `numpy_array + array` is ours
+
+    @classmethod
+    def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
+        array = object.__new__(cls)
+        array._handle = handle
+        return array
+
+    def _another(self, what: str) -> Array:
+        """A new object of the same array: `another[key] = value` leaves this one as it is, as does donating it."""
+        return self._anew(what, _ferrule.Array.alias)
+
+    def _snapshot(self, what: str = "copy") -> Array:
+        """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
+        return self._anew(what, _ferrule.Array.snapshot)
+
+    def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:
+        handle = self._handle
+        try:
+            return Array._of(handle if isinstance(handle, Symbol) else make(handle))
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
+
+    # ---- what it is
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._handle.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._handle.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._handle.ndim
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for length in self._handle.shape:
+            size *= length
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self._handle.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        dtype: Any = self.dtype
+        return int(dtype.bytes_of(self.size)) if is_block(dtype) else self.size * self.itemsize
+
+    @property
+    def device(self) -> Device:
+        device = self._handle.device
+        return device if isinstance(device, Device) else Device(device)
+
+    @property
+    def placement(self) -> str:
+        """How the array came to its bytes: "borrowed", "owned" (made of the caller's values), "copied: " and why,
+        "lazy", ..."""
+        return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
+
+    def to_device(self, device: Device | str) -> Array:
+        """The array on another device. One that is there already is not copied."""
+        handle = self._concrete("to_device()")
+        target = device_lookup.device(device)
+        if handle.device.same_as(target._handle):
+            return self._another("to_device()")
+        return Array._of(handle.to_device(target._handle))
+
+    # ---- its values
+    @property
+    def is_ready(self) -> bool:
+        """Whether nobody would have to wait who reads it now: it is computed, or has failed to be."""
+        return not isinstance(self._handle, Symbol) and self._handle.ready
+
+    def __await__(self) -> Generator[Any, None, Array]:
+        """Compute the array while the event loop goes on: `await x` gives x."""
+        return self._when_ready().__await__()
+
+    async def _when_ready(self) -> Array:
+        import asyncio  # which takes longer to import than all of ferrule
+
+        handle = self._concrete("await")
+        await asyncio.get_running_loop().run_in_executor(None, _ferrule.evaluate, (handle,))
+        return self
+
+    def _concrete(self, what: str) -> _ferrule.Array:
+        handle = self._handle
+        if isinstance(handle, Symbol):
+            refuse(what, handle)
+        return handle
+
+    def _donation(self) -> str:
+        """To what the array was donated, such as "donated to f() at line 3"; an empty text if it was not."""
+        placement = self.placement
+        return placement if placement.startswith("donated to ") else ""
+
+    def _refuse_donated(self, what: str) -> None:
+        """Raise an error that begins with what the caller wants, if the array was donated."""
+        donation = self._donation()
+        if donation:
+            raise InvalidArgumentError(f"{what}: {self.dtype}{self.shape} was {donation}") from None
+
+    def _computed(self, what: str, wait: bool = True) -> _ferrule.Array:
+        """Without `wait` a device with queues may still compute it: shape, strides and placement are known."""
+        handle = self._concrete(what)
+        try:
+            if not handle.ready:
+                (_ferrule.evaluate if wait else _ferrule.submit)((handle,))
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
+        return handle
+
+    def _host_view(self, what: str) -> NDArray[Any] | None:
+        """The bytes as a read-only NumPy array, or None when the host cannot reach them."""
+        handle = self._computed(what)
+        try:
+            return _ferrule.host_view(handle)
+        except InvalidArgumentError:
+            self._refuse_donated(what)
+            raise
+
+    def _host(self, what: str) -> NDArray[Any]:
+        """The bytes as a read-only NumPy array: the same ones on a host device, else a copy."""
+        host = self._host_view(what)
+        if host is None:
+            handle = self._computed(what)
+            host = np.empty(handle.shape, handle.dtype)
+            handle.read_into(host)
+            host.flags.writeable = False
+        return host
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False and self._host_view("numpy.asarray()") is None:
+            raise InvalidArgumentError(
+                f"numpy.asarray: an array on {self.device} needs a copy, which copy=False forbids"
+            )
+        host = self._host("numpy.asarray()")
+        if dtype is not None and np.dtype(dtype) != host.dtype:
+            if copy is False:
+                raise InvalidArgumentError(f"numpy.asarray: {host.dtype} to {np.dtype(dtype)} needs a copy")
+            return host.astype(dtype)
+        return host.copy() if copy else host
+
+    def item(self) -> bool | int | float:
+        """The one element as a Python number."""
+        if self.size != 1:
+            raise InvalidArgumentError(f"item: the array has {self.size} elements, not one")
+        value: bool | int | float = self._host("item()").item()
+        return value
+
+    def tolist(self) -> Any:
+        return self._host("tolist()").tolist()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise InvalidArgumentError(f"the truth of an array of {self.size} elements is ambiguous: use any or all")
+        return bool(self._host("bool()").item())
+
+    def __int__(self) -> int:
+        return int(self._one("int()"))
+
+    def __float__(self) -> float:
+        return float(self._one("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex()"))
+
+    def __round__(self, ndigits: int | None = None) -> int | float:
+        """Python's `round` of the one element; `ferrule.round` is that of arrays."""
+        value: int | float = round(self._one("round()"), ndigits)
+        return value
+
+    def __index__(self) -> int:
+        self._refuse_number("index()")
+        if self.dtype.kind not in "iu" or self.ndim != 0:
+            raise TypeError(f"only integer arrays of 0 dimensions are an index, not {self.dtype}{self.shape}")
+        return int(self._one("index()"))
+
+    def _one(self, what: str) -> Any:
+        if self.size != 1:
+            raise InvalidArgumentError(f"{what}: the array has {self.size} elements, not one")
+        return self._host(what).item()
+
+    def _refuse_number(self, what: str) -> None:
+        """Raise TracingError when the array stands for a Python number of a traced call."""
+        if is_number(self):
+            refuse(what, self._handle)
+
+    def __hash__(self) -> int:
+        self._refuse_number("hash()")
+        raise TypeError(
+            "unhashable type: 'Array'; x.item() and x.tolist() are keys of a dict, id(x) where x itself is meant"
+        )
+
+    def __len__(self) -> int:
+        self._refuse_number("len()")
+        if self.ndim == 0:
+            raise TypeError("len() of an array of 0 dimensions")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        self._refuse_number("iteration")
+        if self.ndim == 0:
+            raise TypeError("iteration over an array of 0 dimensions")
+        return (self[index] for index in range(self.shape[0]))
+
+    def __str__(self) -> str:
+        self._refuse_number("str()")
+        return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """The one element as Python formats a number: `f"{loss:.3f}"`. Other arrays are formatted as `str` only."""
+        if self.size == 1 and (spec or not isinstance(self._handle, Symbol) or is_number(self)):
+            return format(self._host("format()").item(), spec)
+        if spec:
+            raise TypeError(
+                f"format {spec!r}: the array has {self.size} elements, and only one has a format; use "
+                "numpy.array2string(numpy.asarray(x), ...)"
+            )
+        return str(self)
+
+    def __copy__(self) -> Array:
+        return self._snapshot("copy.copy()")
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return self._snapshot("copy.deepcopy()")
+
+    # ---- attached by ferrule.functions.methods: these methods call functions, which need this class. They are declared
+    # here for type checkers, which also hold the methods there against these signatures.
+    if TYPE_CHECKING:
+
+        def __contains__(self, value: object) -> bool: ...
+        def __dlpack__(
+            self,
+            *,
+            stream: object = None,
+            max_version: tuple[int, int] | None = None,
+            dl_device: tuple[int, int] | None = None,
+            copy: bool | None = None,
+        ) -> object: ...
+        def __dlpack_device__(self) -> tuple[int, int]: ...
+        def __getitem__(self, key: object) -> Array: ...
+        def __setitem__(self, key: object, value: object) -> None: ...
+        @property
+        def T(self) -> Array: ...  # noqa: N802
+        @property
+        def mT(self) -> Array: ...  # noqa: N802
+        def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array: ...
+        def astype(self, dtype: Any, *, copy: bool = True) -> Array: ...
+        def flatten(self) -> Array: ...
+        def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
+        def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
+        def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...
+        def __truediv__(self, other: object) -> Array: ...
+        def __rtruediv__(self, other: object) -> Array: ...
+        def __matmul__(self, other: object) -> Array: ...
+        def __rmatmul__(self, other: object) -> Array: ...
+        def __lt__(self, other: object) -> Array: ...
+        def __le__(self, other: object) -> Array: ...
+        def __gt__(self, other: object) -> Array: ...
+        def __ge__(self, other: object) -> Array: ...
+        def __eq__(self, other: object) -> Array: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Array: ...  # type: ignore[override]
+
+    if not TYPE_CHECKING:  # which would believe in any attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = method_advice(name, dir(Array))
+            raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
+
+    def __pos__(self) -> Array:
+        return self._snapshot("+x")
+
+
+def is_number(value: object) -> bool:
+    """A Python number, or one that a traced function was called with or computed of such."""
+    if type(value) is Array:
+        handle = value._handle
+        return type(handle) is Symbol and handle.weak
+    return type(value) in (int, float, bool)

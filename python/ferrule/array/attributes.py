@@ -1,0 +1,99 @@
+"""Integers, shapes and an op's attributes, from what callers write them as: NumPy's scalars, enums, ranges."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.numbers import shown
+from ferrule.dtypes.classification import as_dtype
+from ferrule.errors import Error, InvalidArgumentError, OutOfRangeError
+
+Shape = SupportsIndex | Sequence[SupportsIndex]
+
+
+@functools.cache
+def _kinds() -> dict[str, dict[str, str]]:
+    """The kind of each attribute of each op: "int", "float", "bool", "str", "dtype", "list of int", "list of float"."""
+    import json
+
+    return {
+        row["name"]: {entry["name"]: entry["type"] for entry in row["attributes"]} for row in json.loads(_ferrule.ops())
+    }
+
+
+def attribute_of(op: str, name: str, value: object) -> object:
+    """The value of an attribute as Python's bool, int or float, or as a dtype, whichever the op's row asks for.
+
+    Raises InvalidArgumentError for a value that is no such number; the core checks what is left, such as the elements
+    of lists.
+    """
+    given = type(value)
+    if name == "dtype" and value is not None:
+        return as_dtype(value)
+    if value is None or given is bool or given is str or given is tuple or given is list:
+        return value
+    kind = _kinds().get(op, {}).get(name)
+    if kind == "int":
+        return value if given is int else one_integer(value, op, name)  # type: ignore[arg-type]
+    if kind == "float":
+        return value if given is float or given is int else _one_real(value, op, name)
+    if kind == "list of int":
+        return sizes(value, op, name)  # type: ignore[arg-type]
+    return bool(value) if isinstance(value, np.bool_) else value
+
+
+def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
+    """An integer, or integers, as a tuple of int: a shape, or axes."""
+    try:
+        if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
+            return (operator.index(shape),)
+        return tuple(operator.index(size) for size in shape)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(
+            f"{caller}: {name} must be an integer or a tuple of integers, not {shape!r}"
+        ) from error
+
+
+def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(f"{caller}: {name} must be one integer, not {value!r}") from error
+
+
+def _one_real(value: object, caller: str, name: str) -> object:
+    """A number of a class that is not Python's own, as a float."""
+    if isinstance(value, np.bool_):
+        return bool(value)  # which the core refuses
+    if not isinstance(value, SupportsFloat) or isinstance(value, np.complexfloating):
+        raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}") from error
+
+
+def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
+    """Raise for arguments that belong into the one before them: `concat(x, y)`."""
+    if others:
+        raise InvalidArgumentError(f"{caller}: too many arguments; {advice}")
+
+
+def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
+    """The axis counted from the front."""
+    index = one_integer(axis, caller, "axis")
+    if not -rank <= index < rank:
+        raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")
+    return index % rank

@@ -1,0 +1,70 @@
+"""Comparisons of integers by their values: with Python ints of any size, and of uint64 with signed integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ferrule.array.array import Array
+
+MIRRORED = {
+    "equal": "equal",
+    "not_equal": "not_equal",
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+}
+# The comparison with the greatest number of a dtype that has the answer of the same with any greater number; and with
+# the lowest one for any lower number.
+_BEYOND_GREATEST = {
+    "equal": "greater",
+    "not_equal": "less_equal",
+    "less": "less_equal",
+    "less_equal": "less_equal",
+    "greater": "greater",
+    "greater_equal": "greater",
+}
+_BEYOND_LOWEST = {
+    "equal": "less",
+    "not_equal": "greater_equal",
+    "less": "less",
+    "less_equal": "less",
+    "greater": "greater_equal",
+    "greater_equal": "greater_equal",
+}
+_INT64 = np.dtype("int64")
+
+
+def within_range(op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]]) -> tuple[str, list[object]]:
+    """The comparison with a Python int that the array's dtype holds, and the same answer."""
+    both = list(operands)
+    place = next((place for place, operand in enumerate(both) if type(operand) is int), None)
+    if place is None or len(both) != 2 or len(dtypes) != 1 or dtypes[0].kind not in "biu":
+        return op, both
+    limits = np.iinfo(_INT64 if dtypes[0].kind == "b" else dtypes[0])
+    number: Any = both[place]
+    if limits.min <= number <= limits.max:
+        return op, both
+    beyond = _BEYOND_GREATEST if number > limits.max else _BEYOND_LOWEST
+    both[place] = int(limits.max if number > limits.max else limits.min)
+    return (beyond[op] if place == 1 else MIRRORED[beyond[MIRRORED[op]]]), both
+
+
+def is_mixed(dtypes: Sequence[np.dtype[Any]]) -> bool:
+    """uint64 beside a signed integer: no dtype holds both."""
+    return len(dtypes) == 2 and {"i", "u"} == {dtype.kind for dtype in dtypes} and np.dtype("uint64") in dtypes
+
+
+def compare_mixed(op: str, left: Array, right: Array, apply: Callable[..., Array]) -> Array:
+    """A comparison of uint64 with signed integers: as uint64 where those are not negative, and known where they are."""
+    signed, unsigned = left, right
+    if left.dtype.kind == "u":
+        op, signed, unsigned = MIRRORED[op], right, left
+    same_sign = apply(op, (apply("astype", (signed,), {"dtype": unsigned.dtype}), unsigned), {})
+    if op in ("less", "less_equal", "not_equal"):
+        return apply("logical_or", (apply("less", (signed, 0), {}), same_sign), {})
+    return apply("logical_and", (apply("greater_equal", (signed, 0), {}), same_sign), {})

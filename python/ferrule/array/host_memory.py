@@ -1,0 +1,115 @@
+"""NumPy's memory as a device's: what can be lent is lent, what cannot is copied first or refused."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.dtypes.classification import DTYPE_NAMES, class_of
+from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_DIMENSIONS = 8
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """NumPy's two ways of saying that there is not as much memory, as ferrule's."""
+    try:
+        yield
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise OutOfMemoryError(f"{what}: {error}") from error
+
+
+def from_host(
+    source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str, *, owned: bool = False
+) -> _ferrule.Array:
+    """`copy`: True always, False never (an error where it would be needed), None if needed. `owned`: nobody else has
+    the memory, so that an array which uses it borrows nothing."""
+    if isinstance(source, np.ma.MaskedArray):
+        raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
+    if source.ndim > MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {source.ndim}")
+    native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
+    if not class_of(native):
+        raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
+    mapped = _mapping_of(source)
+    reason = _unlendable(source)
+    if reason is not None and copy is False:
+        raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
+    if not source.dtype.isnative:  # the one thing that the core cannot copy itself
+        swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
+        return _ferrule.from_numpy(device, swapped, False, 1, mapped)
+    if owned:
+        source.flags.writeable = False
+        return _ferrule.from_numpy(device, source, False, 3, mapped)
+    return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy], mapped)
+
+
+def _mapping_of(source: NDArray[Any]) -> tuple[int, int]:
+    """Address and size of the mapped file in which the memory lies; zeros for other memory.
+
+    A mapping has whole pages; behind the file's end they hold zeros.
+    """
+    owner: Any = source
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    if not isinstance(owner, mmap.mmap):
+        return 0, 0
+    return np.frombuffer(owner, dtype=np.uint8).ctypes.data, whole_pages(len(owner))
+
+
+def whole_pages(size: int) -> int:
+    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+
+
+def _unlendable(source: NDArray[Any]) -> str | None:
+    if not source.dtype.isnative:
+        return "the byte order is not this machine's"
+    if not source.flags.aligned:
+        return "the memory is not aligned to the elements"
+    if any(stride % source.itemsize for stride in source.strides) and source.size > 0:
+        return "the strides are not multiples of the element's size"
+    return None
+
+
+def may_change(source: NDArray[Any]) -> bool:
+    """Whether anybody can write to the memory: a read-only view of a writable array can change, too.
+
+    Whom we cannot ask (a capsule, another library's object, an array of ours that borrows) may write.
+    """
+    owner: Any = source
+    while owner is not None:
+        if isinstance(owner, np.ndarray):
+            if owner.flags.writeable:
+                return True
+            owner = owner.base
+        elif isinstance(owner, memoryview):
+            if not owner.readonly or owner.obj is None:
+                return True
+            owner = owner.obj
+        elif isinstance(owner, bytes):
+            return False
+        elif hasattr(owner, "__array_interface__") and hasattr(owner, "base"):
+            owner = owner.base  # what as_strided leaves between a view and its array
+        else:
+            return not _is_read_only(owner)
+    return False
+
+
+def _is_read_only(owner: object) -> bool:
+    try:
+        return memoryview(owner).readonly  # type: ignore[arg-type]
+    except TypeError:
+        return False

@@ -1,0 +1,206 @@
+"""How an op is called: operands become arrays of one device, and the op is recorded, lazily or into a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import attribute_of
+from ferrule.array.comparison import MIRRORED, compare_mixed, is_mixed, within_range
+from ferrule.array.host_memory import from_host
+from ferrule.array.numbers import conversion, perform, shown
+from ferrule.array.symbols import Recorder, Symbol
+from ferrule.dtypes.classification import is_floating
+from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError
+from ferrule.loading.device_lookup import default_handle
+
+if TYPE_CHECKING:
+    from ferrule.loading.devices import Device
+
+_INT64 = np.dtype("int64")
+
+
+def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
+    """Record `op`, which has one output. Inputs are arrays, NumPy arrays or Python numbers; None at the end stands for
+    an optional one."""
+    if not attributes and op not in MIRRORED:
+        result = _ferrule.apply_plain(op, *inputs)
+        if result is not NotImplemented:
+            return result  # type: ignore[no-any-return]
+    return apply_all(op, inputs, attributes)[0]
+
+
+def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> list[Array]:
+    """The same for an op with any number of outputs."""
+    operands = list(inputs)
+    while operands and operands[-1] is None:
+        operands.pop()
+    graph: Recorder | None = None
+    dtypes: list[np.dtype[Any]] = []
+    numbers = complexes = False
+    for index, operand in enumerate(operands):
+        kind = type(operand)
+        if kind is not Array:
+            if kind is int or kind is float or kind is bool:
+                numbers = True
+                continue
+            if kind is complex:
+                complexes = True
+                continue
+            if isinstance(operand, (int, float)) and not isinstance(operand, np.generic):  # a member of an IntEnum
+                operands[index] = int(operand) if isinstance(operand, int) else float(operand)
+                numbers = True
+                continue
+            if operand is None:
+                raise InvalidArgumentError(f"{op}: an input before the last one given is None")
+            operand = operands[index] = _array(op, operand, operands)
+        assert isinstance(operand, Array)
+        handle = operand._handle
+        if isinstance(handle, Symbol):
+            if graph is not None and graph is not handle.graph:
+                raise InvalidArgumentError(f"{op}: its inputs belong to two graphs")
+            graph = handle.graph
+            if handle.weak:
+                numbers = True
+                continue
+        dtypes.append(handle.dtype)
+    attributes = {name: attribute_of(op, name, value) for name, value in attributes.items()} if attributes else {}
+    if op in MIRRORED:
+        if graph is not None and numbers and not any(map(is_floating, dtypes)):
+            _compare_in_64_bits(operands, dtypes)
+        if is_mixed(dtypes):
+            return [compare_mixed(op, operands[0], operands[1], apply)]  # type: ignore[arg-type]
+        if numbers:
+            op, operands = within_range(op, operands, dtypes)
+    if graph is not None:
+        if complexes:
+            operands = _with_complex_arrays(op, operands, dtypes)
+        return graph._record_all(op, operands, dtypes, attributes)
+    handles: list[Any] = [operand._handle if type(operand) is Array else operand for operand in operands]
+    if not dtypes and handles:  # numbers alone: the first one is an array of the default device
+        handles[0] = _ferrule.scalar(_device_of(()), handles[0], number_dtype(op, handles[0], ())[0])
+    return [Array._of(handle) for handle in _ferrule.apply(op, handles, attributes)]
+
+
+def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:
+    """Complex numbers as arrays of 0 dimensions; their dtypes are added to `dtypes`."""
+    device = _device_of_all(operands)
+    arrays = list(operands)
+    for index, operand in enumerate(operands):
+        if type(operand) is complex:
+            dtype, _ = number_dtype(op, operand, dtypes)
+            arrays[index] = Array._of(_ferrule.scalar(device, operand, dtype))
+            dtypes.append(dtype)
+    return arrays
+
+
+def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
+    """Make int64 arrays of the ints that a traced function was called with: each call has others, of any size."""
+    for index, operand in enumerate(operands):
+        if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
+            symbol = operand._handle
+            if symbol.weak and symbol.dtype.kind == "i":
+                operands[index] = symbol.graph._number_as(operand, _INT64)
+                dtypes.append(_INT64)
+
+
+def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Array:
+    """A number in the dtype of an array, beside it. NumPy's assignment: without its fraction where the dtype has none,
+    unless it must be `exact`; an error where it does not fit."""
+    dtype, handle = like.dtype, like._handle
+    if isinstance(value, Array):
+        assert isinstance(value._handle, Symbol)
+        return value._handle.graph._number_as(value, dtype, exact)
+    operation = conversion(type(value).__name__, dtype, exact)
+    try:
+        number = value if operation is None else perform(operation, value)
+    except NumberOverflowError:
+        raise NumberOverflowError(f"{caller}: {shown(value)} does not fit into {dtype}") from None
+    except InvalidArgumentError:
+        raise InvalidArgumentError(f"{caller}: {shown(value)} is no number of {dtype}") from None
+    if type(number) is int and dtype.kind in "iu":
+        check_range(caller, number, dtype)
+    if isinstance(handle, Symbol):
+        return handle.graph._scalar(number, dtype)
+    return Array._of(_ferrule.scalar(handle.device, number, dtype))
+
+
+def complex_like(caller: str, value: complex, like: Array) -> Array:
+    """A complex number in the dtype of an array, beside it."""
+    if like.dtype.kind != "c":
+        raise DTypeError(f"{caller}: {value} has an imaginary part, and {like.dtype} has none")
+    return Array._of(_ferrule.scalar(_device_of_all((like,)), value, like.dtype))
+
+
+def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
+    """The array of 0 dimensions that a number of a traced function is beside no other."""
+    symbol = number._handle
+    assert isinstance(symbol, Symbol)
+    return symbol.graph._number_as(number, symbol.dtype if dtype is None else dtype)
+
+
+def number_of(operation: str, number: Array, *others: int) -> Array:
+    """What an operation of array.numbers makes of a number of a traced function, in each call."""
+    symbol = number._handle
+    assert isinstance(symbol, Symbol)
+    return symbol.graph._number_of(operation, number, *others)
+
+
+def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
+    """Raise NumberOverflowError unless the integer dtype has the number."""
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise NumberOverflowError(f"{op or 'ferrule.graph'}: {shown(value)} does not fit into {dtype}")
+
+
+def number_dtype(op: str, value: object, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
+    """The dtype that a Python number takes beside arrays of other dtypes, and whether it leaves theirs as they are."""
+    return _ferrule.number_dtype(op or "ferrule.graph", value, list(others)), bool(others)
+
+
+def _device_of(operands: Sequence[object]) -> _ferrule.Device:
+    for operand in operands:
+        if isinstance(operand, Array) and isinstance(operand._handle, _ferrule.Array):
+            return operand._handle.device
+    return default_handle()
+
+
+def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
+    if isinstance(operand, (np.ndarray, np.generic)):
+        return Array._of(from_host(np.asarray(operand), _device_of_all(operands), None, op))
+    raise no_array(op, operand)
+
+
+def as_operand(caller: str, value: object, *others: object) -> Array:
+    """`value` as an array, on the device of the others where it is none yet."""
+    if isinstance(value, Array):
+        return array_of_number(value) if is_number(value) else value
+    if isinstance(value, (bool, int, float)):
+        value = np.asarray(value, dtype="float32" if isinstance(value, float) else None)
+    return _array(caller, value, others)
+
+
+def another_object(x: Array, caller: str, device: Device | str | None, copy: bool | None, dtype: Any = None) -> Array:
+    """What asarray and from_dlpack make of an array. `dtype` is that of a Python number of a traced call."""
+    if is_number(x):
+        return array_of_number(x, dtype)
+    is_concrete = isinstance(x._handle, _ferrule.Array)
+    array = x.to_device(device) if device is not None and is_concrete else x._another(caller)
+    return Array._of(_ferrule.apply("copy", [array._handle], {})[0]) if copy and is_concrete else array
+
+
+def no_array(op: str, value: object) -> InvalidArgumentError:
+    """The error for what is neither an array nor a number."""
+    advice = "" if value is None or isinstance(value, (str, bytes)) else "; ferrule.asarray(x) makes one"
+    return InvalidArgumentError(f"{op}: takes arrays, not {type(value).__name__}{advice}")
+
+
+def _device_of_all(operands: Sequence[object]) -> _ferrule.Device:
+    for operand in operands:
+        if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
+            return operand._handle.graph.device._handle
+    return _device_of(operands)

@@ -1,0 +1,127 @@
+"""Slices whose starts are values, not facts of the trace: one compiled graph serves all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array import recording
+from ferrule.array.array import Array, is_number
+from ferrule.array.attributes import Shape, one_integer, sizes
+from ferrule.array.numbers import perform, shown
+from ferrule.array.recording import as_operand
+from ferrule.array.symbols import Symbol
+from ferrule.dtypes.classification import is_same_kind
+from ferrule.errors import DTypeError, InvalidArgumentError
+from ferrule.functions.conversion import as_int64, cast
+
+Starts = Sequence[SupportsIndex | Array]
+_INT64 = np.dtype("int64")
+
+
+def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
+    """The elements of x from `starts` on, one for each axis, in an array of this shape: `x[s:s+n, t:t+m]` of
+    `starts=(s, t)` and `shape=(n, m)`.
+
+    Starts are integers, the numbers that a traced function was called with, or arrays of one integer; they do not count
+    from the end. A slice that leaves x is an error. No start is a reason to compile anew.
+
+    >>> fe.dynamic_slice(fe.arange(10), (3,), (4,)).tolist()
+    [3, 4, 5, 6]
+    """
+    x = as_operand("dynamic_slice", x)
+    lengths = sizes(shape, "dynamic_slice")
+    if len(lengths) != x.ndim:
+        raise InvalidArgumentError(f"dynamic_slice: shape {lengths} has not one size for each axis of x, {x.shape}")
+    for axis, (length, size) in enumerate(zip(lengths, x.shape, strict=True)):
+        if not 0 <= length <= size:
+            raise InvalidArgumentError(
+                f"dynamic_slice: size {shown(length)} of axis {axis} is not between 0 and {size}, the axis of x"
+            )
+    return cut("dynamic_slice", x, _given("dynamic_slice", x, starts), lengths)
+
+
+def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
+    """x with the elements of `value` in the place of those from `starts` on, one for each axis.
+
+    Starts are as in dynamic_slice. Where nobody reads x any more only the slice is written, into the memory of x. The
+    value is cast to x's dtype as far as NumPy's "same_kind" goes: float64 to float32, integers to floating-point
+    numbers, but not the other way, nor signed integers to unsigned ones. `x[key] = value` casts any dtype.
+
+    >>> fe.update_slice(fe.arange(5), fe.asarray([7, 8]), (1,)).tolist()
+    [0, 7, 8, 3, 4]
+    """
+    x, value = as_operand("update_slice", x, value), as_operand("update_slice", value, x)
+    if not is_same_kind(value.dtype, x.dtype):
+        raise DTypeError(
+            f"update_slice: the value is {value.dtype}, which {x.dtype} does not hold; cast it with "
+            f"value.astype('{x.dtype}')"
+        )
+    if value.ndim != x.ndim or any(have > room for have, room in zip(value.shape, x.shape, strict=True)):
+        raise InvalidArgumentError(f"update_slice: a value of shape {value.shape} does not fit into x of {x.shape}")
+    return written("update_slice", x, cast(value, x.dtype), _given("update_slice", x, starts))
+
+
+def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> Array:
+    """x from the starts on, which are as many as it has axes."""
+    if x.ndim == 0:
+        return x._another(caller)
+    operands = (x, *_starts(caller, x, starts, lengths))
+    return recording.apply("dynamic_slice", operands, {"sizes": tuple(lengths)})
+
+
+def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
+    """x with the value from the starts on."""
+    if x.ndim == 0:
+        return value
+    operands = (x, value, *_starts(caller, x, starts, value.shape))
+    return x._another(caller) if 0 in value.shape else recording.apply("update_slice", operands, {})
+
+
+def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:
+    if not isinstance(starts, Sequence) or len(starts) != x.ndim:
+        raise InvalidArgumentError(
+            f"{caller}: starts are {x.ndim} integers for an array of shape {x.shape}: {starts!r}"
+        )
+    return [start if isinstance(start, Array) else one_integer(start, caller, "a start") for start in starts]
+
+
+def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> list[Array]:
+    """As scalars of the graph, or beside x; those that are known are held against the shape."""
+    if 0 in lengths:  # nothing is computed that would look at the arrays among them
+        starts = [_known(start) for start in starts]
+    limits = zip(range(x.ndim), x.shape, lengths, strict=True)
+    operation = f"start of {caller}"
+    return [
+        one_index(caller, "a start", start, x, operation, limit) for start, limit in zip(starts, limits, strict=True)
+    ]
+
+
+def _known(start: int | Array) -> int | Array:
+    """The value of an array that has one, outside of graphs."""
+    if not isinstance(start, Array) or isinstance(start._handle, Symbol):
+        return start
+    return int(start) if start.ndim == 0 and start.dtype.kind in "iu" else start
+
+
+def one_index(
+    caller: str, what: str, value: int | Array, like: Array, operation: str, limits: tuple[int, ...]
+) -> Array:
+    """One integer as a scalar of the graph, or beside an array.
+
+    `operation` of array.numbers holds an integer, or a number of a traced call, against the limits before anything is
+    computed.
+    """
+    if isinstance(value, int):
+        perform(operation, value, *limits)
+        if isinstance(like._handle, Symbol):
+            return like._handle.graph._scalar(value, _INT64)
+        return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))
+    if value.ndim != 0 or value.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
+    if is_number(value):
+        return recording.array_of_number(recording.number_of(operation, value, *limits), _INT64)
+    return as_int64(value)

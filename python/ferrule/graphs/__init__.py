@@ -1,0 +1,1 @@
+"""Graphs: built by hand or traced, the signatures of traced functions, saved graphs."""

@@ -1,0 +1,401 @@
+"""`ferrule.graph(f)`: f is run once for each signature, on symbols, and computed as one graph from then on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.array.array import Array
+from ferrule.array.numbers import Numbers
+from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
+from ferrule.errors import InvalidArgumentError, TracingError
+from ferrule.functions.creation import asarray
+from ferrule.graphs.graph import Graph
+from ferrule.graphs.static_keys import Function, MayHoldArraysError
+from ferrule.graphs.structure import (
+    Arguments,
+    Structure,
+    fill,
+    has_number,
+    is_among,
+    labels_of,
+    put_together,
+    result_of,
+)
+from ferrule.loading.device_lookup import device, handle_of
+from ferrule.loading.devices import Device
+
+if TYPE_CHECKING:
+    import weakref
+
+
+class CacheInfo(NamedTuple):
+    """As functools.lru_cache has it."""
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+
+
+class TracedFunction(_ferrule.TracedCall, Function):
+    """A function that is computed as a graph: see `graph`."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        cache_size: int,
+        on: Device | str | None,
+        fallback: str,
+        fuse: bool,
+        donate: tuple[int, ...] = (),
+    ) -> None:
+        if not callable(function):
+            raise TracingError(f"graph: takes a function, and {function!r} is not callable")
+        if fallback not in ("warn", "allow", "error"):
+            raise InvalidArgumentError(f'graph: fallback is "warn", "allow" or "error", not {fallback!r}')
+        if type(cache_size) is not int or not 0 <= cache_size < 2**31:
+            raise InvalidArgumentError(f"graph: cache_size is a number of graphs, not {cache_size!r}")
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+        self._fallback, self._fuse = fallback, fuse
+        self._device = on
+        self._donate = _places(donate)
+        self._size = cache_size
+        self._structures: dict[Structure, int] = {}
+        # Never twice the same: a thread may hold a number from before the structures were forgotten.
+        self._unused_numbers = itertools.count()
+        self._calls = _ferrule.Calls(cache_size)
+        self._is_plain = not self._donate
+
+    def _explain(self, error: BaseException, args: tuple[Any, ...]) -> None:
+        """Raise what says more of a failed call of arrays alone."""
+        if isinstance(error, InvalidArgumentError):
+            self._refuse_donated(*self._take_apart(args, {}))
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        structure, arguments = self._take_apart(args, kwargs)
+        if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
+            # Called while another function is traced, or a graph is built by hand: a part of that graph.
+            return self._run(structure, arguments.arrays, arguments.numbers)
+        handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
+        number = self._number(structure, len(args), bool(kwargs))
+        donation: tuple[list[bool], str] = ([], "")
+        if self._donate:
+            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
+            place = f"{self._name()}() at {users_line()}".replace("\0", "")
+            donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
+        try:
+            result = self._calls.run(number, handles, arguments.numbers, *donation)
+        except InvalidArgumentError:
+            if not self._donate:
+                self._refuse_donated(structure, arguments)
+            raise
+        if result is not NotImplemented:
+            return result
+        # Without a lock: the function may call others, which other threads trace and which call this one.
+        graph, finish = self._trace(structure, arguments, donation[0] or [False] * len(handles))
+        compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
+        scalars_of = graph._numbers.scalars_of if arguments.numbers else None
+        is_one_array = finish == 0 and len(graph.outputs) == 1
+        # The scalars need the numbers of a call already: they are computed again only where one is a result.
+        numbers = graph._numbers if has_number(finish) else Numbers()
+        finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
+        return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
+
+    def _donated(self, structure: Structure, count: int) -> list[bool]:
+        """Of each array of a call whether it is given away."""
+        if self._donate[-1] >= count:
+            raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
+        children = (*structure[0][1:], *structure[2:])
+        return [place in self._donate for place, child in enumerate(children) for _ in labels_of(child, "", ("array",))]
+
+    def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
+        """Raise the error of an argument that was donated before, which names it."""
+        if any(array._donation() for array in arguments.arrays):
+            for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
+                array._refuse_donated(f"{self._name()}(): argument {label}")
+
+    def _take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Structure, Arguments]:
+        arguments = Arguments(lambda value: asarray(value, device=self._device))
+        children: list[Structure] = []
+        for place, value in enumerate((*args, *kwargs.values())):
+            try:
+                children.append(arguments.take(value))
+            except MayHoldArraysError as error:
+                raise self._refusal(place, args, kwargs, error.value) from None
+        structure = ("call", *children[: len(args)]), tuple(kwargs), *children[len(args) :]
+        return structure, arguments
+
+    def _refusal(self, place: int, args: tuple[Any, ...], kwargs: dict[str, Any], value: object) -> TracingError:
+        given, kind = (*args, *kwargs.values())[place], type(value)
+        which = self._names(len(args), tuple(kwargs))[place]
+        verb = "is" if given is value else "holds"
+        if hasattr(kind, "__dlpack__") and not isinstance(value, (Array, np.ndarray)):
+            return TracingError(
+                f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}; pass an array instead: "
+                "use ferrule.from_dlpack(x)"
+            )
+        return TracingError(
+            f"{self!r}: argument '{which}' {verb} a {kind.__module__}.{kind.__qualname__}. A graph would keep the "
+            "arrays in it as they are now, and not see when they are replaced. Pass its arrays, in a tuple, list or "
+            "dict; or trace a function that closes over it, such as `self.run = ferrule.graph(self._run)` of a method: "
+            "then the arrays in it are constants of the graph. Other arguments are numbers, strings, None, bools, "
+            "dtypes, devices, frozen dataclasses of such, and functions, classes and members of an Enum without arrays "
+            "in their defaults, closures, global variables, attributes or values; what a ferrule.graph(function) "
+            "closes over is constant."
+        )
+
+    def _names(self, count: int, keywords: tuple[str, ...]) -> list[str]:
+        """The names of a call's arguments: of `count` positional ones, and of those given by keyword."""
+        names: list[str] = []
+        try:
+            parameters = [*inspect.signature(self._function).parameters.values()]
+        except (TypeError, ValueError):
+            parameters = []
+        for parameter in parameters:
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                names += [f"{parameter.name}[{place}]" for place in range(count - len(names))]
+            elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                names.append(parameter.name)
+        return [*names[:count], *map(str, range(len(names), count)), *keywords]
+
+    def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
+        """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
+        if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
+            return -count
+        number = self._structures.get(structure)
+        if number is None:
+            if len(self._structures) >= 16 * max(self._size, 1):  # mostly of graphs that are gone, too
+                self._structures.clear()
+            number = self._structures.setdefault(structure, next(self._unused_numbers))  # another thread's, if it has
+        return number
+
+    def _trace(self, structure: Structure, arguments: Arguments, dense: Sequence[bool]) -> tuple[Graph, Any]:
+        """The graph, and the structure of the result. `dense`: for which arrays it has C-contiguous inputs, to which
+        others are copied. Donated ones are among them: memory that is not dense cannot become a result's."""
+        graph = Graph(self._place(arguments.arrays))
+        numbers = [
+            graph._operand(number, label)
+            for number, label in zip(arguments.numbers, self._labels(structure, "int", "float"), strict=True)
+        ]
+        inputs = [
+            graph.input(array.shape, array.dtype) if is_dense else graph._input_like(array)
+            for array, is_dense in zip(arguments.arrays, dense, strict=True)
+        ]
+        graph._assigned = []
+        outputs: list[Array] = []
+        value: Any = None
+        outer, on_thread.graph = on_thread.graph, graph
+        try:
+            value = self._run(structure, inputs, numbers)
+            finish = result_of(value, outputs)
+            # A graph has an output, also where no result depends on the arguments: those are constants.
+            graph.output(*(outputs or [graph.constant(np.zeros(0, np.float32))]))
+        except MayHoldArraysError as error:
+            kind = type(error.value)
+            raise TracingError(
+                f"{self!r}: the result {'is' if error.value is value else 'holds'} a {kind.__module__}."
+                f"{kind.__qualname__}, whose arrays a graph cannot compute: return them in a tuple, list or dict"
+            ) from None
+        finally:
+            on_thread.graph = outer
+            _give_back(graph._assigned, value)
+        graph._close()
+        return graph, finish
+
+    def _run(self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]) -> Any:
+        """Calls the function with these arguments; warns of each array among them that it assigned to."""
+        given = [array._handle for array in arrays]
+        each_array, each_number = iter(arrays), iter(numbers)
+        args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
+        kwargs = {
+            name: put_together(child, each_array, each_number)
+            for name, child in zip(structure[1], structure[2:], strict=True)
+        }
+        value = self._function(*args, **kwargs)
+        for array, handle, label in zip(arrays, given, self._labels(structure, "array"), strict=True):
+            if array._handle is not handle and not is_among(array, value):
+                _warn_of_assignment(f"argument {label}")
+        return value
+
+    def _labels(self, structure: Structure, *kinds: str) -> list[str]:
+        """The names of the arguments of these kinds."""
+        children = (*structure[0][1:], *structure[2:])
+        pairs = zip(children, self._names(len(structure[0]) - 1, structure[1]), strict=True)
+        return [label for child, name in pairs for label in labels_of(child, name, kinds)]
+
+    def _place(self, arrays: Sequence[Array]) -> Device:
+        if self._device is not None:
+            return device(self._device)
+        return arrays[0].device if arrays else Device(handle_of(None))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that a call with such arguments would compute, for C-contiguous arrays: what others it is given
+        are copied first.
+        """
+        structure, arguments = self._take_apart(args, kwargs)
+        return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Without its graphs: a decorated function by its name, others by their function and options."""
+        if self._is_found_by_name():
+            return self.__qualname__  # type: ignore[no-any-return, attr-defined]
+        on = None if self._device is None else str(self._device)
+        # The function comes with the state, as it may be a method of an object that has this one.
+        return (
+            object.__new__,
+            (TracedFunction,),
+            (self._function, self._size, on, self._fallback, self._fuse, self._donate),
+        )
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def _is_found_by_name(self) -> bool:
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for name in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, name, None)
+        return found is self
+
+    def cache_info(self) -> CacheInfo:
+        return CacheInfo(*self._calls.info())
+
+    def cache_clear(self) -> None:
+        self._calls.clear()
+
+    def __repr__(self) -> str:
+        return f"<ferrule.graph of {self._name()}>"
+
+    def _name(self) -> str:
+        return str(getattr(self._function, "__qualname__", self._function))
+
+
+def _places(donate: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of the arguments that are donated, in order."""
+    places = (donate,) if type(donate) is int else donate
+    if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
+        raise InvalidArgumentError(f"graph: donate is the places of positional arguments, from 0 on, not {donate!r}")
+    return tuple(sorted({*places}))
+
+
+def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Sequence[Any]) -> Any:
+    return fill(structure, results, numbers.values_of(operands))
+
+
+def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:
+    """Arrays that a traced function assigned to and that outlive it are again what they were."""
+    for reference, handle in reversed(assigned):
+        array = reference()
+        if array is not None and isinstance(array._handle, Symbol):
+            array._handle = handle
+            if not is_among(array, value):
+                _warn_of_assignment("an array from outside the function")
+
+
+def _warn_of_assignment(subject: str) -> None:
+    _, level = users_frame()
+    warnings.warn(
+        f"{subject} was assigned to inside the graph; the caller's array stays as it was: return the new value",
+        UserWarning,
+        stacklevel=level,
+    )
+
+
+@overload
+def graph(function: Callable[..., Any], /) -> TracedFunction: ...
+
+
+@overload
+def graph(
+    function: None = None,
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+    donate: int | Sequence[int] = (),
+) -> Callable[[Callable[..., Any]], TracedFunction]: ...
+
+
+@overload
+def graph(
+    function: Callable[..., Any],
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+    donate: int | Sequence[int] = (),
+) -> TracedFunction: ...
+
+
+def graph(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    cache_size: int = 64,
+    device: Device | str | None = None,
+    fallback: str = "warn",
+    fuse: bool = True,
+    donate: int | Sequence[int] = (),
+) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
+    """`function`, computed as a graph that is traced and compiled once for each signature; also as a decorator.
+
+    The signature is the structure of the arguments (tuples, lists and dicts), and of the arrays in them dtype, shape,
+    strides and device. Python's int and float are operands, which may change from call to call; what is computed of
+    them is Python's, as without the graph. Arrays that the function closes over are constants. The other arguments are
+    a part of the signature: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes, types, devices, slices and
+    frozensets by value, and so are `functools.partial` and frozen dataclasses; functions, classes and members of an
+    Enum by identity and by what they bring along: defaults, closures, global variables, attributes and values.
+    All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
+
+    Any thread may call it at any time. Threads that make the first call of one signature at the same time may each run
+    `function`, at the same time; the graph of the first that is done is kept.
+
+    Parameters
+    ----------
+    function : callable
+        It is run once for each signature, with arrays that have a shape and a dtype, but no values.
+    cache_size : int
+        How many graphs are kept: those that were used last.
+    device : Device or str, optional
+        Where NumPy's arrays among the arguments go; without arrays, where the graph runs.
+    fallback : {"warn", "allow", "error"}
+        What the device cannot do is done elsewhere with a warning, without one, or not at all.
+    fuse : bool
+        Whether elementwise ops become one kernel.
+    donate : int or tuple of int
+        The places of positional arguments whose arrays the caller does not use again: a result that is such an array
+        with other elements in a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is.
+        Where somebody else has the memory, a view, a pending array or NumPy, the array is copied as ever. Afterwards a
+        donated array has a shape and a dtype, and any other use is an `InvalidArgumentError` that names the call.
+
+    Returns
+    -------
+    TracedFunction
+        To be called like the function.
+
+    Raises
+    ------
+    TracingError
+        When `function` is not callable; when it is called with an argument that may hold arrays, when it needs a value
+        of an array, or when it returns an object that may hold arrays and is no tuple, list or dict.
+    """
+    if function is None:
+        return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))
+    return TracedFunction(function, cache_size, device, fallback, fuse, _places(donate))

@@ -1,0 +1,133 @@
+"""Arrays from and to other libraries without a copy. What leaves is read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferrule import _ferrule
+from ferrule.array.array import Array
+from ferrule.array.recording import another_object
+from ferrule.dtypes.classification import is_block
+from ferrule.errors import Error, InvalidArgumentError, UnsupportedError
+from ferrule.loading.device_lookup import devices, handle_of
+from ferrule.loading.devices import Device
+
+CPU = (1, 0)
+NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # who waits until an array is there
+
+
+def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool | None = None) -> Array:
+    """An array over the memory of another library's. `copy` as in asarray.
+
+    Memory of a device that ferrule has, too, stays there: the other library is given the device's stream, so that what
+    it computes is there before it is read. With `device="cpu"` that library is asked for a copy in host memory.
+
+    Raises
+    ------
+    UnsupportedError
+        No device that is loaded has the memory.
+    """
+    if isinstance(x, Array):
+        return another_object(x, "asarray", device, copy)
+    source: Any = x
+    if not hasattr(source, "__dlpack__"):
+        raise InvalidArgumentError(f"from_dlpack: a {type(x).__name__} has no __dlpack__")
+    place = tuple(source.__dlpack_device__()) if hasattr(source, "__dlpack_device__") else CPU
+    mode = {None: 2, True: 1, False: 0}[copy]
+    if place == CPU:
+        return Array._of(_ferrule.from_dlpack(handle_of(device), _capsule_of(source, {}), mode))
+    own, stream = _device_at(place, device)
+    if own is None:
+        if device is None:
+            raise UnsupportedError(
+                f"from_dlpack: the {type(x).__name__} is in memory of DLPack's device {place}, and no device that is "
+                'loaded has it; device="cpu" asks for a copy'
+            )
+        if copy is False:
+            raise InvalidArgumentError(
+                f"from_dlpack: the {type(x).__name__} is in memory of DLPack's device {place}, not of {device}, so "
+                "that a copy is needed, which copy=False forbids"
+            )
+        capsule = _capsule_of(source, {"dl_device": CPU, "copy": True})
+        return Array._of(_ferrule.from_dlpack(handle_of(device), capsule, mode))
+    return Array._of(_ferrule.from_dlpack(own, _capsule_of(source, {"stream": stream} if stream else {}), mode))
+
+
+def _capsule_of(source: Any, arguments: dict[str, Any]) -> object:
+    try:
+        return source.__dlpack__(max_version=(1, 0), **arguments)
+    except TypeError:  # from before DLPack 1.0
+        if "dl_device" in arguments:
+            raise
+        return source.__dlpack__(**arguments)
+
+
+def _device_at(place: tuple[int, ...], wanted: Device | str | None) -> tuple[_ferrule.Device | None, int]:
+    """The device that DLPack knows by that type and number, and its stream; of those, or the one, that is wanted."""
+    if wanted is not None:
+        handle = handle_of(wanted)
+        native = _ferrule.native_device(handle)
+        return (handle, native[2]) if native is not None and native[:2] == place else (None, 0)
+    for each in devices():
+        try:
+            native = _ferrule.native_device(each._handle)
+        except Error:  # it was lost, say: another one may have the memory
+            continue
+        if native is not None and native[:2] == place:
+            return each._handle, native[2]
+    return None, 0
+
+
+def export(
+    array: Array,
+    stream: object,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> object:
+    """`Array.__dlpack__`: for consumers that know no read-only flag a copy, or BufferError when they forbid one."""
+    if is_block(array.dtype):
+        raise BufferError(f"__dlpack__: DLPack has no dtype {array.dtype}")
+    own = device_of(array)
+    place = own if dl_device is None else tuple(dl_device)
+    if place not in (own, CPU):
+        raise BufferError(f"__dlpack__: exports memory of {own} and, as a copy, of {CPU}, not of {place}")
+    knows_flags = max_version is not None and max_version[0] >= 1
+    if copy is False and place != own:
+        raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
+    if copy is False and not knows_flags:
+        raise BufferError(
+            "__dlpack__: the array is read-only, which only a consumer of DLPack 1.0 can be told: pass "
+            "max_version=(1, 0) or later; others get a copy, which copy=False forbids"
+        )
+    if place != CPU:
+        return _export_on_device(array, stream, knows_flags, bool(copy))
+    if stream is not None:
+        raise BufferError("__dlpack__: host memory has no stream")
+    on_host = array._host_view("__dlpack__()") is not None
+    if copy is False and not on_host:
+        raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
+    return _ferrule.to_dlpack(
+        array._computed("__dlpack__()"), knows_flags, bool(copy) or not on_host or not knows_flags
+    )
+
+
+def _export_on_device(array: Array, stream: object, knows_flags: bool, copy: bool) -> object:
+    if stream is not None and (not isinstance(stream, int) or isinstance(stream, bool) or not -1 <= stream < 2**64):
+        raise BufferError(f"__dlpack__: stream is None, -1 or the consumer's stream as a number, not {stream!r}")
+    if stream == 0:
+        raise BufferError("__dlpack__: stream 0 may be the legacy default stream or another one; pass 1 or 2")
+    handle = array._concrete("__dlpack__()")
+    is_own = copy or not knows_flags
+    if is_own:
+        handle = _ferrule.apply("copy", [handle], {})[0]
+    (_ferrule.evaluate if stream is None else _ferrule.submit)((handle,))  # a wait listens to Ctrl-C
+    if stream is None or stream == -1:
+        return _ferrule.to_native_dlpack(handle, knows_flags, is_own, THE_HOST if stream is None else NOBODY, 0)
+    return _ferrule.to_native_dlpack(handle, knows_flags, is_own, THE_STREAM, stream)
+
+
+def device_of(array: Array) -> tuple[int, int]:
+    """`Array.__dlpack_device__`: where the memory is; host memory, as a copy, where other libraries do not know it."""
+    native = _ferrule.native_device(array.device._handle)
+    return CPU if native is None else native[:2]

@@ -1,0 +1,75 @@
+"""Memory that somebody else owns, as an array."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ferrule import _ferrule
+from ferrule.array.array import Array
+from ferrule.array.host_memory import from_host, whole_pages
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading.device_lookup import handle_of
+from ferrule.loading.devices import Device
+
+Memory = NDArray[Any] | memoryview | mmap.mmap | bytes | bytearray | tuple[int, int]
+
+
+def buffer_from_host_ptr(
+    memory: Memory, device: Device | str | None = None, access: str | None = None, copy: bool | None = None
+) -> Array:
+    """Borrow memory where the device can, else copy; `Array.placement` says which, and why.
+
+    `memory` keeps its dtype and shape when it has them; an mmap, bytes or (address, size) are bytes, uint8. It is
+    kept alive as long as it is used; behind an address that is the caller's business. `access` is "r" or "rw", by
+    default what the memory allows. `copy=False` raises instead of copying, `copy=True` always copies. A mapped file
+    must not be truncated while it is lent.
+    """
+    if access not in (None, "r", "rw"):
+        raise InvalidArgumentError(f'buffer_from_host_ptr: access is "r" or "rw", not {access!r}')
+    source = _as_numpy(memory, access)
+    if access == "rw" and not source.flags.writeable:
+        raise InvalidArgumentError('buffer_from_host_ptr: access is "rw", but the memory is read-only')
+    if access == "r" and source.flags.writeable:
+        source = source.view()
+        source.flags.writeable = False
+    return Array._of(from_host(source, handle_of(device), copy, "buffer_from_host_ptr"))
+
+
+def _as_numpy(memory: Memory, access: str | None) -> NDArray[Any]:
+    if isinstance(memory, np.ndarray):
+        return memory
+    if isinstance(memory, tuple):
+        return _at_address(memory, access)
+    try:
+        if isinstance(memory, mmap.mmap):
+            return np.frombuffer(memory, dtype=np.uint8)
+        return np.asarray(memoryview(memory))
+    except (TypeError, ValueError, BufferError) as error:
+        raise InvalidArgumentError(
+            f"buffer_from_host_ptr: takes an ndarray, a memoryview, an mmap or (address, size), not "
+            f"{type(memory).__name__}: {error}"
+        ) from error
+
+
+def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
+    import ctypes
+
+    if len(memory) != 2 or not all(isinstance(number, int) for number in memory):
+        raise InvalidArgumentError(f"buffer_from_host_ptr: {memory!r} is not (address, size)")
+    address, size = memory
+    if address <= 0 or size < 0 or address + size > 1 << 63:
+        raise InvalidArgumentError(f"buffer_from_host_ptr: there is no memory of {size} bytes at address {address:#x}")
+    source: NDArray[Any] = np.frombuffer(memoryview((ctypes.c_uint8 * size).from_address(address)), dtype=np.uint8)
+    source.flags.writeable = access != "r"
+    return source
+
+
+def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array, NDArray[np.uint8]]:
+    """A read-only mapped file as one flat region of whole pages on a device, from which arrays are cut; and as NumPy
+    sees it."""
+    raw = np.frombuffer(file, dtype=np.uint8)
+    return _ferrule.from_address(handle_of(device), raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw

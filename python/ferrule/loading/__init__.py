@@ -1,0 +1,1 @@
+"""Backends and devices: loading modules, reports of what was loaded, finding devices, statistics."""

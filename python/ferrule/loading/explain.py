@@ -1,0 +1,81 @@
+"""Why a backend is there or is not: the core's sentence, and what only Python knows of it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from importlib.metadata import PackageNotFoundError, distribution, metadata
+from pathlib import Path
+from typing import Any
+
+from ferrule import _ferrule
+from ferrule.errors import InvalidArgumentError
+from ferrule.loading import load
+from ferrule.loading.load_error import LoadError
+from ferrule.loading.load_report import LoadReport
+
+KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
+TOOLS = {"inspect", "testing"}  # extras that are no backends
+
+
+def explain(name: str) -> str:
+    """One sentence on why the backend of a name, or the device of a kind, is there or is not, and what to do about it.
+
+    Loads what there is if nothing has been loaded yet.
+
+    >>> print(fe.explain("cuda"))
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidArgumentError(f"explain: takes the name of a backend, not {name!r}")
+    wanted = name.strip().lower().partition(":")[0]
+    report = _last_report()
+    rows = report.to_dict()["candidates"]
+    names = {row["name"] for row in rows if row["name"]}
+    assert isinstance(report._handle, _ferrule.LoadReport)
+    sentence = report._handle.explain(wanted, [_version(row) for row in rows])
+    if wanted in names or wanted in KINDS:
+        return sentence
+    return sentence + _offer(wanted, names)
+
+
+def _last_report() -> LoadReport:
+    if load.last_report is None:
+        try:
+            load.load_all()
+        except LoadError as error:
+            return error.report
+    assert load.last_report is not None
+    return load.last_report
+
+
+def _version(row: dict[str, Any]) -> str:
+    """What no module that was not opened can tell, the distribution that installed it does."""
+    if row["version"] or not row["name"] or row["root"] == "static":
+        return ""
+    return _installed_version(row["name"], row["path"])
+
+
+def _installed_version(name: str, path: str) -> str:
+    try:
+        found = distribution(f"ferrule-{name}")
+    except PackageNotFoundError:
+        return ""
+    base = Path(os.path.realpath(str(found.locate_file(""))))
+    return found.version if base in Path(os.path.realpath(path)).parents else ""
+
+
+def _offer(name: str, names: set[str]) -> str:
+    """What to do about a name that nothing was found for."""
+    extras = _extras()
+    if name in extras:
+        return f" Install it: pip install 'ferrule[{name}]'"
+    close = difflib.get_close_matches(name, sorted({*names, *extras, *KINDS}), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _extras() -> set[str]:
+    """Those of the installed ferrule that are backends."""
+    try:
+        return set(metadata("ferrule").get_all("Provides-Extra") or ()) - TOOLS
+    except PackageNotFoundError:
+        return set()

@@ -1,0 +1,88 @@
+"""The folders in which modules are searched for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ferrule import _ferrule
+from ferrule.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PathLike = str | os.PathLike[str]
+
+
+class DefaultRoots:
+    """`fe.default_roots` in `dirs=` stands for the folders that are searched without `dirs`."""
+
+    def __repr__(self) -> str:
+        return "ferrule.default_roots"
+
+
+default_roots = DefaultRoots()
+
+
+def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> list[str] | None:
+    """The folders that `dirs` of load_all stands for."""
+    if dirs is None:
+        return None
+    given = [dirs] if isinstance(dirs, (str, os.PathLike)) else list(dirs)
+    folders: list[str] = []
+    for folder in given:
+        if isinstance(folder, DefaultRoots):
+            folders += [path for path in standard_roots() if os.path.isdir(path)]
+        else:
+            path = os.path.abspath(os.fsdecode(folder))
+            try:
+                path.encode()
+            except UnicodeEncodeError:
+                raise InvalidArgumentError(f"load_all: the name of the folder {path!r} is no UTF-8") from None
+            folders.append(path)
+    return folders
+
+
+def backend_dir() -> Path:
+    """The folder of the backends that came with ferrule."""
+    from pathlib import Path
+
+    return Path(_ferrule.__file__ or "").parent / "backends"
+
+
+def standard_roots() -> list[str]:
+    """What is searched without `dirs`, as far as Python knows: FERRULE_BACKEND_DIR, our own folder, other wheels'."""
+    named = [path for path in os.environ.get("FERRULE_BACKEND_DIR", "").split(os.pathsep) if os.path.isabs(path)]
+    return [*named, str(backend_dir()), *installed_roots()]
+
+
+def installed_roots() -> list[str]:
+    """`ferrule_backends/*/` in the folders where distributions are installed; the current directory is never one."""
+    import site
+
+    places = [*site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        places.append(site.getusersitepackages())
+    places.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+    roots: dict[str, None] = {}
+    for place in places:
+        folder = os.path.join(place, "ferrule_backends")
+        if os.path.isdir(folder):
+            entries = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+            roots.update(dict.fromkeys(entries))
+    return list(roots)
+
+
+def executable_dir() -> Path:
+    """Return the folder of the running program, links resolved: where an application puts backends that it ships.
+
+    For a script it is the folder of the Python interpreter, for a frozen application that of the application.
+
+    Examples
+    --------
+    >>> fe.load_all(dirs=[fe.executable_dir() / "backends", fe.default_roots])
+    """
+    from pathlib import Path
+
+    return Path(_ferrule.executable_dir())

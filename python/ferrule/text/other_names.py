@@ -1,0 +1,86 @@
+"""Names of other libraries for what ferrule has under another one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from ferrule.text.near_names import did_you_mean
+
+# From NumPy, PyTorch, JAX and TensorFlow, to how it is written here.
+OTHER_NAMES = {
+    "Tensor": "Array",
+    "absolute": "abs",
+    "amax": "max",
+    "amin": "min",
+    "array": "asarray",
+    "cast": "astype",
+    "cat": "concat",
+    "compile": "graph",
+    "concatenate": "concat",
+    "dot": "matmul",
+    "from_numpy": "asarray",
+    "frombuffer": "buffer_from_host_ptr",
+    "function": "graph",
+    "invert": "bitwise_invert",
+    "jit": "graph",
+    "load_safetensors": "io.open_safetensors",
+    "mm": "matmul",
+    "mod": "remainder",
+    "ndarray": "Array",
+    "permute": "permute_dims",
+    "power": "pow",
+    "reduce_sum": "sum",
+    "safe_open": "io.open_safetensors",
+    "set_num_threads": "set_thread_count",
+    "swapaxes": "moveaxis",
+    "tensor": "asarray",
+    "transpose": "permute_dims",
+    "true_divide": "divide",
+    "unsqueeze": "expand_dims",
+}
+
+
+def advice(name: str, public: Iterable[str]) -> str:
+    """The name to use instead of one that ferrule does not have; "" when no name is near."""
+    meant = OTHER_NAMES.get(name)
+    if meant is not None:
+        return f"; it is ferrule.{meant} here"
+    return "" if name.startswith("_") else did_you_mean(name, public)
+
+
+# Methods of other libraries' arrays, to how it is written here.
+_METHODS = {
+    "clone": "ferrule.asarray(x, copy=True)",
+    "copy": "ferrule.asarray(x, copy=True)",
+    "cpu": 'x.to_device("cpu")',
+    "cuda": "x.to_device(device)",
+    "detach": "x",
+    "dot": "x @ y",
+    "double": 'x.astype("float64")',
+    "fill": "x[...] = value",
+    "flatten": "x.reshape(-1)",
+    "float": 'x.astype("float32")',
+    "half": 'x.astype("float16")',
+    "mm": "x @ y",
+    "numpy": "numpy.asarray(x)",
+    "ravel": "x.reshape(-1)",
+    "to": "x.to_device(device) or x.astype(dtype)",
+    "tobytes": "numpy.asarray(x).tobytes()",
+    "transpose": "x.T or ferrule.permute_dims(x, axes)",
+    "view": "x.reshape(shape)",
+}
+
+
+def method_advice(name: str, attributes: Iterable[str]) -> str:
+    """The same for an attribute that arrays do not have; `attributes` are those that they have."""
+    if name.startswith("_"):
+        return ""
+    function = OTHER_NAMES.get(name, name)
+    public = sys.modules["ferrule"].__all__  # all packages are below that module, so none imports it
+    meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)
+    return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, attributes))
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_")

@@ -1,0 +1,94 @@
+"""Sentences on what to do about what was found."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ferrule.tools.doctor.drivers import Driver, advice_on
+
+KNOWN = (
+    *("FERRULE_AUTOLOAD", "FERRULE_BACKEND_DIR", "FERRULE_BACKEND_PATH", "FERRULE_CACHE_DIR", "FERRULE_DISABLE"),
+    *("FERRULE_LOG", "FERRULE_ONLY", "FERRULE_PREFER", "FERRULE_PROBE", "FERRULE_PROBE_MEMORY"),
+    *("FERRULE_PROBE_TIMEOUT", "FERRULE_TRUST"),
+)
+REAL = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu")
+
+
+def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
+    """Of an examination; nothing to do is no sentence."""
+    sentences = [*_of_variables(found["variables"]), *advice_on(drivers, found["variables"])]
+    if found["report"] is None:
+        why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]
+        return [*sentences, f"Nothing works before this does: {why[0]}"]
+    if found["load_problem"]:
+        sentences.append(
+            "A module takes the process down that opens it; with FERRULE_PROBE=always it is tried in another first."
+        )
+    for row in found["report"]["candidates"]:
+        sentences += _of_row(row)
+    for device in found["devices"]:
+        sentences += _of_device(device)
+    sentences += [answer["why"] for answer in found["asked"] if not answer["ok"]]
+    return list(dict.fromkeys([*sentences, *_of_kinds(found)]))
+
+
+def _of_variables(variables: dict[str, str]) -> Iterator[str]:
+    switched = {
+        "FERRULE_DISABLE": "switches these backends off: {}.",
+        "FERRULE_ONLY": "switches off all backends but these: {}.",
+    }
+    for name, text in switched.items():
+        if variables.get(name):
+            yield f"{name} {text.format(variables[name])}"
+    if variables.get("FERRULE_AUTOLOAD") == "0":
+        yield "FERRULE_AUTOLOAD=0: nothing is loaded before load_all() is called."
+    if variables.get("FERRULE_PROBE") == "never":
+        yield "FERRULE_PROBE=never: a module that crashes takes your process with it."
+    if variables.get("FERRULE_TRUST") == "any":
+        yield "FERRULE_TRUST=any: files that others can write are opened, too."
+    for name in variables:
+        close = difflib.get_close_matches(name, KNOWN, 1, 0.88)
+        if name.startswith("FERRULE_") and name not in KNOWN and close:
+            yield f"{name} is no variable of ferrule's; did you mean {close[0]}?"
+
+
+def _of_row(row: dict[str, Any]) -> Iterator[str]:
+    name, path, reason = row["name"] or os.path.basename(row["path"]), row["path"], row["reason"].rstrip(".")
+    if row["state"] == "probe_failed":
+        yield (
+            f"{name}: {path} failed in the process that tried it ({reason}). Look at its driver, and at what it "
+            f"printed; FERRULE_DISABLE={name} leaves it out, `ferrule doctor --reprobe` tries it again."
+        )
+    elif row["state"] == "unsafe":
+        yield f"{name}: {path} was not opened ({reason})."
+    elif row["state"] == "not_probed":
+        yield f"{name}: {path} was not opened, because nothing could probe it first ({reason})."
+    elif row["state"] == "error":
+        yield f"{name}: {path} does not work ({reason}); build or install it again."
+    elif row["state"] == "no_device":
+        yield f"{name}: {path} runs, and found nothing to drive{f' ({reason})' if reason else ''}."
+    elif row["state"] == "incompatible" and "driver" in reason:
+        yield f"{name}: {reason}; install or update the driver, then `ferrule doctor --reprobe`."
+
+
+def _of_device(device: dict[str, Any]) -> Iterator[str]:
+    name, backend = device["name"], device["backend"]
+    if device["state"] == "wrong":
+        yield f"{name} computes wrongly: {device['message']}. Do not use it; FERRULE_DISABLE={backend} leaves it out."
+    elif device["state"] in ("crashed", "hung"):
+        yield f"{name} took its process down: {device['message']}. FERRULE_DISABLE={backend} leaves it out."
+    elif device["state"] == "fails":
+        yield f"{name} does not compute: {device['message']}"
+
+
+def _of_kinds(found: dict[str, Any]) -> Iterator[str]:
+    kinds = [device["kind"] for device in found["devices"]]
+    if not kinds and not found["asked"]:
+        yield "There is no device at all: the reasons stand beside the candidates."
+    elif "software" in kinds and not {"gpu", "integrated_gpu", "accelerator"} & set(kinds):
+        yield "The only graphics device is a software one: it computes on the CPU, and no GPU was found."
+    elif kinds and not set(kinds) & set(REAL):
+        yield "No device but test devices: what they compute means nothing."

@@ -1,0 +1,46 @@
+"""The binary interface that a module shows, and the one that this core has."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from ferrule import _ferrule
+from ferrule.tools import abi_version
+from ferrule.tools.abi_version import AbiVersion
+
+ABI_SYMBOL = "ferrule_backend_abi"
+REQUIRED = ("ferrule_backend_abi", "ferrule_backend_init")
+OPTIONAL = ("ferrule_backend_score",)
+
+
+def complaint(version: AbiVersion) -> str:
+    """Why this core refuses a module of that version, as a part of a sentence about it; "" when it fits."""
+    return abi_version.complaint(version, core_abi())
+
+
+@cache
+def core_abi() -> AbiVersion:
+    """This core's, as the headers that came with it say."""
+    folder = Path(_ferrule.__file__ or "").parent / "include" / "ferrule"
+
+    def constant(header: str, name: str) -> str:
+        text = (folder / header).read_text(encoding="utf-8")
+        match = re.search(rf"#define {name} (.+)", text)
+        if match is None:
+            raise LookupError(f"{folder / header} does not define {name}")
+        return match.group(1)
+
+    hashes = re.findall(r"0x[0-9a-f]+", constant("layout_hash.h", "FE_LAYOUT_HASHES"))
+    return AbiVersion(
+        int(constant("abi.h", "FE_ABI_MAJOR")),
+        int(constant("abi.h", "FE_ABI_MINOR")),
+        tuple(int(text, 16) for text in hashes),
+    )
+
+
+def as_data(version: AbiVersion) -> dict[str, object]:
+    """As manifests have it."""
+    hashes = [f"{layout_hash:#018x}" for layout_hash in version.layout_hashes]
+    return {"major": version.major, "minor": version.minor, "layout_hashes": hashes}

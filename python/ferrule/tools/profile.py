@@ -1,0 +1,263 @@
+"""Where the time of a piece of code goes: by op, by device, and on the host."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import ferrule as fe
+from ferrule.errors import InvalidArgumentError
+from ferrule.text.html_text import safe
+from ferrule.tools.trace import MAX_EVENTS, Recording, TraceEvent
+
+HOST_KINDS = {"record": "recording", "compile": "compiling", "submit": "submitting", "wait": "waiting for devices"}
+MEASURED_BYTES = 1 << 26  # of the array that bandwidth="measure" reads, and as much that it writes
+
+
+class OpTime(NamedTuple):
+    """What an op, or a copy, took on a device."""
+
+    op: str
+    device: str
+    calls: int
+    seconds: float
+    bytes: int  # read and written, of the operands
+    bandwidth_share: float | None  # of the device's memory bandwidth; None where that is not known
+
+    @property
+    def bytes_per_second(self) -> float:
+        return _rate(self.bytes, self.seconds)
+
+
+class DeviceTime(NamedTuple):
+    """What a device did."""
+
+    device: str
+    seconds: float  # during which it executed or copied something
+    bytes: int
+    bandwidth_share: float | None
+
+    @property
+    def bytes_per_second(self) -> float:
+        return _rate(self.bytes, self.seconds)
+
+
+class profile(Recording):  # noqa: N801, called like a function
+    """Measure where the time goes in a `with` block; `print()` of it shows tables, and so does a notebook.
+
+    Parameters
+    ----------
+    bandwidth : float, mapping of str to float, "measure" or None
+        Bytes per second that the memory of the devices gives, for all or by the device's name: the tables then say
+        which share of it each op had. "measure" asks each device that was used at the end of the block, by adding a
+        number to an array of 64 MiB a few times. None shows bytes per second alone.
+    max_events : int
+        Events that are looked at, at most; further ones are dropped, and a `RuntimeWarning` tells how many.
+
+    Attributes
+    ----------
+    ops : list of OpTime
+        Time (seconds), calls and bytes by op and device, the longest first. Fused ops are one. Where a device's module
+        does not tell of single ops, the ops that it executed together are one.
+    devices : list of DeviceTime
+        By device the time during which it was busy, and the bytes.
+    host : dict of str to float
+        Seconds that threads of the host took for recording, compiling, submitting, and waiting for devices.
+    seconds : float
+        The time of the block.
+
+    Notes
+    -----
+    Bytes are those of the operands, each counted once an op: what a kernel reads twice, or finds in a cache, or leaves
+    as it is in a result that it updates in place, is not known.
+
+    Examples
+    --------
+    >>> with fe.profile() as profile:
+    ...     fe.eval(fe.softmax(x @ w))
+    >>> print(profile)
+    """
+
+    _what = "profile"
+
+    def __init__(
+        self, *, bandwidth: float | Mapping[str, float] | str | None = None, max_events: int = MAX_EVENTS
+    ) -> None:
+        super().__init__(max_events)
+        is_number = isinstance(bandwidth, (int, float)) and not isinstance(bandwidth, bool) and bandwidth > 0
+        if not (is_number or bandwidth in (None, "measure") or isinstance(bandwidth, Mapping)):
+            raise InvalidArgumentError(
+                'profile: bandwidth is bytes per second above 0, a mapping from device names to such, "measure" or '
+                f"None, not {bandwidth!r}"
+            )
+        self._bandwidth = bandwidth
+        self.ops: list[OpTime] = []
+        self.devices: list[DeviceTime] = []
+        self.host: dict[str, float] = {}
+        self.seconds = 0.0
+
+    def _finish(self) -> None:
+        self.seconds = (self.end_ns - self.begin_ns) / 1e9
+        work = _work(self.events)
+        peaks = self._peaks({event.device for event in work})
+        self.ops = _by_op(work, peaks)
+        self.devices = _by_device(self.events, work, peaks)
+        self.host = {name: _taken(self.events, kind) for kind, name in HOST_KINDS.items()}
+
+    def _peaks(self, names: Iterable[str]) -> Mapping[str, float]:
+        if self._bandwidth is None:
+            return {}
+        if isinstance(self._bandwidth, Mapping):
+            return self._bandwidth
+        if isinstance(self._bandwidth, str):
+            return {name: _measured_bandwidth(name) for name in names}
+        return dict.fromkeys(names, self._bandwidth)
+
+    def __str__(self) -> str:
+        if not self.end_ns:
+            return "profile: its block has not ended" if self._is_used else "profile: not begun; use it in a with block"
+        return "\n\n".join([self._headline(), *(_as_text(head, rows) for head, rows in self._tables())])
+
+    def _repr_html_(self) -> str:
+        if not self.end_ns:
+            return f"<p>{safe(self)}</p>"
+        return f"<p>{safe(self._headline())}</p>" + "".join(_as_html(head, rows) for head, rows in self._tables())
+
+    def _headline(self) -> str:
+        parts = [f"{name} {_milliseconds(seconds)}" for name, seconds in self.host.items() if seconds > 0]
+        text = ", ".join([f"{_milliseconds(self.seconds)} in all", *parts])
+        return f"{text}; {self.dropped} events were dropped" if self.dropped else text
+
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        has_share = any(row.bandwidth_share is not None for row in self.ops)
+        share_head = ["of bandwidth"] if has_share else []
+        total = sum(row.seconds for row in self.ops) or 1.0
+        ops = [
+            [row.op, row.device, str(row.calls), _milliseconds(row.seconds), f"{row.seconds / total:.1%}",
+             _bytes(row.bytes), f"{_bytes(row.bytes_per_second)}/s", *_share(row.bandwidth_share, has_share)]
+            for row in self.ops
+        ]  # fmt: skip
+        devices = [
+            [row.device, _milliseconds(row.seconds), f"{_rate(row.seconds, self.seconds):.1%}", _bytes(row.bytes),
+             f"{_bytes(row.bytes_per_second)}/s", *_share(row.bandwidth_share, has_share)]
+            for row in self.devices
+        ]  # fmt: skip
+        return [
+            (["op", "device", "calls", "time", "of all ops", "bytes", "rate", *share_head], ops),
+            (["device", "busy", "of the time", "bytes", "rate", *share_head], devices),
+        ]
+
+
+def _work(events: list[TraceEvent]) -> list[TraceEvent]:
+    """Kernels and transfers; segments where the module does not tell of their kernels."""
+    telling = {event.device for event in events if event.kind == "kernel"}
+    return [
+        event
+        for event in events
+        if event.kind in ("kernel", "transfer") or (event.kind == "segment" and event.device not in telling)
+    ]
+
+
+def _by_op(work: list[TraceEvent], peaks: Mapping[str, float]) -> list[OpTime]:
+    groups: defaultdict[tuple[str, str], list[TraceEvent]] = defaultdict(list)
+    for event in work:
+        groups[event.name, event.device].append(event)
+    rows = []
+    for (op, device), events in groups.items():
+        seconds = sum(event.end_ns - event.begin_ns for event in events) / 1e9
+        moved = sum(event.bytes_read + event.bytes_written for event in events)
+        rows.append(OpTime(op, device, len(events), seconds, moved, _share_of(device, moved, seconds, peaks)))
+    return sorted(rows, key=lambda row: -row.seconds)
+
+
+def _by_device(events: list[TraceEvent], work: list[TraceEvent], peaks: Mapping[str, float]) -> list[DeviceTime]:
+    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    moved: defaultdict[str, int] = defaultdict(int)
+    for event in events:
+        if event.kind in ("segment", "transfer"):
+            spans[event.device].append((event.begin_ns, event.end_ns))
+    for event in work:
+        moved[event.device] += event.bytes_read + event.bytes_written
+    rows = []
+    for device, of_device in spans.items():
+        seconds = _union(of_device) / 1e9
+        share = _share_of(device, moved[device], seconds, peaks)
+        rows.append(DeviceTime(device, seconds, moved[device], share))
+    return sorted(rows, key=lambda row: -row.seconds)
+
+
+def _taken(events: list[TraceEvent], kind: str) -> float:
+    """Seconds of all threads; what is within an event of the same kind is part of that."""
+    spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for event in events:
+        if event.kind == kind:
+            spans[event.thread].append((event.begin_ns, event.end_ns))
+    return sum(_union(of_thread) for of_thread in spans.values()) / 1e9
+
+
+def _union(spans: list[tuple[int, int]]) -> int:
+    covered, until = 0, 0
+    for begin, end in sorted(spans):
+        covered += max(0, end - max(begin, until))
+        until = max(until, end)
+    return covered
+
+
+def _measured_bandwidth(name: str) -> float:
+    """Bytes per second that a device reads and writes while it adds a number to a long array; the best of a few."""
+    x = fe.zeros(MEASURED_BYTES // 4, dtype="float32", device=name)
+    fe.eval(x)
+    best = float("inf")
+    for _ in range(5):
+        begin = time.perf_counter()
+        fe.eval(x + 1.0)
+        best = min(best, time.perf_counter() - begin)
+    return 2 * MEASURED_BYTES / best
+
+
+def _share_of(device: str, moved: int, seconds: float, peaks: Mapping[str, float]) -> float | None:
+    peak = peaks.get(device)
+    return None if not peak else _rate(moved, seconds) / peak
+
+
+def _rate(amount: float, seconds: float) -> float:
+    return amount / seconds if seconds > 0 else 0.0
+
+
+def _share(share: float | None, is_shown: bool) -> list[str]:
+    if not is_shown:
+        return []
+    return ["" if share is None else f"{share:.0%}"]
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3f} ms"
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
+        count /= 1e3
+    return f"{count:.3g} TB"
+
+
+def _as_text(head: list[str], rows: list[list[str]]) -> str:
+    """Columns in lines; all but names are right-aligned."""
+    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+    is_name = [name in ("op", "device") for name in head]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_name, strict=True)
+        ).rstrip()
+        for row in [head, *rows]
+    )
+
+
+def _as_html(head: list[str], rows: list[list[str]]) -> str:
+    first = "".join(f"<th>{safe(cell)}</th>" for cell in head)
+    lines = "".join("<tr>" + "".join(f"<td>{safe(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"

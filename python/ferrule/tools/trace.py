@@ -1,0 +1,236 @@
+"""What ferrule does when: recordings, and the file that Perfetto and Chrome's tracing page show."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import threading
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ferrule import _ferrule
+from ferrule.errors import Error, InvalidArgumentError, IoError
+from ferrule.loading.device_lookup import open_devices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from io import TextIOWrapper
+    from types import TracebackType
+    from typing import Self
+
+MAX_EVENTS = 500_000  # of 600 bytes at most
+QUEUES = ("compute", "upload", "download")
+HOST = 1  # the process number of the host's threads; devices have the next ones
+
+
+class TraceEvent(NamedTuple):
+    """Something that was done. Times are nanoseconds of the host's monotonic clock (`time.monotonic_ns` on Linux)."""
+
+    kind: str  # record, compile, pass, evaluate, submit, segment, kernel, transfer, wait
+    name: str  # of the op, the pass, ...
+    detail: str  # dtypes and shapes
+    kernel: str  # as the device's module calls it
+    device: str  # "" of what the host does for itself
+    queue: int  # 0, 1, 2: the device's compute, upload or download queue did it; -1: a host thread did
+    thread: int  # that thread, as threading.get_native_id() tells it
+    begin_ns: int
+    end_ns: int
+    bytes_read: int  # of the operands
+    bytes_written: int
+
+
+class Recording:
+    """Records while its `with` block runs. What trace and profile share."""
+
+    _what = "recording"
+
+    def __init__(self, max_events: int = MAX_EVENTS) -> None:
+        if not isinstance(max_events, (int, np.integer)) or isinstance(max_events, bool) or not 1 <= max_events < 2**63:
+            raise InvalidArgumentError(
+                f"{self._what}: max_events is a number of events, at least 1, not {max_events!r}"
+            )
+        self._max_events = int(max_events)
+        self._handle: _ferrule.Trace | None = None
+        self._is_used = False
+        self._process = 0
+        self._thread_names: dict[int, str] = {}
+        self.events: list[TraceEvent] = []
+        """What was recorded, in the order in which it began; empty until the block has ended."""
+        self.dropped = 0
+        """Events that are not in `events`, because there were more than `max_events`."""
+        self.begin_ns = 0
+        self.end_ns = 0
+
+    def __enter__(self) -> Self:
+        if self._is_used:
+            raise InvalidArgumentError(f"{self._what}: it was used already; make another one")
+        self._begin()
+        self._process = os.getpid()
+        self._note_threads()
+        self._handle = _ferrule.Trace(self._max_events)
+        self._is_used = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if os.getpid() == self._process:
+                self._stop()
+            else:  # the child of a fork: the recording, and the file, are its parent's
+                self._handle = None
+        finally:
+            self._end()
+
+    def _stop(self) -> None:
+        handle = self._handle
+        assert handle is not None
+        try:
+            for device in open_devices():  # work that is still under way belongs to the recording
+                try:
+                    device.synchronize()
+                except Error:  # a device that is lost or closed: its error is told where its results are read
+                    continue
+        finally:
+            handle.end()
+            self.begin_ns, self.end_ns, self.dropped = handle.info()
+            self.events = [TraceEvent(*event) for event in handle.events()]
+            self._handle = None
+            self._note_threads()
+            self._finish()
+        if self.dropped:
+            warnings.warn(
+                f"{self._what}: {self.dropped} events were dropped: it has room for {self._max_events}, "
+                "set by max_events=",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _note_threads(self) -> None:
+        self._thread_names.update((thread.native_id or 0, thread.name) for thread in threading.enumerate())
+
+    def _begin(self) -> None:
+        """Before anything is recorded; may raise."""
+
+    def _finish(self) -> None:
+        """When the events are there."""
+
+    def _end(self) -> None:
+        """At the end in any case."""
+
+
+class trace(Recording):  # noqa: N801, called like a function
+    """Write what ferrule does in a `with` block to a file that https://ui.perfetto.dev and chrome://tracing show.
+
+    The file has a track for each host thread and for each queue of each device, with recording, compile passes,
+    evaluations, segments, kernels, transfers and waits. docs/tracing.md says what is in each.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, in the trace event format (JSON). One that is there is overwritten.
+    max_events : int
+        Events that are kept, at most; further ones are dropped, and a `RuntimeWarning` tells how many.
+
+    Raises
+    ------
+    IoError
+        The file cannot be written. Raised before the block runs, unless it is only known later: a full disk, say.
+
+    Notes
+    -----
+    All threads of the process are recorded. Traces and profiles may be nested or overlap; each has all that begins
+    within its own block. At the end of the block every device that is in use is waited for. When the block raises,
+    the file is written all the same. `events` has the same as `TraceEvent` tuples.
+
+    Examples
+    --------
+    >>> with fe.trace("run.json"):
+    ...     y = np.asarray(fe.exp(x) @ w)
+    """
+
+    _what = "trace"
+
+    def __init__(self, path: str | os.PathLike[str], *, max_events: int = MAX_EVENTS) -> None:
+        super().__init__(max_events)
+        try:
+            self.path = os.fspath(path)
+        except TypeError:
+            raise InvalidArgumentError(f"trace: path is a file name, not {type(path).__name__}") from None
+        self._file: TextIOWrapper | None = None
+
+    def _begin(self) -> None:
+        with self._naming_the_file():
+            self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115, closed by _end
+
+    def _finish(self) -> None:
+        assert self._file is not None
+        with self._naming_the_file():
+            for text in chrome_json(self.events, self.begin_ns, self._thread_names, self.dropped):
+                self._file.write(text)
+            self._file.flush()
+
+    def _end(self) -> None:
+        if self._file is not None:
+            with self._naming_the_file():
+                self._file.close()
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise IoError(f"trace: {self.path!r} cannot be written: {why}") from error
+
+
+def chrome_json(
+    events: Iterable[TraceEvent], begin_ns: int, thread_names: dict[int, str], dropped: int = 0
+) -> Iterator[str]:
+    """The trace event format, in pieces. Times are microseconds since `begin_ns`."""
+    other = {"ferrule": _ferrule.version(), "dropped_events": dropped}
+    yield f'{{"displayTimeUnit": "ms", "otherData": {json.dumps(other)}, "traceEvents": [\n'
+    yield json.dumps(_metadata("process_name", HOST, 0, {"name": "host"}))
+    quoted = functools.cache(json.dumps)
+    processes: dict[str, int] = {}
+    tracks: set[tuple[int, int]] = set()
+    for event in events:
+        if event.queue < 0:
+            process, lane = HOST, event.thread
+            name = thread_names.get(lane) or f"thread {lane}"
+        else:
+            process, lane = processes.setdefault(event.device, HOST + 1 + len(processes)), event.queue
+            name = f"{QUEUES[lane]} queue"
+            if (process, lane) not in tracks:
+                yield ",\n" + json.dumps(_metadata("process_name", process, lane, {"name": event.device}))
+        if (process, lane) not in tracks:
+            tracks.add((process, lane))
+            yield ",\n" + json.dumps(_metadata("thread_name", process, lane, {"name": name}))
+        yield ",\n" + _complete(event, process, lane, begin_ns, quoted)
+    yield "\n]}\n"
+
+
+def _metadata(what: str, process: int, lane: int, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": lane, "args": arguments}
+
+
+def _complete(event: TraceEvent, process: int, lane: int, begin_ns: int, quoted: Callable[[str], str]) -> str:
+    duration = event.end_ns - event.begin_ns
+    arguments = [
+        f'"{key}": {quoted(text)}'
+        for key, text in (("detail", event.detail), ("kernel", event.kernel), ("device", event.device))
+        if text
+    ]
+    if moved := event.bytes_read + event.bytes_written:
+        arguments.append(f'"bytes_read": {event.bytes_read}, "bytes_written": {event.bytes_written}')
+        if duration:
+            arguments.append(f'"bytes_per_second": {round(moved / duration * 1e9)}')
+    return (
+        f'{{"ph": "X", "name": {quoted(event.name)}, "cat": {quoted(event.kind)}, "pid": {process}, "tid": {lane}, '
+        f'"ts": {(event.begin_ns - begin_ns) / 1e3:.3f}, "dur": {duration / 1e3:.3f}, '
+        f'"args": {{{", ".join(arguments)}}}}}'
+    )

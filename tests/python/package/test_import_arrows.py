@@ -1,0 +1,361 @@
+"""The imports of the Python package point one way, from its tools down to its errors (ORDER), and form no cycle.
+
+The sources are parsed, not imported. An import is one of four kinds:
+
+- "module": it runs when the module is imported;
+- "later": `later("ferrule.x")`, which runs when a name of that module is first used;
+- "function": it stands inside a function;
+- "typing": it stands under `if TYPE_CHECKING:` and never runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "python" / "ferrule"
+
+# From the bottom up: each part imports itself and the parts before it. "ferrule" is the module with the public names.
+ORDER = (
+    "_ferrule",  # the extension
+    "later",
+    "errors",
+    "text",
+    "process",
+    "dtypes",
+    "loading",
+    "array",
+    "io",
+    "functions",
+    "graphs",
+    "ferrule",
+    "tools",
+    "testing",
+    "__main__",
+)
+# What may be imported inside a function, and why. Nothing of ferrule is: `later` is the way to import it late.
+HEAVY = "it takes long to import, and most programs never need it"
+OPTIONAL = "it need not be installed"
+SYSTEM = "not every system has it"
+INSIDE_FUNCTIONS = {
+    "asyncio": HEAVY,
+    "ctypes": HEAVY,
+    "difflib": HEAVY,
+    "json": HEAVY,
+    "linecache": HEAVY,
+    "pathlib": HEAVY,
+    "shutil": HEAVY,
+    "site": HEAVY,
+    "subprocess": HEAVY,
+    "ml_dtypes": HEAVY,
+    "rich": HEAVY,
+    "gguf": OPTIONAL,
+    "hypothesis": OPTIONAL,
+    "pwd": SYSTEM,
+}
+# Cycles that only type checkers see, and why they stay.
+TYPE_CYCLES = {
+    ("ferrule.array.array", "ferrule.array.symbols"): "an array may hold a symbol, and a symbol's graph makes arrays",
+    ("ferrule.testing.case", "ferrule.testing.problems"): "a case has a family, and families draw problems of cases",
+    (
+        "ferrule.testing.programs.operation",
+        "ferrule.testing.programs.program",
+        "ferrule.testing.programs.scope",
+    ): "an operation draws its operands from a scope, which has the steps of a program",
+    (
+        "ferrule.testing.report.grid",
+        "ferrule.testing.report.markup",
+        "ferrule.testing.report.matrix",
+        "ferrule.testing.report.notebook",
+    ): "a matrix shows itself in a notebook by functions that take a matrix",
+}
+
+
+class Import(NamedTuple):
+    source: str  # the module that imports
+    target: str  # a module of ferrule, or the name of another package
+    kind: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line} imports {self.target} ({self.kind})"
+
+
+def sources_of(package: Path) -> dict[str, str]:
+    """The text of each module, by its name. The templates are programs of others."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        if "templates" not in parts:
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
+    return found
+
+
+def imports_of(sources: Mapping[str, str]) -> list[Import]:
+    """All imports of all modules. A typing import of what the module also imports late is not listed twice."""
+    found = [each for name, text in sources.items() for each in _imports_in(name, ast.parse(text), "module", sources)]
+    late = {(each.source, each.target) for each in found if each.kind == "later"}
+    return [each for each in found if each.kind != "typing" or (each.source, each.target) not in late]
+
+
+def _imports_in(name: str, node: ast.AST, kind: str, sources: Mapping[str, str]) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test) and kind == "module":
+            is_negated = isinstance(child.test, ast.UnaryOp)
+            branches = (child.orelse, child.body) if is_negated else (child.body, child.orelse)
+            for statements, branch_kind in zip(branches, ("typing", "module"), strict=True):
+                yield from _imports_in(name, ast.Module(statements, []), branch_kind, sources)
+            continue
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            for target in _targets(child, sources):
+                yield Import(name, target, kind, child.lineno)
+        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "later":
+            target = child.args[0].value if child.args and isinstance(child.args[0], ast.Constant) else "?"
+            yield Import(name, str(target), "later", child.lineno)
+        is_function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        yield from _imports_in(name, child, "function" if is_function and kind == "module" else kind, sources)
+
+
+def _targets(node: ast.Import | ast.ImportFrom, sources: Mapping[str, str]) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name if alias.name.partition(".")[0] == "ferrule" else alias.name.partition(".")[0]
+    elif node.level:
+        yield "." * node.level + (node.module or "")
+    elif node.module is not None and node.module.partition(".")[0] == "ferrule":
+        for alias in node.names:
+            full = f"{node.module}.{alias.name}"
+            yield full if full in sources or full == "ferrule._ferrule" else node.module
+    elif node.module is not None and node.module != "__future__":
+        yield node.module.partition(".")[0]
+
+
+def is_own(module: str) -> bool:
+    return module.partition(".")[0] == "ferrule"
+
+
+def part_of(module: str) -> str:
+    """The entry of ORDER that a module belongs to."""
+    return module.split(".")[1] if "." in module else module
+
+
+def names_later(each: Import) -> bool:
+    """The public names are imported when they are first used; for type checkers the package imports them all."""
+    return each.source == "ferrule" and each.kind == "typing"
+
+
+def against_the_order(imports: Iterable[Import]) -> list[str]:
+    """Imports of a part that is above the importing one, or that has no place in ORDER."""
+    found = []
+    for each in imports:
+        if not is_own(each.target) or names_later(each):
+            continue
+        unknown = {part_of(each.source), part_of(each.target)} - set(ORDER)
+        if unknown or ORDER.index(part_of(each.target)) > ORDER.index(part_of(each.source)):
+            found.append(str(each))
+    return found
+
+
+def misplaced(imports: Iterable[Import]) -> list[str]:
+    """Imports inside functions that no reason allows, relative ones, and late ones of a module that is not known."""
+    return [
+        str(each)
+        for each in imports
+        if each.target.startswith((".", "?"))
+        or (each.kind == "function" and (is_own(each.target) or each.target not in INSIDE_FUNCTIONS))
+        or (each.kind == "later" and not is_own(each.target))
+    ]
+
+
+def cycles(imports: Iterable[Import]) -> list[tuple[str, ...]]:
+    """The largest groups of modules each of which reaches all others of its group, sorted (Tarjan 1972)."""
+    arrows: dict[str, set[str]] = {}
+    for each in imports:
+        if is_own(each.target) and each.target != each.source:
+            arrows.setdefault(each.source, set()).add(each.target)
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    groups: list[tuple[str, ...]] = []
+
+    def visit(module: str) -> None:
+        number[module] = lowest[module] = len(number)
+        stack.append(module)
+        for target in sorted(arrows.get(module, ())):
+            if target not in number:
+                visit(target)
+                lowest[module] = min(lowest[module], lowest[target])
+            elif target in stack:
+                lowest[module] = min(lowest[module], number[target])
+        if lowest[module] == number[module]:
+            place = stack.index(module)
+            group = tuple(sorted(stack[place:]))
+            del stack[place:]
+            if len(group) > 1:
+                groups.append(group)
+
+    for module in sorted(arrows):
+        if module not in number:
+            visit(module)
+    return sorted(groups)
+
+
+IMPORTS = imports_of(sources_of(PACKAGE))
+
+
+def test_there_are_imports_to_read() -> None:
+    assert len({each.source for each in IMPORTS}) > 100
+    assert {each.kind for each in IMPORTS} == {"module", "later", "function", "typing"}
+
+
+def test_imports_follow_the_order_of_the_packages() -> None:
+    assert against_the_order(IMPORTS) == []
+
+
+def test_each_part_of_the_order_is_there() -> None:
+    parts = {part_of(module) for module in sources_of(PACKAGE)} | {"_ferrule"}
+    assert parts == set(ORDER)
+
+
+def test_imports_form_no_cycle() -> None:
+    assert cycles(each for each in IMPORTS if each.kind != "typing") == []
+
+
+def test_type_checkers_see_no_other_cycles() -> None:
+    assert cycles(each for each in IMPORTS if not names_later(each)) == sorted(TYPE_CYCLES)
+
+
+def test_imports_stand_at_the_top() -> None:
+    assert misplaced(IMPORTS) == []
+
+
+def test_each_exception_is_needed() -> None:
+    inside = {each.target for each in IMPORTS if each.kind == "function"}
+    assert inside == set(INSIDE_FUNCTIONS)
+
+
+def test_type_checkers_know_the_modules_of_the_names_that_are_imported_later() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    [table] = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and ast.unparse(node.targets[0]) == "_LATER"
+        and isinstance(node.value, ast.Dict)
+    ]
+    late = {
+        ast.literal_eval(key): ast.literal_eval(value)
+        for key, value in zip(table.keys, table.values, strict=True)
+        if key
+    }
+    [typing] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    known = {
+        alias.name: "" if node.module == "ferrule" else node.module
+        for node in typing.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert known == late
+
+
+# ---- that violations are found
+LATE = "from ferrule.later import later\n"
+PROBE = {  # a package without violations, of which each case below replaces or adds one module
+    "ferrule": "from ferrule.array.array import Array\nif TYPE_CHECKING:\n    from ferrule.tools.trace import trace\n",
+    "ferrule.later": "class later: ...\n",
+    "ferrule.errors": "from ferrule import _ferrule\n",
+    "ferrule.array": "",
+    "ferrule.array.array": "from ferrule.errors import Error\n"
+    "if TYPE_CHECKING:\n    from ferrule.array import recording\n",
+    "ferrule.array.recording": "import json\nfrom ferrule.array.array import Array\ndef f():\n    import asyncio\n",
+    "ferrule.functions": "",
+    "ferrule.functions.movement": "from ferrule.array.recording import apply\n",
+    "ferrule.tools": "",
+    "ferrule.tools.trace": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
+    "ferrule.tools.elf": "import elftools\n",
+}
+
+
+def changed(module: str, text: str) -> list[Import]:
+    return imports_of({**PROBE, module: PROBE.get(module, "") + text})
+
+
+def test_the_probe_has_no_violation() -> None:
+    imports = changed("ferrule.errors", "")
+    assert against_the_order(imports) == misplaced(imports) == []
+    assert cycles(each for each in imports if each.kind != "typing") == []
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("ferrule.array.recording", "from ferrule.functions.movement import reshape"),
+        ("ferrule.array.recording", "from ferrule.functions import movement"),
+        ("ferrule.array.recording", "import ferrule.functions.movement"),
+        ("ferrule.array.recording", "def f():\n    from ferrule.functions import movement"),
+        ("ferrule.array.recording", "if TYPE_CHECKING:\n    from ferrule.functions import movement"),
+        ("ferrule.array.recording", "movement = later('ferrule.functions.movement')"),
+        ("ferrule.array.recording", "import ferrule"),
+        ("ferrule.array.recording", "from ferrule import asarray"),
+        ("ferrule", "from ferrule.tools import trace"),
+        ("ferrule.unplaced", "from ferrule.errors import Error"),
+    ],
+)
+def test_an_import_against_the_order_is_found(module: str, text: str) -> None:
+    [found] = against_the_order(changed(module, text))
+    assert found.startswith(f"{module}:")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_for_types_only"),
+    [
+        ("from ferrule.array.recording import apply", False),
+        ("from ferrule.array import recording", False),
+        ("try:\n    import ferrule.array.recording\nexcept ImportError:\n    pass", False),
+        ("def f():\n    from ferrule.array import recording", False),
+        ("recording = later('ferrule.array.recording')", False),
+        ("if not TYPE_CHECKING:\n    from ferrule.array import recording", False),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    from ferrule.array import recording", False),
+        ("", True),  # which the probe has
+    ],
+)
+def test_a_cycle_is_found(text: str, is_for_types_only: bool) -> None:
+    imports = changed("ferrule.array.array", text)
+    cycle = ("ferrule.array.array", "ferrule.array.recording")
+    assert cycles(each for each in imports if each.kind != "typing") == ([] if is_for_types_only else [cycle])
+    assert cycles(each for each in imports if not names_later(each)) == [cycle]
+
+
+def test_a_cycle_through_several_modules_is_found_whole() -> None:
+    imports = imports_of(
+        {
+            "ferrule.io.a": "import ferrule.io.b",
+            "ferrule.io.b": "import ferrule.io.c",
+            "ferrule.io.c": "import ferrule.io.a\nimport ferrule.io.d",
+            "ferrule.io.d": "",
+        }
+    )
+    assert cycles(imports) == [("ferrule.io.a", "ferrule.io.b", "ferrule.io.c")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    from ferrule.errors import Error",
+        "def f():\n    if True:\n        import ferrule.errors",
+        "async def f():\n    import ferrule.errors",
+        "class A:\n    def f(self):\n        from ferrule import _ferrule",
+        "def f():\n    import numpy",
+        "def f():\n    from collections import abc",
+        "from .errors import Error",
+        "name = 'ferrule.errors'\nerrors = later(name)",
+        "json = later('json')",
+    ],
+)
+def test_a_misplaced_import_is_found(text: str) -> None:
+    assert len(misplaced(changed("ferrule.tools.trace", text))) == 1
