@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from ferrule.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
     from ferrule.tracing import graph
 
-__version__ = _ferrule.version()
+__version__ = _ferrule.version()  # of libferrule and of the package that contains it: "major.minor.patch"
 
 # Dtypes are NumPy's; bfloat16 and the float8, below, are those of ml_dtypes.
 bool = _np.dtype("bool")

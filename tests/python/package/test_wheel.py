@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import ferrule as fe
 import pytest
 from installed import ROOT
 
 LIMIT = 12_000_000  # bytes
+LICENSES = [ROOT / "LICENSE", *sorted((ROOT / "licenses").glob("*.txt"))]
+# Folders of headers that are not the system's, and the licence of each.
+HEADERS = {
+    "fmt": "licenses/fmt.txt",
+    "hwy": "licenses/highway.txt",
+    "nlohmann": "licenses/nlohmann-json.txt",
+    "pybind11": "licenses/pybind11.txt",
+    "vulkan": "wheels/vulkan/licenses/vulkan-headers.txt",
+}
+SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +95,7 @@ def test_test_modules_lie_outside_every_default_root(wheel: Path) -> None:
 
 def test_the_extra_for_the_cpu_is_empty(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        lines = archive.read(name).decode().splitlines()
+        _, lines = metadata_of(archive)
     assert [line for line in lines if line.startswith("Provides-Extra:")] == [
         "Provides-Extra: cpu",
         "Provides-Extra: vulkan",
@@ -93,3 +105,32 @@ def test_the_extra_for_the_cpu_is_empty(wheel: Path) -> None:
     extras = [line for line in lines if line.startswith("Requires-Dist:") and "extra ==" in line]
     assert extras
     assert not [line for line in extras if line.endswith(("'cpu'", '"cpu"'))]
+
+
+def metadata_of(archive: zipfile.ZipFile) -> tuple[str, list[str]]:
+    """The folder of the wheel's metadata, and the lines of METADATA."""
+    [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    return name.removesuffix("/METADATA"), archive.read(name).decode().splitlines()
+
+
+def test_the_wheel_has_the_licence_of_ferrule_and_those_of_what_is_compiled_into_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        folder, lines = metadata_of(archive)
+        assert "License-Expression: MIT" in lines
+        names = [str(path.relative_to(ROOT)) for path in LICENSES]
+        assert [line.removeprefix("License-File: ") for line in lines if line.startswith("License-File: ")] == names
+        for path, name in zip(LICENSES, names, strict=True):
+            assert archive.read(f"{folder}/licenses/{name}") == path.read_bytes(), name
+
+
+def test_the_licence_of_each_foreign_header_is_in_the_tree() -> None:
+    include = re.compile(r"^#include <([\w-]+)/", re.MULTILINE)
+    sources = [path for path in (ROOT / "csrc").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".hpp")]
+    folders = {folder for path in sources for folder in include.findall(path.read_text(encoding="utf-8"))}
+    assert folders - SYSTEM_HEADERS == set(HEADERS)
+    for path in HEADERS.values():
+        assert (ROOT / path).stat().st_size > 1000, path
+
+
+def test_the_version_is_that_of_the_wheel(wheel: Path) -> None:
+    assert fe.__version__ == importlib.metadata.version("ferrule") == wheel.name.split("-")[1]
