@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -134,3 +135,15 @@ def test_the_licence_of_each_foreign_header_is_in_the_tree() -> None:
 
 def test_the_version_is_that_of_the_wheel(wheel: Path) -> None:
     assert fe.__version__ == importlib.metadata.version("ferrule") == wheel.name.split("-")[1]
+
+
+def test_the_source_distribution_has_sources_and_licences_and_nothing_that_was_built(tmp_path: Path) -> None:
+    program = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    [path] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "CHANGELOG.md", "CMakeLists.txt", "csrc/sdk/ferrule/ferrule.h", "licenses/fmt.txt"} <= names
+    assert {"python/ferrule/templates/backend/tests/test_backend_name.py"} <= names, "which is no test of ferrule's"
+    foreign = re.compile(r"(build|dist|\.venv|tests|benchmarks|wheels)/|.*(__pycache__|\.so$|\.o$)")
+    assert [name for name in names if foreign.match(name)] == []
