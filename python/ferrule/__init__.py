@@ -98,7 +98,7 @@ if TYPE_CHECKING:
 _startup.prepare_extension()
 _methods.attach()
 
-__version__ = _ferrule.version()
+__version__ = _ferrule.version()  # of libferrule and of the package that contains it: "major.minor.patch"
 
 # Dtypes are NumPy's; bfloat16 and the float8, below, are those of ml_dtypes.
 bool = _np.dtype("bool")

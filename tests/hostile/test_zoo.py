@@ -76,7 +76,7 @@ def test_a_creature_gets_its_row_and_the_process_goes_on(
     if creature.is_steady and creature.runs:
         check_second_visit(creature, folder, visitor, undisturbed, row)
     if seen is None:
-        assert documented()[creature.name] == (row["state"], said), "docs/loading.md says otherwise: run ./dev zoo"
+        assert documented()[creature.name] == (row["state"], said), "docs/hostile.md says otherwise: run ./dev zoo"
 
 
 def check_second_visit(

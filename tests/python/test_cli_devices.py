@@ -62,7 +62,7 @@ def test_the_verbs_are_listed_and_need_no_backend() -> None:
 def test_importing_ferrule_imports_nothing_of_its_command(run_python: Run) -> None:
     run_python(
         "import sys, ferrule as fe; fe.load_all()\n"
-        "heavy = {'rich', 'lief', 'argparse', 'ferrule.tools'}\n"
+        "heavy = {'rich', 'jinja2', 'lief', 'argparse', 'ferrule.tools'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from ferrule.text.html_text import safe
+from ferrule.text.html_templates import render
 
 STEPS = ("find", "read", "hash", "probe", "open", "init")
 WORDS = {"not_probed": "not probed", "probe_failed": "probe failed", "no_device": "no device"}
@@ -27,39 +26,36 @@ PROBED = {"yes": "just now", "cached": "before, and the verdict still holds", "n
 
 
 def report_html(report: dict[str, Any]) -> str:
-    """Of the report as `LoadReport.to_dict` gives it."""
-    rows = report["candidates"]
-    longest = max((row.get("milliseconds") or 0.0 for row in rows), default=0.0)
-    groups = "".join(_group(*of_root, longest) for of_root in by_root(report))
-    style = (Path(__file__).parent / "load_report.css").read_text(encoding="utf-8")
-    body = f"<table>{groups}</table>" if groups else ""
-    return f"<style>{style}</style><div class='ferrule-load'>{_headline(report)}{body}{_remaining(report)}</div>"
+    """Render a report, as `LoadReport.to_dict` gives it."""
+    return render("load_report.html.j2", values(report))
 
 
-def _headline(report: dict[str, Any]) -> str:
+def values(report: dict[str, Any]) -> dict[str, Any]:
+    """What load_report.html.j2 shows, also as a part of another page."""
     rows = report["candidates"]
     loaded = [row for row in rows if row["state"] == "loaded"]
-    devices = [device for row in loaded for device in row["devices"]]
-    head = f"<b>{_count(len(loaded), 'backend')} loaded</b>"
-    if devices:
-        head += f", {_count(len(devices), 'device')}: " + ", ".join(f"<code>{safe(name)}</code>" for name in devices)
-    failed = sum(LOOKS.get(row["state"]) == "bad" for row in rows)
-    if failed:
-        head += f"; <span class='bad'>{_count(failed, 'module')} failed</span>"
-    return f"<p>{head}</p>{_times(report)}"
+    longest = max((row.get("milliseconds") or 0.0 for row in rows), default=0.0)
+    load = {
+        "loaded": len(loaded),
+        "devices": [device for row in loaded for device in row["devices"]],
+        "failed": sum(LOOKS.get(row["state"]) == "bad" for row in rows),
+        "modules": len(rows),
+        "milliseconds": float(report["milliseconds"]),
+        "times": _times(report),
+        "roots": [
+            {"path": path, "origin": origin, "problem": problem, "rows": [_row(row, longest) for row in rows]}
+            for path, origin, problem, rows in by_root(report)
+        ],
+        "remaining": report.get("remaining") or (),
+    }
+    return {"load": load, "milliseconds": _milliseconds, "count": _count}
 
 
-def _times(report: dict[str, Any]) -> str:
-    """Where the time went, as one bar with its parts named."""
-    times = {step: float((report.get("times") or {}).get(step) or 0.0) for step in STEPS}
-    total, spent = sum(times.values()), float(report["milliseconds"])
-    text = f"<span>{_milliseconds(spent)}, {_count(len(report['candidates']), 'module')} looked at</span>"
-    if total <= 0:
-        return f"<div class='times'>{text}</div>"
-    parts = [(step, time) for step, time in times.items() if time > 0]
-    bar = "".join(f"<i class='t-{step}' style='flex-grow:{time / total:.4f}'></i>" for step, time in parts)
-    names = "".join(f"<span><i class='t-{step}'></i>{step} {_milliseconds(time)}</span>" for step, time in parts)
-    return f"<div class='bar'>{bar}</div><div class='times'>{text}{names}</div>"
+def _times(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps of a load, or of one module, that took any time: their milliseconds, and their share of the total."""
+    times = {step: float((row.get("times") or {}).get(step) or 0.0) for step in STEPS}
+    total = sum(times.values())
+    return [{"name": step, "time": time, "share": f"{time / total:.4f}"} for step, time in times.items() if time > 0]
 
 
 def by_root(report: dict[str, Any]) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
@@ -77,59 +73,28 @@ def by_root(report: dict[str, Any]) -> Iterator[tuple[str, str, str, list[dict[s
         yield root["path"], origin, root["problem"], [row for row in rows if row["root"] == root["path"]]
 
 
-def _group(root: str, origin: str, problem: str, rows: list[dict[str, Any]], longest: float) -> str:
-    head = safe(root) + (f" <small>{safe(origin)}</small>" if origin else "")
-    head += f" <span class='bad'>{safe(problem)}</span>" if problem else "" if rows else " <small>no modules</small>"
-    body = "".join(_row(row, longest) for row in rows)
-    return f"<tbody><tr class='root'><th colspan='4'>{head}</th></tr>{body}</tbody>"
-
-
-def _row(row: dict[str, Any], longest: float) -> str:
-    look = LOOKS.get(row["state"], "odd")
-    name = "-".join(filter(None, (row["name"], row["variant"]))) or os.path.basename(row["path"])
-    version = f" <small>{safe(row['version'])}</small>" if row.get("version") else ""
+def _row(row: dict[str, Any], longest: float) -> dict[str, Any]:
     spent = float(row.get("milliseconds") or 0.0)
-    bar = f"<i style='width:{100 * spent / longest:.1f}%'></i>" if longest > 0 and spent > 0 else ""
-    time = _milliseconds(spent) if spent > 0 else ""
-    return (
-        f"<tr class='{look}'><td class='state'>{safe(WORDS.get(row['state'], row['state']))}</td>"
-        f"<td class='name'>{safe(name)}{version}</td>"
-        f"<td class='why'><details><summary>{_why(row)}</summary>{_details(row)}</details></td>"
-        f"<td class='ms'>{time}<div>{bar}</div></td></tr>"
-    )
-
-
-def _why(row: dict[str, Any]) -> str:
-    """What there is to say without being asked: devices, the reason, and how much more there is."""
-    words = [f"<code>{safe(device)}</code>" for device in row["devices"]]
-    if row["reason"]:
-        words.append(safe(row["reason"]))
-    notes = "".join(f"<br><span class='odd'>{safe(note)}</span>" for note in row.get("notes") or ())
-    return " ".join(words) + notes or f"<small>{safe(os.path.basename(row['path']))}</small>"
-
-
-def _details(row: dict[str, Any]) -> str:
-    known: list[tuple[str, str]] = [("file", f"<code>{safe(row['path'])}</code>")]
-    known += [(label, safe(row[label])) for label in ("rank", "score") if row[label] is not None]
-    known.append(("probed", PROBED.get(row.get("probed") or "no", "no")))
-    times = [(step, float((row.get("times") or {}).get(step) or 0.0)) for step in STEPS]
-    spent = ", ".join(f"{step} {_milliseconds(time)}" for step, time in times if time > 0)
-    if spent:
-        known.append(("time", spent))
-    files = row.get("files") or ()
-    if files:
-        known.append(("mapped", "<br>".join(f"<code>{safe(file)}</code>" for file in files)))
-    if row.get("output"):
-        known.append(("printed", f"<pre>{safe(row['output'])}</pre>"))
-    return "<dl>" + "".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in known) + "</dl>"
-
-
-def _remaining(report: dict[str, Any]) -> str:
-    files = report.get("remaining") or ()
-    if not files:
-        return ""
-    items = "".join(f"<li><code>{safe(file['path'])}</code>: {safe(file['reason'])}</li>" for file in files)
-    return f"<p class='rest'>Unloaded, and still mapped:</p><ul>{items}</ul>"
+    file = os.path.basename(row["path"])
+    return {
+        "look": LOOKS.get(row["state"], "odd"),
+        "word": WORDS.get(row["state"], row["state"]),
+        "name": "-".join(filter(None, (row["name"], row["variant"]))) or file,
+        "version": row.get("version") or "",
+        "devices": row["devices"],
+        "reason": row["reason"],
+        "notes": row.get("notes") or (),
+        "file": file,
+        "path": row["path"],
+        "rank": row["rank"],
+        "score": row["score"],
+        "probed": PROBED.get(row.get("probed") or "no", "no"),
+        "times": _times(row),
+        "files": row.get("files") or (),
+        "output": row.get("output") or "",
+        "milliseconds": max(spent, 0.0),
+        "share": f"{100 * spent / longest:.1f}" if longest > 0 and spent > 0 else "",
+    }
 
 
 def _milliseconds(time: float) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import ferrule as fe
 from ferrule.errors import InvalidArgumentError
-from ferrule.text.html_text import safe
+from ferrule.text.html_templates import render
 from ferrule.tools.trace import MAX_EVENTS, Recording, TraceEvent
 
 HOST_KINDS = {"record": "recording", "compile": "compiling", "submit": "submitting", "wait": "waiting for devices"}
@@ -121,9 +121,8 @@ class profile(Recording):  # noqa: N801, called like a function
         return "\n\n".join([self._headline(), *(_as_text(head, rows) for head, rows in self._tables())])
 
     def _repr_html_(self) -> str:
-        if not self.end_ns:
-            return f"<p>{safe(self)}</p>"
-        return f"<p>{safe(self._headline())}</p>" + "".join(_as_html(head, rows) for head, rows in self._tables())
+        headline, tables = (self._headline(), self._tables()) if self.end_ns else (str(self), [])
+        return render("profile.html.j2", {"headline": headline, "tables": tables})
 
     def _headline(self) -> str:
         parts = [f"{name} {_milliseconds(seconds)}" for name, seconds in self.host.items() if seconds > 0]
@@ -255,9 +254,3 @@ def _as_text(head: list[str], rows: list[list[str]]) -> str:
         ).rstrip()
         for row in [head, *rows]
     )
-
-
-def _as_html(head: list[str], rows: list[list[str]]) -> str:
-    first = "".join(f"<th>{safe(cell)}</th>" for cell in head)
-    lines = "".join("<tr>" + "".join(f"<td>{safe(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"

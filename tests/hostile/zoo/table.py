@@ -1,4 +1,4 @@
-"""The table of the zoo in docs/loading.md: made from what tests saw (`./dev zoo`), and compared with it by each test.
+"""The table of docs/hostile.md: made from what tests saw (`./dev zoo`), and compared with it by each test.
 
 python -m zoo.table SEEN PAGE    writes the rows in the folder SEEN, one JSON a creature, between PAGE's marks.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 BEGIN = "<!-- the zoo: written by ./dev zoo -->"
 END = "<!-- the end of the zoo -->"
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "loading.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "hostile.md"
 LONGEST = 160  # characters of a sentence
 
 

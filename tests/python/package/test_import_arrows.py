@@ -54,6 +54,8 @@ INSIDE_FUNCTIONS = {
     "subprocess": HEAVY,
     "ml_dtypes": HEAVY,
     "rich": HEAVY,
+    "jinja2": HEAVY,
+    "markupsafe": HEAVY,
     "gguf": OPTIONAL,
     "hypothesis": OPTIONAL,
     "pwd": SYSTEM,
@@ -69,7 +71,6 @@ TYPE_CYCLES = {
     ): "an operation draws its operands from a scope, which has the steps of a program",
     (
         "ferrule.testing.report.grid",
-        "ferrule.testing.report.markup",
         "ferrule.testing.report.matrix",
         "ferrule.testing.report.notebook",
     ): "a matrix shows itself in a notebook by functions that take a matrix",

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
+import ferrule as fe
 import pytest
 from installed import ROOT
 
 LIMIT = 12_000_000  # bytes
+LICENSES = [ROOT / "LICENSE", *sorted((ROOT / "licenses").glob("*.txt"))]
+# Folders of headers that are not the system's, and the licence of each.
+HEADERS = {
+    "fmt": "licenses/fmt.txt",
+    "hwy": "licenses/highway.txt",
+    "nlohmann": "licenses/nlohmann-json.txt",
+    "pybind11": "licenses/pybind11.txt",
+    "vulkan": "wheels/vulkan/licenses/vulkan-headers.txt",
+}
+SYSTEM_HEADERS = {"ferrule", "linux", "mach", "mach-o", "sys"}
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +65,10 @@ def test_the_tag_is_the_one_that_auditwheel_confirms(wheel: Path) -> None:
         "ferrule/py.typed",
         "ferrule/functions/ops.py",
         "ferrule/functions/ops.pyi",
-        "ferrule/loading/load_report.css",
-        "ferrule/tools/doctor/page.css",
+        "ferrule/templates/html/load_report.html.j2",
+        "ferrule/templates/html/load_report.css",
+        "ferrule/templates/html/kit/page.html.j2",
+        "ferrule/templates/html/kit/page.js",
         "ferrule/backends/libferrule-cpu-x64.so",
         "ferrule/testing/libferrule-null.so",
         "ferrule/include/ferrule/ferrule.h",
@@ -80,11 +96,51 @@ def test_test_modules_lie_outside_every_default_root(wheel: Path) -> None:
 
 def test_the_extra_for_the_cpu_is_empty(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        lines = archive.read(name).decode().splitlines()
+        _, lines = metadata_of(archive)
     with_own_wheels = sorted(project.parent.name for project in (ROOT / "wheels").glob("*/pyproject.toml"))
     extras = [line.removeprefix("Provides-Extra: ") for line in lines if line.startswith("Provides-Extra:")]
     assert extras == ["cpu", *with_own_wheels, "inspect", "testing"]
     needed = [line for line in lines if line.startswith("Requires-Dist:") and "extra ==" in line]
     assert needed
     assert not [line for line in needed if line.endswith(("'cpu'", '"cpu"'))]
+
+
+def metadata_of(archive: zipfile.ZipFile) -> tuple[str, list[str]]:
+    """The folder of the wheel's metadata, and the lines of METADATA."""
+    [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    return name.removesuffix("/METADATA"), archive.read(name).decode().splitlines()
+
+
+def test_the_wheel_has_the_licence_of_ferrule_and_those_of_what_is_compiled_into_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        folder, lines = metadata_of(archive)
+        assert "License-Expression: MIT" in lines
+        names = [str(path.relative_to(ROOT)) for path in LICENSES]
+        assert [line.removeprefix("License-File: ") for line in lines if line.startswith("License-File: ")] == names
+        for path, name in zip(LICENSES, names, strict=True):
+            assert archive.read(f"{folder}/licenses/{name}") == path.read_bytes(), name
+
+
+def test_the_licence_of_each_foreign_header_is_in_the_tree() -> None:
+    include = re.compile(r"^#include <([\w-]+)/", re.MULTILINE)
+    sources = [path for path in (ROOT / "csrc").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".hpp")]
+    folders = {folder for path in sources for folder in include.findall(path.read_text(encoding="utf-8"))}
+    assert folders - SYSTEM_HEADERS == set(HEADERS)
+    for path in HEADERS.values():
+        assert (ROOT / path).stat().st_size > 1000, path
+
+
+def test_the_version_is_that_of_the_wheel(wheel: Path) -> None:
+    assert fe.__version__ == importlib.metadata.version("ferrule") == wheel.name.split("-")[1]
+
+
+def test_the_source_distribution_has_sources_and_licences_and_nothing_that_was_built(tmp_path: Path) -> None:
+    program = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    [path] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "CHANGELOG.md", "CMakeLists.txt", "csrc/sdk/ferrule/ferrule.h", "licenses/fmt.txt"} <= names
+    assert {"python/ferrule/templates/backend/tests/test_backend_name.py"} <= names, "which is no test of ferrule's"
+    foreign = re.compile(r"(build|dist|\.venv|tests|benchmarks|wheels)/|.*(__pycache__|\.so$|\.o$)")
+    assert [name for name in names if foreign.match(name)] == []

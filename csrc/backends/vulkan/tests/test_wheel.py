@@ -101,6 +101,17 @@ def test_the_wheel_is_small_and_holds_one_folder() -> None:
     assert folders == {"ferrule_backends/vulkan"}
 
 
+def test_the_wheel_has_its_licences() -> None:
+    with zipfile.ZipFile(wheel_of("ferrule_vulkan")) as archive:
+        licenses = {
+            name.split(".dist-info/licenses/")[1]: archive.read(name)
+            for name in archive.namelist()
+            if ".dist-info/licenses/" in name
+        }
+    assert licenses["LICENSE"] == (DIST.parent / "LICENSE").read_bytes()
+    assert b"The Khronos Group" in licenses["licenses/vulkan-headers.txt"]
+
+
 # Tried in a process of its own, as it did not come with ferrule.
 def test_installing_adds_one_folder_changes_nothing_and_can_be_undone(environment: Environment) -> None:
     before = hashes_in(environment.site)

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 
-from ferrule.testing.report.markup import CLASSES
 from ferrule.testing.report.matrix import Cell
 from ferrule.testing.report.numbers import INFINITY
 from ferrule.testing.report.state import State
@@ -17,8 +16,8 @@ LAST = "more"
 FLOATING = re.compile("b?float")
 
 
-def distance_bars(cells: Sequence[Cell]) -> str:
-    """Empty where nothing was measured."""
+def distance_bars(cells: Sequence[Cell]) -> list[dict[str, object]]:
+    """The rows of the chart; empty where nothing was measured."""
     names = [*(name for _, name in BINS), LAST, INFINITY]
     found: dict[str, dict[State, int]] = {name: {} for name in names}
     for cell in cells:
@@ -28,13 +27,12 @@ def distance_bars(cells: Sequence[Cell]) -> str:
     totals = {name: sum(states.values()) for name, states in found.items()}
     most = max(totals.values())
     if not most:
-        return ""
-    rows = (
-        f"<tr><th scope=row>{name}<td>{totals[name] or ''}<td>{_bar(found[name], most)}"
+        return []
+    return [
+        {"name": name, "total": totals[name], "bars": _bars(found[name], most)}
         for name in names
         if totals[name] or name not in (LAST, INFINITY)
-    )
-    return f"<table class=bars><thead><tr><th scope=col>ulp<th scope=col>cells<th></thead>{''.join(rows)}</table>"
+    ]
 
 
 def _bin(ulp: float) -> str:
@@ -43,8 +41,9 @@ def _bin(ulp: float) -> str:
     return next((name for end, name in BINS if ulp <= end), LAST)
 
 
-def _bar(states: dict[State, int], most: int) -> str:
-    return "".join(
-        f"<i class=f{CLASSES[state]} style=--w:{100 * count / most:.1f}%></i>"
+def _bars(states: dict[State, int], most: int) -> list[tuple[State, str]]:
+    """Each state, and its width in percent."""
+    return [
+        (state, f"{100 * count / most:.1f}")
         for state, count in sorted(states.items(), key=lambda item: list(State).index(item[0]), reverse=True)
-    )
+    ]

@@ -1,70 +1,99 @@
-"""The matrix of a target as an HTML table: ops down, dtypes across."""
+"""The matrix of a target as the templates show it: ops down, dtypes across."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ferrule.testing.report.markup import CLASSES, share, told
 from ferrule.testing.report.numbers import distance, several
 from ferrule.testing.report.state import State
-from ferrule.text.html_text import safe
 
 if TYPE_CHECKING:
     from ferrule.testing.report.matrix import Cell, Matrix
 
+# The class of each state in HTML: short, for there are thousands of cells.
+CLASSES = {
+    State.CRASHED: "k",
+    State.WRONG: "w",
+    State.WITHIN: "b",
+    State.EXACT: "x",
+    State.UNSUPPORTED: "u",
+    State.NOT_RUN: "n",
+}
 OP_WIDTH = 19.0  # of the column of names, in percent
 GAP = 0.9
 
 
-def grid(matrix: Matrix, target: str, links: Mapping[tuple[str, str, str], str]) -> str:
-    """`links` has the id of what tells more of a cell; without one the cell is no link."""
-    head = "".join(f"<th scope=col>{safe(dtype)}" for dtype in matrix.dtypes)
-    bodies = "".join(_group(matrix, target, kind, links) for kind in matrix.groups)
-    label = safe(f"{target}: ops by dtypes")
-    return f'<table class=grid aria-label="{label}"><thead><tr><th scope=col>op{head}</thead>{bodies}</table>'
+@dataclass(frozen=True)
+class Group:
+    """The ops of a kind: rows of cells, and the names of ops for which there is no case at all."""
+
+    kind: str
+    rows: list[tuple[str, list[Cell]]]
+    without: str
 
 
-def column_rules(matrix: Matrix) -> str:
-    """Columns of one width, and a gap where the next family of dtypes begins."""
+def values(matrix: Matrix) -> dict[str, Any]:
+    """What the macros of kit/macros.html.j2 need."""
+    return {
+        "matrix": matrix,
+        "classes": CLASSES,
+        "groups": groups,
+        "is_empty": _is_empty,
+        "share": share,
+        "told": told,
+        "number": _number,
+        "several": several,
+    }
+
+
+def groups(matrix: Matrix, target: str) -> list[Group]:
+    """Those that have a row."""
+    made = []
+    for kind, ops in matrix.groups.items():
+        cells = {op: matrix.row(target, op) for op in ops}
+        rows = [(op, row) for op, row in cells.items() if not all(map(_is_empty, row))]
+        without = ", ".join(op for op, row in cells.items() if all(map(_is_empty, row)))
+        if rows:
+            made.append(Group(kind, rows, without))
+    return made
+
+
+def columns(matrix: Matrix) -> dict[str, object]:
+    """The widths of the columns in percent, and the numbers of those with which a family of dtypes begins."""
     families = [dtype.rstrip("0123456789").removeprefix("b") for dtype in matrix.dtypes]
     begins = [n for n in range(1, len(families)) if families[n] != families[n - 1]]
     width = (100 - OP_WIDTH - GAP * len(begins)) / max(1, len(families))
-    rules = f".grid thead th{{width:{width:.2f}%}}.grid thead th:first-child{{width:{OP_WIDTH}%}}"
-    for column in (n + 2 for n in begins):
-        rules += f".grid thead th:nth-child({column}){{width:{width + GAP:.2f}%}}"
-        rules += f".grid tr>:nth-child({column}){{padding-left:10px}}"
-    return rules
-
-
-def _group(matrix: Matrix, target: str, kind: str, links: Mapping[tuple[str, str, str], str]) -> str:
-    """The ops of a kind; those for which there is no case at all are only named, and nothing is where all are such."""
-    ops = matrix.groups[kind]
-    rows = {
-        op: _row(matrix, target, op, links)
-        for op in ops
-        if any(c.state is not State.NO_CASE for c in matrix.row(target, op))
+    return {
+        "first": OP_WIDTH,
+        "width": f"{width:.2f}",
+        "with_gap": f"{width + GAP:.2f}",
+        "begins": [n + 2 for n in begins],
     }
-    if not rows:
-        return ""
-    without = ", ".join(op for op in ops if op not in rows)
-    count = f"{several(len(rows), 'op')}" + (f"; no case of {safe(without)}" if without else "")
-    head = f"<tr class=g><th scope=rowgroup colspan={len(matrix.dtypes) + 1}>{safe(kind)} <small>{count}</small>"
-    return f"<tbody>{head}{''.join(rows.values())}</tbody>"
 
 
-def _row(matrix: Matrix, target: str, op: str, links: Mapping[tuple[str, str, str], str]) -> str:
-    cells = "".join(_cell(cell, links.get((target, op, cell.dtype))) for cell in matrix.row(target, op))
-    return f"<tr><th scope=row>{safe(op)}{cells}\n"
+def told(cell: Cell) -> str:
+    """What a cell says, in words: `softmax float32: within bound, 1.7 of 4.0 ulp; 12 checks, 340 runs`."""
+    words = f"{cell.op} {cell.dtype}: {cell.state.word}"
+    if cell.ulp is not None:
+        allowed = f" of {distance(cell.allowed)}" if cell.allowed is not None else ""
+        words += f", {distance(cell.ulp)}{allowed} ulp"
+    if not cell.state.ran:
+        return words
+    return f"{words}; {several(len(cell.records), 'check')}, {several(cell.runs, 'run')}"
 
 
-def _cell(cell: Cell, link: str | None) -> str:
-    if cell.state is State.NO_CASE:
-        return "<td>"
-    used = share(cell)
-    bar = f" style=--u:{used:.2f}" if used is not None else ""
-    text = distance(cell.ulp) if cell.state.ran and (cell.ulp or cell.state is not State.EXACT) else ""
-    name = CLASSES[cell.state]
-    if link is None:
-        return f'<td><span class={name}{bar} title="{safe(told(cell))}">{text}</span>'
-    return f'<td><a class={name}{bar} href=#{link} title="{safe(told(cell))}">{text}</a>'
+def share(cell: Cell) -> float | None:
+    """The fraction of the allowed error that the cell uses."""
+    if cell.state is not State.WITHIN or not cell.allowed or cell.ulp is None or not cell.allowed < float("inf"):
+        return None
+    return max(0.0, min(1.0, cell.ulp / cell.allowed))
+
+
+def _is_empty(cell: Cell) -> bool:
+    return cell.state is State.NO_CASE
+
+
+def _number(cell: Cell) -> str:
+    """The distance, where it says more than the symbol does."""
+    return distance(cell.ulp) if cell.state.ran and (cell.ulp or cell.state is not State.EXACT) else ""

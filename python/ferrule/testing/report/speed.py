@@ -1,4 +1,4 @@
-"""The benchmark as an HTML table: a call's time beside NumPy's."""
+"""The benchmark as the templates show it: a call's time beside NumPy's."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from collections.abc import Sequence
 
 from ferrule.testing.report import numbers
 from ferrule.testing.report.record import Record
-from ferrule.text.html_text import safe
 
 FULL = 32.0  # times as fast or as slow, at which a bar is full
 
 
-def speed_table(records: Sequence[Record]) -> str:
+def speed_rows(records: Sequence[Record]) -> list[dict[str, object]]:
     """Slowest against NumPy first."""
     ranked = sorted(records, key=lambda r: numbers.ratio(r.nanoseconds or 0.0, r.peer_nanoseconds) or math.inf)
-    rows = "\n".join(_row(record) for record in ranked)
-    return (
-        "<table class=speed><thead><tr><th scope=col>case<th scope=col>problem<th scope=col>ferrule<th scope=col>NumPy"
-        f"<th scope=col colspan=2>as fast as NumPy</thead>{rows}</table>"
-    )
+    return [_row(record) for record in ranked]
 
 
-def _row(record: Record) -> str:
+def _row(record: Record) -> dict[str, object]:
     ours, theirs = record.nanoseconds or 0.0, record.peer_nanoseconds
     faster = numbers.ratio(ours, theirs)
-    peer = numbers.time(theirs) if theirs is not None else ""
-    return (
-        f"<tr><th scope=row>{safe(record.case)}<td>{safe(record.where)}<td>{numbers.time(ours)}<td>{peer}"
-        f"<td>{numbers.times(faster)}<td>{_bar(faster)}"
-    )
+    return {
+        "case": record.case,
+        "where": record.where,
+        "ours": numbers.time(ours),
+        "theirs": numbers.time(theirs) if theirs is not None else "",
+        "faster": numbers.times(faster),
+        "bar": _bar(faster),
+    }
 
 
-def _bar(faster: float | None) -> str:
+def _bar(faster: float | None) -> dict[str, str] | None:
     """From the middle to the right where ferrule is faster, to the left where it is slower, in powers of two."""
     if not faster or not math.isfinite(faster):
-        return ""
+        return None
     length = max(-1.0, min(1.0, math.log(faster) / math.log(FULL)))
-    return f"<i class=bar><i class={'fast' if length >= 0 else 'slow'} style=--w:{abs(length) * 50:.0f}%></i></i>"
+    return {"look": "fast" if length >= 0 else "slow", "length": f"{abs(length) * 50:.0f}"}
