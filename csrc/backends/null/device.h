@@ -35,14 +35,14 @@ class Device final : public sdk::Device {
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override;
 
  private:
-  // Work that moves so many bytes.
+  // Gives the queue work that moves `bytes` bytes.
   void move(sdk::Queue* queue, uint64_t bytes, std::function<void()> effect);
   void move(sdk::Queue* queue, void* to, const void* from, uint64_t size);
 
   const uint32_t index_;
   const bool is_hidden_;
   const bool has_host_memory_;
-  std::shared_ptr<Computer> computer_;  // null: nothing is computed
+  std::shared_ptr<Computer> computer_;  // null: outputs are zeros
   std::shared_ptr<Room> room_;
   std::shared_ptr<Shared> shared_;
 };

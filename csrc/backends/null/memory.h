@@ -1,4 +1,4 @@
-// Memory of a null device: the host's, which the host need not be shown.
+// Memory of a null device: host memory, whose address may be hidden from the host.
 #pragma once
 
 #include "computing.h"
@@ -7,7 +7,7 @@
 
 namespace ferrule::null {
 
-// Bytes of a device, of which there may be a limit.
+// Counts the bytes that a device has allocated, with an optional limit.
 class Room {
  public:
   explicit Room(uint64_t size) : size_(size) {}  // 0: no limit
@@ -44,7 +44,7 @@ class Memory final : public sdk::Buffer {
       throw;
     }
   }
-  // Another library's memory.
+  // Borrows memory of the host or of another library.
   Memory(void* pointer, uint64_t size, bool is_hidden, uint32_t device, const std::shared_ptr<Computer>& computer)
       : memory_(std::in_place, pointer), is_hidden_(is_hidden), device_(device) {
     if (computer) borrowed_ = computer->borrow(pointer, size);
@@ -60,7 +60,7 @@ class Memory final : public sdk::Buffer {
   fe_native_memory native() override {
     return {sizeof(fe_native_memory), native_type, static_cast<int32_t>(device_), bytes(), 0};
   }
-  // The same memory for the module that computes; null without one.
+  // The same memory as a buffer of the computing module; null without one.
   fe_module_buffer* borrowed() const { return borrowed_.get(); }
 
  private:
