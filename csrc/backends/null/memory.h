@@ -8,9 +8,9 @@
 namespace ferrule::null {
 
 // Counts the bytes that a device has allocated, with an optional limit.
-class Room {
+class MemoryBudget {
  public:
-  explicit Room(uint64_t size) : size_(size) {}  // 0: no limit
+  explicit MemoryBudget(uint64_t size) : size_(size) {}  // 0: no limit
   void take(uint64_t bytes) {
     const uint64_t used = used_ += bytes;
     if (size_ == 0 || used <= size_) return;
@@ -32,15 +32,15 @@ constexpr int32_t native_type = 12;  // DLPack's kDLExtDev
 
 class Memory final : public sdk::Buffer {
  public:
-  Memory(std::shared_ptr<Room> room, uint64_t size, uint64_t alignment, bool is_hidden, uint32_t device,
+  Memory(std::shared_ptr<MemoryBudget> budget, uint64_t size, uint64_t alignment, bool is_hidden, uint32_t device,
          const std::shared_ptr<Computer>& computer)
-      : room_(std::move(room)), taken_(size), is_hidden_(is_hidden), device_(device) {
-    room_->take(size);
+      : budget_(std::move(budget)), taken_(size), is_hidden_(is_hidden), device_(device) {
+    budget_->take(size);
     try {
       memory_.emplace(size, alignment);
       if (computer) borrowed_ = computer->borrow(bytes(), size);
     } catch (...) {
-      room_->give_back(size);
+      budget_->give_back(size);
       throw;
     }
   }
@@ -52,7 +52,7 @@ class Memory final : public sdk::Buffer {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() override {
-    if (room_) room_->give_back(taken_);
+    if (budget_) budget_->give_back(taken_);
   }
 
   char* bytes() { return static_cast<char*>(memory_->host_pointer()); }
@@ -64,7 +64,7 @@ class Memory final : public sdk::Buffer {
   fe_module_buffer* borrowed() const { return borrowed_.get(); }
 
  private:
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<MemoryBudget> budget_;
   uint64_t taken_ = 0;
   std::optional<sdk::HostBuffer> memory_;
   const bool is_hidden_;
