@@ -1,19 +1,19 @@
-// What keeps Python's memory alive while ferrule uses it, and when it is let go.
+// Keeps Python objects alive while ferrule uses their memory, and releases them later.
 #pragma once
 
 #include "errors.h"
 
 namespace ferrule::python {
 
-// Calls function(argument) with the GIL: at once when this thread has it, else in the next drain(). Never waits for the
-// GIL, so any thread may call it. When Python is going away the call is left out.
+// Calls function(argument) with the GIL: at once if this thread has it, else in the next drain(). It never waits for
+// the GIL, so any thread may call it. While Python is finalizing it does nothing.
 void with_gil_later(void (*function)(void*), void* argument);
 
-// An owned reference to `object`, and the function that ends it (an fe_release_function).
+// lend returns a new reference to `object`, and end_loan is the fe_release_function that ends it.
 void* lend(py::handle object);
 void end_loan(void* argument);
 
-// Runs what was left for later and delivers log lines. With the GIL.
+// Runs deferred calls and delivers log lines. Needs the GIL.
 void drain();
 
 void bind_lending(py::module_& module);
