@@ -25,7 +25,7 @@ void end(PyObject* object) {
 py::object make_type() {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(end)},
-      {Py_tp_doc, const_cast<char*>("A handle of an array; ferrule.Array is what users see.")},
+      {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
       {0, nullptr},
   };
   return class_of({"ferrule._ferrule.Array", sizeof(ArrayObject), 0,

@@ -162,14 +162,15 @@ PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count
 
 PyMethodDef apply_definition =
     fast_method("apply_plain", apply_plain,
-                "apply_plain(op, *operands): what an op with one output and no attributes makes of arrays and Python's "
-                "numbers, of which one at least is an array; NotImplemented when an operand is anything else");
-PyMethodDef evaluate_definition = fast_method(
-    "evaluate_plain", evaluate_plain, "evaluate_plain(*arrays): None, or NotImplemented when one is anything else");
+                "apply_plain(op, *operands): applies an op with one output and no attributes to arrays and Python "
+                "numbers, at least one of which is an array; NotImplemented if an operand is neither");
+PyMethodDef evaluate_definition =
+    fast_method("evaluate_plain", evaluate_plain,
+                "evaluate_plain(*arrays): computes arrays; NotImplemented if one is not an array");
 
 PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
-                "replace_handle(array, before, after): whether the array's handle was `before`, and is `after` now");
+                "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
 
 void define(py::module_& module, PyMethodDef& definition) {
   module.attr(definition.ml_name) =

@@ -285,7 +285,7 @@ void bind_values(py::module_& module) {
               py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
         return classes;
       },
-      "Of each dtype by its name: class, elements and bytes of a block.");
+      "Maps the name of each dtype to its class, and the elements and bytes of a block.");
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
 }

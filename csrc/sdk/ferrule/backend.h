@@ -210,7 +210,7 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, buffer_allocate,                                                                                       \
     (fe_module_device * device, uint64_t size, uint64_t alignment, fe_module_buffer * *out))                           \
   /* (optional) Makes a buffer of host memory, without a copy. The memory outlives the buffer; pointer and size */     \
-  /* are multiples of borrow_alignment. `access`: FE_ACCESS_READ if it must not be written. FE_UNSUPPORTED if the */   \
+  /* are multiples of borrow_alignment. `access`: FE_ACCESS_READ if it is read-only. FE_UNSUPPORTED if the */          \
   /* device cannot map this memory: the core copies it. */                                                             \
   S(fe_error *, buffer_borrow,                                                                                         \
     (fe_module_device * device, void *pointer, uint64_t size, fe_access access, fe_module_buffer **out))               \

@@ -56,7 +56,7 @@ typedef enum fe_log_level FE_ANY_INT {
   FE_LOG_ERROR = 3
 } fe_log_level;
 
-/* How memory may be accessed while it is borrowed: READ_WRITE if its owner may write to it. */
+/* Access to borrowed memory: READ if nobody writes to it while it is borrowed, READ_WRITE if its owner may. */
 typedef enum fe_access FE_ANY_INT { FE_ACCESS_READ = 1, FE_ACCESS_READ_WRITE = 3 } fe_access;
 
 /* Kinds of device, in the order in which fe_devices lists them. fe_device_best only picks a GPU, an integrated GPU or a
