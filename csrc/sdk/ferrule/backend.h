@@ -2,7 +2,7 @@
  *
  * A module fills an fe_backend with its functions; the core passes it an fe_host with its own. Both are lists of slots
  * that are only appended to. A slot that is null, or past the struct's size, is absent. Slots marked (optional) may be
- * absent; an optional slot may also return FE_UNSUPPORTED.
+ * absent.
  *
  * Errors. A slot returns NULL for success, or an error made by fe_host.error_create, which the core releases. No slot
  *   may abort, exit, print or throw. The core passes valid arguments; a module should answer others, NULL included,
@@ -210,15 +210,15 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, buffer_allocate,                                                                                       \
     (fe_module_device * device, uint64_t size, uint64_t alignment, fe_module_buffer * *out))                           \
   /* (optional) Makes a buffer of host memory, without a copy. The memory outlives the buffer; pointer and size */     \
-  /* are multiples of borrow_alignment. `access`: FE_ACCESS_READ if it is read-only. FE_UNSUPPORTED if the */          \
-  /* device cannot map this memory: the core copies it. */                                                             \
+  /* are multiples of borrow_alignment. `access`: FE_ACCESS_READ if it is read-only. FE_UNSUPPORTED if the device */   \
+  /* cannot map this memory: the core copies it. */                                                                    \
   S(fe_error *, buffer_borrow,                                                                                         \
     (fe_module_device * device, void *pointer, uint64_t size, fe_access access, fe_module_buffer **out))               \
   S(void, buffer_free, (fe_module_buffer * buffer))                                                                    \
   /* (optional) Address of the buffer in host memory; NULL if the host cannot access it. */                            \
   S(void *, buffer_host_pointer, (fe_module_buffer * buffer))                                                          \
   /* (optional) Allocates host memory, aligned to 64 bytes, that queues copy from and to without waiting */            \
-  /* (page-locked). */                                                                                                 \
+  /* (page-locked). FE_UNSUPPORTED if the device has none: the core uses ordinary memory. */                           \
   S(fe_error *, host_allocate, (fe_module_device * device, uint64_t size, void **out))                                 \
   /* Needed if there is host_allocate: frees its memory. */                                                            \
   S(void, host_free, (fe_module_device * device, void *pointer))                                                       \
@@ -263,7 +263,7 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   S(fe_error *, copy_strided,                                                                                          \
     (fe_module_device * device, fe_module_queue * queue, const struct fe_strided_copy *copy))                          \
   /* (optional) Fills memory with a repeated pattern of 1, 2, 4, 8 or 16 bytes, read during the call. `size` and */    \
-  /* `to_offset` are multiples of pattern_size. */                                                                     \
+  /* `to_offset` are multiples of pattern_size. FE_UNSUPPORTED if the device cannot. */                                \
   S(fe_error *, fill,                                                                                                  \
     (fe_module_device * device, fe_module_queue * queue, fe_module_buffer * to, uint64_t to_offset,                    \
      const void *pattern, uint32_t pattern_size, uint64_t size))                                                       \
@@ -273,25 +273,28 @@ typedef enum fe_layout FE_ANY_INT { FE_LAYOUT_ANY = 0, FE_LAYOUT_ROWS = 1, FE_LA
   /* unless the device is lost. */                                                                                     \
   S(fe_error *, event_record, (fe_module_queue * queue, fe_module_event * *out))                                       \
   /* Waits until the event is done, at most `timeout_ns` nanoseconds (< 0: without limit); FE_TIMEOUT if it is not */  \
-  /* done then. Returns, each time it is called, the error of the work between the previous event and this one. */     \
-  /* An error of the wait itself is only returned while the event is not done. */                                      \
+  /* done then. Returns, each time it is called, the error of the work between the previous event and this one. An */  \
+  /* error of the wait itself is only returned while the event is not done. */                                         \
   S(fe_error *, event_wait, (fe_module_event * event, int64_t timeout_ns))                                             \
   /* 1 if that work is done or failed; 0 if it is not, or if this is unknown. */                                       \
   S(int, event_done, (fe_module_event * event))                                                                        \
   S(void, event_release, (fe_module_event * event))                                                                    \
-  /* (optional) When the queue passed a done event, in nanoseconds of the host's monotonic clock. */                   \
+  /* (optional) When the queue passed a done event, in nanoseconds of the host's monotonic clock. An error if */       \
+  /* unknown. */                                                                                                       \
   S(fe_error *, event_time, (fe_module_event * event, uint64_t * ns))                                                  \
                                                                                                                        \
   /* -- memory and queues shared with other libraries, in DLPack's terms */                                            \
-  /* (optional) Describes the memory of a buffer. */                                                                   \
+  /* (optional) Describes the memory of a buffer. FE_UNSUPPORTED if it cannot be shared. */                            \
   S(fe_error *, buffer_native, (fe_module_buffer * buffer, struct fe_native_memory * out))                             \
-  /* (optional) Makes a buffer of another library's memory, which outlives the buffer. */                              \
+  /* (optional) Makes a buffer of another library's memory, which outlives the buffer. FE_UNSUPPORTED if the */        \
+  /* device cannot. */                                                                                                 \
   S(fe_error *, buffer_import,                                                                                         \
     (fe_module_device * device, const struct fe_native_memory *from, uint64_t size, fe_access access,                  \
      fe_module_buffer **out))                                                                                          \
-  /* (optional) The queue as a DLPack stream; owned by the queue. */                                                   \
+  /* (optional) The queue as a DLPack stream, owned by the queue. FE_UNSUPPORTED if it is none. */                     \
   S(fe_error *, queue_native, (fe_module_queue * queue, void **out))                                                   \
-  /* (optional) Makes later work of another library's stream wait for an event. */                                     \
+  /* (optional) Makes later work of another library's stream wait for an event. FE_UNSUPPORTED if it cannot: the */    \
+  /* host waits. */                                                                                                    \
   S(fe_error *, native_wait_event, (fe_module_device * device, void *stream, fe_module_event *event))                  \
                                                                                                                        \
   /* -- graphs */                                                                                                      \

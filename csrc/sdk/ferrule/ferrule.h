@@ -164,9 +164,9 @@ FE_API fe_error *fe_load(const char *path, const char *options_json, fe_backend_
 FE_API fe_error *fe_unload(const char *name);
 /* Unloads the backend and loads the file at the same path again. `out` may be NULL. Errors as fe_unload and fe_load. */
 FE_API fe_error *fe_reload(const char *name, fe_backend_ref **out);
-/* Adds a module that is linked into the program but not into libferrule; `module` and what it points to must live as
- * long as the backend is loaded. `out` may be NULL. Errors: FE_ABI_MISMATCH; FE_UNSUPPORTED if its score is <= 0 or
- * FERRULE_DISABLE or FERRULE_ONLY exclude it; FE_INVALID_ARGUMENT if the name is taken. */
+/* Adds a module that is linked into the program but not into libferrule. `module` is read during the call; `out` may be
+ * NULL. Errors: FE_ABI_MISMATCH; FE_UNSUPPORTED if its score is <= 0 or FERRULE_DISABLE or FERRULE_ONLY exclude it;
+ * FE_INVALID_ARGUMENT if the name is taken; that of its init. */
 FE_API fe_error *fe_register(const struct fe_static_module *module, fe_backend_ref **out);
 /* Fills the table of a backend that the program itself implements, as a module's init does (ferrule/backend.h). */
 typedef fe_error *(*fe_program_init_function)(void *argument, const fe_host *host, fe_backend *out);
@@ -511,7 +511,8 @@ FE_API fe_error *fe_submit(fe_array *const *arrays, size_t count, fe_cancel_func
  * failed: fe_eval returns its error. */
 FE_API int fe_is_ready(fe_array *const *arrays, size_t count);
 /* Address of element 0 of a computed array, after waiting for its work; NULL if it has no elements. The pointer is
- * valid as long as the array, and is for reading only. FE_UNSUPPORTED if the memory is not host memory. */
+ * valid as long as the array, and is for reading only. FE_INVALID_ARGUMENT if the array is not computed; FE_UNSUPPORTED
+ * if its memory is not host memory. */
 FE_API fe_error *fe_array_host_pointer(const fe_array *array, void **out);
 /* Computes the array and copies it, C-contiguous, to `to`. `size` must be its nbytes. */
 FE_API fe_error *fe_array_read(fe_array *array, void *to, uint64_t size);
