@@ -25,14 +25,14 @@ void end(PyObject* object) {
 py::object make_type() {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(end)},
-      {Py_tp_doc, const_cast<char*>("A handle of an array; ferrule.Array is what users see.")},
+      {Py_tp_doc, const_cast<char*>("A handle of an array. The public class is ferrule.Array.")},
       {0, nullptr},
   };
   return class_of({"ferrule._ferrule.Array", sizeof(ArrayObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots});
 }
 
-// Strides, in elements; None unless computed.
+// Strides in elements; None unless the array is computed.
 py::object strides_of(Array& self) {
   if (!self.is_computed()) return py::none();
   const fe_array_info info = self.info();
@@ -41,7 +41,7 @@ py::object strides_of(Array& self) {
   return strides;
 }
 
-// None where the host cannot reach the bytes.
+// Address of the bytes; None if the host cannot access them.
 py::object address_of(const Array& self) {
   void* pointer = nullptr;
   fe_error* const error = without_gil([&] { return fe_array_host_pointer(self.get(), &pointer); });

@@ -1,5 +1,5 @@
-// _ferrule.Array, Python's object of an array's handle. pybind11 has no part in it: making and ending one of its
-// objects takes as long as recording a small op, and twice the memory.
+// _ferrule.Array, the Python object that owns an array handle. It is defined without pybind11, whose objects take as
+// long to create and destroy as recording a small op, and twice the memory.
 #pragma once
 
 #include "handles.h"
@@ -8,14 +8,14 @@
 
 namespace ferrule::python {
 
-// An array of the host API, which Python's object owns.
+// The array handle inside the Python object.
 class Array {
  public:
   explicit Array(ArrayHandle handle) : handle_(std::move(handle)) {}
   fe_array* get() const noexcept { return handle_.get(); }
-  // dtype, rank and shape never change; strides are valid where it is computed.
+  // dtype, rank and shape never change; strides are valid once it is computed.
   fe_array_info info() const;
-  // Stays true, also when the array is donated.
+  // Once true it stays true, even if the array is donated.
   bool is_computed();
 
  private:
@@ -23,18 +23,19 @@ class Array {
   bool is_computed_ = false;
 };
 
-// A class of CPython's own, without pybind11.
+// Creates a class with the CPython API, without pybind11.
 inline py::object class_of(PyType_Spec spec) {
   py::object type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
   if (!type) throw py::error_already_set();
   return type;
 }
 
-// The Array in an object of its class; null in any other object.
+// The Array of an object of this class; null for any other object.
 Array* array_in(PyObject* object) noexcept;
 
-// A reference to an object of the class, or to None where a caller gave that. Every call that uses an array has one:
-// `x[key] = value` gives a ferrule.Array another one at any time, also while a call computes without the GIL.
+// An owned reference to an object of this class, or to None if the caller passed None. Every call that uses an array
+// holds one, because `x[key] = value` may replace the handle of a ferrule.Array at any time, even while a call computes
+// without the GIL.
 class ArrayPointer : public py::object {
  public:
   PYBIND11_OBJECT_DEFAULT(ArrayPointer, py::object, is_array_or_none)
@@ -45,7 +46,7 @@ class ArrayPointer : public py::object {
   static bool is_array_or_none(PyObject* object) noexcept { return object == Py_None || array_in(object) != nullptr; }
 };
 
-// A new object.
+// Makes a new object.
 ArrayPointer array_of(ArrayHandle handle);
 inline ArrayPointer array_of(fe_array* handle) { return array_of(ArrayHandle(handle)); }
 

@@ -18,8 +18,8 @@ namespace ferrule::python {
 namespace {
 
 PyTypeObject* array_class = nullptr;
-PyObject* apply_operator = nullptr;  // of Python's
-Py_ssize_t handle_offset = 0;        // of its one slot, which holds an Array or, while tracing, a symbol
+PyObject* apply_operator = nullptr;  // a Python function
+Py_ssize_t handle_offset = 0;        // of the slot of ferrule.Array that holds an Array or, while tracing, a symbol
 
 PyObject*& handle_slot(PyObject* object) {
   return *reinterpret_cast<PyObject**>(reinterpret_cast<std::byte*>(object) + handle_offset);
@@ -37,13 +37,13 @@ bool is_plain_number(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-// Records an op that has one output and takes no attributes, and gives the new array; NotImplemented if an operand is
-// neither an array nor a number. Without the GIL, as recording may compute.
+// Records an op with one output and no attributes and returns the new array; NotImplemented if an operand is neither an
+// array nor a number. It releases the GIL, because recording may compute.
 py::object applied(const char* op, std::span<PyObject* const> operands) {
   constexpr std::size_t most = 8;
   const std::size_t count = operands.size();
   if (count > most) return not_implemented();
-  std::array<ArrayPointer, most> arrays;  // held: `x[key] = value` gives x another one
+  std::array<ArrayPointer, most> arrays;  // owned, because `x[key] = value` may replace the handle of x
   std::array<fe_array*, most> handles{};
   std::array<fe_number, most> numbers{};
   bool has_array = false, has_number = false;
@@ -58,7 +58,7 @@ py::object applied(const char* op, std::span<PyObject* const> operands) {
     has_array = true;
   }
   if (!has_array) return not_implemented();
-  for (std::size_t i = 0; i < count; ++i)  // now, as a number may be none that this call can take
+  for (std::size_t i = 0; i < count; ++i)  // converted here, because it may fail
     if (!arrays[i]) numbers[i] = number_of(operands[i]);
   fe_array* out = nullptr;
   check(without_gil([&] {
@@ -76,8 +76,8 @@ PyObject* apply_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-// The operators of Array, which Python's own dispatch calls: what is recorded at once needs no Python code. What is not
-// is given to a function of Python's, with the op's name.
+// The operators of Array, as slots of the type, so that recording needs no Python code. Operands that cannot be
+// recorded directly are passed to a Python function with the name of the op.
 struct Operator {
   const char* op;
   int slot;
@@ -147,14 +147,14 @@ PyObject* evaluate_plain(PyObject*, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
-// In one step for other threads: what is computed of a handle may take its place if it is still there.
+// Atomically replaces a handle with a computed one, if the handle is still the expected one.
 PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return returned([&]() -> py::object {
     if (count != 3 || PyType_IsSubtype(Py_TYPE(arguments[0]), array_class) == 0)
       throw py::type_error("replace_handle: takes an array and two handles");
     PyObject*& handle = handle_slot(arguments[0]);
     if (handle != arguments[1]) return py::bool_(false);
-    const auto before = py::reinterpret_steal<py::object>(handle);  // let go of at the end, which may run other code
+    const auto before = py::reinterpret_steal<py::object>(handle);  // released last: that may run code
     handle = py::reinterpret_borrow<py::object>(arguments[2]).release().ptr();
     return py::bool_(true);
   });
@@ -162,14 +162,15 @@ PyObject* replace_handle(PyObject*, PyObject* const* arguments, Py_ssize_t count
 
 PyMethodDef apply_definition =
     fast_method("apply_plain", apply_plain,
-                "apply_plain(op, *operands): what an op with one output and no attributes makes of arrays and Python's "
-                "numbers, of which one at least is an array; NotImplemented when an operand is anything else");
-PyMethodDef evaluate_definition = fast_method(
-    "evaluate_plain", evaluate_plain, "evaluate_plain(*arrays): None, or NotImplemented when one is anything else");
+                "apply_plain(op, *operands): applies an op with one output and no attributes to arrays and Python "
+                "numbers, at least one of which is an array; NotImplemented if an operand is neither");
+PyMethodDef evaluate_definition =
+    fast_method("evaluate_plain", evaluate_plain,
+                "evaluate_plain(*arrays): computes arrays; NotImplemented if one is not an array");
 
 PyMethodDef replace_definition =
     fast_method("replace_handle", replace_handle,
-                "replace_handle(array, before, after): whether the array's handle was `before`, and is `after` now");
+                "replace_handle(array, before, after): replaces the handle if it is `before`; returns whether it was");
 
 void define(py::module_& module, PyMethodDef& definition) {
   module.attr(definition.ml_name) =

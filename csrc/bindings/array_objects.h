@@ -1,4 +1,4 @@
-// ferrule.Array, the Python class, and functions that take its objects without pybind11's conversions: one of those
+// The Python class ferrule.Array, and functions that take its objects without pybind11's conversions, each of which
 // costs as much as recording a small op.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace ferrule::python {
 
-// The Array inside of a ferrule.Array; null for any other object, and while it is traced.
+// The handle of a ferrule.Array; null for any other object, and for an array that is being traced.
 ArrayPointer handle_in(PyObject* object);
-// Those of as many objects; false when one of them is null.
+// The handles of several objects; false if one of them is null.
 bool handles_in(std::span<PyObject* const> objects, std::span<ArrayPointer> handles);
-// A new ferrule.Array.
+// Makes a new ferrule.Array.
 py::object wrapped(ArrayHandle result);
 
-// What a function of Python's C API returns: the function's object, or null with the exception set.
+// Calls `function` for a function of Python's C API: returns its object, or null with the Python exception set.
 template <class Function>
 PyObject* returned(Function function) noexcept {
   try {
@@ -34,7 +34,7 @@ PyObject* returned(Function function) noexcept {
 
 inline py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
-// A definition of METH_FASTCALL.
+// A method definition with METH_FASTCALL.
 inline PyMethodDef fast_method(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t),
                                const char* text) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, text};

@@ -1,4 +1,4 @@
-// Arrays: NumPy's memory in and out, recording, evaluating.
+// Arrays: conversion from and to NumPy, recording, evaluation.
 #include "environment.h"
 #include "graphs.h"
 #include "python_references.h"
@@ -13,7 +13,7 @@
 namespace ferrule::python {
 namespace {
 
-// Address and bytes of a mapping in which memory lies.
+// Address and size of the mapping that contains the memory.
 using Mapped = std::pair<uintptr_t, uint64_t>;
 
 ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype dtype,
@@ -39,14 +39,14 @@ ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype 
   return array_of(out);
 }
 
-// A flat or strided NumPy array, native and aligned, as memory of a device. `copy` as in
-// fe_host_memory, and `mapped`.
+// An array from a contiguous or strided NumPy array, which is aligned and has native byte order. `copy` and `mapped` as
+// in fe_host_memory.
 ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy, Mapped mapped) {
   return lent_array(device, source, dtype_of(source.dtype()), {source.shape(), source.shape() + source.ndim()},
                     {source.strides(), source.strides() + source.ndim()}, writable, copy, mapped);
 }
 
-// Blocks of a block dtype, as the bytes along the last axis of a NumPy array of uint8.
+// An array of a block dtype from a NumPy uint8 array whose last axis has the bytes of the blocks.
 ArrayPointer from_packed(const Device& device, const py::array& source, py::handle dtype, bool writable, int copy) {
   const fe_dtype id = dtype_of(dtype);
   const fe_dtype_info& info = *fe_dtype_info_get(id);
@@ -62,7 +62,7 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
   return lent_array(device, source, id, shape, strides, writable, copy);
 }
 
-// Memory of fe_host_allocate, as an array of uint8 that frees it.
+// A NumPy uint8 array over memory of fe_host_allocate, which it frees.
 py::array host_memory(const py::object& owner_device, uint64_t size) {
   const Device& device = owner_device.cast<const Device&>();
   struct Block {
@@ -74,13 +74,13 @@ py::array host_memory(const py::object& owner_device, uint64_t size) {
     const std::unique_ptr<Block> mine(static_cast<Block*>(freed));
     fe_error_release(fe_host_free(mine->device.cast<const Device&>().get(), mine->memory));
   });
-  Block& block = *made.release();  // the capsule's from here on
+  Block& block = *made.release();  // owned by the capsule from here on
   check(without_gil_reading_environment_once(device.was_used(),
                                              [&] { return fe_host_allocate(device.get(), size, &block.memory); }));
   return py::array(py::dtype::of<uint8_t>(), {static_cast<py::ssize_t>(size)}, {}, block.memory, owner);
 }
 
-// Bytes at an address, kept alive by `owner`.
+// An array over bytes at an address, which `owner` keeps alive.
 ArrayPointer from_address(const Device& device, uintptr_t address, uint64_t size, bool writable,
                           const py::object& owner) {
   fe_array* out = nullptr;
@@ -122,7 +122,7 @@ ArrayPointer scalar(const Device& device, py::handle value, py::handle dtype) {
   return array_of(out);
 }
 
-// The operands of an op: arrays, and Python's numbers.
+// The operands of an op: arrays and Python numbers.
 class Operands {
  public:
   explicit Operands(const py::list& operands) {
@@ -150,9 +150,9 @@ class Operands {
     numbers_.push_back(number);
   }
 
-  std::vector<ArrayPointer> arrays_;  // held: `x[key] = value` gives x another one
+  std::vector<ArrayPointer> arrays_;  // owned, because `x[key] = value` may replace the handle of x
   std::vector<fe_array*> handles_;
-  std::vector<fe_number> numbers_;  // of kind FE_NUMBER_NONE where there is an array
+  std::vector<fe_number> numbers_;  // of kind FE_NUMBER_NONE for an array
   bool has_number_ = false;
 };
 
@@ -167,11 +167,11 @@ py::object number_dtype(const Text& op, py::handle number, const py::list& other
   return numpy_dtype(out);
 }
 
-// The outputs.
+// Records an op and returns its outputs.
 py::list apply(const Text& op, const py::list& inputs, const py::dict& attributes) {
   const Operands operands(inputs);
   const CallAttributes given(attributes);
-  const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // of no op: an error names it
+  const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
   std::array<fe_array*, most_outputs> out{};
   check(without_gil([&] {
     return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
@@ -189,7 +189,7 @@ ArrayPointer to_device(const Array& array, const Device& device) {
   return array_of(out);
 }
 
-// Another object of the same array, which is donated for itself.
+// Another object for the same array; donating one does not donate the other.
 ArrayPointer alias(const Array& array) {
   fe_device* device = nullptr;
   check(fe_array_device(array.get(), &device));
@@ -215,7 +215,7 @@ void submit_all(const std::vector<ArrayPointer>& arrays) {
   drain();
 }
 
-// A read-only view of a computed array's bytes, or None when the host cannot reach them.
+// A read-only view of a computed array's bytes; None if the host cannot access them.
 py::object host_view(const ArrayPointer& self) {
   Array& array = given(self);
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
@@ -239,7 +239,7 @@ py::object host_view(const ArrayPointer& self) {
   return view;
 }
 
-// Copies a computed array into C-contiguous memory of its size.
+// Copies a computed array to a C-contiguous NumPy array of the same size.
 void read_into(const Array& array, py::array& out) {
   fe_error* error = nullptr;
   void* const to = out.mutable_data();

@@ -1,5 +1,5 @@
-// Calls of traced functions: from the arguments' signature to a compiled graph, and from there to the results, without
-// running Python code when all arguments are arrays.
+// Calls of traced functions: finds the compiled graph for the arguments' signature and computes the results. If all
+// arguments are arrays, no Python code runs.
 #include "array_objects.h"
 #include "graphs.h"
 #include "python_references.h"
@@ -17,7 +17,7 @@
 namespace ferrule::python {
 namespace {
 
-// The core's cache of compiled graphs, with what Python does before and behind each.
+// The core's cache of compiled graphs, with the Python functions to call before and after each.
 class Calls {
  public:
   explicit Calls(std::size_t capacity) : handle_(created(capacity)) {}
@@ -25,10 +25,10 @@ class Calls {
   Calls& operator=(const Calls&) = delete;
   ~Calls() {
     handle_.reset();
-    drain();  // the graphs that it alone had
+    drain();  // releases graphs that only it owned
   }
 
-  // The results of a call, or NotImplemented when no graph is compiled for it. `structure` stands for all but the
+  // The results of a call; NotImplemented if no graph is compiled for it. `structure` identifies everything but the
   // arrays.
   py::object run(int64_t structure, std::span<const ArrayPointer> arrays, const py::list& numbers,
                  const Donation& donation) {
@@ -36,8 +36,8 @@ class Calls {
     return run_computed(structure, handles_of(arrays), &numbers, donation);
   }
 
-  // The same for a call whose arguments all are arrays: its structure is the number of them, negated. NotImplemented
-  // also where they are not.
+  // The same for a call whose arguments are all arrays; its structure is their negated number. NotImplemented if they
+  // are not all arrays.
   py::object run_plain(std::span<PyObject* const> arguments) {
     constexpr std::size_t most = 16;
     const std::size_t count = arguments.size();
@@ -50,7 +50,7 @@ class Calls {
     return run_computed(-static_cast<int64_t>(count), std::span(inputs).first(count), nullptr, {});
   }
 
-  // Keeps the graph of such calls, and gives the results of this one.
+  // Adds the graph for such calls and returns the results of this one.
   py::object add(int64_t structure, const std::vector<ArrayPointer>& arrays, const py::list& numbers,
                  const std::shared_ptr<Compiled>& compiled, const py::object& operands, const py::object& finish,
                  const Donation& donation) {
@@ -80,8 +80,8 @@ class Calls {
  private:
   struct Graph {
     std::shared_ptr<Compiled> compiled;
-    py::object operands;  // None: a call's numbers are the graph's first scalars; else called with the list of them
-    py::object finish;    // None: one array is the result; else called with the list of them and that of the numbers
+    py::object operands;  // None: the call's numbers are the graph's first scalars; else called with their list
+    py::object finish;    // None: the result is one array; else called with the lists of arrays and numbers
   };
 
   static fe_calls* created(std::size_t capacity) {
@@ -104,7 +104,7 @@ class Calls {
     return results_of(*static_cast<const Graph*>(graph), inputs, numbers, donation);
   }
 
-  // `numbers`: null where the call has none.
+  // `numbers`: null if the call has none.
   py::object results_of(const Graph& graph, std::span<fe_array* const> inputs, const py::list* numbers,
                         const Donation& donation) {
     std::vector<py::object> scalars;
@@ -129,10 +129,10 @@ class Calls {
   std::size_t calls_ = 0;
 };
 
-// The base class of what ferrule.graph makes. Its call tries the compiled graphs, and leaves the rest to Python.
+// The base class of the objects that ferrule.graph makes. A call tries the compiled graphs, else calls Python code.
 struct TracedCall {
   PyObject_HEAD PyObject* calls;  // a Calls; null before __init__
-  char is_plain;                  // whether calls without keywords may be answered here
+  char is_plain;                  // whether run_plain may answer calls without keywords
 };
 
 PyTypeObject* calls_type = nullptr;
@@ -155,7 +155,7 @@ PyObject* call_traced(PyObject* self, PyObject* arguments, PyObject* keywords) {
         py::object result = calls->run_plain(std::span(&PyTuple_GET_ITEM(arguments, 0), given.size()));
         if (!result.is(not_implemented())) return result;
       } catch (const py::error_already_set& error) {
-        py::handle(self).attr("_explain")(error.value(), given);  // raises what says more
+        py::handle(self).attr("_explain")(error.value(), given);  // raises a more detailed error
         throw;
       }
     }

@@ -1,4 +1,4 @@
-// Backends, devices, and what the process knows of itself.
+// Backends, devices, and information about the process.
 #include "environment.h"
 #include "handles.h"
 #include "interruption.h"
@@ -18,7 +18,7 @@ namespace {
 template <class Function, class... Arguments>
 std::string json_of(Function function, Arguments... arguments) {
   fe_string* text = nullptr;
-  // Without the GIL, here and below: it may wait for a lock of the core's, whose owner may want the GIL.
+  // Here and below without the GIL: the call may wait for a lock of the core, whose owner may need the GIL.
   check(without_gil_reading_environment([&] { return function(arguments..., &text); }));
   return take_text(text);
 }
@@ -102,7 +102,7 @@ void bind_device(py::module_& module) {
       .def("trim",
            [](const Device& self) {
              Interruption interruption;
-             interruption.check(synchronize(self, interruption));  // Ctrl-C ends this, and not what follows
+             interruption.check(synchronize(self, interruption));  // Ctrl-C interrupts only this call
              check(without_gil([&] { return fe_trim(self.get()); }));
            })
       .def("synchronize",
@@ -121,7 +121,7 @@ void bind_device(py::module_& module) {
              Interruption interruption;
              fe_error* const error = synchronize(self, interruption);
              if (error != nullptr && fe_error_code(error) == FE_CANCELLED) interruption.check(error);
-             fe_error_release(error);  // it is lost, say, which is what a reset is for
+             fe_error_release(error);  // such as a lost device, which the reset recovers
              check(without_gil([&] { return fe_queue_reset(self.get()); }));
            })
       .def(

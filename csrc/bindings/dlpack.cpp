@@ -1,4 +1,4 @@
-// DLPack, both ways. What we export is read-only; who cannot be told so gets a copy.
+// DLPack export and import. Exports are read-only; a consumer whose version has no flag for that gets a copy.
 #include "dlpack.h"
 
 #include "array_handle.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* versioned_name = "dltensor_versioned";
 constexpr const char* unversioned_name = "dltensor";
 
-// The floating dtypes that have a code of their own.
+// The code of a floating dtype that has its own.
 uint8_t float_code(std::string_view name) {
   if (name == "bfloat16") return dlpack::code_bfloat;
   if (name == "float8_e4m3fn") return dlpack::code_float8_e4m3fn;
@@ -28,7 +28,7 @@ uint8_t float_code(std::string_view name) {
   return dlpack::code_float;
 }
 
-// Nothing of a dtype that DLPack does not know.
+// None for a dtype that DLPack does not have.
 std::optional<dlpack::DataType> type_of(const fe_dtype_info& dtype) {
   const auto bits = static_cast<uint8_t>(8 * dtype.block_bytes);
   switch (dtype.dtype_class) {
@@ -67,7 +67,7 @@ fe_dtype dtype_of(dlpack::DataType type) {
                                  " lanes is not supported");
 }
 
-// What lives as long as an exported tensor: the array, or a copy of its bytes.
+// The owner of an exported tensor: the array, or a copy of its bytes.
 struct Export {
   Export() = default;
   Export(const Export&) = delete;
@@ -82,7 +82,7 @@ struct Export {
 
 void end_export(void* context) { delete static_cast<Export*>(context); }
 
-// May be called by any thread, without the GIL.
+// The deleter of an exported tensor. Any thread may call it, without the GIL.
 template <class Managed>
 void delete_managed(Managed* managed) {
   end_export(managed->context);
@@ -91,7 +91,7 @@ void delete_managed(Managed* managed) {
 
 template <class Managed>
 void delete_unused(PyObject* capsule, const char* name) {
-  if (PyCapsule_IsValid(capsule, name) == 0) return;  // consumed: renamed
+  if (PyCapsule_IsValid(capsule, name) == 0) return;  // a consumer has taken and renamed it
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   managed->deleter(managed);
 }
@@ -105,7 +105,7 @@ Managed* managed(const dlpack::Tensor& tensor, std::unique_ptr<Export> context) 
   return result;
 }
 
-// The consumer's, which owns the context. `is_own`: nobody else has the memory.
+// The capsule of a tensor, which owns `context`. `is_own`: the consumer has the memory to itself.
 py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, bool versioned, bool is_own) {
   tensor.shape = context->shape.data();
   tensor.strides = context->strides.data();
@@ -125,7 +125,7 @@ py::object capsule_of(dlpack::Tensor& tensor, std::unique_ptr<Export> context, b
   return py::reinterpret_steal<py::object>(capsule);
 }
 
-// The array is computed and on a host device. A copy is C-contiguous and belongs to the consumer.
+// Exports a computed array of a host device. A copy is C-contiguous and belongs to the consumer.
 py::object to_dlpack(Array& array, bool versioned, bool copy) {
   if (!array.is_computed()) raise(FE_INVALID_ARGUMENT, "the array is not computed");
   const fe_array_info info = array.info();
@@ -150,7 +150,7 @@ py::object to_dlpack(Array& array, bool versioned, bool copy) {
   return capsule_of(tensor, std::move(context), versioned, copy);
 }
 
-// The array's own memory on its device. `wait` as in fe_array_native. `is_own`: the array is nobody else's.
+// Exports the array's device memory. `wait` as in fe_array_native. `is_own`: the consumer has the array to itself.
 py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait, uintptr_t stream) {
   fe_native_array native{};
   native.struct_size = sizeof native;
@@ -167,7 +167,7 @@ py::object to_native_dlpack(Array& array, bool versioned, bool is_own, int wait,
   return capsule_of(tensor, std::move(context), versioned, is_own);
 }
 
-// (DLPack's device type, its id, the stream or 0); None where other libraries do not know the device's memory.
+// (DLPack device type, device id, stream or 0); None if the device's memory cannot be shared.
 py::object native_device(const Device& device) {
   fe_native_device native{};
   native.struct_size = sizeof native;
@@ -188,10 +188,10 @@ void return_to_producer(void* argument) {
 }
 template <class Managed>
 void end_import(void* argument) {
-  with_gil_later(return_to_producer<Managed>, argument);  // a producer's deleter may want the GIL
+  with_gil_later(return_to_producer<Managed>, argument);  // the producer's deleter may need the GIL
 }
 
-// `writable`: others may write to the memory. That we may not, as flag_read_only says, does not keep its owner from it.
+// `writable`: others may write to the memory. flag_read_only forbids it only to the consumer, not to the owner.
 template <class Managed>
 ArrayPointer import(const Device& device, py::handle capsule, const char* name, const char* used, bool writable,
                     int copy) {
@@ -209,7 +209,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   if (tensor.byte_offset > UINTPTR_MAX - address)
     raise(FE_INVALID_ARGUMENT,
           "from_dlpack: byte_offset " + std::to_string(tensor.byte_offset) + " ends beyond memory");
-  // Without memory there is none behind an offset either.
+  // A null pointer stays null, whatever the offset.
   if (address != 0) memory.pointer = reinterpret_cast<void*>(address + static_cast<uintptr_t>(tensor.byte_offset));
   memory.rank = tensor.ndim;
   memory.shape = tensor.shape;
@@ -219,7 +219,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
     const std::vector<int64_t> shape(tensor.shape, tensor.shape == nullptr ? nullptr : tensor.shape + tensor.ndim);
     const bool is_empty = shape.empty() || std::find(shape.begin(), shape.end(), 0) != shape.end();
     for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
-      // Strides of axes of one element, and of arrays without elements, mean nothing and may be anything.
+      // Strides of axes with one element, and of arrays without elements, are arbitrary.
       const int64_t stride = is_empty || tensor.shape[axis] == 1 ? 0 : tensor.strides[axis];
       if (stride > INT64_MAX / item || stride < INT64_MIN / item)
         raise(FE_INVALID_ARGUMENT, "from_dlpack: a stride of " + std::to_string(stride) + " elements of axis " +
@@ -232,7 +232,7 @@ ArrayPointer import(const Device& device, py::handle capsule, const char* name, 
   memory.copy = copy;
   memory.release = end_import<Managed>;
   memory.release_argument = managed;
-  if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // ours from here
+  if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();  // owned here from now on
   PyCapsule_SetDestructor(capsule.ptr(), nullptr);
   fe_array* out = nullptr;
   check(without_gil_reading_environment_once(device.was_used(), [&] {

@@ -1,4 +1,5 @@
-// The binary interface of DLPack 1.0 (https://github.com/dmlc/dlpack, include/dlpack/dlpack.h), as far as we use it.
+// The part of the DLPack 1.0 binary interface that is used here (https://github.com/dmlc/dlpack,
+// include/dlpack/dlpack.h).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ struct Tensor {
   uint64_t byte_offset;
 };
 
-// Before 1.0: the consumer cannot know whether it may write.
+// The struct before 1.0, which does not tell the consumer whether it may write.
 struct ManagedTensor {
   Tensor tensor;
   void* context;

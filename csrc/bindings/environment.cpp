@@ -6,7 +6,7 @@
 #include <cstdlib>
 #else
 #include <unistd.h>
-#if !defined(__GLIBC__)  // whose unistd.h has it
+#if !defined(__GLIBC__)  // glibc declares it in unistd.h
 extern char** environ;
 #endif
 #endif
@@ -26,7 +26,7 @@ char** system_block() noexcept {
 
 using Setter = void (*)(char* const* variables);
 
-// The environment that the core reads on this thread; null: the system's.
+// The environment that the core reads on this thread; null: that of the process.
 constinit thread_local char* const* current = nullptr;
 
 Setter setter() {

@@ -1,4 +1,4 @@
-// The environment for calls without the GIL: Python changes it with the GIL held, and the system has no lock for it.
+// The environment for calls without the GIL. Python changes the environment with the GIL held; the system has no lock.
 #pragma once
 
 #include "errors.h"
@@ -8,7 +8,7 @@
 
 namespace ferrule::python {
 
-// A copy of the environment, which is what the core reads on this thread for as long as it exists. With the GIL.
+// A copy of the environment, which the core reads on this thread during its lifetime. Made and destroyed with the GIL.
 class EnvironmentSnapshot {
  public:
   EnvironmentSnapshot();
@@ -19,17 +19,17 @@ class EnvironmentSnapshot {
  private:
   std::vector<std::string> variables_;
   std::vector<char*> block_;
-  char* const* before_;  // of a call that this one is made within: by a signal handler, while it computes
+  char* const* before_;  // of the outer call, if this one is made by a signal handler during a computation
 };
 
-// without_gil() for calls that read environment variables: loads, what opens devices, compiles.
+// without_gil() for calls that read environment variables: that load, open devices, or compile.
 template <class Function>
 fe_error* without_gil_reading_environment(Function function) {
   const EnvironmentSnapshot environment;
   return without_gil(function);
 }
 
-// The same for calls that read it until one of their kind was successful: `is_done` says so.
+// The same for calls that only read the environment until one of them has succeeded, which sets `is_done`.
 template <class Function>
 fe_error* without_gil_reading_environment_once(bool& is_done, Function function) {
   if (is_done) return without_gil(function);

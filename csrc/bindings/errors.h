@@ -1,4 +1,4 @@
-// ferrule's errors as Python exceptions. The classes are Python's (ferrule/errors.py); here they are only raised.
+// ferrule's errors as Python exceptions. The exception classes are in ferrule/errors.py.
 #pragma once
 
 #include <ferrule/ferrule.h>
@@ -12,15 +12,14 @@ namespace ferrule::python {
 
 namespace py = pybind11;
 
-// The exception for an error, which is released. With the GIL.
+// Releases the error and returns its exception. Needs the GIL.
 py::object exception_of(fe_error* error);
-// Raises the exception for an error, which is released; nothing for success. With the GIL.
+// Releases the error and raises its exception; does nothing for null. Needs the GIL.
 void check(fe_error* error);
 [[noreturn]] void raise(fe_code code, const std::string& message);
 
-// Gives the GIL away for as long as it exists. A thread that wants it back when Python is going away is ended by
-// Python, which unwinds it: that would be the end of the process in any function that lets no exception out. It stays
-// where it is instead, until the process ends.
+// Releases the GIL during its lifetime. When Python is finalizing, it ends a thread that acquires the GIL by unwinding
+// it, which would terminate the process in a noexcept function. Here such a thread blocks until the process ends.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -38,15 +37,15 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Calls a function of the API without the GIL. Whatever may wait for a queue or compute is called so: the thread that
-// it waits for may be asking Python for signals.
+// Calls a function of the API without the GIL. Calls that may compute or wait for a queue need this: the thread that
+// they wait for may need the GIL to check for signals.
 template <class Function>
 fe_error* without_gil(Function function) {
   const WithoutGil no_gil;
   return function();
 }
 
-// True when Python is going away: what it owned is then left as it is.
+// True while Python is finalizing: handles are then not released.
 bool is_finalizing() noexcept;
 
 void bind_errors(py::module_& module);

@@ -1,4 +1,4 @@
-// Graphs under construction, and compiled ones.
+// Graphs under construction, and compiled graphs.
 #include "graphs.h"
 
 #include "environment.h"
@@ -18,7 +18,8 @@
 namespace ferrule::python {
 namespace {
 
-// The marks of an op's inputs that stand for numbers, or none at all; raises invalid_argument unless there is one each.
+// Marks the inputs of an op that stand for numbers; empty if there are none. Raises invalid_argument unless `weak` is
+// empty or has one entry per input.
 std::vector<fe_number> marks_of(const std::vector<bool>& weak, std::size_t inputs) {
   if (!weak.empty() && weak.size() != inputs)
     raise(FE_INVALID_ARGUMENT, "weak has " + std::to_string(weak.size()) + " marks for " + std::to_string(inputs) +
@@ -64,7 +65,7 @@ class Graph {
     return value;
   }
 
-  // The values of the outputs.
+  // Records an op and returns the values of its outputs.
   std::vector<uint32_t> apply(const Text& op, const std::vector<uint32_t>& inputs, const std::vector<bool>& weak,
                               const py::dict& attributes, const Device* device) {
     const std::vector<fe_number> marks = marks_of(weak, inputs.size());
@@ -96,7 +97,7 @@ class Graph {
     fe_compiled* handle = nullptr;
     check(without_gil_reading_environment([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
     compiled->handle.reset(handle);
-    // As they were when it was compiled: another thread may have recorded more meanwhile.
+    // Of the compiled graph: another thread may have recorded more since.
     fe_compiled_info info{};
     info.struct_size = sizeof info;
     check(fe_compiled_info_get(handle, &info));
@@ -113,10 +114,10 @@ class Graph {
   GraphHandle handle_;
 };
 
-// The first computation reads how many threads there are to be.
+// Whether something was computed: the first computation reads the number of threads from the environment.
 bool has_computed = false;
 
-// compute(arrays, scalars, out): a list of new arrays, None where the result went to `out`.
+// compute(arrays, scalars, out): returns the list of new arrays, with None for each result that was written to `out`.
 py::list call(const std::shared_ptr<Compiled>& compiled, const std::vector<ArrayPointer>& arrays,
               const std::vector<py::object>& scalars, const std::optional<std::vector<py::array>>& out) {
   make_computed(arrays);
@@ -148,7 +149,7 @@ void compute_by(fe_error* (*function)(fe_array* const*, size_t, fe_cancel_functi
       has_computed, [&] { return function(arrays.data(), arrays.size(), Interruption::poll, &interruption); }));
 }
 
-// Raises invalid_argument for None among them.
+// Raises invalid_argument if one is None.
 bool are_computed(std::span<const ArrayPointer> arrays) {
   bool are = true;
   for (const ArrayPointer& array : arrays) are = given(array).is_computed() && are;

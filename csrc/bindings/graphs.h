@@ -1,4 +1,4 @@
-// Compiled graphs, as graphs.cpp makes them and calls.cpp runs them.
+// Compiled graphs, which graphs.cpp makes and calls.cpp runs.
 #pragma once
 
 #include "array_handle.h"
@@ -12,41 +12,41 @@ namespace ferrule::python {
 struct Compiled {
   CompiledHandle handle;
   std::size_t outputs = 0;
-  // All scalars of the graph: their dtypes, and the values that hold unless a call says otherwise.
+  // Dtypes and default values of the graph's scalars.
   std::vector<fe_dtype> scalar_dtypes;
   std::vector<fe_scalar> scalar_defaults;
 };
 
-// Where a result is written instead of into a new array; null memory for a new array.
+// Memory that a result is written to; null memory for a new array.
 struct Destination {
   void* memory = nullptr;
   uint64_t bytes = 0;
 };
 
-// The inputs that a call gives away, one mark each or none at all, and what errors call the call.
+// The inputs that a call donates, one mark each or none at all, and the name of the call in errors.
 struct Donation {
   std::vector<uint8_t> marks;
   std::string to;
-  // Null for none; raises invalid_argument unless there is one for each.
+  // Null if there are no marks; raises invalid_argument unless there is one per input.
   const uint8_t* marks_of(std::size_t inputs) const;
 };
 
-// Computes without the GIL. Inputs are computed arrays. `scalars` replaces the first values of the graph's scalars.
-// `results` are all that the graph has; one is null where it was written to its destination, of which there are none or
-// all.
+// Computes without the GIL. Inputs are computed arrays. `scalars` replaces the values of the graph's first scalars.
+// `results` receives all outputs, null for one that was written to its destination. There is no destination or one per
+// output.
 void compute(const Compiled& compiled, std::span<fe_array* const> inputs, std::span<const py::object> scalars,
              std::span<const Destination> destinations, const Donation& donation, std::span<ArrayHandle> results);
 
-// Gives the computing of those that are not computed to their devices. Raises invalid_argument for None among them.
+// Submits the arrays that are not computed yet. Raises invalid_argument if one is None.
 void make_computed(std::span<const ArrayPointer> arrays);
-// The same, and raises for those that were donated.
+// The same; raises for donated arrays, too.
 void submit(std::span<const ArrayPointer> arrays);
-// The same, and returns when they are there.
+// The same; returns when the arrays are computed.
 void evaluate(std::span<const ArrayPointer> arrays);
 
 // The array; raises invalid_argument for None.
 Array& given(const ArrayPointer& array);
-// Valid as long as the arrays live; raises as given() does.
+// The handles are valid as long as the arrays. Raises as given() does.
 std::vector<fe_array*> handles_of(std::span<const ArrayPointer> arrays);
 
 }  // namespace ferrule::python

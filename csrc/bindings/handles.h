@@ -1,5 +1,5 @@
-// Owners of the host API's handles. When Python is going away they let go without releasing: nothing of a driver is
-// called at exit.
+// Owners of the host API's handles. While Python is finalizing they do not release them, so that no driver is called at
+// exit.
 #pragma once
 
 #include "errors.h"
@@ -29,7 +29,7 @@ using CallsHandle = std::unique_ptr<fe_calls, Release<fe_calls_release>>;
 using TraceHandle = std::unique_ptr<fe_trace, Release<fe_trace_release>>;
 using StringHandle = std::unique_ptr<fe_string, Release<fe_string_release>>;
 
-// The text, which is released.
+// Releases the string and returns its text.
 inline std::string take_text(fe_string* string) {
   const StringHandle owner(string);
   return string == nullptr ? std::string() : std::string(fe_string_data(string));
@@ -39,7 +39,7 @@ class Device {
  public:
   explicit Device(fe_device* handle) : handle_(handle) {}
   fe_device* get() const noexcept { return handle_.get(); }
-  // Whether memory was taken of it: then it is open, and nothing of the environment is read for that. With the GIL.
+  // Whether memory of the device was used: it is then open, and needs no environment variables. Needs the GIL.
   bool& was_used() const noexcept { return was_used_; }
 
  private:

@@ -19,7 +19,7 @@ int Interruption::poll(void* self) {
   auto& interruption = *static_cast<Interruption*>(self);
   if (!interruption.main_thread_) return 0;
   if (interruption.raised_) return 1;
-  // A graph of one kernel is polled before it and by it: the clock would take longer than a small one.
+  // A graph of one kernel polls twice: reading the clock would take longer than a small kernel.
   if (interruption.polls_++ < 2) return 0;
   const Clock::time_point now = Clock::now();
   if (!interruption.next_) interruption.next_ = now + interval;

@@ -1,4 +1,4 @@
-// Ctrl-C while ferrule computes: now and then the computing thread asks Python whether a signal has come.
+// Ctrl-C while ferrule computes: the computing thread regularly checks for Python signals.
 #pragma once
 
 #include "errors.h"
@@ -12,10 +12,10 @@ namespace ferrule::python {
 class Interruption {
  public:
   Interruption() : main_thread_(is_main_thread()) {}
-  // An fe_cancel_function; `self` is an Interruption. Takes the GIL, at most once in 20 ms and in the main thread only:
-  // Python handles signals nowhere else.
+  // An fe_cancel_function; `self` is an Interruption. Acquires the GIL at most every 20 ms, and only on the main
+  // thread, where Python handles signals.
   static int poll(void* self);
-  // Raises what poll found, else the error. With the GIL.
+  // Raises the exception of a signal that poll found, else the error. Needs the GIL.
   void check(fe_error* error);
 
  private:
@@ -24,7 +24,7 @@ class Interruption {
   static bool is_main_thread();
   bool main_thread_;
   uint64_t polls_ = 0;
-  std::optional<Clock::time_point> next_;  // when Python is asked; set by the third poll
+  std::optional<Clock::time_point> next_;  // when to check next; set by the third poll
   std::optional<py::error_already_set> raised_;
 };
 

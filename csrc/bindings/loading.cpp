@@ -21,7 +21,7 @@ class LoadReport {
     return take_text(text);
   }
 
-  // `versions`: for each candidate what is known of it where its module does not tell.
+  // `versions`: of each candidate, used if its module reports none.
   std::string explain(const Text& name, const std::vector<std::string>& versions) const {
     fe_load_report_info info{};
     info.struct_size = sizeof info;

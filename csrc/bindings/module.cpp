@@ -1,4 +1,4 @@
-// The extension ferrule._ferrule: the host C API for the Python package, conversions only.
+// The extension module ferrule._ferrule: converts between Python and the host C API.
 #include "interruption.h"
 #include "module_parts.h"
 #include "python_references.h"

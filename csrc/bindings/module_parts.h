@@ -1,4 +1,4 @@
-// The parts of the extension module; each is bound by the file of its name.
+// The parts of the extension module, each in the file of its name.
 #pragma once
 
 #include <pybind11/pybind11.h>

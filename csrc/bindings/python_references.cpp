@@ -13,10 +13,10 @@ struct Call {
   Call* next;
 };
 
-// The last first. A stack without a lock, which the child of a fork could find locked for ever.
+// A stack, the latest call first. It has no lock, which could stay locked in the child of a fork.
 constinit std::atomic<Call*> later{nullptr};
 
-// All that wait, in their order.
+// Takes all calls, in the order in which they were added.
 Call* take_calls() {
   Call* ordered = nullptr;
   for (Call* call = later.exchange(nullptr, std::memory_order_acquire); call != nullptr;) {

@@ -1,4 +1,4 @@
-// Python's text as the C API takes it: bytes that end at their first NUL.
+// Python text for the C API, whose strings end at the first NUL.
 #pragma once
 
 #include "errors.h"
@@ -8,7 +8,7 @@
 
 namespace ferrule::python {
 
-// A str as UTF-8, or bytes as they are (names of files): without a NUL, behind which the rest would be ignored.
+// A str as UTF-8, or unchanged bytes (file names). It contains no NUL, after which the rest would be ignored.
 class Text {
  public:
   Text() = default;
@@ -20,7 +20,7 @@ class Text {
   std::string text_;
 };
 
-// Raises invalid_argument for a str or bytes with a NUL, and for a str that has no UTF-8; TypeError for anything else.
+// Raises invalid_argument for a NUL and for a str that cannot be encoded as UTF-8; TypeError for other types.
 Text text_of(py::handle value);
 
 }  // namespace ferrule::python

@@ -25,17 +25,17 @@ class Trace {
     check(without_gil([&] { return fe_trace_end(handle_.get()); }));
   }
 
-  // (begin, end, dropped); times in ns
+  // Returns (begin, end, dropped); times in ns.
   py::tuple info() const {
     const fe_trace_info info = read_info();
     return py::make_tuple(info.begin_ns, info.end_ns, info.dropped);
   }
 
-  // (kind, name, detail, kernel, device, queue, thread, begin, end, bytes read, bytes written) of each
+  // Returns (kind, name, detail, kernel, device, queue, thread, begin, end, bytes read, bytes written) of each event.
   py::list events() const {
     const std::size_t count = read_info().event_count;
-    std::unordered_map<std::string_view, py::str> texts;  // most are there many times
-    const auto text = [&](const char* words) {            // a module's need not be UTF-8
+    std::unordered_map<std::string_view, py::str> texts;  // most texts occur many times
+    const auto text = [&](const char* words) {            // text of a module may not be UTF-8
       const auto found = texts.find(words);
       if (found != texts.end()) return found->second;
       PyObject* const made = PyUnicode_DecodeUTF8(words, static_cast<Py_ssize_t>(std::strlen(words)), "replace");

@@ -16,17 +16,17 @@ namespace {
 // numpy.dtype objects by fe_dtype, kept until the process ends.
 std::array<PyObject*, 64> dtypes_by_id{};
 
-// numpy.dtype, found when the extension is imported: an import in the middle of a call may give the GIL away.
+// numpy.dtype, looked up when the extension is imported: an import during a call might release the GIL.
 PyObject* dtype_class = nullptr;
 
-// Whether it is a dtype: one of NumPy's, or the object that stands for a block dtype, which NumPy does not have.
+// Whether it is a NumPy dtype, or the object that represents a block dtype, which NumPy does not have.
 bool is_dtype(py::handle value) {
   if (PyObject_IsInstance(value.ptr(), dtype_class) == 1) return true;
   return value.ptr() != nullptr &&
          std::find(dtypes_by_id.begin(), dtypes_by_id.end(), value.ptr()) != dtypes_by_id.end();
 }
 
-// A number in a message. Python prints no int of thousands of digits.
+// A number for messages. Python refuses to print an int of thousands of digits.
 std::string shown(py::handle value) {
   if (PyLong_Check(value.ptr())) {
     const auto bits = value.attr("bit_length")().cast<std::size_t>();
@@ -52,14 +52,14 @@ double real_of(const char* name, py::handle value) {
   return number;
 }
 
-// NumPy's own dtype, or that of ml_dtypes, which is imported when the first array has one: most programs have none.
+// The dtype of NumPy or of ml_dtypes. ml_dtypes is imported when it is first needed: most programs do not need it.
 py::object named_dtype(const fe_dtype_info& info) {
   const char* const name = info.name;
   if (info.dtype_class == FE_CLASS_BLOCK) return py::module_::import("ferrule.dtypes.blocks").attr(name);
   try {
     return py::dtype::from_args(py::str(name));
   } catch (const py::error_already_set& error) {
-    if (!error.matches(PyExc_TypeError)) throw;  // NumPy knows no such name
+    if (!error.matches(PyExc_TypeError)) throw;  // NumPy has no dtype of that name
   }
   try {
     return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
@@ -97,7 +97,7 @@ void store_integer(fe_scalar& scalar, py::handle value, const fe_dtype_info& dty
                                        : (int64_t{1} << (bits - 1)) - 1;
   if (number < lowest || number > highest)
     raise(FE_INVALID_ARGUMENT, std::to_string(number) + " does not fit into " + dtype.name);
-  std::memcpy(scalar.bytes, &number, dtype.block_bytes);  // little-endian, as every machine that ferrule runs on
+  std::memcpy(scalar.bytes, &number, dtype.block_bytes);  // every machine that ferrule runs on is little-endian
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ py::object numpy_dtype(fe_dtype dtype) {
 fe_dtype dtype_of(py::handle value) {
   for (fe_dtype id = 0; id < dtypes_by_id.size(); ++id)
     if (dtypes_by_id[id] == value.ptr() && value.ptr() != nullptr) return id;
-  if (PyUnicode_Check(value.ptr()))  // NumPy knows "bfloat16" only when ml_dtypes is imported
+  if (PyUnicode_Check(value.ptr()))  // NumPy only knows "bfloat16" after ml_dtypes was imported
     if (const fe_dtype id = fe_dtype_by_name(text_of(value).c_str()); id != 0) return id;
   const py::dtype dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(value));
   const std::string name = py::str(dtype.attr("name"));
@@ -207,7 +207,7 @@ fe_number number_of(py::handle value) {
 CallAttributes::CallAttributes(const py::dict& attributes) {
   list_.reserve(attributes.size());
   for (const auto& [known_key, known_value] : attributes) {
-    // Owned: what converts a value is Python code, which may change the dict.
+    // Owned references, because converting a value runs Python code, which may change the dict.
     const auto key = py::reinterpret_borrow<py::object>(known_key);
     const auto value = py::reinterpret_borrow<py::object>(known_value);
     if (!value.is_none()) add(key, value);
@@ -246,7 +246,7 @@ void CallAttributes::add(py::handle key, py::handle value) {
   list_.push_back(attribute);
 }
 
-// As a list of integers, or of reals where one of the elements is no integer.
+// Adds a list of integers, or of reals if an element is not an integer.
 void CallAttributes::add_sequence(fe_attribute& attribute, py::handle value) {
   std::vector<int64_t> integers;
   std::vector<double> reals;
@@ -285,7 +285,7 @@ void bind_values(py::module_& module) {
               py::make_tuple(class_names.at(info->dtype_class), info->block_elements, info->block_bytes);
         return classes;
       },
-      "Of each dtype by its name: class, elements and bytes of a block.");
+      "Maps the name of each dtype to its class, and the elements and bytes of a block.");
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
 }

@@ -10,7 +10,7 @@
 
 namespace ferrule::python {
 
-// The dtype of a numpy.dtype, of something numpy.dtype() takes, or of a name; raises invalid_argument for others.
+// The dtype of a numpy.dtype, of anything that numpy.dtype() accepts, or of a name; raises invalid_argument for others.
 fe_dtype dtype_of(py::handle value);
 // The numpy.dtype.
 py::object numpy_dtype(fe_dtype dtype);
@@ -20,16 +20,17 @@ py::tuple shape_tuple(const fe_array_info& info);
 // At most FE_MAX_RANK sizes; raises invalid_argument for more.
 std::vector<int64_t> shape_of(py::handle sizes);
 
-// An op has no more outputs than this.
+// Largest number of outputs of an op.
 inline constexpr std::size_t most_outputs = 4;
 
-// A Python number in a dtype; raises invalid_argument when an integer does not fit.
+// Converts a Python number to a dtype; raises invalid_argument if an integer does not fit.
 fe_scalar scalar_of(py::handle value, fe_dtype dtype);
 
 // A Python int, float, bool or complex as an operand; of kind FE_NUMBER_NONE for anything else.
 fe_number number_of(py::handle value);
 
-// A dict of int, float, bool, str, dtype and sequences of numbers as the attributes of a call. None is left out.
+// The attributes of a call from a dict of int, float, bool, str, dtype and sequences of numbers. None values are
+// skipped.
 class CallAttributes {
  public:
   explicit CallAttributes(const py::dict& attributes);

@@ -1,4 +1,4 @@
-// What the checks of arguments share: slots called with what no core gives.
+// Shared by the checks that call slots with invalid arguments, which a core never passes.
 #pragma once
 
 #include "conformance/graph.h"
@@ -10,7 +10,7 @@
 
 namespace ferrule::conformance {
 
-// What the slots are called with.
+// The objects that the slots are called with.
 struct Stage {
   explicit Stage(const Subject& subject) : opened(subject), b(opened.backend.table()), device(opened.device.handle()) {}
   Opened opened;
@@ -19,17 +19,17 @@ struct Stage {
   fe_module_queue* queue() const { return opened.device.queue(); }
 };
 
-// What is tried on one slot, or on a few that belong together; each is a check.
+// Invalid arguments for one slot, or for a few related slots. Each case is a check.
 struct ArgumentCase {
   const char* name;
   void (*run)(Stage&, Report&);
 };
 void add_argument_cases(Checks& checks, std::span<const ArgumentCase> cases);
 
-// "copy with null for the buffer"
+// The description of a case: "copy with null for the buffer".
 std::string with_null(const char* slot, const char* argument);
 
-// A problem unless the call gives an error with a sentence.
+// Reports a problem unless the call returns an error with a message.
 void refuse(Report& report, const std::string& what, const std::function<fe_error*()>& call);
 inline void refuse_null(Report& report, const char* slot, const char* argument,
                         const std::function<fe_error*()>& call) {
@@ -42,7 +42,7 @@ Handle* sentinel() {
   return reinterpret_cast<Handle*>(nothing.data());
 }
 
-// A problem unless the call gives an error, and leaves the place for the result as it was.
+// Reports a problem unless the call returns an error and does not change the output parameter.
 template <class Handle>
 void refuse_and_keep(Report& report, const std::string& what, const std::function<fe_error*(Handle**)>& call) {
   Handle* out = sentinel<Handle>();
@@ -55,7 +55,7 @@ void refuse_null_and_keep(Report& report, const char* slot, const char* argument
   refuse_and_keep<Handle>(report, with_null(slot, argument), call);
 }
 
-// Parts that do not lie in a buffer of 64 bytes; the end of the last two overflows.
+// Ranges outside a buffer of 64 bytes; the end of the last two overflows.
 struct BadRange {
   uint64_t offset, size;
   std::string text() const;

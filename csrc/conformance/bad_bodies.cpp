@@ -1,10 +1,10 @@
-// Fused nodes that no core makes.
+// Invalid fused nodes.
 #include "conformance/bad_graphs.h"
 
 namespace ferrule::conformance {
 namespace {
 
-// multiply(x, y), then add(that, y), over float32(4, 6), as a body of two instructions.
+// A body of two instructions over float32(4, 6): multiply(x, y), then add of that and y.
 struct Fused {
   static constexpr uint32_t spare = 80;
 
@@ -99,7 +99,7 @@ void run(const Subject& subject, Report& report, const void* argument) {
   const Opened opened(subject);
   Fused fused;
   spoiler.spoil(fused);
-  // A module that supports no fused node must survive the bad ones all the same.
+  // A module that supports no fused nodes must also survive invalid ones.
   expect_refused(opened.device, fused.graph, std::string("a fused node with ") + spoiler.what, report, spoiler.codes);
 }
 

@@ -1,4 +1,4 @@
-// Executions that bind less than the graph was compiled for: an error at once, before anything is read or written.
+// Executions that bind less than the executable needs: execute must return an error before it reads or writes memory.
 #include "conformance/graph.h"
 
 #include <array>
@@ -10,7 +10,7 @@ struct Spoilt {
   const Device& device;
   Graph& graph;
   Bound& bound;
-  std::unique_ptr<Buffer> small;  // what a case binds instead
+  std::unique_ptr<Buffer> small;  // a buffer that a case binds instead
 };
 using Spoil = bool (*)(Spoilt&);
 
@@ -45,7 +45,7 @@ constexpr std::array cases = {
     Case{"small_output", "an output of a byte too few",
          [](Spoilt& s) {
            const uint64_t size = s.graph.storage(s.graph.view().storage_count - 1).size;
-           if (size == 1) return false;  // a buffer of nothing is another matter
+           if (size == 1) return false;  // an empty buffer is not tested here
            s.small = std::make_unique<Buffer>(s.device, size - 1);
            s.bound.bindings().back().buffer = s.small->handle();
            return true;
@@ -91,7 +91,7 @@ constexpr std::array cases = {
          }},
 };
 
-// Single nodes, and chains for their workspace.
+// Runs a case on single nodes, and on chains, which have a workspace.
 void run(const Subject& subject, Report& report, const void* argument) {
   const Case& spoiler = *static_cast<const Case*>(argument);
   const Opened opened(subject);
@@ -136,7 +136,7 @@ void nulls(const Subject& subject, Report& report, const void*) {
                "execute with null for the queue");
 }
 
-// A poll that says no ends the execution with its error. A module that computes later need not ask.
+// A poll that returns an error ends the execution with that error. A module that computes later need not poll.
 void poll(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const Device& device = opened.device;

@@ -1,5 +1,5 @@
-// Graphs that no core makes. Each case spoils a right view in one way; the module must answer with an error, or say
-// that it does not support the node, for every op that it supports unspoilt.
+// Invalid graphs. Each case changes a valid view in one way. For every op that it supports, the module must return an
+// error or not support the node.
 #include "conformance/bad_graphs.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 using sdk::AttributeKind;
 using sdk::ResultShape;
 
-// The view of one node that a case spoils: values 0 .. inputs-1 are its inputs, the rest its outputs.
+// The view of one node that a case changes. Values 0 to inputs - 1 are its inputs, the rest its outputs.
 struct Spoilt {
   Graph& graph;
   const Sample& sample;
@@ -22,7 +22,7 @@ struct Spoilt {
   uint32_t output() const { return inputs; }
 };
 
-// False: the case does not concern this op.
+// Makes the view invalid. Returns false if the case does not apply to this op.
 using Spoil = bool (*)(Spoilt&);
 
 struct Case {
@@ -47,14 +47,14 @@ void set(void* at, const Field& field) {
   std::memcpy(at, &field, sizeof field);
 }
 
-// Another dtype than the value has, in room enough for any.
+// Changes the dtype of a value, in a storage that is large enough for any dtype.
 void change_dtype(Spoilt& s, uint32_t value, const char* dtype) {
   s.graph.value(value).dtype = dtype_id(dtype);
   s.graph.storage(s.graph.value(value).storage).size *= 16;
 }
 const char* other_dtype(const char* dtype) { return std::strcmp(dtype, "int16") == 0 ? "float64" : "int16"; }
 
-// Another shape, of a contiguous value that fills its storage.
+// Changes the shape; the value is contiguous and fills its storage.
 void set_shape(Spoilt& s, uint32_t value, int64_t rows, int64_t columns) {
   fe_value& changed = s.graph.value(value);
   changed.rank = 2;
@@ -64,7 +64,7 @@ void set_shape(Spoilt& s, uint32_t value, int64_t rows, int64_t columns) {
   s.graph.storage(value).size = static_cast<uint64_t>(fe_bytes_of(dtype_info(changed.dtype), rows * columns));
 }
 
-// An axis out of range in the attribute of either kind.
+// Sets an axis out of range in an attribute `axis` or `axes`.
 bool set_axis(Spoilt& s, int64_t axis) {
   static int64_t kept;
   kept = axis;
@@ -453,7 +453,7 @@ void run(const Subject& subject, Report& report, const void* argument) {
   if (!concerns) throw NotApplicable{"no op that it supports can be spoilt so"};
 }
 
-// Two right nodes in the wrong order.
+// Two valid nodes in the wrong order.
 void nodes_out_of_order(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   bool concerns = false;
@@ -474,7 +474,7 @@ void nodes_out_of_order(const Subject& subject, Report& report, const void*) {
   if (!concerns) throw NotApplicable{"no op that it supports can read its own result"};
 }
 
-// A storage that no value lies in, and that is wrong all the same.
+// An invalid storage that no value uses.
 void unused_storage(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const Sample& sample = *supported_samples(opened.device, subject).front();

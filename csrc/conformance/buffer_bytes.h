@@ -1,4 +1,4 @@
-// The bytes of buffers, as checks write, read and compare them.
+// Writing, reading and comparing the bytes of buffers.
 #pragma once
 
 #include "conformance/module.h"
@@ -13,12 +13,12 @@ using Bytes = std::vector<char>;
 
 Bytes random_bytes(uint64_t size, uint64_t seed);
 
-// Copies, and waits until the copy is done.
+// Each copies and waits until the copy is done.
 void write_bytes(const Device& device, fe_module_queue* queue, const Buffer& to, std::span<const char> bytes,
                  uint64_t offset = 0);
 Bytes read_bytes(const Device& device, fe_module_queue* queue, const Buffer& from, uint64_t size, uint64_t offset = 0);
 
-// A problem, which names the first byte that differs, unless the bytes are equal. Whether they are.
+// Returns whether the bytes are equal; if not, reports a problem that names the first byte that differs.
 bool expect_bytes(Report& report, std::span<const char> got, std::span<const char> wanted, const std::string& what);
 
 }  // namespace ferrule::conformance

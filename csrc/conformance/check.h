@@ -1,5 +1,5 @@
-// A check of a module: a function that says what is wrong. A crash or a hang is for the caller of this program, who
-// runs each check in a process of its own.
+// A check of a module: a function that reports problems. The caller of this program runs each check in its own process,
+// and so detects a crash or a hang.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace ferrule::conformance {
 
-// What a check is told.
+// What a check examines.
 struct Subject {
   std::string path;     // of the module
-  uint32_t device = 0;  // the one that it opens
-  std::string op;       // the only op that it tries; "" = all
+  uint32_t device = 0;  // index of the device to open
+  std::string op;       // the only op to try; "" = all
   uint64_t seed = 1;
 };
 
-// What a check found. Sentences are kept up to a bound: a thousand of one kind help nobody.
+// The problems that a check found. Only a limited number of them is kept.
 class Report {
  public:
   void problem(const std::string& sentence);
   const std::vector<std::string>& problems() const { return problems_; }
-  // Tells whoever reads standard error what is tried now: the last such line says where a crash happened.
+  // Writes what is tried now to standard error: after a crash the last such line says where it happened.
   void now(const std::string& what) const;
 
  private:
   std::vector<std::string> problems_;
 };
 
-// Thrown by a check that does not concern the module.
+// Thrown by a check that does not apply to the module.
 struct NotApplicable {
   std::string reason;
 };
-// Thrown by a check that cannot go on.
+// Thrown by a check that cannot continue.
 struct Failure {
   std::string sentence;
 };
@@ -42,11 +42,11 @@ struct Check {
   std::string name;
   std::string proves;
   void (*run)(const Subject&, Report&, const void* argument);
-  const void* argument = nullptr;  // of a family whose checks differ in data only
+  const void* argument = nullptr;  // distinguishes checks that share a function
 };
 
 using Checks = std::vector<Check>;
-// The families, each in the file of its name.
+// The families of checks, each in the file of its name.
 void add_life_checks(Checks& checks);
 void add_version_checks(Checks& checks);
 void add_null_argument_checks(Checks& checks);

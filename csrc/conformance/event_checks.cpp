@@ -1,4 +1,4 @@
-// What events tell: the error of the work since the event before, and when the queue passed.
+// Results of events: the error of the work since the previous event, and the time.
 #include "conformance/graph.h"
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 struct Plan {
   const char* name;
   Few<size_t, 4> spans;  // executions before each event
-  size_t failing;        // its number, from 1
+  size_t failing;        // number of the execution that fails, from 1
 };
 constexpr std::array plans = {
     Plan{"four executions, each with an event behind it, of which the third fails", {1, 1, 1, 1}, 3},
@@ -28,7 +28,7 @@ struct Computation {
   Graph& graph;
 };
 
-// As the device computes it where nothing fails.
+// The outputs without a failure.
 Bytes right_outputs(const Computation& of) {
   const Device device(of.backend, of.subject.device);
   const Executable executable(device, of.graph.view());
@@ -53,7 +53,7 @@ void follow(const Plan& plan, const Computation& of, const std::string& option, 
   report.now(where + "giving all work to the queue");
   std::deque<Event> events;
   events.emplace_back(device, queue);
-  size_t number = 0, guilty = 0;  // of an execution; of the event behind the one that fails
+  size_t number = 0, guilty = 0;  // of an execution; of the event after the failing one
   for (const size_t span : plan.spans) {
     for (size_t i = 0; i < span; ++i) {
       const Outcome outcome = take(device.backend()->execute(executable.handle(), queue, &bounds[number].execution()));
@@ -105,7 +105,7 @@ uint64_t host_ns() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// A device that only pretends to work may keep a clock of its own.
+// Whether the device has its own clock, as a simulated one may.
 bool has_own_clock(const Backend& backend, uint32_t device) {
   fe_device_properties properties{};
   properties.struct_size = sizeof properties;
@@ -115,9 +115,9 @@ bool has_own_clock(const Backend& backend, uint32_t device) {
 
 void times(const Subject& subject, Report& report, const void*) {
   constexpr int turns = 20;
-  constexpr size_t copies[] = {1, 3, 0, 2, 1};  // before each event of a turn
+  constexpr size_t copies[] = {1, 3, 0, 2, 1};  // copies before each event of a round
   constexpr uint64_t size = 64 << 10;
-  // What a device's own clock is off by once its numbers are those of the host's.
+  // Largest error of a device's clock after conversion to the host's.
   constexpr uint64_t most_off_ns = 1'000'000;
   const Opened opened(subject);
   const Device& device = opened.device;

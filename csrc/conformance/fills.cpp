@@ -1,4 +1,4 @@
-// Memory that a device fills by itself.
+// The slot fill.
 #include "conformance/buffer_bytes.h"
 
 #include <algorithm>
@@ -7,20 +7,20 @@
 namespace ferrule::conformance {
 namespace {
 
-// A buffer of known bytes, parts of which are filled.
+// A buffer of known bytes, of which parts are filled.
 class Filled {
  public:
   Filled(const Device& device, uint64_t size, uint64_t seed)
       : device_(&device), buffer_(device, size), wanted_(random_bytes(size, seed)) {
     write_bytes(device, device.queue(), buffer_, wanted_);
   }
-  // False, with the reason, where the device does not fill in this way.
+  // Returns false, with the reason, if the device does not support this fill.
   bool fill(uint64_t offset, const Bytes& pattern, uint64_t count, const std::string& what, std::string& reason) {
     const uint64_t size = count * pattern.size();
     Bytes given = pattern;
     const Outcome outcome = take(device_->backend()->fill(device_->handle(), device_->queue(), buffer_.handle(), offset,
                                                           given.data(), static_cast<uint32_t>(given.size()), size));
-    std::fill(given.begin(), given.end(), '\0');  // it was read before the slot returned
+    std::fill(given.begin(), given.end(), '\0');  // the slot must have read it already
     if (outcome.code == FE_UNSUPPORTED) {
       reason = outcome.message;
       return false;
@@ -29,7 +29,7 @@ class Filled {
     for (uint64_t i = 0; i < size; ++i) wanted_[offset + i] = pattern[i % pattern.size()];
     return true;
   }
-  // The whole buffer, as other bytes must stay.
+  // Compares the whole buffer, because other bytes must not change.
   void compare(Report& report, const std::string& what) const {
     expect(finish(*device_, device_->queue()), what);
     expect_bytes(report, read_bytes(*device_, device_->queue(), buffer_, wanted_.size()), wanted_, what);
@@ -68,7 +68,7 @@ void fills(const Subject& subject, Report& report, const void*) {
     is_filling |= try_part(filled, small / width - 1, 1);
     Filled much(device, large, ++seed);
     is_filling |= try_part(much, 1, large / width - 2);
-    // One behind the other, without a wait between: the later ones win.
+    // Without waits in between: later fills overwrite earlier ones.
     const std::string what = pattern_text + "parts that overlap, in the order in which they were given";
     report.now(what);
     for (const uint64_t first : {0, 8, 4, 12, 2})

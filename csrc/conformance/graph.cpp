@@ -172,7 +172,7 @@ uint64_t Executable::scratch_size() const {
 
 namespace {
 
-// Numbers that every op takes: small, positive, and valid as indices.
+// Numbers that every op accepts: small, positive, and valid as indices.
 template <class Item>
 void fill(Bytes& bytes, std::mt19937_64& generator) {
   for (size_t i = 0; i < bytes.size() / sizeof(Item); ++i) {
@@ -200,7 +200,7 @@ Bytes numbers(const char* dtype, uint64_t size, std::mt19937_64& generator) {
     fill<int16_t>(bytes, generator);
   else if (name == "int8" || name == "uint8")
     fill<int8_t>(bytes, generator);
-  return bytes;  // a dtype of other numbers: zeros
+  return bytes;  // zeros for any other dtype
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Graph views made by hand, as right as the core makes them, until a check spoils one.
+// Valid graph views, made without the core, which a check may then make invalid.
 #pragma once
 
 #include "conformance/buffer_bytes.h"
@@ -17,7 +17,7 @@
 
 namespace ferrule::conformance {
 
-// At most `capacity` items, known when this is compiled: compilers take minutes over lists of 600 nested vectors.
+// A constexpr list of at most `capacity` items. Compilers take minutes for lists of 600 nested vectors.
 template <class T, size_t capacity>
 class Few {
  public:
@@ -41,26 +41,26 @@ struct TensorSample {
   const char* dtype = nullptr;
   SampleShape shape = {};
 };
-// The field that the attribute's type has is set.
+// The field of the attribute's type is set.
 struct AttributeValue {
   int64_t integer = 0;
   double real = 0;
   const char* text = nullptr;
   SampleShape integers = {};
 };
-// A small call of an op that the op's own rule accepts.
+// A small, valid call of an op.
 struct Sample {
   const char* op;
   Few<TensorSample, 4> inputs, outputs;
   Few<AttributeValue, 8> attributes;
 };
-// Of each op that reaches a device, in each dtype that it takes: see op_samples.inc.
+// Samples of each op that devices may be given, in each dtype that it accepts; from op_samples.inc.
 std::span<const Sample> samples();
 std::string name_of(const Sample& sample);
 const sdk::OpInfo& info_of(const Sample& sample);
 
-// A view that owns all that it points to. What is public may be spoilt; arrays are longer than they need be, so that a
-// count that is too high leads to what lies in them, not behind them.
+// A view that owns everything that it points to. A check may change the public members. Arrays are longer than
+// necessary, so that a count that is too high does not lead past their end.
 class Graph {
  public:
   static constexpr size_t spare = 80;  // elements of every array
@@ -68,7 +68,7 @@ class Graph {
   uint32_t add_storage(fe_storage_kind kind, uint64_t size);
   uint32_t add_value(const TensorSample& type, uint32_t storage);
   uint32_t add_node(fe_op op, const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs);
-  // The struct of the node's attributes, packed as ops.h has it.
+  // Builds the struct of the node's attributes, with the layout of ops.h.
   void set_attributes(uint32_t node, const sdk::OpInfo& op, std::span<const AttributeValue> values);
 
   fe_graph_view& view() { return view_; }
@@ -82,7 +82,7 @@ class Graph {
   const fe_storage** storage_list() { return storage_list_.data(); }
   const fe_value** value_list() { return value_list_.data(); }
   const fe_node** node_list() { return node_list_.data(); }
-  // Where an attribute of the node lies.
+  // Address of an attribute of the node.
   void* attribute(const sdk::AttributeInfo& info, uint32_t node = 0) { return attributes_[node].data() + info.offset; }
   size_t& attributes_size(uint32_t node = 0) { return *reinterpret_cast<size_t*>(attributes_[node].data()); }
 
@@ -99,20 +99,20 @@ class Graph {
   fe_graph_view view_{sizeof(fe_graph_view), 0, 0, 0, 0, 0, 0, nullptr, nullptr, nullptr, 0, 64};
 };
 
-// One node: inputs first, outputs behind them, a binding each.
+// A graph of one node: the inputs, then the outputs, with one binding each.
 std::unique_ptr<Graph> graph_of(const Sample& sample);
-// Two nodes, the second of which reads the first's result from the workspace; nothing when the op's result cannot be
-// its first input.
+// A graph of two nodes, of which the second reads the result of the first from the workspace. Null if the op's result
+// cannot be its first input.
 std::unique_ptr<Graph> chain_of(const Sample& sample);
 uint64_t byte_size(const TensorSample& type);
 
-// Whether the device says that it computes node `node`.
+// Whether the device supports node `node`.
 bool supports(const Device& device, const fe_graph_view& view, uint32_t node = 0, std::string* reason = nullptr);
-// The first sample of each op that the device computes; of one op only, when the subject names it. NotApplicable when
+// The first sample of each op that the device supports, or of the op that the subject names. Throws NotApplicable if
 // there is none.
 std::vector<const Sample*> supported_samples(const Device& device, const Subject& subject, bool every_dtype = false);
 
-// An executable that releases itself.
+// An executable, released by its destructor.
 class Executable {
  public:
   Executable(const Device& device, const fe_graph_view& view);
@@ -127,27 +127,27 @@ class Executable {
   fe_module_executable* handle_ = nullptr;
 };
 
-// Everything that one execution binds, filled with numbers that follow from the seed.
+// Everything that one execution binds, filled with numbers that depend on the seed.
 class Bound {
  public:
   Bound(const Device& device, fe_module_queue* queue, Graph& graph, const Executable& executable, uint64_t seed);
   fe_execution& execution() { return execution_; }
   std::vector<fe_binding>& bindings() { return bindings_; }
-  // Fills the outputs with what no sample computes, so that an execution which is not done is seen.
+  // Fills the outputs with values that no sample computes, to detect an execution that does not run.
   void spoil_outputs(fe_module_queue* queue) const;
-  // The bytes of all outputs, read back.
+  // Reads the bytes of all outputs.
   Bytes outputs(fe_module_queue* queue) const;
 
  private:
   const Device* device_;
   std::deque<Buffer> buffers_;
   std::vector<fe_binding> bindings_;
-  std::vector<uint64_t> output_sizes_;  // 0 for what is no output
+  std::vector<uint64_t> output_sizes_;  // per binding; 0 if it is not an output
   std::unique_ptr<Buffer> workspace_, scratch_;
   fe_execution execution_{};
 };
 
-// Executes and waits; the error, if any.
+// Executes, waits, and returns the error, if any.
 Outcome execute(const Device& device, fe_module_queue* queue, const Executable& executable, const fe_execution& what);
 
 }  // namespace ferrule::conformance

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-// A message and a code; only its address goes to the module.
+// The module only gets its address.
 struct fe_error {
   fe_code code;
   std::string message;
@@ -22,7 +22,7 @@ namespace ferrule::conformance {
 namespace {
 
 constexpr uint32_t threads = 3;
-// Ids unlike any index, so that a module which takes them for one is found.
+// Ids differ from indices, to detect a module that confuses them.
 constexpr fe_op first_op = 1000;
 constexpr fe_dtype first_dtype = 200;
 
@@ -61,7 +61,7 @@ void log(fe_log_level /*level*/, const char* message) {
   if (ledger().lines.size() < most) ledger().lines.emplace_back(message ? message : "");
 }
 
-// Ranges go to the calling thread and to `threads` - 1 others, cut where the grain allows.
+// Runs ranges on the calling thread and `threads` - 1 others. Bounds are multiples of the grain.
 fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) {
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (n + grain - 1) / grain;

@@ -1,5 +1,4 @@
-// A core of our own, as small as a module can be held against: it counts the errors that it makes and keeps what is
-// logged.
+// A minimal host for the module under test: it counts the errors that it makes and keeps the log lines.
 #pragma once
 
 #include <ferrule/backend.h>
@@ -18,16 +17,16 @@ fe_dtype dtype_id(const char* name);
 const char* dtype_name(fe_dtype dtype);
 const fe_dtype_info* dtype_info(fe_dtype dtype);
 
-// Errors created and not yet released, and releases of what was no error.
+// Number of errors that were created and not released, and of releases of invalid errors.
 size_t live_errors();
 size_t wrong_releases();
 std::vector<std::string> log_lines();
 
-// An error taken from the module: what it says, released. No error: FE_OK and "".
+// The code and message of an error of the module, which is released. No error: FE_OK and "".
 struct Outcome {
   fe_code code = FE_OK;
   std::string message;
-  explicit operator bool() const { return code == FE_OK; }  // true: it went well
+  explicit operator bool() const { return code == FE_OK; }  // true: success
 };
 Outcome take(fe_error* error);
 const char* name_of(fe_code code);

@@ -1,4 +1,4 @@
-// Host memory that a device hands out: copies from it and to it go on behind the caller.
+// The slot host_allocate: host memory of a device, with asynchronous copies from and to it.
 #include "conformance/buffer_bytes.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class HostMemory {
   void* pointer_ = nullptr;
 };
 
-// All pieces live at once.
+// Checks that blocks that live at the same time are distinct memory.
 void is_memory(const Device& device, Report& report) {
   constexpr uint64_t sizes[] = {1, 63, 64, 65, 4096, 100'000, 1 << 20};
   constexpr uintptr_t alignment = 64;
@@ -51,7 +51,7 @@ void is_memory(const Device& device, Report& report) {
   }
 }
 
-// In pieces from the host to a buffer, to another, and back; nothing is waited for but the event behind it all.
+// Copies pieces from the host to a buffer, to another buffer, and back, and only waits for a last event.
 void round_trips(const Device& device, Report& report, uint64_t seed) {
   constexpr int turns = 24;
   constexpr uint64_t size = (uint64_t{1} << 20) + 40;

@@ -1,4 +1,4 @@
-// A thousand times the same: what grows is a leak.
+// Repeats an operation a thousand times: memory that grows is a leak.
 #include "conformance/graph.h"
 #include "conformance/process.h"
 
@@ -8,7 +8,7 @@ namespace ferrule::conformance {
 namespace {
 
 constexpr int warm_up = 200, rounds = 1000;
-// Bytes a round: less than the smallest object, more than what a cache may still settle.
+// Allowed growth in bytes: per round less than the smallest object, in total more than a cache that fills.
 constexpr uint64_t most_allocated = 16 * rounds;
 constexpr uint64_t most_resident = 1024 * rounds;
 
@@ -53,7 +53,7 @@ void refusals(const Subject& subject, Report& report, const void*) {
     if (take(device.backend()->compile(device.handle(), &graph->view(), &executable)) && executable)
       device.backend()->executable_release(executable);
   });
-  // Sentences that name what was asked: as many as there are shapes.
+  // A different shape each time, so that messages that name it differ.
   uint32_t number = 0;
   repeat(report, "refusing each time something else", [&] {
     const auto graph = graph_of(samples().front());
@@ -70,8 +70,8 @@ void devices(const Subject& subject, Report& report, const void*) {
   properties.struct_size = sizeof properties;
   expect(take(backend->device_properties(backend->self, subject.device, &properties)), "device_properties");
   const bool has_driver = properties.kind != FE_DEVICE_CPU && properties.kind != FE_DEVICE_TEST;
-  // Opening a device may cost a driver's context: a tenth of the rounds shows the same. What the driver itself keeps of
-  // one that was closed is not the module's doing: lavapipe of Mesa 22.3 keeps 250 bytes.
+  // Opening a device may create a driver's context, so there are fewer rounds. Memory that the driver keeps after a
+  // device was closed is not counted: lavapipe of Mesa 22.3 keeps 250 bytes.
   constexpr int rounds_a_device = 10;
   constexpr uint64_t most_of_driver = 512;
   int call = 0;

@@ -1,4 +1,4 @@
-// From init to close: what a module's objects do to each other and leave behind.
+// From init to close: the life of a module's objects and what remains of them.
 #include "conformance/graph.h"
 #include "conformance/process.h"
 
@@ -8,13 +8,13 @@
 namespace ferrule::conformance {
 namespace {
 
-// Compiles and runs the first node that the device supports, if there is one.
+// Compiles and runs the first node that the device supports, if any.
 void compute(const Device& device, const Subject& subject) {
   std::vector<const Sample*> found;
   try {
     found = supported_samples(device, subject);
   } catch (const NotApplicable&) {
-    return;  // a module may yet compute nothing
+    return;  // a new module may not support any op yet
   }
   const auto graph = graph_of(*found.front());
   const Executable executable(device, graph->view());
@@ -97,7 +97,7 @@ void enumerates_without_memory(const Subject& subject, Report& report, const voi
                    std::to_string(most >> 20) + " MiB are right before a device is opened");
   if (const size_t now = thread_count(); now > threads) {
     report.problem("listing devices started " + std::to_string(now - threads) + " threads");
-    module.stay_mapped();  // closing it would take the code from under them, and a crash would hide the sentence
+    module.stay_mapped();  // unmapping their code would crash and hide the message
   }
 }
 

@@ -1,10 +1,10 @@
-// A device that is lost while it works: each wait says so, nothing hangs, and everything can still be released.
+// A device that is lost while it works: each wait reports it, nothing hangs, and everything can be released.
 #include "conformance/graph.h"
 
 namespace ferrule::conformance {
 namespace {
 
-// What a lost device is given is its error, at once or at the event behind.
+// Work for a lost device fails with its error, at once or at the next event.
 void expect_lost(Report& report, const Device& device, fe_module_queue* queue, fe_error* given,
                  const std::string& what) {
   const Outcome at_once = take(given);
@@ -12,7 +12,7 @@ void expect_lost(Report& report, const Device& device, fe_module_queue* queue, f
   expect_error(report, at_once, what, {FE_DEVICE_LOST});
 }
 
-// A reset may bring the device back: what is given then is done, or has the error as before.
+// A reset may recover the device: later work is done, or fails as before.
 void use_after_reset(Report& report, const Device& device, const Executable& executable, Bound& bound,
                      const Bytes& wanted) {
   const Outcome reset = take(device.backend()->queue_reset(device.queue()));

@@ -1,10 +1,10 @@
 // ferrule-conformance --list
 // ferrule-conformance MODULE CHECK [--device N] [--op NAME] [--seed S]
 //
-// Holds a backend module against the binary interface, without ferrule: the host is our own. Exits with 0 = passed,
-// 1 = failed, 3 = not applicable, 2 = this program was called wrongly; what was found stands on standard output, one
-// JSON object a line, and the last of a check that passed is {"passed": true}. A crash or a hang is the module's
-// answer, too: run each check in a process of its own.
+// Checks a backend module against the binary interface, without libferrule: this program is the host. Exit status:
+// 0 = passed, 1 = failed, 3 = not applicable, 2 = wrong usage. Problems are written to standard output, one JSON object
+// per line; the last line of a check that passed is {"passed": true}. The module may crash or hang: run each check in
+// its own process.
 #include "conformance/check.h"
 #include "conformance/host.h"
 
@@ -78,7 +78,7 @@ int run(const Check& check, const Subject& subject) {
   for (const std::string& sentence : report.problems()) print("problem", sentence);
   for (const std::string& line : log_lines()) print("log", line);
   if (!report.problems().empty()) return 1;
-  std::puts("{\"passed\": true}");  // by which a caller knows that it was not the module who ended the process
+  std::puts("{\"passed\": true}");  // tells the caller that the module did not end the process
   return 0;
 }
 

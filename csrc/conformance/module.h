@@ -1,4 +1,4 @@
-// The module under test, opened step by step; every step that fails ends the check with a sentence.
+// The module under test, opened step by step. A step that fails ends the check with a Failure.
 #pragma once
 
 #include "conformance/check.h"
@@ -12,7 +12,7 @@
 
 namespace ferrule::conformance {
 
-// The opened file.
+// The opened module file.
 class Module {
  public:
   explicit Module(const std::string& path);
@@ -20,11 +20,11 @@ class Module {
   Module& operator=(const Module&) = delete;
   ~Module();
   const fe_abi& abi() const { return *abi_; }
-  // Fills a table as a core does. `given` may be another core than ours.
+  // Calls the module's init with a table, as a core does, and with this or another host.
   Outcome init(fe_backend& table, const fe_host& given = host()) const;
-  Outcome init_nothing() const;  // without a table to fill
+  Outcome init_nothing() const;  // with null for the table
   void close();
-  void stay_mapped() { handle_ = nullptr; }  // for what still runs in it
+  void stay_mapped() { handle_ = nullptr; }  // keeps the file mapped, because threads still run in it
 
  private:
   void* handle_;
@@ -32,7 +32,7 @@ class Module {
   fe_init_function init_;
 };
 
-// An initialised backend. All slots that a module must have are there.
+// An initialised backend. All slots that are not optional are present.
 class Backend {
  public:
   explicit Backend(const Module& module, const fe_host& given = host());
@@ -50,10 +50,11 @@ class Backend {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// The option of device_open whose name ends so; NotApplicable, which says what it would do, where there is none.
+// The key of the device_open option that ends with `ending`. If there is none, throws NotApplicable with a message that
+// uses `what_it_does`.
 std::string option_ending(const Backend& backend, std::string_view ending, const char* what_it_does);
 
-// An open device with, where the backend has queues, one queue, which computes.
+// An open device with a compute queue, if the backend has queues.
 class Device {
  public:
   Device(const Backend& backend, uint32_t index, const Options& options = {});
@@ -71,7 +72,7 @@ class Device {
   fe_module_queue* queue_ = nullptr;
 };
 
-// Module, backend and device, for the checks that begin where these work.
+// Module, backend and device, for checks that need all three.
 struct Opened {
   explicit Opened(const Subject& subject, const Options& options = {})
       : module(subject.path), backend(module), device(backend, subject.device, options) {}
@@ -80,7 +81,7 @@ struct Opened {
   Device device;
 };
 
-// One more queue of a device; none where the backend has no queues.
+// Another queue of a device; null if the backend has no queues.
 class Queue {
  public:
   explicit Queue(const Device& device, fe_queue_kind kind = FE_QUEUE_COMPUTE);
@@ -94,7 +95,7 @@ class Queue {
   fe_module_queue* handle_ = nullptr;
 };
 
-// Recorded in a queue by its constructor, released by its destructor. Without a queue it is one that is done.
+// An event, recorded by its constructor and released by its destructor. Without a queue it is always done.
 class Event {
  public:
   Event(const Device& device, fe_module_queue* queue);
@@ -110,7 +111,7 @@ class Event {
   fe_module_event* handle_ = nullptr;
 };
 
-// A buffer that frees itself.
+// A buffer, freed by its destructor.
 class Buffer {
  public:
   Buffer(const Device& device, uint64_t size);
@@ -124,12 +125,12 @@ class Buffer {
   fe_module_buffer* handle_ = nullptr;
 };
 
-// Waits for everything given to the queue so far; at once done where there are no queues.
+// Waits for all work that the queue has been given. Without queues it returns at once.
 Outcome finish(const Device& device, fe_module_queue* queue);
 
-// Throws Failure unless it went well.
+// Throws Failure unless the outcome is a success.
 void expect(const Outcome& outcome, const std::string& what);
-// A problem unless the outcome is an error with a sentence, of one of these codes (any, when none is given).
+// Reports a problem unless the outcome is an error with a message and one of these codes (any code, if none is given).
 void expect_error(Report& report, const Outcome& outcome, const std::string& what, std::vector<fe_code> codes = {});
 
 }  // namespace ferrule::conformance

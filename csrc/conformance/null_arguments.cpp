@@ -1,5 +1,5 @@
-// Every argument of every slot that the header does not allow to be null, and other arguments that no core gives: an
-// error with a sentence, and what was to be filled stays as it was.
+// Null and other invalid arguments of every slot: the slot must return an error with a message and not change its
+// output parameters.
 #include "conformance/argument_stage.h"
 
 namespace ferrule::conformance {

@@ -1,4 +1,4 @@
-// What the operating system says about this process.
+// Measurements of this process by the operating system.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,10 @@
 
 namespace ferrule::conformance {
 
-// Bytes of memory in use that are not pages of files: a driver's libraries are no memory that a module takes. 0 when
-// unknown.
+// Bytes of memory in use, without pages of mapped files, such as a driver's libraries. 0 if unknown.
 uint64_t private_bytes();
-size_t thread_count();  // 0 when unknown
-// Bytes that malloc has handed out in the main arena; nothing where the C library does not say.
+size_t thread_count();  // 0 if unknown
+// Bytes that malloc has allocated in the main arena; empty if the C library does not report them.
 std::optional<uint64_t> allocated_bytes();
 std::string real_path(const std::string& path);
 

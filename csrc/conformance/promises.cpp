@@ -1,4 +1,4 @@
-// What `supports` promises.
+// The answers of `supports`.
 #include "conformance/graph.h"
 
 namespace ferrule::conformance {
@@ -24,7 +24,7 @@ void supports_is_a_promise(const Subject& subject, Report& report, const void*) 
   }
 }
 
-// A refusal must say why: it stands in the plan.
+// A refusal must have a reason, which the plan shows.
 void refusals_have_reasons(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   bool refused = false;

@@ -1,4 +1,4 @@
-// What the core relies on of queues: a reset waits, one waits for another's events, and each kind does its work.
+// Behaviour of queues that the core relies on: a reset waits, a queue waits for another's events, and each kind works.
 #include "conformance/graph.h"
 
 #include <deque>
@@ -9,7 +9,7 @@
 namespace ferrule::conformance {
 namespace {
 
-// A reset is what the core waits by where no event tells.
+// The core waits with a reset if no event is available.
 void reset_waits(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const Device& device = opened.device;
@@ -32,7 +32,7 @@ void reset_waits(const Subject& subject, Report& report, const void*) {
 
 // ---- queue_wait_event
 
-// Throws NotApplicable, before anything is given to them, unless the device's queues can wait for each other.
+// Throws NotApplicable unless the device's queues can wait for each other.
 void require_waits(const Device& device, fe_module_queue* waiting) {
   const fe_backend& b = device.backend().table();
   if (!device.queue()) throw NotApplicable{"it has no queues"};
@@ -43,7 +43,7 @@ void require_waits(const Device& device, fe_module_queue* waiting) {
   expect(outcome, "queue_wait_event");
 }
 
-// Copies on queues of one device, none of which is waited for by the host here.
+// Copies on a queue of a device; the host does not wait for them.
 class Lane {
  public:
   Lane(const Device& device, fe_module_queue* queue) : device_(&device), queue_(queue) {}
@@ -71,7 +71,7 @@ class Lane {
   fe_module_queue* queue_;
 };
 
-// One queue brings bytes through a chain of buffers, and the other reads them when it has waited.
+// One queue copies bytes through a chain of buffers; the other waits and reads them.
 void reads_after_wait(const Device& device, const Lane& first, const Lane& second, Report& report, uint64_t seed) {
   constexpr int turns = 40;
   constexpr uint64_t size = 256 << 10;
@@ -95,7 +95,7 @@ void reads_after_wait(const Device& device, const Lane& first, const Lane& secon
   }
 }
 
-// Each waits for the other in turn, and the host for neither until the end.
+// The queues wait for each other in turn; the host waits only at the end.
 void take_turns(const Device& device, const Lane& first, const Lane& second, Report& report, uint64_t seed) {
   constexpr uint64_t turns = 32, size = 64 << 10;
   const Bytes sent = random_bytes(turns * size, seed);
@@ -115,7 +115,7 @@ void take_turns(const Device& device, const Lane& first, const Lane& second, Rep
                "what two queues copy that wait for each other in turn");
 }
 
-// Waits that have nothing to wait for.
+// Waits for events that are done.
 void wait_for_nothing(const Device& device, const Lane& first, const Lane& second, Report& report, uint64_t seed) {
   constexpr uint64_t size = 4096;
   const Buffer buffer(device, size);
@@ -157,7 +157,7 @@ void queues_wait(const Subject& subject, Report& report, const void*) {
   wait_for_nothing(device, first, second, report, subject.seed);
 }
 
-// An error is that of the queue whose work failed.
+// An error is reported only by the queue whose work failed.
 void errors_stay(const Subject& subject, Report& report, const void*) {
   const Module module(subject.path);
   const Backend backend(module);

@@ -1,4 +1,4 @@
-// Copies of items that do not lie side by side, held against a loop of our own.
+// The slot copy_strided, compared with a simple loop.
 #include "conformance/buffer_bytes.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ferrule::conformance {
 namespace {
 
-// Strides count items.
+// Strides are in items.
 struct Axis {
   int64_t size, to, from;
 };
@@ -53,7 +53,7 @@ std::vector<Case> named_cases() {
   };
 }
 
-// The axes in an order of their own, with steps that leave gaps or not.
+// Strides for a random order of axes, with or without gaps.
 std::vector<int64_t> random_strides(const std::vector<int64_t>& shape, std::mt19937_64& generator) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -84,15 +84,15 @@ Case random_case(std::mt19937_64& generator) {
   return drawn;
 }
 
-// How the items lie.
+// Distances between items.
 struct Spacing {
   const char* name;
-  int64_t gap;      // bytes between neighbours
-  uint64_t margin;  // bytes before the first item, beside a few items
+  int64_t gap;      // bytes between neighbouring items
+  uint64_t margin;  // bytes before the first item, in addition to a few items
 };
 constexpr Spacing dense = {"", 0, 0}, loose = {", at no multiple of their size", 1, 1};
 
-// One side of a copy: bytes in which all items lie, with room around them.
+// One side of a copy: memory that contains all items, with margins.
 struct Side {
   std::vector<int64_t> strides;  // bytes
   uint64_t offset, size;
@@ -105,7 +105,7 @@ Side side_of(const Case& given, int64_t Axis::*stride, uint32_t item_size, const
   uint64_t before = 0, after = 0;
   for (const Axis& axis : given.axes) {
     side.strides.push_back(axis.*stride * apart);
-    // Of axes with one item, and of copies with none, no stride is followed.
+    // The stride of an axis with at most one item is not used.
     const int64_t reach = side.strides.back() * std::max<int64_t>(axis.size - 1, 0);
     if (reach < 0)
       before += static_cast<uint64_t>(-reach);
@@ -138,7 +138,7 @@ struct Copying {
   std::string reason = {};
 };
 
-// `in_one_buffer`: the source lies behind the target.
+// `in_one_buffer`: source and target share a buffer, in which the source follows the target.
 void try_copy(Copying& on, const Case& given, uint32_t item_size, const Spacing& spacing, bool in_one_buffer) {
   const std::string what = "copy_strided of items of " + std::to_string(item_size) + " bytes" + spacing.name + ", " +
                            given.name + (in_one_buffer ? ", in one buffer" : "");
@@ -173,7 +173,7 @@ void try_copy(Copying& on, const Case& given, uint32_t item_size, const Spacing&
     return;
   }
   on.is_copying = true;
-  // The lists are read before the slot returns.
+  // The slot must have read the lists already.
   shape.assign(shape.size(), 1);
   for (Side* side : {&to, &from}) side->strides.assign(side->strides.size(), int64_t{1} << 40);
   expect(outcome, what);

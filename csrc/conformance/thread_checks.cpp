@@ -1,5 +1,4 @@
-// Eight threads at once, as the header allows: backend, device and buffers by all, a queue each, one executable on
-// several queues.
+// Eight threads at once: they share backend, device, buffers and an executable, and have one queue each.
 #include "conformance/graph.h"
 
 #include <atomic>
@@ -15,7 +14,7 @@ struct Work {
   const Sample* sample;
   std::unique_ptr<Graph> graph;
   std::unique_ptr<Executable> shared;
-  std::vector<Bytes> expected;  // for each thread's numbers, as one thread alone computes them
+  std::vector<Bytes> expected;  // per thread: the outputs that a single thread computes
 };
 
 Bytes result(const Device& device, fe_module_queue* queue, const Work& work, const Executable& executable,
@@ -70,7 +69,7 @@ void eight_threads(const Subject& subject, Report& report, const void*) {
   for (std::thread& other : others) other.join();
 }
 
-// A sentence stays until the thread that was told it asks again, whatever the others are told meanwhile.
+// The reason of a refusal stays valid until the same thread asks again, whatever other threads ask.
 void refusals_of_eight_threads(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const Device& device = opened.device;
@@ -79,7 +78,7 @@ void refusals_of_eight_threads(const Subject& subject, Report& report, const voi
   const auto ask = [&](uint32_t number, fe_requirements& out) {
     out = {};
     out.struct_size = sizeof out;
-    // There are no nodes of such numbers.
+    // The view has no nodes of these numbers.
     return device.backend()->supports(device.handle(), &graph->view(), 1 + number, &out);
   };
   const auto text = [](const char* reason) { return std::string(reason ? reason : ""); };

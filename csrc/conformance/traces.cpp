@@ -1,4 +1,4 @@
-// What a module tells of the nodes of an execution.
+// The trace function of an execution.
 #include "conformance/graph.h"
 
 #include <deque>
@@ -10,7 +10,7 @@
 namespace ferrule::conformance {
 namespace {
 
-// Of one execution. Any thread may tell.
+// Receives the times of one execution, on any thread.
 class Trace {
  public:
   static void tell(void* trace, uint32_t node, uint64_t begin_ns, uint64_t end_ns) {
@@ -20,7 +20,7 @@ class Trace {
     execution.trace = tell;
     execution.trace_argument = this;
   }
-  // The event behind the execution is done.
+  // Called when the event after the execution is done.
   void end() {
     const std::lock_guard lock(mutex_);
     is_over_ = true;
@@ -84,7 +84,7 @@ void execute_traced(const Device& device, const std::string& what, Graph& graph,
 
 void trace(const Subject& subject, Report& report, const void*) {
   constexpr size_t most_ops = 12;
-  std::deque<Traced> traces;  // until the device is closed: what comes late comes here
+  std::deque<Traced> traces;  // live until the device is closed, to receive late calls
   {
     const Opened opened(subject);
     const std::vector<const Sample*> found = supported_samples(opened.device, subject);

@@ -1,5 +1,5 @@
-// Arguments that no core gives to the slots that move bytes: null, parts that leave their buffer, strides that lead out
-// of it. The optional slots may give FE_UNSUPPORTED instead, and must read nothing all the same.
+// Invalid arguments of the slots that copy and fill: null, ranges and strides outside a buffer. Optional slots may
+// return FE_UNSUPPORTED instead, but must not read the arguments.
 #include "conformance/argument_stage.h"
 
 namespace ferrule::conformance {
@@ -112,7 +112,7 @@ void fill(Stage& s, Report& report) {
 
 constexpr uint64_t buffer_size = 64;
 
-// A right copy of four items of four bytes, until a check spoils it.
+// A valid copy of four items of four bytes, which a check then makes invalid.
 struct Strided {
   Strided(const Buffer& to, const Buffer& from) {
     shape[0] = 4;
@@ -173,7 +173,7 @@ constexpr std::array spoilt_copies = {
                }},
 };
 
-// Items of four bytes from `offset` on that do not all lie in a buffer of 64 bytes.
+// Items of four bytes, from `offset` on, that are not all inside a buffer of 64 bytes.
 struct LeadsOut {
   const char* what;
   uint64_t offset;
@@ -210,7 +210,7 @@ void copy_strided(Stage& s, Report& report) {
     refuse(report, std::string("copy_strided with ") + spoiler.what,
            [&] { return s.b.copy_strided(s.device, s.queue(), &spoilt.copy); });
   }
-  // The other side stays in its buffer by strides of 0.
+  // Strides of 0 keep the other side inside its buffer.
   for (const LeadsOut& wrong : leads_out) {
     for (const bool is_target : {true, false}) {
       Strided spoilt(to, from);
@@ -227,7 +227,7 @@ void copy_strided(Stage& s, Report& report) {
   }
 }
 
-// ---- memory and streams that others know, too
+// ---- memory and streams of other libraries
 
 void host_allocate(Stage& s, Report& report) {
   if (!FE_HAS_SLOT(&s.b, host_allocate)) throw NotApplicable{"it has no slot host_allocate"};
@@ -275,7 +275,7 @@ void native(Stage& s, Report& report) {
     refuse_null(report, "queue_native", "the queue", [&] { return s.b.queue_native(nullptr, &stream); });
     refuse_null(report, "queue_native", "the result", [&] { return s.b.queue_native(s.queue(), nullptr); });
   }
-  // A stream may be null: it is CUDA's default one.
+  // A null stream is valid: it is CUDA's default stream.
   if (!FE_HAS_SLOT(&s.b, native_wait_event)) return;
   const Event event(s.opened.device, s.queue());
   refuse_null(report, "native_wait_event", "the device",

@@ -1,4 +1,5 @@
-// Cores older than the module, and structs shorter than it knows: what is not there must not be called or written.
+// Cores that are older than the module, and structs that are shorter than in its headers: the module must not use what
+// is absent.
 #include "conformance/graph.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace ferrule::conformance {
 namespace {
 
-// The hash of a minor, of those that an interface keeps; nothing where that one is too old or too young.
+// The layout hash of a minor; null if `abi` has none for it.
 const uint64_t* layout_hash_of(const fe_abi& abi, uint32_t minor) {
   if (minor > abi.minor || abi.minor - minor >= abi.hash_count) return nullptr;
   return static_cast<const uint64_t*>(abi.layout_hashes) + (abi.hash_count - 1 - (abi.minor - minor));
@@ -26,7 +27,7 @@ void abi_fits_header(const Subject& subject, Report& report, const void*) {
   };
   compare("magic", abi.magic, own.magic);
   compare("major", abi.major, own.major);
-  // Before 1.0 no minor fits another.
+  // While the major is 0, minors must be equal.
   if (own.major == 0) compare("minor", abi.minor, own.minor);
   if (abi.hash_count == 0 || abi.hash_count > FE_ABI_MOST_HASHES)
     return report.problem(FE_ABI_SYMBOL ".hash_count is " + std::to_string(abi.hash_count) + ", and must be 1 to " +
@@ -40,7 +41,7 @@ void abi_fits_header(const Subject& subject, Report& report, const void*) {
   compare(("layout_hash of minor " + std::to_string(common)).c_str(), *has, *wants);
 }
 
-// Init under another core; when it goes well the module must work there.
+// Initialises the module with another host; if that succeeds, the module must work.
 void use(const Module& module, const fe_host& given, const std::string& what, const Subject& subject, Report& report) {
   report.now(what);
   fe_backend table{};
@@ -69,7 +70,7 @@ struct HostSlot {
 constexpr HostSlot host_slots[] = {FE_HOST_SLOTS(FE_HOST_SLOT)};
 #undef FE_HOST_SLOT
 
-// Without the slots of errors there is no way to say no.
+// The error slots are necessary: without them a module cannot report anything.
 bool is_needed(const HostSlot& slot) { return slot.offset < offsetof(fe_host, log); }
 
 void host_too_old(const Subject& subject, Report& report, const void*) {
@@ -118,7 +119,7 @@ void table_too_small(const Subject& subject, Report& report, const void*) {
   }
 }
 
-// Whatever a caller asks to be filled may be shorter than the module knows.
+// A struct that a slot fills may be shorter than in the module's headers.
 void outputs_too_small(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const fe_backend& backend = opened.backend.table();
@@ -157,7 +158,7 @@ void outputs_too_small(const Subject& subject, Report& report, const void*) {
     }
     ask(out);
   });
-  // The last of the inputs' requirements, which lie struct_size apart.
+  // The last element of the list of requirements, whose stride is struct_size.
   try_sizes(fe_input_requirement{}, "supports with an input's requirement", [&](fe_input_requirement* last) {
     std::vector<std::byte> each(inputs * last->struct_size + sizeof *last, std::byte{untouched});
     for (uint32_t i = 0; i < inputs; ++i) std::memcpy(each.data() + i * last->struct_size, last, last->struct_size);

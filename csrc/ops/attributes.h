@@ -1,4 +1,4 @@
-// Attributes of a call: values in the order of the op's row, and their packed form as a struct of sdk/ferrule/ops.h.
+// Attributes of a call: values in the order of the op's row, and their packed form as a struct of ferrule/ops.h.
 #pragma once
 
 #include "ops/dtype.h"
@@ -16,20 +16,20 @@ namespace ferrule::ops {
 struct Row;
 struct AttributeRow;
 
-// Order equals that of Attribute's alternatives.
+// In the order of Attribute's alternatives.
 enum class AttributeType : uint8_t { integer, real, boolean, string, integers, dtype, reals };
 
 using Attribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, DType, std::vector<double>>;
 using Attributes = std::vector<Attribute>;
 
-// As nodes and arrays hold them: calls without attributes hold the same ones.
+// Attributes that nodes and arrays share. All calls without attributes share one object.
 std::shared_ptr<const Attributes> shared(Attributes attributes);
 
 const char* name_of(AttributeType type);
 const char* description_of(AttributeType type);  // for messages: "one integer"
 std::string to_string(const Attribute& value);
 
-// Reads by name; asking for what the row does not have is a programming error (internal).
+// Reads attributes by name. Throws FE_INTERNAL for a name that the row does not have.
 class AttributeReader {
  public:
   AttributeReader(const Row& row, const Attributes& values) : row_(row), values_(values) {}
@@ -47,27 +47,27 @@ class AttributeReader {
   const Attributes& values_;
 };
 
-// What stands for an attribute that is not given.
+// The value of an attribute that is not given.
 Attribute default_value_of(const AttributeRow& row);
 
-// A named value, as a caller gives it.
+// An attribute as a caller gives it.
 struct NamedAttribute {
   std::string name;
   Attribute value;
 };
 
-// The row's attributes in order: those given, else the defaults. Integers serve for reals, also in lists. Throws
-// invalid_argument for an unknown name (listing the known ones), a wrong type or a missing value.
+// The row's attributes in order: the given values, else the defaults. Integers are accepted for reals, also in lists.
+// Throws invalid_argument for an unknown name (listing the known ones), a wrong type or a missing value.
 Attributes complete_attributes(const Row& row, const std::vector<NamedAttribute>& given);
 
-// The attributes as the C struct of ops.h, whose layout is: size_t struct_size, then the fields in order with natural
+// The attributes as the C struct of ops.h. Its layout: size_t struct_size, then the fields in order with natural
 // alignment (int64_t, double, int32_t for bool, const char*, fe_int64_list, fe_float64_list, fe_dtype). Movable, not
 // copyable.
 class PackedAttributes {
  public:
   PackedAttributes() = default;
   PackedAttributes(const Row& row, Attributes values);
-  // NULL when the op has no attributes.
+  // Null if the op has no attributes.
   const void* data() const { return bytes_.get(); }
 
  private:

@@ -1,4 +1,4 @@
-// What a decomposition writes with: the core's graph, seen through the op set's names.
+// The interface with which decompositions add ops to a graph.
 #pragma once
 
 #include "ops/attributes.h"
@@ -19,7 +19,7 @@ struct Value {
 class Builder {
  public:
   virtual ~Builder() = default;
-  // Records an op by name; attributes not given take their defaults. Promotes as a caller's call would.
+  // Records an op by name. Attributes that are not given have their defaults. Promotes operands as for a caller.
   virtual Value apply(std::string_view op, std::span<const Value> inputs, const std::vector<NamedAttribute>& given) = 0;
   // A scalar constant of the given dtype.
   virtual Value scalar(double value, DType dtype) = 0;
@@ -53,7 +53,7 @@ class Builder {
   Value permute_dims(Value x, std::vector<int64_t> axes) {
     return apply("permute_dims", {x}, {{"axes", std::move(axes)}});
   }
-  // A reduction (sum, max, ...) over `axes`, which stay as axes of size one.
+  // A reduction (sum, max, ...) over `axes`, which are kept with size 1.
   Value reduce_keeping(std::string_view op, Value x, std::vector<int64_t> axes) {
     return apply(op, {x}, {{"axis", std::move(axes)}, {"keepdims", true}});
   }

@@ -1,4 +1,4 @@
-// The op set as data, for programs: what fe_ops returns.
+// The op set as JSON, for fe_ops.
 #pragma once
 
 #include "ops/row.h"
@@ -10,7 +10,7 @@ namespace ferrule::ops {
 const char* name_of(Kind kind);
 
 // JSON: [{"name", "doc", "kind", "revision", "inputs": [{"name", "accepts", "promoted", "optional", "variadic"}],
-// "attributes": [{"name", "type", "required", "default"}], "outputs": [name]}]; internal ops are left out.
+// "attributes": [{"name", "type", "required", "default"}], "outputs": [name]}], without internal ops.
 std::string describe_ops();
 
 }  // namespace ferrule::ops

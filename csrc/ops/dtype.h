@@ -1,4 +1,4 @@
-// The dtypes: one row each. To add one, append a row here and kernels where they make sense.
+// The dtypes, one row each. To add a dtype, append a row here, and kernels that support it.
 #pragma once
 
 #include <ferrule/types.h>
@@ -10,7 +10,7 @@
 
 namespace ferrule {
 
-// The value is the fe_dtype id; 0 is no dtype.
+// The value is the fe_dtype id; 0 is not a dtype.
 enum class DType : fe_dtype {
   none,
   boolean,
@@ -62,14 +62,14 @@ inline constexpr std::array<DTypeRow, 21> dtype_rows = {{
     {DType::float8_e5m2, "float8_e5m2", FE_CLASS_FLOAT, 1, 1},
     {DType::complex64, "complex64", FE_CLASS_COMPLEX, 1, 8},
     {DType::complex128, "complex128", FE_CLASS_COMPLEX, 1, 16},
-    // Weights as GGUF files hold them (https://github.com/ggml-org/ggml, docs/gguf.md).
+    // Quantised weights of GGUF files (https://github.com/ggml-org/ggml, docs/gguf.md).
     {DType::q8_0, "q8_0", FE_CLASS_BLOCK, 32, 34},
     {DType::q4_0, "q4_0", FE_CLASS_BLOCK, 32, 18},
     {DType::q4_K, "q4_K", FE_CLASS_BLOCK, 256, 144},
     {DType::q6_K, "q6_K", FE_CLASS_BLOCK, 256, 210},
 }};
 
-// The row of a dtype, or nullptr when the id is none of ours.
+// The row of a dtype; nullptr for an unknown id.
 constexpr const DTypeRow* find_dtype(fe_dtype id) {
   return id >= 1 && id <= dtype_rows.size() ? &dtype_rows[id - 1] : nullptr;
 }
@@ -82,44 +82,44 @@ constexpr const DTypeRow& row_of(DType dtype) { return dtype_rows[static_cast<fe
 constexpr const char* name_of(DType dtype) { return row_of(dtype).name; }
 constexpr fe_dtype_class class_of(DType dtype) { return row_of(dtype).kind; }
 constexpr bool is_floating(DType dtype) { return class_of(dtype) == FE_CLASS_FLOAT; }
-// Stored in 16 bits and computed in float32.
+// 16-bit floats, which are computed in float32.
 constexpr bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-// Stored in 8 bits, moved, compared for equality and cast: to compute with it, cast it (OCP OFP8, 2023).
+// 8-bit floats (OCP OFP8, 2023). They can only be moved, compared for equality and cast.
 constexpr bool is_float8(DType dtype) { return dtype == DType::float8_e4m3fn || dtype == DType::float8_e5m2; }
-// Its elements have no addresses of their own: it is cut into whole blocks, and cast.
+// Dtypes whose elements are not addressable. Arrays can only be cut into whole blocks, and cast.
 constexpr bool is_block(DType dtype) { return class_of(dtype) == FE_CLASS_BLOCK; }
 constexpr bool is_complex(DType dtype) { return class_of(dtype) == FE_CLASS_COMPLEX; }
 constexpr bool is_integer(DType dtype) {
   return class_of(dtype) == FE_CLASS_SIGNED || class_of(dtype) == FE_CLASS_UNSIGNED;
 }
 
-// The bytes of an element of a plain dtype; of a block dtype, those of a block.
+// Bytes of an element of a plain dtype, or of a block of a block dtype.
 constexpr int64_t block_bytes(DType dtype) { return row_of(dtype).block_bytes; }
 constexpr int64_t block_elements(DType dtype) { return row_of(dtype).block_elements; }
-// Bytes of elements that are whole blocks; of a negative number of elements, as an offset may be, negative.
+// Size in bytes of a whole number of blocks of elements. Negative for a negative number, such as an offset.
 constexpr int64_t bytes_of(DType dtype, int64_t elements) {
   return elements / block_elements(dtype) * block_bytes(dtype);
 }
-// Elements of whole blocks that take up `bytes`.
+// Number of elements in `bytes`, a whole number of blocks.
 constexpr int64_t elements_in(DType dtype, uint64_t bytes) {
   return static_cast<int64_t>(bytes) / block_bytes(dtype) * block_elements(dtype);
 }
-// A block lies at a multiple of this many bytes: the largest power of two that divides its size.
+// Alignment of a block in bytes: the largest power of two that divides its size.
 constexpr uint64_t alignment_of(DType dtype) {
   const auto bytes = static_cast<uint64_t>(block_bytes(dtype));
   return bytes & (~bytes + 1);
 }
 
-// The rank of a dtype's kind in promotion, ascending: bool, integer, floating, complex.
+// The rank of a dtype's kind in promotion, in ascending order: bool, integer, floating, complex.
 int rank_of_kind(DType dtype);
 
-// The row as the interface has it; nullptr when the id is none of ours.
+// The row as the public struct; nullptr for an unknown id.
 const fe_dtype_info* info_of(fe_dtype id);
 
-// The common dtype of two arrays. Within a kind, and of floating with complex ones, the table of the Python array API
-// standard (2024.12); across other kinds, which it leaves open, the higher kind's dtype (bool < integer < floating <
-// complex); of two floating dtypes of which neither holds the other (the halves, the float8), float32. DType::none when
-// there is none (uint64 with a signed integer, a block dtype with any other).
+// The common dtype of two arrays. Within a kind, and for floating with complex dtypes, it is that of the Python array
+// API standard (2024.12). For other mixed kinds, which the standard leaves open, it is the dtype of the higher kind
+// (bool < integer < floating < complex). For two floating dtypes of which neither contains the other (the halves, the
+// float8), it is float32. DType::none if there is none (uint64 with a signed integer, a block dtype with any other).
 DType promote(DType a, DType b);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// How far a word is from another one: for messages that suggest the name that was meant.
+// Edit distance of words, for messages that suggest a similar name.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace ferrule::ops {
 
-// The fewest characters that must be put in, taken out or replaced to make one of the other.
+// The smallest number of insertions, deletions and replacements that turn one word into the other.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

@@ -1,4 +1,4 @@
-// The one error type of ferrule's C++ code. It never crosses a shared object: core/api turns it into an fe_error.
+// The exception type of ferrule's C++ code. It is not thrown across shared objects: core/api converts it to fe_error.
 #pragma once
 
 #include <ferrule/types.h>
@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   fe_code code_;
 };
 
-// Throws an Error whose sentence is formatted by fmt.
+// Throws an Error with a message formatted by fmt.
 template <class... Arguments>
 [[noreturn]] void fail(fe_code code, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   throw Error(code, fmt::format(format, std::forward<Arguments>(arguments)...));

@@ -1,7 +1,7 @@
-// JSON as text, written from its first character to its last.
+// Writes JSON text from start to end.
 //
-// nlohmann's own values take memory when an array or an object of them is destroyed, and end the process if there is
-// none. Here they stand for single strings and numbers only, which take none.
+// nlohmann's arrays and objects allocate memory when they are destroyed, and terminate the process if that fails. So
+// its values are only used here for single strings and numbers, which do not.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ class JsonText {
   JsonText& begin_array() { return begin('['); }
   JsonText& end_array() { return end(']'); }
 
-  // The name of a member of the innermost open object. The next call writes its value.
+  // Writes the name of a member of the innermost open object. The next call writes its value.
   JsonText& key(std::string_view name) {
     value(name);
     text_ += ':';
@@ -29,8 +29,8 @@ class JsonText {
     return *this;
   }
 
-  // A string, number or bool, null for nullptr and an empty optional, or a range of values. What is no UTF-8 in a
-  // string is replaced: names of files and devices are text of others.
+  // Writes a string, number or bool; null for nullptr or an empty optional; or a range of values. Invalid UTF-8 in a
+  // string is replaced, because names of files and devices may contain any bytes.
   template <class Value>
   JsonText& value(const Value& value) {
     if constexpr (std::is_same_v<Value, std::nullptr_t>) {

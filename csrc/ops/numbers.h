@@ -1,4 +1,4 @@
-// Numbers among the operands of a call, as Python has them: they have a kind, and no width of their own.
+// Numbers among the operands of a call. Like Python numbers they have a kind and no width.
 #pragma once
 
 #include "ops/dtype.h"
@@ -11,25 +11,24 @@
 
 namespace ferrule::ops {
 
-// An integer outside of int64 and uint64, which fits only where numbers are real or complex.
+// An integer outside the ranges of int64 and uint64. It is only valid as a real or complex number.
 struct WideInteger {
   double nearest = 0;
 };
 
-// uint64_t: an integer above those of int64.
+// uint64_t: an integer above the range of int64.
 using Number = std::variant<bool, int64_t, uint64_t, WideInteger, double, std::complex<double>>;
 
-// What an operand of a call is when it is no ordinary tensor: a number, or a tensor that stands for one. Neither
-// promotes within its kind.
+// Marks an operand that is a number, or a tensor that is treated as one. Neither promotes other operands of its kind.
 struct OperandNumber {
   std::optional<Number> number;
   bool stands_for_number = false;
 };
 
-// The dtype that a number takes beside tensors of other dtypes, of which blocks do not count: a bool is one; any other
-// number is as wide as the widest floating or complex one among them, float32 where several are equally wide; without
-// any, a real number is float32, a complex one complex64 and an integer has the common dtype of their integers, int64
-// if there are none. Throws Error(invalid_argument), whose sentence begins with `op`, for an integer that does not fit.
+// The dtype of a number among tensors with other dtypes, of which block dtypes are ignored. A bool is bool. Any other
+// number is as wide as the widest floating or complex dtype among them (float32 if several are equally wide). Without
+// one, a real number is float32, a complex one complex64, and an integer has the common dtype of their integers, or
+// int64. Throws Error(invalid_argument), with a message that begins with `op`, for an integer that does not fit.
 DType dtype_of_number(const char* op, const Number& number, std::span<const DType> others);
 
 }  // namespace ferrule::ops

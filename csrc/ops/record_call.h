@@ -1,4 +1,4 @@
-// One way to record a call, for graphs and for lazy arrays: all is checked before anything changes.
+// Records a call, in a graph or as lazy arrays. Everything is checked before anything changes.
 #pragma once
 
 #include "ops/numbers.h"
@@ -9,16 +9,16 @@
 
 namespace ferrule::ops {
 
-// The operands of a call, where it is recorded.
+// The operands of a call, in the graph or among the lazy arrays.
 class Operands {
  public:
   virtual ~Operands() = default;
   virtual std::size_t count() const = 0;
-  // Of an operand that is no number.
+  // The type of an operand that is not a number.
   virtual const TensorType& type(std::size_t i) const = 0;
-  // Records the number as a scalar of the dtype, which is operand i from now on.
+  // Records the number as a scalar of the dtype, which becomes operand i.
   virtual void place(std::size_t i, const Number& number, DType dtype) = 0;
-  // Records `astype` of operand i, whose place the result takes.
+  // Records `astype` of operand i, and replaces the operand with the result.
   virtual void cast(std::size_t i, DType dtype) = 0;
 };
 
@@ -27,9 +27,9 @@ struct RecordedCall {
   std::vector<TensorType> results;  // of the outputs
 };
 
-// Promotes and widens the operands' dtypes, completes the attributes and infers the results. Throws Error for a wrong
-// call, which leaves nothing behind; then places the numbers and casts the tensors that have other dtypes. `numbers`:
-// as many as there are operands, or none when all are ordinary tensors.
+// Promotes and widens the dtypes of the operands, completes the attributes and infers the results. Throws Error for an
+// invalid call, of which nothing is recorded. Then places the numbers and casts tensors of other dtypes. `numbers`: one
+// per operand, or none if all are ordinary tensors.
 RecordedCall record_call(const Row& op, Operands& operands, std::span<const OperandNumber> numbers,
                          const std::vector<NamedAttribute>& given);
 

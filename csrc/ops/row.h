@@ -1,4 +1,4 @@
-// The op set's vocabulary. An op is one row, built by a constexpr chain that reads aloud:
+// The types of the op set. An op is one row, built by a constexpr chain of calls:
 //
 //   OP(silu)
 //       .doc("x * sigmoid(x), elementwise.")
@@ -6,7 +6,7 @@
 //       .result(same_shape_and_dtype)
 //       .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });
 //
-// OP defines a constant and runs no code; the table that names all rows is generated from the files (table.h).
+// OP defines a constant and runs no code. The table of all rows (table.h) is generated from the files.
 #pragma once
 
 #include "ops/attributes.h"
@@ -25,16 +25,16 @@ struct Row;
 
 // How the compiler treats an op.
 enum class Kind : uint8_t {
-  elementwise,  // each output element from the elements at its index: may stand in a fused body
-  view,         // the same bytes under other strides: never reaches a device
-  primitive,    // a kernel of its own
-  composite,    // decomposed wherever the device has no kernel
-  host,         // a device without a kernel for it leaves it to another device, without a warning
+  elementwise,  // an output element depends on the input elements at its index; may be in a fused body
+  view,         // the same bytes with other strides; devices never get it
+  primitive,    // computed by a kernel
+  composite,    // decomposed if the device has no kernel
+  host,         // runs on another device, without a warning, if the device has no kernel
   internal,     // made by the compiler only
 };
 
-// The dtypes that an input takes. `stored` adds to `any` the block dtypes, which can be cut and cast; `any` adds to
-// `real` the complex numbers and float8, which can be moved, compared for equality and cast.
+// The dtypes that an input accepts. `stored` is `any` and the block dtypes, which can only be cut and cast. `any` is
+// `real`, the complex dtypes, and float8, which can only be moved, compared for equality and cast.
 enum class Accepts : uint8_t { stored, any, real, numeric, floating, integer, boolean, boolean_or_integer, index };
 inline constexpr Accepts stored = Accepts::stored, any = Accepts::any, real = Accepts::real, numeric = Accepts::numeric,
                          floating = Accepts::floating, integer = Accepts::integer, boolean = Accepts::boolean,
@@ -47,9 +47,9 @@ struct InputRow {
   const char* name = nullptr;
   Accepts accepts = Accepts::any;
   bool promoted = false;  // cast to the common dtype of all promoted inputs
-  bool widened = false;   // integers are cast to 64 bits first, as the standard's sum and prod want
-  bool optional = false;  // trailing inputs only
-  bool variadic = false;  // the last input, once or more often
+  bool widened = false;   // integers are first cast to 64 bits, as the standard requires for sum and prod
+  bool optional = false;  // only for trailing inputs
+  bool variadic = false;  // only for the last input: given once or more often
 };
 
 struct AttributeRow {
@@ -59,11 +59,11 @@ struct AttributeRow {
   int64_t integer_default = 0;
   double real_default = 0;
   const char* string_default = "";
-  const char* choices = nullptr;  // of a string: "none|tanh"; nullptr = any
-  uint32_t since = 1;             // revision that appended it
+  const char* choices = nullptr;  // values of a string: "none|tanh"; nullptr = any
+  uint32_t since = 1;             // the revision that appended it
 };
 
-// What shape and dtype rules see. They may rewrite attributes into canonical form (axes >= 0).
+// The arguments of a result rule. Rules may make attributes canonical (axes >= 0).
 class Inference {
  public:
   Inference(const Row& row, std::span<const TensorType> inputs, Attributes& attributes)
@@ -73,14 +73,14 @@ class Inference {
   const TensorType& input(std::size_t i) const { return inputs_[i]; }
   Attributes& attributes() { return attributes_; }
   AttributeReader attribute() const;
-  // The attribute `name`, an axis of an array of `rank` dimensions, made non-negative in place; throws.
+  // The attribute `name`, an axis of `rank` dimensions; makes it non-negative in place. Throws if out of range.
   int axis(const char* name, int rank);
-  // The attribute `name`, distinct axes, made non-negative and sorted in place; an empty list stays empty.
+  // The attribute `name`, a list of distinct axes; makes them non-negative and sorts them in place.
   std::vector<int64_t> axes(const char* name, int rank);
   void output(TensorType type) { outputs_.push_back(type); }
   const std::vector<TensorType>& outputs() const { return outputs_; }
   std::vector<TensorType> take_outputs() { return std::move(outputs_); }
-  // "softmax(float32(2, 3))": the call, for messages.
+  // The call for messages: "softmax(float32(2, 3))".
   std::string call() const;
   const Row& row() const { return row_; }
 
@@ -97,7 +97,7 @@ class Inference {
   std::vector<TensorType> outputs_;
 };
 
-// A call being decomposed: its operands and canonical attributes.
+// A call that is decomposed: its operands and canonical attributes.
 struct Call {
   const Row& row;
   std::span<const Value> inputs;
@@ -108,7 +108,7 @@ struct Call {
 };
 
 using ResultRule = void (*)(Inference&);
-// The axis of a bounded output: how long the output is along it is known only when the op is computed.
+// The axis of a bounded output, along which its size is only known after computation.
 using BoundedAxis = int64_t (*)(const AttributeReader&);
 using Decomposition = Value (*)(Builder&, const Call&);
 
@@ -128,14 +128,14 @@ struct Row {
   std::array<const char*, max_outputs> outputs{"result"};  // names
   std::size_t output_count = 1;
   ResultRule rule = nullptr;
-  BoundedAxis bounded_axis = nullptr;  // null: none of its outputs is bounded
+  BoundedAxis bounded_axis = nullptr;  // null: no output is bounded
   Decomposition decomposition = nullptr;
   bool may_have_epilogue = false;
 
   constexpr explicit Row(const char* op_name) : name(op_name) {}
 
  private:
-  // Ahead of its uses: clang 14 evaluates a row only with templates that it has read.
+  // Defined before its uses: clang 14 cannot evaluate a row with a template that follows.
   template <class Change>
   constexpr Row with(Change change) const {
     Row copy = *this;
@@ -166,7 +166,7 @@ struct Row {
   constexpr Row internal() const {
     return with([](Row& r) { r.kind = Kind::internal; });
   }
-  // Elementwise ops on the result may be computed with it, while it is still in cache: see fe_node's body.
+  // Elementwise ops on the result may be fused with the op: see the body of fe_node.
   constexpr Row takes_epilogue() const {
     return with([](Row& r) { r.may_have_epilogue = true; });
   }
@@ -185,7 +185,7 @@ struct Row {
   constexpr Row variadic(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, true, false, false, true}; });
   }
-  // As variadic, each of its own dtype.
+  // As variadic, but the inputs may have different dtypes.
   constexpr Row list(const char* input_name, Accepts what) const {
     return with([&](Row& r) { r.inputs[r.input_count++] = {input_name, what, false, false, false, true}; });
   }
@@ -207,24 +207,24 @@ struct Row {
       r.attributes[r.attribute_count++] = {attribute_name, AttributeType::real, false, 0, value};
     });
   }
-  // A string that is one of `choices`, "none|tanh".
+  // A string attribute with one of the values `choices`, as "none|tanh".
   constexpr Row choice_attribute(const char* attribute_name, const char* value, const char* choices) const {
     return with([&](Row& r) {
       r.attributes[r.attribute_count++] = {attribute_name, AttributeType::string, false, 0, 0, value, choices};
     });
   }
-  // A list of axes that is empty unless given.
+  // A list of axes; empty by default.
   constexpr Row axes_attribute(const char* attribute_name) const {
     return with([&](Row& r) { r.attributes[r.attribute_count++] = {attribute_name, AttributeType::integers, false}; });
   }
-  // The attribute before this was appended by a revision: it has a default, with which the op is what it was.
+  // Marks the previous attribute as appended by a revision. Its default gives the behaviour of earlier revisions.
   constexpr Row since(uint32_t appended_by) const {
     return with([&](Row& r) { r.revision = r.attributes[r.attribute_count - 1].since = appended_by; });
   }
   constexpr Row result(ResultRule result_rule) const {
     return with([&](Row& r) { r.rule = result_rule; });
   }
-  // Several outputs, by their names, of which the rule gives the types.
+  // Several outputs with these names; the rule gives their types.
   template <class... Names>
   constexpr Row results(ResultRule result_rule, Names... names) const {
     static_assert(sizeof...(names) > 1 && sizeof...(names) <= max_outputs);
@@ -235,13 +235,13 @@ struct Row {
     });
   }
 
-  // Output 0 is bounded: its rule gives the most that it can be long along an axis; the last output, one int64, is
-  // how long it is, and zeros follow. A positive attribute `size` says how long it is to be.
+  // Makes output 0 bounded: the rule gives its largest size along an axis. The last output, one int64, is its actual
+  // size; zeros follow. A positive attribute `size` sets the size.
   constexpr Row bounded(BoundedAxis axis) const {
     return with([&](Row& r) { r.bounded_axis = axis; }).integer_attribute("size", -1);
   }
 
-  // A function of (Builder&, const Call&), or of (Builder&, Value...) for as many inputs as the op has.
+  // A function of (Builder&, const Call&), or of (Builder&, Value...) with one Value per input.
   template <class Function>
   constexpr Row decompose(Function) const {
     return with([](Row& r) {
@@ -260,19 +260,19 @@ struct Row {
   }
 };
 
-// The lowest revision of the op that expresses a call: an attribute which a later one appended does not count as long
-// as it has its default. So a module that is older than the attribute still computes all that it ever could.
+// The lowest revision of the op that can express a call. An attribute of a later revision does not count if it has its
+// default, so a module that is older than the attribute can still compute such calls.
 uint32_t lowest_revision(const Row& row, const Attributes& attributes);
 
-// Whether a call of the op tells only when it is computed how long its output 0 is: see Row::bounded.
+// Whether the size of output 0 is only known after computation: see Row::bounded.
 bool is_open_ended(const Row& row, const Attributes& attributes);
 
-// Checks the inputs' number and dtypes and the attributes, and runs the result rule. Inputs are as recorded: already
-// promoted and widened. Throws Error(invalid_argument) with a sentence that begins with the op's name.
+// Checks the attributes and the number and dtypes of the inputs, which are already promoted and widened, and runs the
+// result rule. Throws Error(invalid_argument) with a message that begins with the op's name.
 std::vector<TensorType> infer(const Row& row, std::span<const TensorType> inputs, Attributes& attributes);
 
-// The dtypes to which a recorder casts each input before infer: promotion and widening. A weak input (a number)
-// takes part in promotion only when its kind is higher than that of all others.
+// The dtypes that inputs are cast to before infer(): promotion and widening. A weak input (a number) only takes part in
+// promotion if its kind is higher than that of all others.
 std::vector<DType> input_dtypes(const Row& row, std::span<const TensorType> inputs, const std::vector<bool>& weak);
 
 }  // namespace ferrule::ops

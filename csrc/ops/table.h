@@ -1,4 +1,4 @@
-// All rows, in the order of their names: what the files hold, by generation.
+// The table of all rows, ordered by name; generated from the files.
 #pragma once
 
 #include "ops/row.h"
@@ -9,14 +9,14 @@
 namespace ferrule::ops {
 
 std::span<const Row* const> all_ops();
-// nullptr when there is no such op.
+// nullptr for an unknown op.
 const Row* find_op(std::string_view name);
-// The row, or nullptr; ids are 1 + the place in all_ops().
+// nullptr for an unknown id. Ids are 1 + the index in all_ops().
 const Row* op_by_id(fe_op id);
 fe_op id_of(const Row& row);
-// The op's family, "exponential": the name of the file with its row, of its kernels' files and of its cases' file.
+// The op's family, such as "exponential": the name of the files with its row, its kernels and its cases.
 const char* family_of(const Row& row);
-// The row; throws invalid_argument with the nearest names when there is none.
+// Throws invalid_argument for an unknown op, with similar names.
 const Row& op_named(std::string_view name);
 
 }  // namespace ferrule::ops

@@ -13,7 +13,7 @@
 
 namespace ferrule {
 
-// Up to FE_MAX_RANK sizes (or strides, or axes), held in place.
+// Up to FE_MAX_RANK sizes (or strides, or axes), without dynamic memory.
 class Dims {
  public:
   Dims() = default;
@@ -51,26 +51,25 @@ class Dims {
 using Shape = Dims;    // sizes, each >= 0
 using Strides = Dims;  // in elements
 
-// Number of elements; throws invalid_argument when a size is negative, or when the product of those that are not zero
-// does not fit 63 bits.
+// Number of elements. Throws invalid_argument if a size is negative or the product of the nonzero sizes exceeds 63
+// bits.
 int64_t element_count(const Shape& shape);
-// How far strided elements lie before and after the one at index (0, ..., 0), in the strides' unit: that one is at
-// `before` of a range of `before + 1 + after`. Of an array without elements both are 0.
+// Distances of strided elements before and after the element at index (0, ..., 0), in the unit of the strides: all
+// elements are in a range of `before + 1 + after`, and that element is at `before`. Both are 0 without elements.
 struct Reach {
   int64_t before = 0, after = 0;
 };
-// Throws invalid_argument when `before` + 1 + `after`, or one stride, times `unit` do not fit 63 bits.
+// Throws invalid_argument if `before` + 1 + `after`, or a stride, times `unit` exceeds 63 bits.
 Reach reach_of(const Shape& shape, const Strides& strides, int64_t unit = 1);
-// Strides of a C-contiguous array whose element_count fits.
+// Strides of a C-contiguous array; its element_count must not overflow.
 Strides contiguous_strides(const Shape& shape);
-// True when strides address the elements of a C-contiguous array (axes of size one are free, as is an empty array).
+// Whether strides are those of a C-contiguous array. Strides of axes of size 1 and of empty arrays do not matter.
 bool is_contiguous(const Shape& shape, const Strides& strides);
-// Whether each element lies at the same place by either: strides of axes with one element do not matter, and none of an
-// array without elements.
+// Whether both strides address the same elements. Strides of axes of size 1 and of empty arrays do not matter.
 bool is_same_layout(const Shape& shape, const Strides& one, const Strides& other);
 // "(2, 3)", "(2,)", "()".
 std::string to_string(const Dims& dims);
-// The broadcast shape of two; throws invalid_argument naming `op`.
+// The broadcast shape; throws invalid_argument, with a message that names `op`, if there is none.
 Shape broadcast(const char* op, const Shape& a, const Shape& b);
 
 struct TensorType {
@@ -81,14 +80,14 @@ struct TensorType {
 
 // "float32(2, 3)".
 std::string to_string(const TensorType& type);
-// Bytes of a contiguous array of this type; throws as element_count does, and when the last axis of a block dtype is
-// not whole blocks.
+// Bytes of a contiguous array of this type. Throws as element_count does, and if the last axis of a block dtype is not
+// a whole number of blocks.
 int64_t byte_count(const TensorType& type);
-// Throws invalid_argument unless strides address whole blocks, which a plain dtype's always do.
+// Throws invalid_argument unless the strides address whole blocks, as those of a plain dtype always do.
 void check_blocks(const TensorType& type, const Strides& strides);
-// The same strides in bytes; that of the last axis of a block dtype leads from block to block.
+// The strides in bytes; that of the last axis of a block dtype is the distance of two blocks.
 Strides byte_strides_of(DType dtype, const Strides& strides);
-// Copies strided elements of any strides (in bytes) and alignment, one after the other.
+// Copies elements with any strides (in bytes) and alignment to contiguous memory.
 void gather(const std::byte* first, const TensorType& type, const Strides& byte_strides, std::byte* to);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// Copies of the attribute structs of a view, which live as long as what was compiled from it.
+// Copies of the attribute structs of a view, which live as long as the executable.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace ferrule::cpu {
 
 class Attributes {
  public:
-  // A copy with the same layout, with the lists and strings that `kernel` says are in it; null for null.
+  // Copies a struct with the lists and strings that `kernel` declares in it. Null for null.
   const void* keep(const Kernel& kernel, const void* attributes);
 
  private:

@@ -5,10 +5,10 @@
 namespace ferrule::cpu {
 namespace {
 
-constexpr int64_t cache_bytes = 24 << 10;  // what blocks are cut for
+constexpr int64_t cache_bytes = 24 << 10;  // part of the cache for the blocks of all values
 constexpr int64_t max_block = 1024;
-constexpr size_t few_values = 64;  // of which a frame holds the addresses
-constexpr int64_t grain = 16384;   // elements that are worth a thread
+constexpr size_t few_values = 64;  // up to this number the addresses of values are on the stack
+constexpr int64_t grain = 16384;   // fewest elements per thread
 
 std::string name_of(DType dtype) {
   const char* name = dtype == DType::count ? nullptr : sdk::host->dtype_name(id_of(dtype));
@@ -51,7 +51,7 @@ uint32_t Body::apply(std::string_view op, std::span<const uint32_t> in, DType dt
   if (op == "astype" && given[0] == dtype) return in[0];
   const Block* block = find_block(op, signature, dtype, output);
   if (block == nullptr) {
-    // Narrow floats are computed in float32 and rounded to the dtype that was declared.
+    // Narrow floats are computed in float32 and rounded to the declared dtype.
     std::array<DType, 3> wide = given;
     bool any = false;
     for (DType& d : wide)
@@ -87,7 +87,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
   for (const int64_t size : shape) count_ *= size;
   const auto rank = static_cast<int32_t>(shape.size());
 
-  // How each input is read. Dimensions merge where its strides allow.
+  // How each input is accessed. Axes are merged if the strides allow it.
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
     if (own && i == 0) continue;
@@ -117,7 +117,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
   size_t item = 1;
   for (const DType dtype : dtypes_) item = std::max(item, size_of(dtype));
 
-  // The last step may write its output where it belongs: nothing reads an input after it, even one in the same memory.
+  // The last step may write to its output directly: no later step reads an input, which may be in the same memory.
   direct_.assign(dtypes_.size(), -1);
   if (!steps_.empty())
     for (size_t i = 0; i < outputs_.size(); ++i)
@@ -126,7 +126,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
         break;
       }
 
-  // Buffers, given back after the last step that reads them; outputs are kept to the end.
+  // Assigns buffers, which are free again after the last step that reads them; those of outputs are kept to the end.
   std::vector<size_t> last_use(dtypes_.size(), 0);
   for (size_t i = 0; i < steps_.size(); ++i)
     for (uint32_t k = 0; k < steps_[i].in_count; ++k) last_use[steps_[i].in[k]] = i;
@@ -150,14 +150,14 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
     }
   }
   const auto slots = static_cast<int64_t>(std::max(slot_count_, 1u));
-  // One thread alone, whose scratch memory is little.
+  // Up to one grain runs on a single thread, with little scratch memory.
   const int64_t bytes = count_ <= grain ? std::min(cache_bytes, little_scratch) : cache_bytes;
   const int64_t most = std::clamp((count_ + 63) / 64 * 64, int64_t{64}, max_block);
   block_ = std::clamp(bytes / (slots * static_cast<int64_t>(item)), int64_t{64}, most) / 64 * 64;
   slot_bytes_ = (block_ * static_cast<int64_t>(item) + 63) / 64 * 64;
 }
 
-// Points at the block of an input, or gathers it into `buffer`.
+// Points to the block of an input, or gathers it in `buffer`.
 void Body::load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
                 const void** pointer) const {
   const auto item = static_cast<int64_t>(item_size);
@@ -171,7 +171,7 @@ void Body::load(const Input& input, size_t item_size, const char* from, int64_t 
       at += rest % input.shape[i] * input.strides[i];
       rest /= input.shape[i];
     }
-    if (stride == 1 && run == count && buffer == *pointer) {  // the whole block lies in one row
+    if (stride == 1 && run == count && buffer == *pointer) {  // the whole block is in one row
       *pointer = from + at * item;
       return;
     }
@@ -194,7 +194,7 @@ fe_error* Body::run_range(const char* const* in, char* const* out, int64_t first
                           char* local) const {
   const auto slot = [&](uint32_t index) { return local + index * slot_bytes_; };
   const void* few[few_values];
-  const void** const pointers =  // to the block of each value
+  const void** const pointers =  // pointer to the block of each value
       dtypes_.size() <= few_values ? few : reinterpret_cast<const void**>(slot(slot_count_));
 
   for (size_t i = 0; i < inputs_.size(); ++i)

@@ -1,7 +1,7 @@
-// A fused body, compiled: straight-line code over blocks of elements that stay in the first-level cache.
+// A compiled fused body: straight-line code over blocks of elements that stay in the first-level cache.
 //
-// Block functions do not care where in an array their block begins, so neither the size of blocks nor the threads nor
-// fusing itself changes a bit.
+// The result of a block function does not depend on where in an array its block begins, so neither block size nor
+// threads nor fusing changes a bit of the results.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace ferrule::cpu {
 
-// Bytes of scratch memory for which an execution does not ask the core: that would take longer than what is computed in
-// so little.
+// Largest scratch memory, in bytes, that an execution takes from the stack. Asking the core for it would take longer
+// than such a small computation.
 inline constexpr int64_t little_scratch = 12 << 10;
 
-// The block function for an output of an op, or null.
+// The block function for an output of an op; null if there is none.
 const Block* find_block(std::string_view op, std::span<const DType> in, DType out, uint32_t output = 0);
 
 class Body {
@@ -33,26 +33,26 @@ class Body {
     uint32_t out;
   };
 
-  // Builds code value by value; `input` and `apply` return the number of the value. Inputs come first.
+  // Builds the code value by value; `input` and `apply` return the number of the value. Add all inputs first.
   uint32_t input(DType dtype);
-  // Throws FE_UNSUPPORTED when there is no such block function, neither for these dtypes nor, for halves, in float32.
+  // Throws FE_UNSUPPORTED if there is no block function for these dtypes nor, for half dtypes, in float32.
   uint32_t apply(std::string_view op, std::span<const uint32_t> in, DType dtype, const void* attributes,
                  uint32_t output = 0);
   void output(uint32_t value) { outputs_.push_back(value); }
 
-  // Fixes the iteration shape and the inputs' strides over it, and assigns buffers. With `own`, input 0 is the result
-  // of a kernel, given to `run_range`. Nothing may be added afterwards.
+  // Sets the iteration shape and the inputs' strides over it, and assigns buffers. With `own`, input 0 is the result of
+  // a kernel, which `run_range` receives. Nothing may be added afterwards.
   void finish(std::span<const int64_t> shape, std::span<const Operand> inputs, bool own);
 
-  // What each thread computes in.
+  // Scratch memory of each thread.
   LocalScratch local_scratch() const;
 
-  // Elements [first, first + count) of all outputs. in[0] is ignored when `own` is not null: that is the memory of
-  // input 0 from element `first` on. `local` is the thread's part of what `local_scratch` asks for. Kernels call this,
-  // through which nothing may be thrown: returns the error.
+  // Computes elements [first, first + count) of all outputs. `own`: if not null, input 0 from element `first` on, and
+  // in[0] is ignored. `local`: the thread's part of the memory that `local_scratch` describes. Returns errors instead
+  // of throwing, because kernels call it.
   fe_error* run_range(const char* const* in, char* const* out, int64_t first, int64_t count, const void* own,
                       char* local) const;
-  // All elements, on the core's threads.
+  // Computes all elements on the core's threads.
   void run(const char* const* in, char* const* out, uint32_t thread_limit, const LocalMemory& local) const;
 
   int64_t count() const { return count_; }
@@ -66,20 +66,20 @@ class Body {
     int32_t rank = 0;
     int64_t shape[FE_MAX_RANK];
     int64_t strides[FE_MAX_RANK];
-    uint32_t slot = 0;  // of a repeated or strided one
+    uint32_t slot = 0;  // buffer of a repeated or strided input
   };
 
   uint32_t cast(uint32_t value, DType dtype);
   void load(const Input& input, size_t item_size, const char* from, int64_t first, int64_t count, char* buffer,
             const void** pointer) const;
 
-  std::vector<DType> dtypes_;                             // of values
-  std::map<std::pair<uint32_t, DType>, uint32_t> casts_;  // that halves need, by value and dtype
+  std::vector<DType> dtypes_;                             // per value
+  std::map<std::pair<uint32_t, DType>, uint32_t> casts_;  // conversions of half values, by value and dtype
   std::vector<Step> steps_;
   std::vector<uint32_t> outputs_;
   std::vector<Input> inputs_;
-  std::vector<uint32_t> slots_;  // of values: index of a buffer
-  std::vector<int32_t> direct_;  // of values: the output that is written in place of a buffer, or -1
+  std::vector<uint32_t> slots_;  // per value: index of its buffer
+  std::vector<int32_t> direct_;  // per value: the output that is written instead of a buffer, or -1
   uint32_t slot_count_ = 0;
   int64_t slot_bytes_ = 0;
   int64_t block_ = 0;

@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t scratch_alignment = 64;
 uint64_t aligned(uint64_t bytes) { return (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment; }
 
-// The threads that have a part of scratch memory each: no more than can work at the same time, and no fewer if the core
-// is given more of them later, up to what the machine has.
+// Memory with one part per thread that can work at the same time. It allows for the threads of the whole machine,
+// because the core's number of threads may be raised later.
 LocalMemory local_memory(const LocalScratch& asked) {
   LocalMemory local;
   if (asked.bytes == 0) return local;
@@ -32,8 +32,7 @@ LocalMemory placed(LocalMemory local, char* at) {
   return local;
 }
 
-// ---- elementwise nodes, fused or single
-// --------------------------------------------------------------------------------
+// ---- elementwise nodes, fused or single --------------------------------------------------------------------------
 
 class BodyStep : public Step {
  public:
@@ -69,7 +68,7 @@ const void* keep_block_attributes(Attributes& attributes, std::string_view op, c
   return kernel == nullptr ? nullptr : attributes.keep(*kernel, from);
 }
 
-// Translates the instructions of a body behind its inputs. The first one may come in another dtype than it has there.
+// Adds the inputs and instructions of a body. `first`: the dtype in which its first input is given, which may differ.
 void translate(const fe_body& from, DType first, Attributes& attributes, Body& to) {
   std::vector<uint32_t> values;
   values.reserve(from.input_count + from.instruction_count);
@@ -91,7 +90,7 @@ void translate(const fe_body& from, DType first, Attributes& attributes, Body& t
 
 std::span<const int64_t> shape_of(const Operand& operand) { return {operand.shape, static_cast<size_t>(operand.rank)}; }
 
-// An elementwise node: the op `fused` with its body, or one op.
+// The step of an elementwise node: the op `fused` with its body, or a single op.
 Choice choose_body(const fe_graph_view& view, const fe_node& node) {
   auto step = std::make_unique<BodyStep>();
   std::vector<Operand> inputs;
@@ -121,8 +120,7 @@ Choice choose_body(const fe_graph_view& view, const fe_node& node) {
   return choice;
 }
 
-// ---- kernels for whole nodes
-// -------------------------------------------------------------------------------------------
+// ---- kernels for whole nodes -------------------------------------------------------------------------------------
 
 class KernelStep : public Step {
  public:
@@ -132,12 +130,12 @@ class KernelStep : public Step {
   std::vector<Operand> inputs, outputs;
   std::vector<Address> input_addresses, output_addresses;
   std::vector<Conversion> before, after;
-  // Scratch memory: the kernel's own, then the parts of the threads, then the conversions' results.
+  // Scratch memory in this order: the kernel's, the parts of the threads, the results of conversions.
   uint64_t kernel_scratch = 0, conversion_scratch = 0;
-  LocalMemory local;          // of the kernel, each part followed by that of the epilogue
-  uint64_t kernel_local = 0;  // bytes of a part that are the kernel's own
-  uint64_t local_size = 0;    // of all parts, or those of a conversion: they run one after the other
-  // Of an epilogue: the body, whose input 0 is the kernel's result, and where its other inputs are.
+  LocalMemory local;          // of the kernel; each part is followed by that of the epilogue
+  uint64_t kernel_local = 0;  // bytes of a part that the kernel uses
+  uint64_t local_size = 0;    // of all parts: of the kernel or a conversion, which run one after the other
+  // The body of an epilogue, whose input 0 is the kernel's result, and the addresses of its other inputs.
   std::optional<Body> epilogue;
   std::vector<Address> epilogue_inputs;
   DType own_dtype = DType::count;
@@ -158,12 +156,12 @@ class KernelStep : public Step {
 
   bool own_in_place() const { return outputs[0].dtype == own_dtype; }
 
-  // The kernel's side of an epilogue.
+  // An epilogue as the kernel sees it.
   struct BoundEpilogue : Epilogue {
     const Body* body;
     char* const* in;
     char* const* out;
-    uint64_t kernel_local;  // bytes of a thread's part that are the kernel's
+    uint64_t kernel_local;  // bytes of a thread's part that the kernel uses
   };
   static fe_error* apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local) {
     const auto* bound = static_cast<const BoundEpilogue*>(self);
@@ -243,12 +241,12 @@ bool fits(const Kernel& kernel, std::string_view op, uint32_t revision, const Ke
   return kernel.accepts(call);
 }
 
-// Replaces half operands by float32 ones in scratch memory; one that is prepared is bound as it is, prepared from
-// float32. The outputs of an epilogue are its own affair. False if there is nothing to replace.
+// Replaces half operands with float32 ones in scratch memory, except outputs of an epilogue, which converts them
+// itself. A prepared operand needs no conversion: it was prepared from float32. Returns false if nothing was replaced.
 bool widen(KernelStep& step) {
   bool any = false;
   uint64_t bytes = 0;
-  // Addresses count from the end of all other scratch: shifted when that is known.
+  // Addresses are relative to the end of the other scratch memory; shift_scratch adds that when it is known.
   const auto scratch_for = [&](const Operand& operand) {
     Address at;
     at.kind = Address::in_scratch;
@@ -276,7 +274,7 @@ bool widen(KernelStep& step) {
   return any;
 }
 
-// What the kernel, now that it is known, and its epilogue and the conversions want for each thread.
+// Plans the memory per thread of the chosen kernel, its epilogue and the conversions.
 void plan_local(KernelStep& step, const Call& call) {
   LocalScratch asked;
   asked.threads = std::numeric_limits<int64_t>::max();
@@ -303,7 +301,7 @@ void shift_scratch(KernelStep& step) {
   for (Conversion& c : step.after) shift(c.from), shift(c.to);
 }
 
-// The kernel for the step as it is, else for the step widened, which is then what the step is.
+// Finds a kernel for the step; if there is none, widens the step and finds a kernel for that.
 const Kernel* find_kernel(std::string_view op, uint32_t revision, KernelStep& step) {
   const KernelTable& kernels = table();
   const auto find = [&]() -> const Kernel* {
@@ -315,7 +313,7 @@ const Kernel* find_kernel(std::string_view op, uint32_t revision, KernelStep& st
   return kernel == nullptr && widen(step) ? find() : kernel;
 }
 
-// The node's own operands, without those of its body.
+// The step of a node, with the operands of its op; those of its body are in the epilogue.
 std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& node) {
   auto step = std::make_unique<KernelStep>();
   const uint32_t body_inputs = node.body ? node.body->input_count - 1 : 0;
@@ -328,9 +326,9 @@ std::unique_ptr<KernelStep> step_of(const fe_graph_view& view, const fe_node& no
     step->outputs.push_back(operand_of(view, node.outputs[i]));
     step->output_addresses.push_back(address_of(view, node.outputs[i]));
   }
-  step->own_attributes = node.attributes;  // of the view, until the kernel is known
+  step->own_attributes = node.attributes;  // in the view, until the kernel is known
   if (node.body != nullptr) {
-    // A half comes as float32: the body rounds it first.
+    // The kernel computes a half result in float32; the body rounds it first.
     step->own_dtype = dtype_from(node.body->input_dtypes[0]);
     if (is_half(step->own_dtype)) step->own_dtype = DType::f32;
     step->epilogue.emplace();
@@ -391,7 +389,7 @@ Choice choose_kernel(const fe_graph_view& view, const fe_node& node, std::string
 bool is_elementwise(const fe_node& node, std::string_view op) {
   return node.body == nullptr && find_elementwise(op) != nullptr;
 }
-// Elements of a block are not computed one by one.
+// Whether a node casts block dtypes, whose elements cannot be computed one by one.
 bool casts_blocks(const fe_graph_view& view, const fe_node& node) {
   const auto is_of_blocks = [&view](uint32_t value) { return is_block(dtype_from(view.values[value]->dtype)); };
   return is_of_blocks(node.outputs[0]) || (node.input_count > 0 && is_of_blocks(node.inputs[0]));
@@ -431,7 +429,7 @@ sdk::PreparedForm prepared_form(const fe_graph_view& view, uint32_t index, uint3
   const uint64_t size = kernel->prepare_size(step->call(), input, key, sizeof key);
   if (size == 0) return {};
   std::string name = "cpu-" + std::string(table().variant) + "/" + key;
-  if (step->inputs[input].dtype != original.dtype) {  // the key tells the strides of the wide form only
+  if (step->inputs[input].dtype != original.dtype) {  // the key only contains the strides of the wide form
     name += std::string("/") + sdk::host->dtype_name(id_of(original.dtype));
     for (int32_t i = 0; i < original.rank; ++i) name += ":" + std::to_string(original.strides[i]);
   }

@@ -1,4 +1,4 @@
-// From a graph view to an executable: which kernel computes a node, and everything that can be known before it runs.
+// Compiles a graph view: chooses the kernel of each node, and prepares everything that is known before execution.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace ferrule::cpu {
 
-// A node compiled.
+// A compiled node.
 class Step {
  public:
   virtual ~Step() = default;
@@ -18,7 +18,7 @@ class Step {
   virtual void run(const Memory& memory, char* scratch) const = 0;
 };
 
-// The answer to "which kernel?": the step that would compute the node, or why there is none.
+// The step that computes a node, or the reason why there is none.
 struct Choice {
   std::unique_ptr<Step> step;
   sdk::Support support;
@@ -27,7 +27,7 @@ Choice choose(const fe_graph_view& view, uint32_t node);
 
 std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view);
 
-// The packed form that the node's kernel wants for a constant input, and the packing.
+// The packed form that the node's kernel wants for a constant input; and the function that packs it.
 sdk::PreparedForm prepared_form(const fe_graph_view& view, uint32_t node, uint32_t input);
 void prepare(const fe_graph_view& view, uint32_t node, uint32_t input, const fe_binding& from, const fe_binding& to);
 

@@ -1,4 +1,4 @@
-// The host's processor as a device: its memory is ordinary memory, and every call is done when it returns.
+// The host's processor as a device. Its memory is ordinary host memory, and it has no queues.
 #include <sys/mman.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace ferrule::cpu {
 namespace {
 
-// From this size on, memory is asked for in large pages: streaming through it is a third faster (fewer page walks).
+// Buffers of this size and larger use large pages: streaming through them is a third faster (fewer page walks).
 constexpr uint64_t large_buffer = uint64_t{4} << 20, large_page = uint64_t{2} << 20;
 
 class Device : public sdk::HostDevice {
@@ -20,7 +20,7 @@ class Device : public sdk::HostDevice {
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override {
     if (size < large_buffer) return HostDevice::allocate(size, alignment);
     auto buffer = HostDevice::allocate(size, std::max(alignment, large_page));
-    madvise(buffer->host_pointer(), size, MADV_HUGEPAGE);  // advice: nothing is lost if it is refused
+    madvise(buffer->host_pointer(), size, MADV_HUGEPAGE);  // only advice: a failure does no harm
     return buffer;
   }
   std::pair<uint64_t, uint64_t> memory() override {

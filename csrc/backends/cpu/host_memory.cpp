@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number behind a name in a table of a row each.
+// The number that follows a name in a file of "name number" lines.
 std::optional<uint64_t> entry(const fs::path& file, std::string_view wanted) {
   std::ifstream table(file);
   std::string name;
@@ -25,7 +25,7 @@ std::optional<uint64_t> entry(const fs::path& file, std::string_view wanted) {
   return std::nullopt;
 }
 
-// Nothing of a file that is not there, or says "max".
+// The number in a file; none if the file does not exist or contains "max".
 std::optional<uint64_t> number(const fs::path& file) {
   std::ifstream text(file);
   uint64_t value = 0;
@@ -37,19 +37,19 @@ uint64_t bytes_in_pages(int name) {
   return static_cast<uint64_t>(sysconf(name)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// The files in which a version of cgroups tells the memory of a group.
+// The files in which a version of cgroups reports the memory of a group.
 struct Files {
   const char* folder;
   const char* limit;
   const char* usage;
-  const char* file_cache;  // in memory.stat: of files that were not used lately
+  const char* file_cache;  // entry of memory.stat: cached files that were not used recently
 };
 constexpr Files version1 = {"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                             "total_inactive_file"};
 constexpr Files version2 = {"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 
-// A group's limit holds for the groups within it, too. A container may see the path that its group has outside, but
-// finds the group itself at the root.
+// Applies the limits of a group and its parents, which also limit it. A container may see the group's path on the host,
+// although the group itself is at the root.
 void limit_to_group(const fs::path& root, const Files& files, const fs::path& group, HostMemory& memory) {
   const fs::path base = root / files.folder;
   for (fs::path path = group.relative_path();; path = path.parent_path()) {

@@ -1,4 +1,4 @@
-// How much memory this process can have.
+// The memory that is available to this process.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 namespace ferrule::cpu {
 
 struct HostMemory {
-  uint64_t available = 0;  // bytes that can be had without swapping: caches of files, which Linux gives up, included
+  uint64_t available = 0;  // bytes available without swapping, including file caches that Linux can drop
   uint64_t total = 0;      // bytes
 };
 
-// The memory of the machine, or of the container where that has less: what cgroups, of version 1 or 2, let the process
-// have. `root` is where /proc and /sys are.
+// Memory of the machine, or the limit of the container if that is lower: of cgroups, version 1 or 2. `root`: the folder
+// of /proc and /sys.
 HostMemory host_memory(const std::filesystem::path& root = "/");
 
 }  // namespace ferrule::cpu

@@ -1,5 +1,5 @@
-// The module's constant and its score: whether this processor, and the operating system, can run the variant. Compiled
-// for the base architecture, and without the C++ library: this is run before anything else may be.
+// The module's constant and its score: whether the processor and the operating system can run the variant. Compiled for
+// the base architecture and without the C++ library, because it runs before that is known.
 #include "module.h"
 
 #include <cpuid.h>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Feature bits as CPUID reports them.
+// Feature bits of CPUID.
 struct Features {
   uint32_t leaf1_c, leaf7_b, leaf7_c, leaf7_1_a;
 };
@@ -51,7 +51,7 @@ constexpr int row_of(const char* variant) {
     if (equal(requirements[i].variant, variant)) return i;
   return -1;
 }
-// By the kernels' variant, not the module's, which may have none.
+// The variant of the kernels; that of the module may be empty.
 #define FERRULE_TEXT_OF(name) #name
 #define FERRULE_TEXT(name) FERRULE_TEXT_OF(name)
 constexpr int row = row_of(FERRULE_TEXT(FERRULE_CPU_VARIANT));
@@ -70,7 +70,7 @@ Features present() {
   return found;
 }
 
-// What the operating system saves when it switches threads.
+// The register state that the operating system saves when it switches threads (XCR0).
 uint64_t saved_state(const Features& features) {
   if ((features.leaf1_c & bit(27)) == 0) return 0;
   uint32_t low = 0, high = 0;

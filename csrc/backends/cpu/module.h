@@ -1,5 +1,5 @@
-// What module.cpp and the rest of the module call of each other. module.cpp is run before it is known whether anything
-// else may be.
+// Functions that module.cpp and the rest of the module share. module.cpp runs before it is known whether the processor
+// can run the rest.
 #pragma once
 
 #include <ferrule/backend.h>
@@ -7,7 +7,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Writes the processor's name, 48 characters and a zero; empty if it has none.
+// Writes the processor's name to `out`: up to 48 characters and a zero byte; empty if it has none.
 void ferrule_cpu_brand(char* out);
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ constexpr std::array<const char*, dtype_count> names = {
 constexpr std::array<uint8_t, dtype_count> sizes = {1, 1, 2, 4, 8, 1,  2,  4,  8,   2,  2,
                                                     1, 1, 4, 8, 8, 16, 34, 18, 144, 210};
 
-// Ids hold for the life of the process, so asking once is enough.
+// Ids are constant during the process, so they are looked up once.
 const std::array<fe_dtype, dtype_count>& ids() {
   static const auto table = [] {
     std::array<fe_dtype, dtype_count> t{};
@@ -84,7 +84,7 @@ Address address_of(const fe_graph_view& view, uint32_t index) {
   address.dtype = sdk::host->dtype_info(value.dtype);
   address.bytes = fe_bytes_of(address.dtype, value.offset);
   if (storage.kind == FE_STORAGE_TEMPORARY) address.bytes += static_cast<int64_t>(storage.offset);
-  // A prepared form is bound as it is: it begins where the core put it.
+  // A prepared form has no offset: it begins at its binding.
   if (storage.prepared != 0) {
     address.bytes = 0;
     address.offset_slot = -1;

@@ -1,4 +1,4 @@
-// From the values of a graph view to what kernels are given: dtypes as our enum, and addresses found at execution.
+// Converts the values of a graph view to operands of kernels: dtypes as an enum, and addresses found at execution.
 #pragma once
 
 #include <ferrule/backend.hpp>
@@ -7,35 +7,35 @@
 
 namespace ferrule::cpu {
 
-// DType::count for a dtype that this module does not know.
+// DType::count for an unknown dtype.
 DType dtype_from(fe_dtype id);
 fe_dtype id_of(DType dtype);
 size_t size_of(DType dtype);
 inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-// Elementwise ops compute it in float32.
+// Whether elementwise ops compute the dtype in float32.
 inline bool is_narrow(DType dtype) { return is_half(dtype) || dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 
 inline bool is_block(DType dtype) { return dtype >= DType::q8_0 && dtype < DType::count; }
 
-// Where an operand's first element will be.
+// Where the first element of an operand is, relative to what an execution binds.
 struct Address {
   uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch
   uint32_t binding = 0;
   int32_t offset_slot = -1;
   const fe_dtype_info* dtype = nullptr;
-  int64_t bytes = 0;  // from the storage's first
+  int64_t bytes = 0;  // from the start of the storage
 
   static constexpr uint32_t in_scratch = 100;
 };
 
-// The memory that one execution is bound to.
+// The memory of one execution.
 class Memory {
  public:
   explicit Memory(const fe_execution& execution);
-  char* operator()(const Address& address) const;  // of one that is not in scratch memory
+  char* operator()(const Address& address) const;  // the address must not be in scratch memory
   char* scratch() const { return scratch_; }
   const fe_execution& execution() const { return *execution_; }
-  uint32_t thread_limit() const { return thread_limit_; }  // of a parallel_for; 0 = all
+  uint32_t thread_limit() const { return thread_limit_; }  // for parallel_for; 0 = all
 
  private:
   const fe_execution* execution_;
@@ -46,7 +46,7 @@ class Memory {
 
 char* pointer_of(const fe_binding& binding);
 
-// A value of a view: its operand without an address, and the address.
+// The operand of a value, without its data pointer; and its address.
 Operand operand_of(const fe_graph_view& view, uint32_t value);
 Address address_of(const fe_graph_view& view, uint32_t value);
 

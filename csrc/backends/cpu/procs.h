@@ -1,4 +1,4 @@
-// The functions of ferrule/procs.h, which the module offers by name.
+// The functions of ferrule/procs.h that the module offers by name.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace ferrule::cpu {
 
 void* proc(std::string_view name);
 
-// How many threads a parallel_for may use: what an execution asks for, and no more than set_n_threads allows. 0 = all.
+// The lower of the limit of an execution and that of set_n_threads, for parallel_for. 0 = all.
 uint32_t limited(uint32_t thread_limit);
 
 }  // namespace ferrule::cpu

@@ -1,4 +1,4 @@
-// The kernels of the variant that this module was built with.
+// The kernels of this module's variant.
 #pragma once
 
 #include <ferrule/procs.h>
@@ -13,11 +13,11 @@ namespace ferrule::cpu {
 // Generated from the KERNEL and ELEMENTWISE lines of the files of kernels/.
 const KernelTable& table();
 
-// The variant, and what of the processor its kernels use; as a list and as text.
+// The variant and the processor features that its kernels use, as a list and as text.
 std::span<const fe_feature> features();
 const char* features_text();
 
-// The kernel with block functions for an op, or null.
+// The elementwise kernel of an op, which has block functions; null if there is none.
 const Kernel* find_elementwise(std::string_view op);
 
 }  // namespace ferrule::cpu

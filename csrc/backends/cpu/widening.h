@@ -1,4 +1,4 @@
-// Half operands for kernels that know float32 only: a copy in scratch memory before or after the kernel.
+// Converts half operands for kernels that only support float32, by copies in scratch memory before or after the kernel.
 #pragma once
 
 #include "body.h"
@@ -6,9 +6,9 @@
 
 namespace ferrule::cpu {
 
-// A half operand and its float32 form, whose axes lie in memory in the same order: both are walked as memory lies.
+// A half operand and its float32 form, with the same order of axes in memory, so that both are accessed in that order.
 struct Widening {
-  Operand from;  // axes in the order of memory, without those that repeat elements
+  Operand from;  // axes in memory order, without axes that repeat elements
   Operand wide;
 };
 Widening widening(const Operand& half);
@@ -17,7 +17,7 @@ Widening widening(const Operand& half);
 struct Conversion {
   Body body;
   Address from, to;
-  LocalMemory local{};  // that the body computes in, without an address
+  LocalMemory local{};  // memory that the body needs, without an address
 };
 Conversion conversion(const Operand& from, Address from_address, DType to, Address to_address);
 

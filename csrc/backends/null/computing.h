@@ -1,4 +1,4 @@
-// Another module, whose kernels compute what a null device is given.
+// Another module whose kernels compute the work of a null device.
 #pragma once
 
 #include <ferrule/backend.hpp>
@@ -16,14 +16,14 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library();
-  void* symbol(const char* name) const;  // throws when there is none
+  void* symbol(const char* name) const;  // throws if it does not exist
 
  private:
   std::string name_;
   void* handle_;
 };
 
-// The first device of a module without queues whose memory is the host's.
+// The first device of a module that has no queues and uses host memory.
 class Computer : public std::enable_shared_from_this<Computer> {
  public:
   explicit Computer(const std::string& path);
@@ -49,7 +49,7 @@ class Computer : public std::enable_shared_from_this<Computer> {
     Program& operator=(const Program&) = delete;
     ~Program();
     uint64_t scratch_size() const;
-    // Runs it on buffers of the module that computes.
+    // Runs it on buffers of the computing module.
     void execute(const fe_execution& execution) const;
 
    private:

@@ -55,7 +55,7 @@ Device::Device(const sdk::Options& options, uint32_t index, std::shared_ptr<Sche
     : index_(index),
       is_hidden_(options.boolean("hidden", false)),
       has_host_memory_(options.boolean("host_memory", true)),
-      room_(std::make_shared<Room>(natural(options, "memory", 0))),
+      budget_(std::make_shared<MemoryBudget>(natural(options, "memory", 0))),
       shared_(std::make_shared<Shared>(std::move(schedule), options, pace_of(options))) {
   shared_->schedule->set_seed(natural(options, "seed", 0));
   if (options.boolean("real_time", false)) shared_->schedule->follow_host_clock();
@@ -67,7 +67,7 @@ std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment)
   if (shared_->faults.allocations.is_due())
     throw sdk::Error(FE_OUT_OF_MEMORY, std::string(shared_->faults.allocations.error().what()) + ", of " +
                                            std::to_string(size) + " bytes");
-  return std::make_unique<Memory>(room_, size, alignment, is_hidden_, index_, computer_);
+  return std::make_unique<Memory>(budget_, size, alignment, is_hidden_, index_, computer_);
 }
 
 std::unique_ptr<sdk::Buffer> Device::import(const fe_native_memory& from, uint64_t size, fe_access) {

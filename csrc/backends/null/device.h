@@ -12,7 +12,7 @@ class Device final : public sdk::Device {
   Device(const sdk::Options& options, uint32_t index, std::shared_ptr<Schedule> schedule);
 
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override;
-  std::pair<uint64_t, uint64_t> memory() override { return {room_->free(), room_->size()}; }
+  std::pair<uint64_t, uint64_t> memory() override { return {budget_->free(), budget_->size()}; }
   std::unique_ptr<sdk::Buffer> import(const fe_native_memory& from, uint64_t size, fe_access access) override;
   void* host_allocate(uint64_t size) override;
   void host_free(void* pointer) override;
@@ -35,15 +35,15 @@ class Device final : public sdk::Device {
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override;
 
  private:
-  // Work that moves so many bytes.
+  // Gives the queue work that moves `bytes` bytes.
   void move(sdk::Queue* queue, uint64_t bytes, std::function<void()> effect);
   void move(sdk::Queue* queue, void* to, const void* from, uint64_t size);
 
   const uint32_t index_;
   const bool is_hidden_;
   const bool has_host_memory_;
-  std::shared_ptr<Computer> computer_;  // null: nothing is computed
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<Computer> computer_;  // null: outputs are zeros
+  std::shared_ptr<MemoryBudget> budget_;
   std::shared_ptr<Shared> shared_;
 };
 

@@ -38,7 +38,7 @@ void Executable::execute(sdk::Queue* queue, const fe_execution& execution) {
   static_cast<Queue&>(*queue).give(duration_ns, effect, shared_->pace.delay);
 }
 
-// What is bound is known now, and written when the time has come: the list of bindings lives for the call.
+// Reads the bindings now, because their list is only valid during the call; the effect writes later.
 Effect Executable::zeros(const fe_execution& execution) const {
   std::vector<std::pair<char*, uint64_t>> written;
   for (const Output& output : outputs_) {
@@ -67,8 +67,8 @@ Effect Executable::computation(const fe_execution& given) const {
   kept->execution.offsets = kept->offsets.data();
   if (given.workspace) kept->execution.workspace = memory_of(given.workspace).borrowed();
   if (given.scratch) kept->execution.scratch = memory_of(given.scratch).borrowed();
-  kept->execution.trace = nullptr;                                            // the device's clock tells
-  if (shared_->pace.doing != Doing::at_once) kept->execution.poll = nullptr;  // it is there during this call
+  kept->execution.trace = nullptr;                                            // the device's clock reports times
+  if (shared_->pace.doing != Doing::at_once) kept->execution.poll = nullptr;  // only valid during this call
   return [kept, program = program_](const Work&) { program->execute(kept->execution); };
 }
 

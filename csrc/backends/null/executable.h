@@ -6,12 +6,12 @@
 
 namespace ferrule::null {
 
-// The same memory, for the module that computes.
+// The same memory as a binding of the computing module.
 inline fe_binding for_computer(const fe_binding& binding) {
   return {sizeof(fe_binding), memory_of(binding.buffer).borrowed(), binding.offset, binding.generation};
 }
 
-// Writes what the other module computes, or else zeros, so that what comes out does not depend on what lay there.
+// Computes with the other module, or else writes zeros, so that outputs do not depend on earlier contents of memory.
 class Executable final : public sdk::Executable {
  public:
   Executable(const fe_graph_view& view, std::shared_ptr<Shared> shared, const std::shared_ptr<Computer>& computer);

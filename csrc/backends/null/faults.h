@@ -1,4 +1,4 @@
-// What an open null device was asked to get wrong.
+// The faults that an open null device injects.
 #pragma once
 
 #include <ferrule/backend.hpp>
@@ -8,12 +8,12 @@
 
 namespace ferrule::null {
 
-// Calls of one kind, of which the n-th fails; numbers count from 1, and 0 is never.
+// Calls of one kind, of which the n-th fails, counted from 1; 0: none fails.
 class FailingCall {
  public:
   FailingCall(const char* what, int64_t at) : what_(what), at_(at) {}
   int64_t at() const { return at_; }
-  // Whether this call, the next one, is the one.
+  // Counts a call; returns whether it is the one that fails.
   bool is_due() { return ++count_ == at_; }
   sdk::Error error(fe_code code = FE_INTERNAL) const {
     return {code, std::string("null: ") + what_ + " " + std::to_string(at_) + " failed, as it was asked to"};

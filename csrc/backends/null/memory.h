@@ -1,4 +1,4 @@
-// Memory of a null device: the host's, which the host need not be shown.
+// Memory of a null device: host memory, whose address may be hidden from the host.
 #pragma once
 
 #include "computing.h"
@@ -7,10 +7,10 @@
 
 namespace ferrule::null {
 
-// Bytes of a device, of which there may be a limit.
-class Room {
+// Counts the bytes that a device has allocated, with an optional limit.
+class MemoryBudget {
  public:
-  explicit Room(uint64_t size) : size_(size) {}  // 0: no limit
+  explicit MemoryBudget(uint64_t size) : size_(size) {}  // 0: no limit
   void take(uint64_t bytes) {
     const uint64_t used = used_ += bytes;
     if (size_ == 0 || used <= size_) return;
@@ -32,19 +32,19 @@ constexpr int32_t native_type = 12;  // DLPack's kDLExtDev
 
 class Memory final : public sdk::Buffer {
  public:
-  Memory(std::shared_ptr<Room> room, uint64_t size, uint64_t alignment, bool is_hidden, uint32_t device,
+  Memory(std::shared_ptr<MemoryBudget> budget, uint64_t size, uint64_t alignment, bool is_hidden, uint32_t device,
          const std::shared_ptr<Computer>& computer)
-      : room_(std::move(room)), taken_(size), is_hidden_(is_hidden), device_(device) {
-    room_->take(size);
+      : budget_(std::move(budget)), taken_(size), is_hidden_(is_hidden), device_(device) {
+    budget_->take(size);
     try {
       memory_.emplace(size, alignment);
       if (computer) borrowed_ = computer->borrow(bytes(), size);
     } catch (...) {
-      room_->give_back(size);
+      budget_->give_back(size);
       throw;
     }
   }
-  // Another library's memory.
+  // Borrows memory of the host or of another library.
   Memory(void* pointer, uint64_t size, bool is_hidden, uint32_t device, const std::shared_ptr<Computer>& computer)
       : memory_(std::in_place, pointer), is_hidden_(is_hidden), device_(device) {
     if (computer) borrowed_ = computer->borrow(pointer, size);
@@ -52,7 +52,7 @@ class Memory final : public sdk::Buffer {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() override {
-    if (room_) room_->give_back(taken_);
+    if (budget_) budget_->give_back(taken_);
   }
 
   char* bytes() { return static_cast<char*>(memory_->host_pointer()); }
@@ -60,11 +60,11 @@ class Memory final : public sdk::Buffer {
   fe_native_memory native() override {
     return {sizeof(fe_native_memory), native_type, static_cast<int32_t>(device_), bytes(), 0};
   }
-  // The same memory for the module that computes; null without one.
+  // The same memory as a buffer of the computing module; null without one.
   fe_module_buffer* borrowed() const { return borrowed_.get(); }
 
  private:
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<MemoryBudget> budget_;
   uint64_t taken_ = 0;
   std::optional<sdk::HostBuffer> memory_;
   const bool is_hidden_;

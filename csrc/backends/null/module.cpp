@@ -1,11 +1,11 @@
-// The null backend: it accepts every op and computes nothing (outputs are zeros), and it fails on demand. A template
-// for authors of devices with queues and memory of their own, and the fake that the core is tested with: its devices
-// can do their work late, by threads or when they are waited for, have clocks of their own, and compute with the
-// kernels of another module (Device::options).
+// The null backend: it accepts every op, computes nothing (outputs are zeros), and fails on demand. It is a template
+// for devices with queues and memory of their own, and the fake device of the core's tests: it can do work late, on
+// threads or when it is waited for, has its own clock, and can compute with the kernels of another module
+// (Device::options).
 //
-// FERRULE_NULL_FAULT=score0|init_fails|init_throws|no_devices|two_devices misbehaves while loading; the options of
-// device_open do so later. The function "now_ns" (uint64_t (void)) tells how long the host has waited for the devices,
-// by their clock.
+// FERRULE_NULL_FAULT=score0|init_fails|init_throws|no_devices|two_devices makes loading fail; options of device_open
+// make later calls fail. The function "now_ns" (uint64_t (void)) returns the device clock's time that the host has
+// waited.
 #include <ferrule/backend.hpp>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ bool fault(std::string_view name) {
 }
 
 constinit std::mutex current_mutex;
-constinit Schedule* current = nullptr;  // of the backend that was made last
+constinit Schedule* current = nullptr;  // of the latest backend
 
 uint64_t now_ns() {
   const std::lock_guard lock(current_mutex);

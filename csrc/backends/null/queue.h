@@ -1,4 +1,4 @@
-// A queue whose work is done by a schedule.
+// A queue whose work is run by a schedule.
 #pragma once
 
 #include "faults.h"
@@ -10,7 +10,7 @@
 
 namespace ferrule::null {
 
-// How a device works, and how long it says that this takes.
+// How a device runs its work, and the time that it takes on the device's clock.
 struct Pace {
   Doing doing = Doing::at_once;
   std::chrono::milliseconds delay{0};  // of each timed execution
@@ -23,7 +23,7 @@ struct Pace {
   }
 };
 
-// What the queues of a device share.
+// State that the queues of a device share.
 struct Shared {
   Shared(std::shared_ptr<Schedule> of, const sdk::Options& options, const Pace& at)
       : schedule(std::move(of)), faults(options), pace(at) {}
@@ -68,13 +68,13 @@ class Queue final : public sdk::Queue {
     thread_.join();
   }
 
-  // `effect` is what the device does when the time has come.
+  // Gives the queue work. `effect` is called when the work runs.
   void give(uint64_t duration_ns, Effect effect, std::chrono::milliseconds delay = {}) {
     shared_->faults.given.fail_when_due();
     const std::lock_guard lock(giving_);
     add(nullptr, duration_ns, std::move(effect), delay);
   }
-  // Also of another library's, whose stream this queue is to it, and whose thread may be any.
+  // May also be called for another library, to which this queue is a stream, on any thread.
   void wait_for(sdk::Event& event) override {
     const std::lock_guard lock(giving_);
     if (const WorkPointer& work = static_cast<Event&>(event).work()) add(work, 0, {}, {});
@@ -130,10 +130,10 @@ class Queue final : public sdk::Queue {
   }
 
   std::shared_ptr<Shared> shared_;
-  std::mutex giving_;  // of the next two
+  std::mutex giving_;  // guards the next two
   WorkPointer last_;
   std::shared_ptr<Span> span_ = std::make_shared<Span>();
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Timed> pending_;
   bool is_ending_ = false;

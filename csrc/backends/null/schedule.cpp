@@ -8,7 +8,7 @@
 namespace ferrule::null {
 namespace {
 
-// By the host's clock, to ask once whether work is over.
+// Time of one query whether work is done, on the host's clock.
 constexpr uint64_t asking_ns = 100;
 
 }  // namespace
@@ -100,7 +100,7 @@ bool Schedule::is_ready(const Work& work) {
 std::vector<WorkPointer> Schedule::undone(const WorkPointer& work) {
   std::vector<WorkPointer> order;
   std::unordered_set<const Work*> seen;
-  std::vector<std::pair<WorkPointer, size_t>> stack = {{work, 0}};  // with the number of the next that it comes after
+  std::vector<std::pair<WorkPointer, size_t>> stack = {{work, 0}};  // with the index of the next predecessor to visit
   while (!stack.empty()) {
     auto& [top, next] = stack.back();
     if (next < top->after.size()) {
@@ -162,7 +162,7 @@ void Schedule::run(Lock& lock, const WorkPointer& work) {
     if (error) fail(*error);
   }
   --health.running;
-  // Who loses the device tells it when the device does nothing any more.
+  // The work that loses the device ends when no other work of the device runs.
   if (!was_lost && health.loss) changed_.wait(lock, [&] { return health.running == 0; });
   work->effect = nullptr;
   work->after.clear();

@@ -1,4 +1,4 @@
-/* A module that must be refused before anything of it runs: its major, or the hash of its minor, is not the core's. */
+/* A module that must be refused before its code runs: its major, or the hash of its minor, differs from the core's. */
 #include <ferrule/abi.h>
 
 #include <stdlib.h>

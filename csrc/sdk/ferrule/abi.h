@@ -1,4 +1,4 @@
-/* The three symbols of a module, and what a loader can read of it without running it. */
+/* The three exported symbols of a module, and the constant that a loader reads without executing the module. */
 #ifndef FERRULE_ABI_H
 #define FERRULE_ABI_H
 
@@ -14,14 +14,15 @@ extern "C" {
 #define FE_ABI_MAJOR 0
 #define FE_ABI_MINOR 1
 
-/* A reader believes no module that lists more hashes; from the 65th minor of a major on, the oldest is left out. */
+/* Largest hash_count. Readers reject a module with more; from minor 65 of a major on, the oldest hash is left out. */
 #define FE_ABI_MOST_HASHES 64
 
-/* Constant data without pointers, so that it can be read from the file. Another minor has another number of hashes:
- * read `hash_count` before them, and nothing behind `struct_size`.
+/* The binary interface that a module was built for. Constant data without pointers, so that a loader can read it from
+ * the file. The number of hashes depends on the minor: read `hash_count` before them, and nothing past `struct_size`.
  *
- * Each hash covers every slot up to and including one minor. The last is that of `minor`, the one before it that of the
- * minor before. Who is younger thus knows the hash of who is older, and both compare that of the lower minor. */
+ * A hash covers every slot and field up to and including one minor. The last hash is that of `minor`, and each earlier
+ * one that of the minor before. So the newer side knows the hash of the older side's minor, and the two compare the
+ * hashes of the lower of their minors. */
 typedef struct fe_abi {
   uint64_t magic;
   uint32_t struct_size;
@@ -31,6 +32,7 @@ typedef struct fe_abi {
   uint64_t layout_hashes[FE_LAYOUT_HASH_COUNT];
 } fe_abi;
 
+/* Initialises an fe_abi with the version of these headers. */
 #define FE_ABI_INITIALIZER                                                                               \
   {                                                                                                      \
     FE_ABI_MAGIC, sizeof(fe_abi), FE_ABI_MAJOR, FE_ABI_MINOR, FE_LAYOUT_HASH_COUNT, { FE_LAYOUT_HASHES } \
@@ -42,9 +44,10 @@ typedef struct fe_abi {
 #define FE_MODULE_EXPORT __attribute__((visibility("default")))
 #endif
 
-#define FE_ABI_SYMBOL "ferrule_backend_abi"
-#define FE_SCORE_SYMBOL "ferrule_backend_score"
-#define FE_INIT_SYMBOL "ferrule_backend_init"
+/* Names of the exported symbols. A module exports these and hides all others. */
+#define FE_ABI_SYMBOL "ferrule_backend_abi"     /* const fe_abi */
+#define FE_SCORE_SYMBOL "ferrule_backend_score" /* fe_score_function of backend.h, optional */
+#define FE_INIT_SYMBOL "ferrule_backend_init"   /* fe_init_function of backend.h */
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
-// The C++ side of the SDK: a backend in one file. Derive from Backend and KernelDevice (or HostDevice, or Device), end
-// the file with FERRULE_BACKEND(YourBackend), and call ferrule_add_module on it. An exception becomes an error inside
-// the module; nothing throws across its boundary. Header-only, C++20.
+// The C++ wrapper of backend.h: a backend in one file. Derive from Backend and KernelDevice (or HostDevice, or Device),
+// end the file with FERRULE_BACKEND(YourBackend), and call the CMake function ferrule_add_module on it. The wrapper
+// checks arguments and turns exceptions into errors, so nothing throws across the boundary. Header-only, C++20.
 //
-// `python -m ferrule new-backend` writes one to start from; tests/foreign/module/mine.cpp is a whole backend in fifty
-// lines; csrc/backends/null/ shows queues, events and options.
+// `python -m ferrule new-backend` writes a backend to start from; tests/foreign/module/mine.cpp is a complete backend
+// in one file; csrc/backends/null/ shows queues, events and options.
 #ifndef FERRULE_BACKEND_HPP
 #define FERRULE_BACKEND_HPP
 
@@ -14,7 +14,7 @@
 #include <ferrule/cpp/host_device.hpp>
 #include <ferrule/cpp/slots.hpp>
 
-// Ends the one source file of a module that says which class its backend is.
+// Defines the module's entry points for the class `Derived`. Use it once, at the end of one source file.
 #define FERRULE_BACKEND(Derived)                                                                       \
   static int fe_this_module_score() { return Derived::score(); }                                       \
   static fe_error* fe_this_module_init(const fe_host* host, fe_backend* out) {                         \

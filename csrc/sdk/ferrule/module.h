@@ -1,9 +1,11 @@
-/* What a module's source ends with: its constant, and the symbols that it exports. C11, also valid C++.
+/* Macros that define a module's constant and its exported symbols. C11, also valid C++.
  *
- * FE_DEFINE_MODULE(score, init) defines the constant `ferrule_module_<name>[_<variant>]`, by which a static program
- * lists the module; `score` may be NULL. ferrule_add_module names the constant and compiles FE_EXPORT_MODULE in a
- * file of its own, in shared builds only. Without CMake, define FERRULE_MODULE_SYMBOL, _NAME and _VARIANT (and
- * FERRULE_MODULE_PREFERENCE, 0 unless defined) and write both. */
+ * FE_DEFINE_MODULE(score, init), at the end of the module's source, defines the fe_static_module constant
+ * `ferrule_module_<name>[_<variant>]`, which a program that links the module statically lists. `score`: an
+ * fe_score_function or NULL. FE_EXPORT_MODULE(symbol) defines the three exported symbols from that constant.
+ * The CMake function ferrule_add_module defines the macros below and compiles FE_EXPORT_MODULE in a separate file, in
+ * shared builds only. Without CMake, define FERRULE_MODULE_SYMBOL (the constant), FERRULE_MODULE_NAME and
+ * FERRULE_MODULE_VARIANT (strings), and optionally FERRULE_MODULE_PREFERENCE (an integer, default 0), and use both. */
 #ifndef FERRULE_MODULE_H
 #define FERRULE_MODULE_H
 
@@ -27,7 +29,7 @@ static const fe_abi fe_this_module_abi = FE_ABI_INITIALIZER;
       FERRULE_MODULE_PREFERENCE};
 #endif
 
-/* A module without a score can run wherever it can be opened: 1. */
+/* The score of a module without a score function is 1: it can run wherever it can be opened. */
 #define FE_EXPORT_MODULE(symbol)                                                                    \
   FE_MODULE_LINKAGE const fe_static_module symbol;                                                  \
   FE_MODULE_LINKAGE FE_MODULE_EXPORT const fe_abi ferrule_backend_abi;                              \

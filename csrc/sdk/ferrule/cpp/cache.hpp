@@ -1,4 +1,4 @@
-// What a module keeps for the next process. See ferrule/backend.hpp, and ferrule/cache.h for what is promised.
+// Access to the persistent cache of ferrule/cache.h. See ferrule/backend.hpp.
 #pragma once
 
 #include <ferrule/backend.h>
@@ -15,14 +15,14 @@
 
 namespace ferrule::sdk {
 
-// Null where the host has none.
+// The host's cache; null if it has none.
 inline const fe_cache* host_cache() {
   if (!FE_HAS_SLOT(host, get_proc)) return nullptr;
   const auto* cache = static_cast<const fe_cache*>(host->get_proc(FE_CACHE));
   return cache != nullptr && FE_HAS_SLOT(cache, get) && FE_HAS_SLOT(cache, put) ? cache : nullptr;
 }
 
-// What some process kept last under a kind ("vulkan_pipelines") and a key.
+// The latest entry of a kind ("vulkan_pipelines") and a key; none if there is none.
 inline std::optional<std::vector<uint8_t>> kept(const std::string& kind, std::string_view key) {
   const fe_cache* const cache = host_cache();
   if (cache == nullptr) return std::nullopt;
@@ -31,14 +31,14 @@ inline std::optional<std::vector<uint8_t>> kept(const std::string& kind, std::st
     const auto* first = static_cast<const uint8_t*>(data);
     try {
       static_cast<decltype(bytes)*>(out)->emplace(first, first + size);
-    } catch (const std::bad_alloc&) {  // as good as not there, and nothing may be thrown through the host
+    } catch (const std::bad_alloc&) {  // treated as missing: nothing may be thrown through the host
     }
   };
   cache->get(kind.c_str(), key.data(), key.size(), found, &bytes);
   return bytes;
 }
 
-// Replaces it; true when it is kept.
+// Stores an entry, replacing an earlier one. Returns whether it was stored.
 inline bool keep(const std::string& kind, std::string_view key, std::span<const uint8_t> bytes) {
   const fe_cache* const cache = host_cache();
   return cache != nullptr && cache->put(kind.c_str(), key.data(), key.size(), bytes.data(), bytes.size()) != 0;

@@ -1,5 +1,6 @@
-// Holds a graph view against graph_view.h and the op table, before an author's code sees it: what passes can be read
-// without fear. What only a kernel knows (the shapes of a matrix product) stays with the kernel. See backend.hpp.
+// Checks a graph view against graph_view.h and the op table before a derived class sees it, so that its code can rely
+// on a well-formed view. Rules that only a kernel knows (the shapes of a matrix product) are left to the kernel. See
+// backend.hpp.
 #ifndef FERRULE_CPP_CHECK_HPP
 #define FERRULE_CPP_CHECK_HPP
 
@@ -35,7 +36,7 @@ inline void check_instruction(const fe_body& body, uint32_t index, int32_t rank)
   check_attributes(*op, instruction.revision, instruction.attributes, rank);
 }
 
-// `in` are the node's inputs that are the body's: the last ones of the body.
+// `in`: the node's inputs that feed the body; they are the body's last inputs.
 inline void check_body(const fe_body& body, const fe_node& node, std::span<const fe_value* const> in,
                        std::span<const fe_value* const> out) {
   if (body.instruction_count > 64) refuse("a body of more than 64 instructions");
@@ -59,14 +60,14 @@ inline void check_body(const fe_body& body, const fe_node& node, std::span<const
   }
 }
 
-// The number of the op's own inputs: with a body, the rest are the body's.
+// The number of inputs of the op itself; with a body, the node's other inputs belong to the body.
 inline uint32_t own_inputs(const fe_node& node, const OpInfo* op) {
   const bool is_alone = op && op->kind == OpKind::internal;
   if (node.body == nullptr) {
     if (is_alone) refuse("has no body");
     return node.input_count;
   }
-  const uint32_t fed = is_alone ? 0 : 1;  // body inputs that the op itself feeds
+  const uint32_t fed = is_alone ? 0 : 1;  // number of body inputs that are the op's result
   const uint32_t others = whole(node.body).input_count - fed;
   if (node.body->input_count < fed || others > node.input_count || (is_alone && others != node.input_count))
     refuse("its body has other inputs than it");
@@ -82,7 +83,7 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
   if (node.input_count > 0) present(node.inputs, "the list of its inputs");
   present(node.outputs, "the list of its outputs");
   std::vector<const fe_value*> values;
-  // No space is reserved: the counts may be wrong.
+  // Nothing is reserved, because the counts may be invalid.
   for (uint32_t i = 0; i < node.input_count; ++i)
     values.push_back(&check_value(view, node.inputs[i], false));  // NOLINT(performance-inefficient-vector-operation)
   for (uint32_t i = 0; i < node.output_count; ++i) values.push_back(&check_value(view, node.outputs[i], true));
@@ -97,8 +98,8 @@ inline void check_node(const fe_graph_view& view, const fe_node& node, const OpI
 
 }  // namespace checks
 
-// Throws unless node `index` of the view is well formed: FE_UNSUPPORTED for a revision that this module cannot know,
-// else FE_INVALID_ARGUMENT.
+// Throws unless node `index` of the view is well formed: FE_UNSUPPORTED for a revision that is newer than this module's
+// headers, else FE_INVALID_ARGUMENT.
 inline void check_node(const fe_graph_view* given, uint32_t index) {
   const fe_graph_view& view = checks::whole(given);
   if (index >= view.node_count) checks::refuse(checks::number("there is no node", index));
@@ -111,7 +112,7 @@ inline void check_node(const fe_graph_view* given, uint32_t index) {
   }
 }
 
-// The same for every node of the view, and their order: nothing is read before it was written.
+// Checks every node of the view, and that no value is read before it is written.
 inline void check_graph(const fe_graph_view* given) {
   const fe_graph_view& view = checks::whole(given);
   for (uint32_t i = 0; i < view.storage_count; ++i) checks::check_storage(view, i);

@@ -1,4 +1,4 @@
-// Holds what an op is given against its row in the op table. See check.hpp.
+// Checks the operands and attributes of an op against its row in the op table. See check.hpp.
 #ifndef FERRULE_CPP_CHECK_OP_HPP
 #define FERRULE_CPP_CHECK_OP_HPP
 
@@ -9,7 +9,7 @@
 
 namespace ferrule::sdk::checks {
 
-// What the module knows of an op; nothing of one that is younger than its headers, which its kernels refuse by name.
+// The row of an op; null for an op that is newer than these headers, which no kernel supports.
 inline const OpInfo* find_op(fe_op id) {
   const char* const name = id == 0 ? nullptr : host->op_name(id);
   if (name == nullptr) refuse(std::to_string(id) + " is the id of no op");
@@ -76,7 +76,7 @@ inline void check_attribute(const AttributeInfo& row, const void* attributes, in
   }
 }
 
-// `rank` is that of the op's first input.
+// `rank`: of the op's first input.
 inline void check_attributes(const OpInfo& op, uint32_t revision, const void* attributes, int32_t rank) {
   for (const AttributeInfo& row : op.attributes) {
     if (row.since > revision) continue;
@@ -93,7 +93,7 @@ inline void check_input_count(const OpInfo& op, uint32_t count) {
     refuse(number("takes", op.required_inputs) + " inputs, not " + std::to_string(count));
 }
 
-// `dtype_at(i)` is the dtype of input i.
+// `dtype_at(i)` returns the dtype of input i.
 template <class DTypeAt>
 void check_input_dtypes(const OpInfo& op, uint32_t count, DTypeAt dtype_at) {
   fe_dtype common = 0;
@@ -127,7 +127,8 @@ inline bool same_shape(const fe_value& a, const fe_value& b) {
   return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape);
 }
 
-// The first input without the axes that `axis` names (all, when it is an empty list), or with them at size one.
+// Whether the shape of `out` is that of `in` without the axes in the attributes `axis` or `axes` (an empty list: all
+// axes), or with them at size 1 if `keepdims` is set.
 inline bool is_reduced(const fe_value& in, const fe_value& out, const OpInfo& op, const void* attributes) {
   uint32_t gone = 0;
   bool keep = false;
@@ -160,7 +161,7 @@ inline fe_dtype result_dtype(const OpInfo& op, const ResultInfo& result, const f
   return dtype;
 }
 
-// What the op table says of one result of a node without a body.
+// Checks dtype and shape of one result of a node without a body.
 inline void check_result(const OpInfo& op, const ResultInfo& result, const fe_node& node,
                          std::span<const fe_value* const> in, const fe_value& out) {
   const fe_dtype wanted = result_dtype(op, result, node, in);

@@ -1,4 +1,4 @@
-// Holds storages and values of a graph view against graph_view.h. See check.hpp.
+// Checks storages and values of a graph view against graph_view.h. See check.hpp.
 #ifndef FERRULE_CPP_CHECK_VALUE_HPP
 #define FERRULE_CPP_CHECK_VALUE_HPP
 
@@ -17,14 +17,14 @@ namespace ferrule::sdk::checks {
 
 inline std::string number(const char* what, uint64_t index) { return std::string(what) + " " + std::to_string(index); }
 
-// A pointer that the header does not allow to be null.
+// Returns the pointer; throws if it is null.
 template <class Pointer>
 Pointer present(Pointer pointer, const char* what) {
   if (pointer == nullptr) refuse(std::string(what) + " is null");
   return pointer;
 }
 
-// A struct that is there and holds `size` bytes: all fields of the first minor.
+// Returns the struct; throws if it is null or smaller than `size` bytes, which are its fields of the first minor.
 template <class Struct>
 const Struct& whole(const Struct* given, size_t size, const char* what) {
   if (present(given, what)->struct_size < size)
@@ -71,7 +71,7 @@ inline const DTypeInfo* find_dtype(fe_dtype id) {
   if (name == nullptr) refuse(std::to_string(id) + " is the id of no dtype");
   for (const DTypeInfo& row : dtype_table)
     if (std::strcmp(row.name, name) == 0) return &row;
-  return nullptr;  // younger than this module: its kernels say no
+  return nullptr;  // newer than these headers: no kernel of this module supports it
 }
 
 inline std::string dtype_word(fe_dtype id) {
@@ -109,7 +109,7 @@ inline std::span<const int64_t> shape_of(const fe_value& value) {
   return {value.shape, static_cast<size_t>(value.rank)};
 }
 
-// Sums and products that say when they do not fit.
+// An integer whose sums and products record an overflow in `fits`.
 struct Exact {
   int64_t value;
   bool fits = true;
@@ -129,14 +129,14 @@ struct Exact {
   }
 };
 
-// How its elements lie in memory.
+// Memory layout of a dtype; throws for an unknown id.
 inline const fe_dtype_info& info_of(fe_dtype dtype) {
   const fe_dtype_info* const info = host->dtype_info(dtype);
   if (info == nullptr) refuse(std::to_string(dtype) + " is the id of no dtype");
   return *info;
 }
 
-// Elements of a shape, none of whose sizes is negative; throws when they, or their bytes, are too many to count.
+// Number of elements of a shape. Throws if a size is negative or the number of bytes overflows.
 inline int64_t count_of(std::span<const int64_t> shape, const fe_dtype_info& dtype) {
   for (const int64_t size : shape)
     if (size < 0) refuse("a size is negative: " + std::to_string(size));
@@ -147,7 +147,7 @@ inline int64_t count_of(std::span<const int64_t> shape, const fe_dtype_info& dty
   return bytes.value / dtype.block_bytes;
 }
 
-// A value of a block dtype holds whole blocks, one after the other along its last axis.
+// Throws unless a value of a block dtype has whole, contiguous blocks along its last axis.
 inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype, int64_t count) {
   const int64_t block = dtype.block_elements;
   if (block == 1) return;
@@ -161,7 +161,7 @@ inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype, int6
   if (value.offset % block != 0) refuse("the offset of " + name + " is not of blocks");
 }
 
-// The bytes from the storage's first that the elements of a value take up, without what is added when it runs.
+// Range of bytes of the storage that the elements of a value occupy, without its dynamic offset.
 struct Reach {
   int64_t first = 0, end = 0;
 };

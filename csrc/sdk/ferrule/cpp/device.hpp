@@ -1,4 +1,5 @@
-// What an author derives from. See ferrule/backend.hpp.
+// The classes that a backend derives from. See ferrule/backend.hpp. A function that throws Error(FE_UNSUPPORTED) by
+// default is optional. Sizes and offsets of memory are in bytes.
 #ifndef FERRULE_CPP_DEVICE_HPP
 #define FERRULE_CPP_DEVICE_HPP
 
@@ -23,47 +24,51 @@ namespace slots {
 struct BufferSize;
 }
 
-// Memory of a device.
+// Memory of a device; freed by its destructor. Any thread may use it.
 class Buffer {
  public:
   virtual ~Buffer() = default;
+  // Address in host memory; null if the host cannot access it.
   virtual void* host_pointer() { return nullptr; }
-  // The memory as other libraries know it.
+  // The memory in DLPack's terms.
   virtual fe_native_memory native() { throw Error(FE_UNSUPPORTED, "no other library knows this device's memory"); }
-  uint64_t size() const { return size_; }  // as it was asked for
+  uint64_t size() const { return size_; }  // as requested
 
  private:
   friend struct slots::BufferSize;
   uint64_t size_ = 0;
 };
 
-// A point in a queue, behind the work that was given to it before.
+// A point in a queue, after the work that the queue had been given when it was recorded. Any thread may use it.
 class Event {
  public:
   virtual ~Event() = default;
-  // Whether that work is over, however it ended; false when that cannot be told.
+  // Whether that work is done or failed; false if this is unknown.
   virtual bool done() = 0;
-  // Throws the error, if any, of the work since the event before; FE_TIMEOUT when `timeout_ns` >= 0 passes.
+  // Waits until it is done; `timeout_ns` < 0 waits without limit. Throws the error of the work since the previous
+  // event, and FE_TIMEOUT if it is not done in time.
   virtual void wait(int64_t timeout_ns) = 0;
-  // When the queue passed it, if it is done: nanoseconds of the host's monotonic clock.
+  // When the queue passed it, in nanoseconds of the host's monotonic clock. Only called when it is done.
   virtual uint64_t time() { throw Error(FE_UNSUPPORTED, "this device does not tell when an event was passed"); }
 };
 
+// Work that a device runs in order. One thread at a time uses it.
 class Queue {
  public:
-  // Waits for its work.
+  // Waits for the queue's work.
   virtual ~Queue() = default;
+  // Records an event after all work that the queue has been given so far.
   virtual std::unique_ptr<Event> record() = 0;
-  // Waits for its work, and brings a lost device back if it can. Throws, and changes nothing, when it cannot make sure
-  // that the work is over.
+  // Waits for the queue's work and recovers a lost device if possible. Throws, and changes nothing, if it cannot make
+  // sure that the work is done.
   virtual void reset() = 0;
-  // What is given from now on begins after the event, which is of a queue of the same backend.
+  // Makes later work wait for the event, which is of a queue of the same backend.
   virtual void wait_for(Event&) { throw Error(FE_UNSUPPORTED, "this queue cannot wait for an event"); }
-  // As DLPack's `stream` argument has it.
+  // The queue as a DLPack stream.
   virtual void* native() { throw Error(FE_UNSUPPORTED, "no other library knows this device's queues"); }
 };
 
-// Items from one strided place to another; the two do not overlap. Offsets (those of the first item) and strides are
+// A copy of items between two strided regions that do not overlap. Offsets are those of the first item. Strides are in
 // bytes.
 struct StridedCopy {
   Buffer& to;
@@ -74,14 +79,14 @@ struct StridedCopy {
   std::span<const int64_t> shape, to_strides, from_strides;
 };
 
-// One execution: finds the bytes of an operand on a device whose buffers are host memory.
+// One execution on a device whose buffers are host memory: finds the bytes of operands.
 class Launch {
  public:
   explicit Launch(const fe_execution& execution) : execution_(&execution) {}
 
   const fe_execution& execution() const { return *execution_; }
   uint32_t thread_limit() const { return execution_->thread_limit; }
-  // The operand's element at index (0, ..., 0).
+  // Address of the operand's element at index (0, ..., 0).
   template <class Item>
   Item* pointer(const Operand& operand) const {
     int64_t elements = operand.offset_;
@@ -91,7 +96,7 @@ class Launch {
   }
 
  private:
-  // There is no workspace where all temporaries are without elements, which a reduction may read.
+  // There is no workspace if no temporary has elements; a reduction may still read such a temporary.
   static char* address(fe_module_buffer* buffer, uint64_t offset) {
     if (buffer == nullptr) return nullptr;
     return static_cast<char*>(reinterpret_cast<Buffer*>(buffer)->host_pointer()) + offset;
@@ -111,16 +116,16 @@ class Launch {
   const fe_execution* execution_;
 };
 
-// The host's monotonic clock.
+// Time of the host's monotonic clock in nanoseconds.
 inline uint64_t monotonic_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// Whether event_time may be asked of what is given now.
+// Whether a trace is recorded now, so that event times of new work are needed.
 inline bool is_tracing() { return !FE_HAS_SLOT(host, is_tracing) || host->is_tracing() != 0; }
 
-// Runs the function that computes a node on the calling thread, and tells who traces the execution when it did.
+// Runs the function that computes a node on the calling thread, and reports its times if the execution is traced.
 template <class Function>
 void traced(const fe_execution& execution, uint32_t node, Function run) {
   if (execution.trace == nullptr) return run();
@@ -129,14 +134,17 @@ void traced(const fe_execution& execution, uint32_t node, Function run) {
   execution.trace(execution.trace_argument, node, begin, monotonic_ns());
 }
 
+// A compiled graph. It may be executed on several queues at once.
 class Executable {
  public:
   virtual ~Executable() = default;
+  // Bytes of scratch memory that each execution needs beside the workspace.
   virtual uint64_t scratch_size() { return 0; }
+  // Runs it in queue order. `queue` is null if the device has no queues: then it has run when this returns.
   virtual void execute(Queue* queue, const fe_execution& execution) = 0;
 };
 
-// Some of a node's inputs: {0, 1}, or all of them.
+// A set of a node's inputs: {0, 1}, or all().
 class Inputs {
  public:
   static constexpr uint32_t most = 64;
@@ -148,7 +156,7 @@ class Inputs {
     if (number >= most) throw Error(FE_INTERNAL, "inputs from 64 on cannot be told by their numbers");
     bits_ |= uint64_t{1} << number;
   }
-  // Modules that were written for earlier headers give bits: that is refused with a sentence.
+  // Earlier headers took a bit mask here: such code gets an error message.
   template <class Number>
   requires std::is_integral_v<Number>
   constexpr Inputs(Number) {
@@ -166,16 +174,16 @@ class Inputs {
   bool all_ = false;
 };
 
-// What a device says to one node: a refusal with its reason, or what its operands must be like.
+// A device's answer for one node: a refusal with its reason, or the requirements on the operands.
 struct Support {
   bool supported = true;
-  std::string kernel = {};        // shown in the plan
-  std::string reason = {};        // of a refusal, as a part of a sentence
+  std::string kernel = {};        // name of the kernel, for the plan
+  std::string reason = {};        // of a refusal, as part of a sentence
   Inputs contiguous_inputs = {};  // must be C-contiguous
   Inputs row_inputs = {};         // must have innermost stride 1
   uint32_t alignment = 0;         // of the inputs' first elements, in bytes: a power of two
-  // The highest revision of the op, and of those in a body, that the kernel expresses. What is younger is refused for
-  // it: headers that know an attribute say nothing of a kernel that was written before it.
+  // The highest revision of the op, and of the ops in a body, that the kernel implements. Nodes of a higher revision
+  // are refused: newer headers may know an attribute that the kernel was not written for.
   uint32_t revision = 1;
 
   fe_layout layout_of(uint32_t input) const {
@@ -184,7 +192,7 @@ struct Support {
   }
 };
 
-// The answer, unless the node asks for more than the kernel expresses.
+// The answer, or a refusal if the node has a higher revision than the kernel implements.
 inline Support unless_too_young(Support answer, const Node& node) {
   const uint32_t asked = node.youngest_revision();
   if (!answer.supported || asked <= answer.revision) return answer;
@@ -193,27 +201,32 @@ inline Support unless_too_young(Support answer, const Node& node) {
                     ", which expresses up to " + std::to_string(answer.revision)};
 }
 
-// The packed form of a constant operand: its bytes, and a name that equal layouts share. No bytes: none is wanted.
+// The packed form of a constant operand: its size in bytes (0: none is wanted), and a key that names the layout. Equal
+// keys mean equal packed bytes for equal constants.
 struct PreparedForm {
   uint64_t size = 0;
   std::string key;
 };
 
-// An open device. Any thread may call it, several at once; calls that take a queue come from one thread a queue.
+// An open device. Several threads may call it at once; functions that take a queue are called by one thread at a time
+// per queue. The queue is null if the backend has none: then the work is done when the function returns. Otherwise work
+// runs in queue order, and host memory stays valid until the queue has passed it.
 class Device {
  public:
   virtual ~Device() = default;
 
+  // A buffer of `size` > 0 bytes, aligned to `alignment` bytes: a power of two, at least 64.
   virtual std::unique_ptr<Buffer> allocate(uint64_t size, uint64_t alignment) = 0;
+  // A buffer over host memory, which outlives it; pointer and size are multiples of borrow_alignment.
   virtual std::unique_ptr<Buffer> borrow(void* /*pointer*/, uint64_t /*size*/, fe_access) {
     throw Error(FE_UNSUPPORTED, "this device does not borrow host memory");
   }
-  // Bytes free and in all; free is UINT64_MAX when unknown.
+  // Free and total bytes; UINT64_MAX and 0 if unknown.
   virtual std::pair<uint64_t, uint64_t> memory() { return {UINT64_MAX, 0}; }
   virtual std::unique_ptr<Queue> create_queue(fe_queue_kind) {
     throw Error(FE_UNSUPPORTED, "this device has no queues");
   }
-  // Host memory at a multiple of 64 bytes, which copies to and from the device do not wait for.
+  // Host memory, aligned to 64 bytes, that queues copy from and to without waiting (page-locked).
   virtual void* host_allocate(uint64_t /*size*/) {
     throw Error(FE_UNSUPPORTED, "this device has no host memory of its own");
   }
@@ -222,7 +235,7 @@ class Device {
   virtual void copy_from_host(Queue*, Buffer& to, uint64_t to_offset, const void* from, uint64_t size) = 0;
   virtual void copy_to_host(Queue*, void* to, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
   virtual void copy(Queue*, Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) = 0;
-  // From another device of the backend; the queue is the target's.
+  // Copies from another device of the backend; `queue` is that of this device.
   virtual void copy_peer(Queue*, Buffer& /*to*/, uint64_t /*to_offset*/, Device& /*from_device*/, Buffer& /*from*/,
                          uint64_t /*from_offset*/, uint64_t /*size*/) {
     throw Error(FE_UNSUPPORTED, "this device cannot copy from the other one");
@@ -230,29 +243,34 @@ class Device {
   virtual void copy_strided(Queue*, const StridedCopy&) {
     throw Error(FE_UNSUPPORTED, "this device copies no strided items");
   }
-  // Repeats the pattern, of 1, 2, 4, 8 or 16 bytes; `size` and the offset are multiples of that.
+  // Fills memory with a pattern of 1, 2, 4, 8 or 16 bytes; `size` and the offset are multiples of its size.
   virtual void fill(Queue*, Buffer& /*to*/, uint64_t /*to_offset*/, std::span<const std::byte> /*pattern*/,
                     uint64_t /*size*/) {
     throw Error(FE_UNSUPPORTED, "this device does not fill memory");
   }
-  // Memory of another library's; it outlives the buffer.
+  // A buffer over device memory of another library, which outlives it.
   virtual std::unique_ptr<Buffer> import(const fe_native_memory&, uint64_t /*size*/, fe_access) {
     throw Error(FE_UNSUPPORTED, "this device takes no memory of other libraries");
   }
-  // Makes a stream of another library wait for an event.
+  // Makes later work of another library's stream wait for an event.
   virtual void let_native_wait(void* /*stream*/, Event&) {
     throw Error(FE_UNSUPPORTED, "this device knows no streams of other libraries");
   }
 
+  // Whether compile accepts this node.
   virtual Support supports(const Node& node) = 0;
+  // Compiles a view, which is valid during the call.
   virtual std::unique_ptr<Executable> compile(const fe_graph_view& view) = 0;
 
+  // The packed form of a constant input that kernels want; the size is 0 for none.
   virtual PreparedForm prepared_form(const Node&, uint32_t /*input*/) { return {}; }
+  // Packs the constant at `from` into `to`.
   virtual void prepare(const Node&, uint32_t /*input*/, const fe_binding& /*from*/, const fe_binding& /*to*/) {
     throw Error(FE_INTERNAL, "this device has no prepared forms");
   }
 };
 
+// Properties of a device, as fe_device_properties. Unknown numbers are 0 and unknown strings empty.
 struct DeviceDescription {
   fe_device_kind kind = FE_DEVICE_CPU;
   uint32_t flags = 0;
@@ -261,21 +279,22 @@ struct DeviceDescription {
   uint64_t total_memory = 0;
   uint64_t max_allocation = 0;
   uint64_t borrow_alignment = 0;
-  // By these the core knows a device that another backend lists, too. A UUID that says which driver it is, as those of
-  // software devices do, is none.
+  // The core uses the UUID and the PCI address to recognise a device that another backend also lists. Leave the UUID
+  // out if it identifies only the driver, as that of a software device does.
   std::optional<std::array<uint8_t, 16>> uuid = {};
   std::string pci_address = {};  // "0000:01:00.0"
-  uint32_t queue_kinds = 0;      // bits, 1 << fe_queue_kind: queues that work beside the computing one
+  uint32_t queue_kinds = 0;      // bits 1 << fe_queue_kind: queues that run beside the compute queue
 };
 
-// An option of device_open. `type` is what a person would call it: integer, string, boolean.
+// An option of device_open. `type` is a word for documentation: integer, string, boolean.
 struct OptionDescription {
   const char* key;
   const char* type;
   const char* doc;
 };
 
-// The options a device is opened with; every key is one that the backend describes.
+// The options that a device is opened with. Every key is one that the backend describes. The getters return `otherwise`
+// if the option is not given, and throw if its value cannot be parsed.
 class Options {
  public:
   Options(const fe_option* options, uint32_t count) {
@@ -313,22 +332,26 @@ class Options {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
+// A backend. Derive from it, and pass the class to FERRULE_BACKEND. The static members are redefined in the derived
+// class.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  // True in a derived class whose devices have queues; without them every call is done when it returns.
+  // Whether the devices have queues. Without queues the work of every call is done when it returns.
   static constexpr bool has_queues = false;
   // Version of the module, free text.
   static constexpr const char* version = "";
-  // Higher is preferred among the variants of one name; 0 means it cannot run here.
+  // Among variants of one name the highest is used; <= 0 means that the module cannot run on this machine.
   static int score() { return 1; }
-  // The address of a function that the module offers by name (ferrule/procs.h, or one of its own); null for others.
+  // Address of a function that the module offers by name (ferrule/procs.h, or its own); null for other names.
   static void* proc(std::string_view /*name*/) { return nullptr; }
 
-  // The devices that are there, found without creating a context or taking device memory. Asked once.
+  // Lists the devices without creating a context or taking device memory. Called once.
   virtual std::vector<DeviceDescription> devices() = 0;
+  // The options of open.
   virtual std::vector<OptionDescription> options() { return {}; }
+  // Opens device `index` of devices().
   virtual std::unique_ptr<Device> open(uint32_t index, const Options& options) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Errors, and the host: what the core offers to a module. See ferrule/backend.hpp.
+// Errors, and access to the host (fe_host). See ferrule/backend.hpp.
 #ifndef FERRULE_CPP_ERROR_HPP
 #define FERRULE_CPP_ERROR_HPP
 
@@ -13,6 +13,7 @@
 
 namespace ferrule::sdk {
 
+// The exception of this wrapper: a code and one sentence.
 class Error : public std::runtime_error {
  public:
   Error(fe_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -22,10 +23,10 @@ class Error : public std::runtime_error {
   fe_code code_;
 };
 
-// What the core offers; set before anything of the module runs.
+// The core's functions; set before any other code of the module runs.
 inline const fe_host* host = nullptr;
 
-// Runs `function`; what it throws comes back as an error of the core.
+// Runs `function` and returns the exception that it throws as an error of the core; null if it throws none.
 template <class Function>
 fe_error* guarded(Function&& function) noexcept {
   try {
@@ -42,7 +43,7 @@ fe_error* guarded(Function&& function) noexcept {
   }
 }
 
-// Throws an error that the core returned.
+// Throws `error` as an Error and releases it; does nothing for null.
 inline void check(fe_error* error) {
   if (!error) return;
   const Error copy(host->error_code(error), host->error_message(error));
@@ -50,7 +51,9 @@ inline void check(fe_error* error) {
   throw copy;
 }
 
-// fn(begin, end, thread) over [0, n) on the core's threads, in ranges that begin at multiples of `grain`.
+// Calls function(begin, end, thread) for ranges of [0, n) on the core's threads (fe_host.parallel_for). Bounds of
+// ranges are multiples of `grain`; at most `limit` threads take part (0 = all). Throws the first exception of
+// `function`.
 template <class Function>
 void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function) {
   using Callable = std::remove_reference_t<Function>;

@@ -1,4 +1,4 @@
-// The graph that a device is asked about. See ferrule/backend.hpp.
+// Nodes and operands of a graph view. See ferrule/backend.hpp.
 #ifndef FERRULE_CPP_GRAPH_HPP
 #define FERRULE_CPP_GRAPH_HPP
 
@@ -11,7 +11,8 @@
 
 namespace ferrule::sdk {
 
-// A value of a graph view, copied, so that a kernel may keep it: dtype, shape, strides, and where its bytes will be.
+// A value of a graph view: dtype, shape, strides, and where its bytes are bound. It is a copy, which a kernel may keep
+// after compilation.
 class Operand {
  public:
   Operand(const fe_graph_view& view, uint32_t index) {
@@ -32,8 +33,9 @@ class Operand {
 
   fe_dtype dtype() const { return dtype_; }
   const fe_dtype_info& dtype_info() const { return *info_; }
+  // Whether the dtype has this name.
   bool is(const char* dtype) const { return dtype_ == host->dtype_id(dtype); }
-  size_t item_size() const { return info_->block_bytes; }  // of a plain dtype: bytes of an element
+  size_t item_size() const { return info_->block_bytes; }  // bytes of an element of a plain dtype
   int64_t bytes_of(int64_t elements) const { return fe_bytes_of(info_, elements); }
   int rank() const { return rank_; }
   std::span<const int64_t> shape() const { return {shape_.data(), static_cast<size_t>(rank_)}; }
@@ -70,7 +72,7 @@ class Operand {
   int32_t offset_slot_;
 };
 
-// A node of a graph view, valid as long as the view.
+// A node of a graph view; valid as long as the view.
 class Node {
  public:
   Node(const fe_graph_view& view, uint32_t index) : view_(&view), node_(view.nodes[index]), index_(index) {}
@@ -80,7 +82,7 @@ class Node {
   fe_op id() const { return node_->op; }
   std::string_view op() const { return host->op_name(node_->op); }
   uint32_t revision() const { return node_->revision; }
-  // The highest of the op and of those in its body.
+  // The highest revision among the op and the ops of its body.
   uint32_t youngest_revision() const {
     uint32_t youngest = node_->revision;
     for (uint32_t i = 0; node_->body && i < node_->body->instruction_count; ++i)

@@ -14,6 +14,7 @@
 
 namespace ferrule::sdk {
 
+// Host memory: allocated, or borrowed.
 class HostBuffer : public Buffer {
  public:
   HostBuffer(uint64_t size, uint64_t alignment)
@@ -33,8 +34,8 @@ class HostBuffer : public Buffer {
   void* pointer_;
 };
 
-// Memory, borrowing and copies; what remains to be written is supports and compile. Describe such a device with
-// FE_DEVICE_FLAG_HOST_MEMORY and a borrow_alignment of 1.
+// A device that implements memory, borrowing and copies; a derived class adds supports and compile. Its
+// DeviceDescription has FE_DEVICE_FLAG_HOST_MEMORY and a borrow_alignment of 1.
 class HostDevice : public Device {
  public:
   std::unique_ptr<Buffer> allocate(uint64_t size, uint64_t alignment) override {
@@ -66,19 +67,21 @@ class HostDevice : public Device {
   static char* bytes(Buffer& buffer) { return static_cast<char*>(buffer.host_pointer()); }
 };
 
-// A node compiled: what it asks of its operands, and the function that computes it.
+// A compiled node: whether it is supported, with the requirements on its operands, and the function that computes it.
 struct Kernel {
   Support support;
   std::function<void(const Launch&)> run;
 };
 
+// A node that is not supported; `reason` is part of a sentence.
 inline Kernel refusal(std::string reason) {
   return {.support = {.supported = false, .reason = std::move(reason)}, .run = {}};
 }
 
-// A host device that computes node after node. `kernel` is asked both whether a node is supported and for the function
-// that computes it, so the two cannot disagree. Nodes with a body are refused unless `kernel_with_body` takes them; a
-// `copy` that is refused is done here, lest each backend whose kernels ask for contiguous inputs must bring its own.
+// A host device that computes the nodes of a graph one by one. `kernel` returns both whether a node is supported and
+// the function that computes it, so the two cannot disagree. Nodes with a body go to `kernel_with_body`, which refuses
+// them unless it is overridden. If `kernel` refuses a `copy`, this class computes it: kernels that need contiguous
+// inputs depend on it.
 class KernelDevice : public HostDevice {
  public:
   virtual Kernel kernel(const Node& node) = 0;

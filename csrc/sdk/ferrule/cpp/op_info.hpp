@@ -1,4 +1,4 @@
-// The part of an op's row that a module knows. The rows are in ferrule/op_table.hpp, which is generated.
+// Types of the op table. Its rows are in ferrule/op_table.hpp, which is generated.
 #ifndef FERRULE_CPP_OP_INFO_HPP
 #define FERRULE_CPP_OP_INFO_HPP
 
@@ -18,20 +18,20 @@ struct DTypeInfo {
   uint32_t block_elements, block_bytes;
 };
 
-// Rows of dtype_table.
+// A set of rows of dtype_table.
 struct DTypeSet {
   std::array<uint64_t, 2> words;
   constexpr bool contains(size_t row) const { return (words[row / 64] >> row % 64 & 1) != 0; }
 };
 
 enum class OpKind : uint8_t { elementwise, view, primitive, composite, host, internal };
-// `axis` and `axes` are those of the first input, never negative.
+// `axis` and `axes` refer to the first input and are not negative.
 enum class AttributeKind : uint8_t { integer, real, boolean, string, integers, reals, dtype, axis, axes };
-// A result's dtype: that of the first promoted input (of the first, when none is promoted), one that is always the
-// same, or that of an attribute.
+// Dtype of a result: that of the first promoted input (of the first input, if none is promoted), a fixed dtype, or the
+// value of an attribute.
 enum class ResultDType : uint8_t { same, fixed, attribute };
-// A result's shape: that of the first input, that of all inputs broadcast, or the first's without axes; unknown = see
-// the op.
+// Shape of a result: that of the first input, that of all inputs broadcast, or that of the first input with axes
+// removed. For `unknown` see the op.
 enum class ResultShape : uint8_t { unknown, same, broadcast, reduced };
 
 struct InputInfo {
@@ -52,10 +52,10 @@ struct AttributeInfo {
   AttributeKind kind;
   uint16_t offset, size;  // in the op's struct of ferrule/ops.h
   uint32_t since;         // revision of the op that appended it
-  const char* choices;    // of a string: "none|tanh"; nullptr = any
+  const char* choices;    // values of a string: "none|tanh"; nullptr = any
 };
 
-// Whether `text` is one of "none|tanh".
+// Whether `text` is one of the words of `choices`, as "none|tanh".
 constexpr bool is_choice(std::string_view choices, std::string_view text) {
   for (;;) {
     const size_t bar = choices.find('|');
@@ -70,7 +70,7 @@ struct OpInfo {
   uint32_t revision;
   OpKind kind;
   uint32_t required_inputs;
-  bool variadic;  // the last input comes once or more often
+  bool variadic;  // the last input may be repeated
   std::span<const InputInfo> inputs;
   std::span<const ResultInfo> results;
   std::span<const AttributeInfo> attributes;

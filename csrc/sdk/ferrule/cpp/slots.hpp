@@ -1,4 +1,5 @@
-// From classes to slots: what FERRULE_BACKEND fills the table of functions with. See ferrule/backend.hpp.
+// The slots that FERRULE_BACKEND puts in the fe_backend table: they check arguments and call the classes of device.hpp.
+// See ferrule/backend.hpp.
 #ifndef FERRULE_CPP_SLOTS_HPP
 #define FERRULE_CPP_SLOTS_HPP
 
@@ -17,7 +18,7 @@ namespace ferrule::sdk {
 
 namespace slots {
 
-// The backend and the descriptions that the core reads of it.
+// A backend with the descriptions that the core reads.
 struct Opened {
   std::unique_ptr<Backend> backend;
   std::vector<DeviceDescription> devices;
@@ -30,13 +31,13 @@ struct OpenedDevice {
   bool has_queues;
 };
 
-// A string that `supports` hands out; it lives until the same thread asks again. A plain array, because a destructor of
-// a thread's variable would keep the module from being unloaded.
+// A string that `supports` returns; it lives until the same thread calls `supports` again. It is a plain array, because
+// a thread-local variable with a destructor would prevent the module from being unloaded.
 template <size_t capacity>
 struct AnswerText {
   char text[capacity];
 
-  // Text that is too long is cut, between two characters of UTF-8.
+  // Text that is too long is truncated between two UTF-8 characters.
   const char* keep(std::string_view whole) noexcept {
     if (whole.empty()) return nullptr;
     constexpr std::string_view ellipsis = "...";
@@ -60,19 +61,19 @@ struct Answer {
 };
 inline thread_local Answer last_answer;
 
-// What an execution of a graph must bind, and where its offsets may lead.
+// What an execution of a graph must bind, and the limits of its dynamic offsets.
 struct Demands {
   struct Moving {
     uint32_t slot;
     int64_t lowest, highest;
   };
-  std::vector<uint64_t> bindings;  // bytes of each
+  std::vector<uint64_t> bindings;  // size of each in bytes
   uint32_t scalars = 0, offsets = 0;
   uint64_t workspace = 0;
   std::vector<Moving> moving;
 };
 
-// An executable, and what it was compiled for.
+// An executable with its demands.
 struct OpenedExecutable {
   std::unique_ptr<Executable> executable;
   Demands demands;
@@ -99,14 +100,14 @@ inline OpenedExecutable& opened(fe_module_executable* handle) {
   return object<OpenedExecutable>(handle, "the executable");
 }
 inline Queue& cast(fe_module_queue* handle) { return object<Queue>(handle, "the queue"); }
-// The queue of a call: there is one exactly when the backend has queues.
+// The queue of a call; null if the backend has no queues. Throws if a queue is missing or unexpected.
 inline Queue* queue_of(fe_module_queue* handle, bool has_queues) {
   if (has_queues) return &cast(handle);
   if (handle != nullptr) checks::refuse("a queue was given to a backend that has none");
   return nullptr;
 }
 
-// `size` bytes from `offset` of a buffer.
+// Returns the buffer; throws unless it has `size` bytes from `offset` on.
 inline Buffer& range_of(fe_module_buffer* handle, uint64_t offset, uint64_t size, const char* what) {
   Buffer& buffer = object<Buffer>(handle, what);
   if (offset > buffer.size() || size > buffer.size() - offset)
@@ -124,7 +125,7 @@ void hand_over(Handle** out, std::unique_ptr<Object> object) {
   *out = reinterpret_cast<Handle*>(object.release());
 }
 
-// Fills as much of the caller's struct as it has.
+// Fills the caller's struct up to its struct_size.
 template <class Struct>
 void fill(Struct* out, const Struct& from) {
   const size_t size = std::clamp(out->struct_size, sizeof(size_t), sizeof(Struct));
@@ -132,7 +133,7 @@ void fill(Struct* out, const Struct& from) {
               size - sizeof(size_t));
 }
 
-// As much of the caller's struct as it has; the rest is zero.
+// A copy of the caller's struct up to its struct_size; the rest is zero.
 template <class Struct>
 Struct known_part(const Struct* given) {
   Struct known{};
@@ -140,7 +141,7 @@ Struct known_part(const Struct* given) {
   return known;
 }
 
-// Releasing nothing does nothing.
+// Null does nothing.
 template <class Object, class Handle>
 void release(Handle* handle) {
   delete reinterpret_cast<Object*>(handle);
@@ -186,7 +187,7 @@ inline fe_error* device_option(fe_module_backend* backend, uint32_t index, fe_op
   });
 }
 
-// An unknown key is an error that lists the known ones.
+// Throws for an unknown key, with a message that lists the known ones.
 inline void check_keys(const Opened& opened, const Options& options) {
   for (const auto& [key, value] : options.all()) {
     const auto known = [&key = key](const OptionDescription& option) { return key == option.key; };
@@ -340,7 +341,7 @@ inline fe_error* copy_peer(fe_module_device* device, fe_module_queue* queue, fe_
   });
 }
 
-// The buffer, all of whose items that a strided copy touches lie in it. Its sizes are not negative.
+// Returns the buffer; throws unless all items of a strided copy are inside it. Sizes must not be negative.
 inline Buffer& strided_range_of(fe_module_buffer* handle, uint64_t offset, std::span<const int64_t> shape,
                                 std::span<const int64_t> strides, uint32_t item_size, const char* what) {
   Buffer& buffer = object<Buffer>(handle, what);
@@ -412,7 +413,7 @@ inline fe_error* event_wait(fe_module_event* event, int64_t timeout_ns) {
 inline int event_done(fe_module_event* event) {
   if (event == nullptr) return 1;
   bool is_done = false;
-  // What cannot be told is not known to be done.
+  // After an error the event is not known to be done.
   if (fe_error* const error = guarded([&] { is_done = cast(event).done(); }); error) host->error_release(error);
   return is_done ? 1 : 0;
 }
@@ -432,8 +433,8 @@ inline void fill_inputs(const fe_requirements& asked, const Support& answer) {
          {sizeof(fe_input_requirement), static_cast<uint32_t>(answer.layout_of(i)), answer.alignment});
 }
 
-// An author's `supports` says no with an answer, with FE_UNSUPPORTED or with what is wrong with the view; any other
-// error is no answer.
+// The device's `supports` refuses a node by its answer, by FE_UNSUPPORTED or by an error about the view; any other
+// error means that there is no answer.
 inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_t node, fe_requirements* out) {
   if (device == nullptr || out == nullptr) return 0;
   Support answer;
@@ -452,7 +453,7 @@ inline int supports(fe_module_device* device, const fe_graph_view* view, uint32_
   return answer.supported ? 1 : 0;
 }
 
-// The node, and its input, that prepare_size and prepare are asked about.
+// The node of prepare_size and prepare; throws unless it has the input.
 inline Node node_with_input(const fe_graph_view* view, uint32_t index, uint32_t input) {
   check_node(view, index);
   const Node node(*view, index);
@@ -484,7 +485,7 @@ inline fe_error* prepare(fe_module_device* device, const fe_graph_view* view, ui
   });
 }
 
-// The view has passed check_graph.
+// `view` has passed check_graph.
 inline Demands demands_of(const fe_graph_view& view) {
   Demands demands;
   demands.scalars = view.scalar_count;
@@ -506,7 +507,7 @@ inline Demands demands_of(const fe_graph_view& view) {
     const int64_t count = checks::count_of(checks::shape_of(value), dtype);
     const checks::Reach reach = checks::reach_of(value, dtype, count);
     if (count == 0 || storage.prepared != 0) continue;
-    // Both ends are whole blocks; of a storage that ends in the middle of one, that one is not there.
+    // Both ends are at block boundaries; an incomplete last block of a storage does not count.
     const int64_t bytes = dtype.block_bytes, elements = dtype.block_elements;
     const int64_t blocks = static_cast<int64_t>(storage.size) / bytes;
     demands.moving.push_back({static_cast<uint32_t>(value.offset_slot), -reach.first / bytes * elements,
@@ -531,7 +532,7 @@ inline uint64_t executable_scratch_size(fe_module_executable* executable) {
   return executable ? opened(executable).executable->scratch_size() : 0;
 }
 
-// Throws unless the execution binds what the executable was compiled for.
+// Throws unless the execution binds what the executable demands.
 inline void check_execution(OpenedExecutable& executable, const fe_execution* given) {
   const Demands& demands = executable.demands;
   const fe_execution& execution = checks::whole(given);
@@ -565,7 +566,7 @@ void* get_proc(const char* name) {
   return address;
 }
 
-// The table of a backend: the slots of queues and events are absent unless it has queues.
+// Fills the table of a backend. Without queues, the slots of queues and events are absent.
 inline void fill_table(fe_backend* out, bool has_queues) {
   out->close = close;
   out->device_count = device_count;
@@ -609,7 +610,7 @@ inline void fill_table(fe_backend* out, bool has_queues) {
   out->event_time = event_time;
 }
 
-// The first slot that the core lacks of those which this wrapper and the authors' classes call; else NULL.
+// The name of the first slot that this wrapper and its users need and the core lacks; NULL if there is none.
 inline const char* missing_slot(const fe_host& given) {
 #define FE_CHECK_SLOT(slot) \
   if (!FE_HAS_SLOT(&given, slot)) return #slot;
@@ -651,7 +652,7 @@ fe_error* init(const fe_host* given, fe_backend* out, const char* name, const ch
     fill(out, table);
     out->struct_size = std::min(out->struct_size, sizeof(table));
   });
-  if (error && before) host = before;  // the one that the module already works for
+  if (error && before) host = before;  // keeps the host that the module already uses
   return error;
 }
 

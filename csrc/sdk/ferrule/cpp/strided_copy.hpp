@@ -1,5 +1,5 @@
-// Elements of a strided operand one after the other: what every host device needs before a kernel that asks for
-// contiguous inputs. See ferrule/backend.hpp.
+// Copies of strided operands in host memory, which make inputs contiguous for kernels that need it. See
+// ferrule/backend.hpp.
 #ifndef FERRULE_CPP_STRIDED_COPY_HPP
 #define FERRULE_CPP_STRIDED_COPY_HPP
 
@@ -11,7 +11,7 @@
 
 namespace ferrule::sdk {
 
-// Items of `item` bytes from one strided place to another; strides are bytes.
+// Copies items of `item` bytes; strides are in bytes.
 inline void copy_items(char* to, std::span<const int64_t> to_strides, const char* from,
                        std::span<const int64_t> from_strides, std::span<const int64_t> shape, size_t item) {
   const size_t rank = shape.size();
@@ -39,8 +39,8 @@ inline void copy_items(char* to, std::span<const int64_t> to_strides, const char
   }
 }
 
-// `to` is contiguous and has the shape of `from`. Blocks of a block dtype, whose last axis is contiguous, are copied
-// whole.
+// Copies `from` to `to`, which is contiguous and has the same shape. For a block dtype, whose last axis is contiguous,
+// it copies whole blocks.
 inline void strided_copy(const Launch& launch, const Operand& from, const Operand& to) {
   const fe_dtype_info& dtype = from.dtype_info();
   const auto rank = static_cast<size_t>(from.rank());
