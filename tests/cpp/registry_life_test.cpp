@@ -286,7 +286,7 @@ TEST_F(RegistryVanishedDevice, IsLostAndThoseBehindItMoveUpUnderTheirOwnProperti
 TEST_F(RegistryVanishedDevice, WhatLivesOnADeviceThatMovedGoesOnAndThenItIsClosed) {
   {
     const DeviceUse lives = before[2]->use("array");
-    const Live on_vanished = before[0]->live("array");
+    const DeviceUse on_vanished = before[0]->use("array");
     pull_first_out();
     EXPECT_TRUE(registry.refresh());
     EXPECT_EQ(error_of([&] { before[0]->open(); }).code(), FE_DEVICE_LOST);
