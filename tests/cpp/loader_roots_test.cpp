@@ -1,4 +1,4 @@
-// Where modules are looked for, loading again, one file, unloading, reloading.
+// Search roots, repeated loads, loading one file, unloading, reloading.
 #include "loader_fixture.h"
 
 #include "core/loader/dynamic_library.h"

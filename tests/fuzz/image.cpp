@@ -1,4 +1,4 @@
-// The file of a module, whatever it holds, in each of the formats: read without running it, and never past its end.
+// Arbitrary bytes as a module file of each format: the reader never runs it and never reads past its end.
 #include "core/registry/abi.h"
 #include "sdk/tools/read_image.h"
 
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const tools::Image image = tools::read_image(path);
   if (image.problem.empty() != image.abi.has_value()) std::abort();
   if (image.abi) static_cast<void>(abi_complaint(*image.abi));
-  // Those of other systems, which this one does not open.
+  // Formats of other systems, which this system does not open.
   tools::FileBytes file(path);
   if (!file.is_open() || file.size() != size) std::abort();
   static_cast<void>(tools::ElfReader(file).read_library());
