@@ -44,8 +44,7 @@ TEST_F(CpuBackend, FloatsBecomeTheNearestHalf) {
   std::vector<float> floats(doubles.begin(), doubles.end());
   std::mt19937 generator(2);
   for (int i = 0; i < 200000; ++i) floats.push_back(__builtin_bit_cast(float, static_cast<uint32_t>(generator())));
-  for (const uint32_t nan :
-       {0x7f800001U, 0x7fffffffU, 0xff800001U, 0xffffffffU, 0x7fc00000U})  // NaN stays NaN, never infinity
+  for (const uint32_t nan : {0x7f800001U, 0x7fffffffU, 0xff800001U, 0xffffffffU, 0x7fc00000U})  // all stay NaN
     floats.push_back(__builtin_bit_cast(float, nan));
   doubles.push_back(std::numeric_limits<double>::quiet_NaN());
   for_each_module([&](Module& module) {

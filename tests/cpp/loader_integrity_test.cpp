@@ -167,7 +167,7 @@ TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
   };
   EXPECT_TRUE(hash_is(right));
   ASSERT_TRUE(fs::exists(folder_ / "cache"));
-  // Replacing the stored verdict shows that the stored one is used.
+  // Replacing the cached hash shows that the cached one is used.
   const auto changed_at = FileBytes(path).identity();
   const fs::path entry = fs::directory_iterator(folder_ / "cache")->path();
   fs::remove(entry);

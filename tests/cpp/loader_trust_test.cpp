@@ -190,7 +190,7 @@ TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
 
 TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
   if (geteuid() != 0) {
-    // Only root can give files away, so these cases need root.
+    // Only root can give files away; otherwise a folder of root's stands in for another user's.
     EXPECT_EQ(writers_of("/", WriterOf::folder).at(0), (Writer{Writer::Kind::user, 0}));
     return;
   }

@@ -238,8 +238,7 @@ TEST_F(NullQueues, CopiesStridedItems) {
   const Queue one = queue();
   const Buffer from = buffer(24), to = buffer(24);
   std::iota(bytes(from), bytes(from) + 24, uint8_t{0});
-  const std::array<int64_t, 2> shape = {3, 2}, to_strides = {8, 4},
-                               from_strides = {4, 12};  // strides of a transposed (2, 3)
+  const std::array<int64_t, 2> shape = {3, 2}, to_strides = {8, 4}, from_strides = {4, 12};  // of (2, 3), transposed
   fe_strided_copy copy{sizeof(fe_strided_copy), to.get(),           0, from.get(), 0, 4, 2, shape.data(),
                        to_strides.data(),       from_strides.data()};
   EXPECT_EQ(outcome(backend.copy_strided(device, one.get(), &copy)).code, FE_OK);

@@ -81,7 +81,7 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
         const auto device = registry.by_name("null");
         try {
           device->open({{"device_lost_at", "5"}});
-        } catch (const Error&) {  // already open with another option, or lost
+        } catch (const Error&) {  // already open, or lost
         }
         compute_on(device);
         ++computed;

@@ -95,7 +95,7 @@ TEST_F(VulkanBackend, DescribesItsDevicesWithoutOpeningThem) {
     EXPECT_GT(found.total_memory, 0u);
     EXPECT_GE(found.max_allocation, uint64_t{1} << 30);
     EXPECT_EQ(found.flags, 0u);
-    // Only physical devices have an identity.
+    // Software devices have no UUID.
     EXPECT_EQ(found.uuid == nullptr, found.kind == FE_DEVICE_SOFTWARE);
   }
 }

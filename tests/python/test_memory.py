@@ -1,4 +1,4 @@
-"""Whose bytes an array has: borrowed, copied, kept alive, left alone."""
+"""Ownership of array memory: borrowed, copied, kept alive, unchanged."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device)
 def test_an_export_without_a_copy_is_refused_where_the_host_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     x = fe.ones(3)
     assert np.asarray(x, copy=False).tolist() == [1, 1, 1]
-    monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as of Vulkan: vulkan/test_computing.py
+    monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as on Vulkan: vulkan/test_computing.py
     with pytest.raises(ValueError, match=r"cpu.*needs a copy, which copy=False forbids") as caught:
         np.asarray(x, copy=False)
     assert isinstance(caught.value, fe.InvalidArgumentError)
@@ -170,7 +170,7 @@ def test_a_backend_stays_while_its_host_memory_is_used(null_device: fe.Device) -
 def test_free_memory_of_the_cpu_counts_the_caches_of_files() -> None:
     table = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     available = int(table["MemAvailable"].split()[0]) * 1024
-    np.asarray(fe.ones(1))  # opens it
+    np.asarray(fe.ones(1))  # opens the device
     free, total = fe.device("cpu").memory
     assert total is not None
     assert free == pytest.approx(available, abs=total / 20)
@@ -198,7 +198,7 @@ def test_host_empty_begins_at_a_page() -> None:
 
 
 def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
-    gc.collect()  # what earlier tests left in cycles
+    gc.collect()  # frees cycles of earlier tests
     before = fe.memory_stats("cpu")
     a = np.zeros(1 << 20, dtype="float32")
     x = fe.asarray(a)
@@ -216,7 +216,7 @@ def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
 
 def test_what_is_freed_is_used_again_or_given_back() -> None:
     gc.collect()
-    fe.device("cpu").trim()  # what earlier tests left
+    fe.device("cpu").trim()  # frees the cache of earlier tests
     for _ in range(50):
         fe.eval(fe.zeros((1 << 18,)) + 1)
     gc.collect()

@@ -1,4 +1,4 @@
-"""The arrows of the design point one way: bindings -> ferrule.h <- core -> ops -> sdk <- backends."""
+"""Includes point in the direction of the design: bindings -> ferrule.h <- core -> ops -> sdk <- backends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "csrc"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# What the files of a part may include beside their own part and the standard library.
+# What the files of each part may include besides the part itself and the standard library.
 PARTS = {
     "sdk": set[str](),
     "ops": {"sdk"},
@@ -45,13 +45,13 @@ def files() -> Iterator[Path]:
 
 
 def part_of(path: Path) -> str:
-    """The part a file belongs to; a backend is a part of its own."""
+    """The part that a file belongs to; each backend is its own part."""
     folders = path.relative_to(SOURCES).parts
     return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
 
 
 def target_of(file: Path, quote: str, name: str) -> str | None:
-    """The part, or the library, that an include line reaches; None for the standard library."""
+    """The part or library that an include line refers to; None for the standard library."""
     if name.startswith("ferrule/"):
         return "host" if name in HOST_HEADERS and part_of(file) != "sdk" else "sdk"
     for library in LIBRARIES:
@@ -73,7 +73,7 @@ def is_allowed(part: str, target: str, name: str) -> bool:
         return True
     if target in LIBRARIES:
         return kind in LIBRARIES[target]
-    if name == "ferrule/types.h":  # the plain types that both sides share
+    if name == "ferrule/types.h":  # plain types that both sides use
         return True
     return target in PARTS[kind]
 
