@@ -1,4 +1,4 @@
-/* Wrong arguments are errors, never crashes: NULL for each pointer, an unknown name, a malformed option. */
+/* Wrong arguments return errors and never crash: NULL for each pointer, an unknown name, a malformed option. */
 #include "check.h"
 
 static void release_nothing(void) {
@@ -45,7 +45,7 @@ static void refuse_null(fe_device *device) {
   fe_graph_release(graph);
 }
 
-/* Each sentence names the op, and what came. */
+/* Each message names the op and the value it received. */
 static void refuse_when_recorded(fe_device *device) {
   static const int64_t shape_a[] = {3, 4}, shape_b[] = {5, 6};
   float data[30] = {0};
@@ -57,7 +57,7 @@ static void refuse_when_recorded(fe_device *device) {
       fe_attribute_string("axis", "one"), fe_attribute_string("axis", NULL),
       fe_attribute_dtype("axis", 99),     fe_attribute_int64_list("axis", NULL, 1),
       fe_attribute_int64(NULL, 1),        fe_attribute_named("axis", (fe_attribute_kind)77),
-      fe_attribute_int64("axis", 1), /* of another struct */
+      fe_attribute_int64("axis", 1), /* belongs to another struct */
   };
   wrong[sizeof wrong / sizeof *wrong - 1].struct_size = sizeof(size_t);
   inputs[0] = borrowed(device, data, 2, shape_a);

@@ -1,5 +1,5 @@
-/* Borrowed memory and what holds it: regions, cuts, releases at a drain, and calls without a place for their result,
- * after which nothing may be left that keeps the backend from being unloaded. */
+/* Borrowed memory and its owners: regions, slices, deferred releases, and calls without a place for their result. None
+ * of them may keep the backend from being unloaded. */
 #include "check.h"
 
 static int released;
@@ -30,17 +30,17 @@ static void cut_a_region(fe_device *device) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_cut(bytes, 0, float32, 1, negative, &sum));
   fe_array_release(bytes);
   fe_drain();
-  EXPECT(released == 0); /* the cut still reads it */
+  EXPECT(released == 0); /* the slice still reads it */
   MUST(fe_array_read(floats, out, sizeof out));
   EXPECT(out[0] == 1.5f && out[1] == -2.0f);
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_read(floats, out, 4));
   fe_array_release(floats);
-  EXPECT(released == 0); /* not on this thread, but at the drain */
+  EXPECT(released == 0); /* not released on this thread, but at the drain */
   EXPECT(fe_drain() == 1);
   EXPECT(released == 1);
 }
 
-/* Also a call that fails gives the memory back, once. */
+/* A failing call also releases the memory, exactly once. */
 static void release_after_failure(fe_device *device) {
   float data[4] = {0};
   static const int64_t far_apart[] = {INT64_MAX, INT64_MIN}, shape[] = {2, 2};
@@ -70,7 +70,7 @@ static void release_after_failure(fe_device *device) {
   EXPECT(released == 5);
 }
 
-/* The largest array that may be cut from a region. */
+/* The largest array that may be sliced from a region. */
 static void limit_the_cuts(fe_device *device) {
   static _Alignas(64) unsigned char region[64];
   static const int64_t one[] = {1}, two[] = {2}, all[] = {16};
@@ -85,7 +85,7 @@ static void limit_the_cuts(fe_device *device) {
     fe_array_release(bytes);
   }
   MUST(fe_buffer_from_host_ptr(device, region, sizeof region, FE_ACCESS_READ, 4, NULL, NULL, &bytes));
-  MUST(fe_array_to_device(bytes, device, &same)); /* the same array: the limit is its own */
+  MUST(fe_array_to_device(bytes, device, &same)); /* the same array: the device's own limit applies */
   MUST(fe_array_cut(bytes, 60, float32, 1, one, &part));
   error = fe_array_cut(bytes, 0, float32, 1, two, &part);
   EXPECT(fe_error_code(error) == FE_INVALID_ARGUMENT);
@@ -111,7 +111,7 @@ static void results_without_a_place(fe_device *device) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_placement(array, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_graph_create(device, NULL));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_device_backend(device, NULL));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload("cpu")); /* the array lives */
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload("cpu")); /* an array is alive */
   fe_array_release(array);
 }
 

@@ -1,4 +1,4 @@
-/* A function whose calls are compiled once for each kind of them: x * x + x, of any shape. */
+/* A function whose calls are compiled once per signature: x * x + x, of any shape. */
 #include "check.h"
 
 static int compiled_graphs, released;
@@ -8,7 +8,7 @@ static void release(void *argument) {
   free(argument);
 }
 
-/* What a program does on a first call of its kind: it records the graph for arrays like x. */
+/* Records the graph of a new signature for arrays like x. */
 static fe_compiled *traced(fe_device *device, const fe_array *x) {
   fe_array_info info;
   fe_graph *graph = NULL;
@@ -29,7 +29,7 @@ static fe_compiled *traced(fe_device *device, const fe_array *x) {
   return compiled;
 }
 
-/* f(x), and the number that was added with its graph. */
+/* Computes f(x), and returns the number that was added with its graph. */
 static int call(fe_calls *calls, fe_device *device, fe_array *x, float *to, uint64_t bytes) {
   fe_compiled *compiled = NULL;
   fe_array *result = NULL;
@@ -70,13 +70,13 @@ int main(void) {
   x = borrowed(device, data, 1, three);
   y = borrowed(device, data, 2, rows);
   EXPECT(call(calls, device, x, out, 3 * sizeof(float)) == 1 && out[0] == 2 && out[2] == 12);
-  EXPECT(call(calls, device, x, out, 3 * sizeof(float)) == 1); /* the graph that is there */
+  EXPECT(call(calls, device, x, out, 3 * sizeof(float)) == 1); /* the cached graph */
   EXPECT(call(calls, device, y, out, sizeof out) == 2 && out[5] == 42);
   EXPECT(compiled_graphs == 2);
   MUST(fe_calls_info_get(calls, &info));
   EXPECT(info.hits == 1 && info.misses == 2 && info.capacity == 2 && info.size == 2);
 
-  /* An array of other strides is another kind of call, which takes the place of the first. */
+  /* An array with other strides has another signature, which evicts the first. */
   memory.struct_size = sizeof memory;
   memory.pointer = data;
   memory.dtype = fe_dtype_by_name("float32");
@@ -91,7 +91,7 @@ int main(void) {
   EXPECT(released == 1);
   EXPECT(call(calls, device, x, out, 3 * sizeof(float)) == 4);
 
-  /* What was found lives on when the cache is cleared. */
+  /* A graph that was found stays valid after the cache is cleared. */
   MUST(fe_calls_find(calls, -1, &x, NULL, 1, &compiled, &context));
   fe_calls_clear(calls);
   fe_drain();
@@ -99,7 +99,7 @@ int main(void) {
   MUST(fe_calls_find(calls, -1, &x, NULL, 1, &other, &context));
   EXPECT(other == NULL && context == NULL);
 
-  /* An added graph that fits no such call is refused; what came with it is released all the same. */
+  /* Adding a graph that does not fit the call fails; the data passed with it is still released. */
   FAILS_WITH(FE_INVALID_ARGUMENT,
              fe_calls_add(calls, 0, NULL, NULL, 0, compiled, malloc(1), release, &other, &context));
   fe_drain();

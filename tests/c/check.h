@@ -1,4 +1,4 @@
-/* What the programs of this folder share: an error that nobody expected ends the program with its sentence. */
+/* Shared by the programs in this folder: an unexpected error ends the program and prints its message. */
 #ifndef FERRULE_TEST_CHECK_H
 #define FERRULE_TEST_CHECK_H
 
@@ -23,7 +23,7 @@ static inline void must(fe_error *error, const char *call, int line) {
     }                                                                 \
   } while (0)
 
-/* Ends unless `error` is one with this code; releases it. */
+/* Ends the program unless `error` has this code; releases the error. */
 static inline void fails_with(fe_code code, fe_error *error, const char *call, int line) {
   if (fe_error_code(error) != code) {
     fprintf(stderr, "line %d: %s: code %d (%s), not %d\n", line, call, (int)fe_error_code(error),
@@ -50,7 +50,7 @@ static inline fe_array *borrowed(fe_device *device, float *data, int32_t rank, c
   return array;
 }
 
-/* Bytes that arrays have on the device. */
+/* Bytes that arrays use on the device. */
 static inline uint64_t in_use(fe_device *device) {
   fe_string *text = NULL;
   unsigned long long live = 0;

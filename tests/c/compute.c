@@ -1,5 +1,5 @@
-/* A program of an application: loads what is there, takes the CPU, computes lazily and by a compiled graph. Built
- * against a shared and against a static libferrule from this same text, it prints the same. */
+/* An application: loads the backends, takes the CPU, computes lazily and with a compiled graph. The output is the same
+ * with a shared and with a static libferrule. */
 #include "check.h"
 
 static const int64_t shape_a[] = {2, 3};
@@ -59,7 +59,7 @@ static void compute_by_graph(fe_device *device, float *a, float *b) {
   fe_compiled_release(compiled);
 }
 
-/* What C has no type for. */
+/* A dtype that C has no type for. */
 static void fill_with_a_half(fe_device *device) {
   const fe_dtype bfloat16 = fe_dtype_by_name("bfloat16");
   const uint16_t expected[3] = {0x4020, 0x4020, 0x4020}; /* 2.5 */

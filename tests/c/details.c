@@ -1,5 +1,5 @@
-/* Backends and devices without JSON: their details, what they can do, what they offer by name, and why there is none.
- */
+/* Backends and devices without JSON: details, capabilities, functions by name, and the reason why a backend is missing.
+ * */
 #include "check.h"
 
 static void look_at_the_backend(fe_backend_ref *backend) {
@@ -8,7 +8,7 @@ static void look_at_the_backend(fe_backend_ref *backend) {
   size_t count = 0;
   memset(&details, 0, sizeof details);
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_details_get(backend, &details)); /* no size */
-  details.struct_size = sizeof details + 64;                                  /* of a later version */
+  details.struct_size = sizeof details + 64;                                  /* as in a later version */
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_backend_details_get(NULL, &details));
   details.struct_size = sizeof details;
   MUST(fe_backend_details_get(backend, &details));
@@ -57,7 +57,7 @@ static void ask_by_name(fe_backend_ref *backend) {
   MUST(fe_backend_get_proc(backend, FE_FEATURES, &function));
   features = ((fe_features_function)function)(&count);
   EXPECT(count > 1);
-  for (size_t i = 0; i < count; ++i) { /* the same in both */
+  for (size_t i = 0; i < count; ++i) { /* the same in both structs */
     char entry[200];
     snprintf(entry, sizeof entry, "%s = %s", fe_feature_at(features, i)->name, fe_feature_at(features, i)->value);
     EXPECT(strstr(text, entry) != NULL);
@@ -69,7 +69,7 @@ static void ask_by_name(fe_backend_ref *backend) {
   ((fe_set_n_threads_function)function)(0);
 }
 
-/* A function is valid until the handle is released: until then the backend stays. */
+/* A function stays valid, and its backend loaded, until the handle is released. */
 static void a_function_keeps_its_backend(void) {
   fe_backend_ref *backend = NULL, *other = NULL;
   fe_backend_details details;

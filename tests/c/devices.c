@@ -1,7 +1,7 @@
-/* Backends and devices, as a program lists them: names, kinds, JSON, memory, the best one. */
+/* Lists backends and devices: names, kinds, JSON, memory, the best device. */
 #include "check.h"
 
-/* What a report says, by its accessors. */
+/* Reads a load report through its accessors. */
 static void look_at(const fe_load_report *report) {
   fe_load_report_info info;
   fe_load_root root;
@@ -56,7 +56,7 @@ int main(void) {
   MUST(fe_load_all(NULL, NULL));
   MUST(fe_load_all(NULL, &report)); /* idempotent */
   MUST(fe_load_report_explain(report, "CPU", NULL, &json));
-  EXPECT(strncmp(fe_string_data(json), "cpu: it is ", 11) == 0); /* loaded, or linked in */
+  EXPECT(strncmp(fe_string_data(json), "cpu: it is ", 11) == 0); /* loaded or linked in */
   fe_string_release(json);
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(NULL, "cpu", NULL, &json));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_load_report_explain(report, NULL, NULL, &json));
@@ -85,17 +85,17 @@ int main(void) {
   }
   fe_list_free(devices);
 
-  MUST(fe_device_views(&devices, &views)); /* at least one of each device */
+  MUST(fe_device_views(&devices, &views)); /* at least one view per device */
   EXPECT(views >= count);
   for (size_t i = 0; i < views; ++i) fe_device_release(devices[i]);
   fe_list_free(devices);
 
-  MUST(fe_device_best(&best)); /* never the null backend's */
+  MUST(fe_device_best(&best)); /* never the null backend's device */
   MUST(fe_device_by_name("cpu:0", NULL, &same));
   EXPECT(fe_device_equal(best, same));
   EXPECT(fe_device_id(best) != 0 && fe_device_id(best) == fe_device_id(same));
   fe_device_release(same);
-  MUST(fe_device_by_name("CPU", "Cpu", &same)); /* as this backend sees it */
+  MUST(fe_device_by_name("CPU", "Cpu", &same)); /* the CPU backend's view of it */
   EXPECT(fe_device_equal(best, same));
   fe_device_release(same);
   MUST(fe_device_view(best, "cpu", &same));

@@ -1,4 +1,4 @@
-/* A cache that grows in place: update_slice writes into the memory of a donated array, which cannot be used again. */
+/* A cache that grows in place: update_slice writes into the memory of a donated array, which is invalid afterwards. */
 #include "check.h"
 
 enum { ROWS = 1024, COLUMNS = 256 };
@@ -6,7 +6,7 @@ enum { ROWS = 1024, COLUMNS = 256 };
 static fe_device *device;
 static float zeros[ROWS * COLUMNS], ones[COLUMNS], out[ROWS * COLUMNS];
 
-/* x + x, computed: memory of ferrule's own. */
+/* x + x, computed into memory that ferrule owns. */
 static fe_array *doubled(fe_array *x) {
   fe_array *operands[2], *sum = NULL;
   operands[0] = operands[1] = x;
@@ -15,7 +15,7 @@ static fe_array *doubled(fe_array *x) {
   return sum;
 }
 
-/* A number of the caller's, as an array. */
+/* Wraps a number of the caller as an array. */
 static fe_array *integer(const int64_t *value) {
   fe_host_memory memory;
   fe_array *array = NULL;
@@ -80,8 +80,8 @@ int main(void) {
     inputs[1] = row;
     inputs[2] = place;
     MUST(fe_compute(graph, inputs, 3, &options, &result, 1));
-    EXPECT(in_use(device) < before + sizeof zeros / 2); /* no second cache */
-    /* What was donated tells what it was, and nothing else. */
+    EXPECT(in_use(device) < before + sizeof zeros / 2); /* no second cache is allocated */
+    /* A donated array still reports its dtype and shape; every other use is an error. */
     info.struct_size = sizeof info;
     MUST(fe_array_info_get(cache, &info));
     EXPECT(info.rank == 2 && info.shape[0] == ROWS);
@@ -100,7 +100,7 @@ int main(void) {
   for (int i = 0; i < ROWS; ++i)
     EXPECT(out[i * COLUMNS] == (float)(i < 20) && out[i * COLUMNS + 255] == (float)(i < 20));
 
-  /* What is not donated, what a pending array will read and what was borrowed is copied. */
+  /* Arrays that are not donated, read by a pending array, or borrowed from the caller are copied. */
   {
     static const int64_t thirty = 30;
     fe_array *const place = integer(&thirty);

@@ -1,5 +1,6 @@
-# Installs a static build and builds a program in C alone against it, by find_package and by pkg-config. BUILD: the build
-# folder; SOURCE: the program's project; FOLDER: what is written; PACKAGES and PKGCONFIG: below the installation.
+# Installs a static build and builds a pure C program against it, with find_package and with pkg-config. BUILD: the
+# build folder; SOURCE: the program's project; FOLDER: output folder; PACKAGES and PKGCONFIG: paths below the
+# installation.
 file(REMOVE_RECURSE ${FOLDER})
 
 function(run)

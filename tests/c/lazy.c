@@ -1,5 +1,5 @@
-/* Lazy arrays: what two of them read is computed once, and an update in place that is interrupted leaves nobody waiting
- * for ever. */
+/* Lazy arrays: a shared subexpression is computed once, and an interrupted in-place update never leaves a thread
+ * waiting. */
 #include "check.h"
 
 #if !defined(_WIN32)
@@ -26,7 +26,7 @@ static void expect_all(fe_array *x, float value) {
   for (int i = 0; i < ROWS * COLUMNS; ++i) EXPECT(out[i] == value);
 }
 
-/* 1 + 1 + 1 of each. `is_shared`: another array reads the first sum, too, and is computed later. */
+/* Computes x + x + x. `is_shared`: another array also reads x + x and is computed later. */
 static void compute_sum_of_sums(fe_array *x, int is_shared) {
   const uint64_t before = in_use(device);
   fe_array *two = sum(x, x), *three = sum(two, x), *four = is_shared ? sum(two, two) : NULL;
@@ -63,7 +63,7 @@ static void *read_in_child(void *argument) {
 }
 #endif
 
-/* As a signal handler would: it needs what is being computed. */
+/* Acts like a signal handler that needs the array being computed. */
 static int read_meanwhile(void *argument) {
   struct update *update = argument;
   if (update->polls++ > 0) return 0;

@@ -1,4 +1,4 @@
-/* Numbers as operands: x * 2 + 1 of int8 stays int8, and a number that int8 lacks is an error. */
+/* Numbers as operands: int8 x * 2 + 1 stays int8, and a number outside int8 is an error. */
 #include "check.h"
 
 static fe_number of_int(int64_t value) {
@@ -70,7 +70,7 @@ static void apply_to_arrays(fe_device *device) {
   fe_number numbers[2] = {{FE_NUMBER_NONE, 0, 0, 0}, {FE_NUMBER_NONE, 0, 0, 0}};
   fe_array_info info;
   float out[3];
-  /* 2 ** x, and x - 0.5 of it */
+  /* 2 ** x, then x - 0.5 */
   inputs[1] = x;
   numbers[0] = of_int(2);
   MUST(fe_array_apply("pow", inputs, numbers, 2, NULL, 0, &powers, 1));
@@ -85,7 +85,7 @@ static void apply_to_arrays(fe_device *device) {
   EXPECT(out[0] == 1.5f && out[1] == 3.5f && out[2] == 7.5f);
   fe_array_release(result);
   result = NULL;
-  /* Numbers alone have no device; an operand that is neither is none. */
+  /* Numbers alone have no device; an operand that is neither a number nor an array is an error. */
   numbers[0] = numbers[1];
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_array_apply("add", inputs, numbers, 2, NULL, 0, &result, 1));
   numbers[0].kind = (fe_number_kind)99;
@@ -109,10 +109,10 @@ static void apply_in_graphs(fe_device *device) {
   float out[3];
   MUST(fe_graph_create(device, &graph));
   MUST(fe_graph_input(graph, "x", fe_dtype_by_name("float32"), 1, three, NULL, &inputs[0]));
-  inputs[1] = 12345; /* not looked at */
+  inputs[1] = 12345; /* ignored */
   numbers[1] = of_int(3);
   MUST(fe_graph_apply(graph, "multiply", inputs, numbers, 2, NULL, 0, NULL, &tripled, 1));
-  /* A float64 scalar that stands for a number leaves float32 as it is. */
+  /* A float64 scalar that stands for a number keeps float32. */
   MUST(fe_scalar_from(fe_dtype_by_name("float64"), 0.5, &half));
   MUST(fe_graph_scalar(graph, fe_dtype_by_name("float64"), half, &inputs[1]));
   inputs[0] = tripled;

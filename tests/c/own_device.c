@@ -6,14 +6,14 @@
 
 typedef struct machine {
   const fe_host *host;
-  uint32_t devices; /* that there are now */
+  uint32_t devices; /* current number of devices */
   int open, buffers, executables, closed, additions;
   uint32_t thread_limit; /* of the last addition */
 } machine;
 
 typedef struct buffer {
   machine *of;
-  unsigned char *bytes, *allocated; /* what was allocated is NULL when the bytes are the caller's */
+  unsigned char *bytes, *allocated; /* `allocated` is NULL when the caller owns the bytes */
 } buffer;
 
 typedef struct addition {
@@ -99,7 +99,7 @@ static fe_error *copy(fe_module_device *device, fe_module_queue *queue, fe_modul
   return NULL;
 }
 
-/* ---- computing */
+/* ---- execution */
 static int64_t count_of(const fe_value *value) {
   int64_t count = 1;
   for (int32_t axis = 0; axis < value->rank; ++axis) count *= value->shape[axis];
@@ -208,14 +208,14 @@ static void add_on(const char *name, machine *of) {
   MUST(fe_array_read(sum, out, sizeof out));
   EXPECT(out[0] == 11 && out[1] == 22 && out[2] == 33);
   EXPECT(of->additions == before + 1);
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload("adder")); /* arrays live */
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_unload("adder")); /* arrays are alive */
   fe_array_release(sum);
   fe_array_release(inputs[0]);
   fe_array_release(inputs[1]);
   fe_device_release(device);
 }
 
-/* The options of a computation reach the module. */
+/* Options of a computation reach the module. */
 static void compute_with_options(machine *of) {
   static const int64_t shape[] = {3};
   const fe_dtype float32 = fe_dtype_by_name("float32");
@@ -243,7 +243,7 @@ static void compute_with_options(machine *of) {
   options.thread_limit = 3;
   MUST(fe_compute(compiled, &input, 1, &options, &none, 1));
   EXPECT(none == NULL && out[2] == 6 && of->thread_limit == 3);
-  options.struct_size = offsetof(fe_compute_options, thread_limit); /* as earlier headers had it */
+  options.struct_size = offsetof(fe_compute_options, thread_limit); /* the size in earlier headers */
   MUST(fe_compute(compiled, &input, 1, &options, &none, 1));
   EXPECT(none == NULL && of->thread_limit == 0);
   MUST(fe_compute(compiled, &input, 1, NULL, &none, 1));
@@ -262,7 +262,7 @@ static void compute_with_options(machine *of) {
   fe_device_release(device);
 }
 
-/* max_allocation is what it takes at most: no more can be cut from a region on it, whoever asks. */
+/* max_allocation limits every allocation: no larger array can be sliced from a region on the device. */
 static void the_devices_own_limit(void) {
   static _Alignas(64) unsigned char region[(1 << 16) + 64];
   static const int64_t few[] = {4};
@@ -297,7 +297,7 @@ static void refuse(fe_program_backend backend) {
   backend = right;
   backend.name = "Adder:0";
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_register_backend(&backend, &out));
-  backend.name = "subtracter"; /* and its table says adder */
+  backend.name = "subtracter"; /* the table still says adder */
   FAILS_WITH(FE_INTERNAL, fe_register_backend(&backend, &out));
   backend = right;
   other.major += 1;
@@ -324,7 +324,7 @@ int main(void) {
   self.devices = 1;
   backend.argument = &self;
   refuse(backend);
-  self.closed = 0; /* after what was refused */
+  self.closed = 0; /* after the refused registration */
   MUST(fe_register_backend(&backend, &ref));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_register_backend(&backend, NULL)); /* the name is taken */
   details.struct_size = sizeof details;
@@ -334,7 +334,7 @@ int main(void) {
   MUST(fe_backend_get_proc(ref, "hello", &function));
   function();
   fe_backend_release(ref);
-  MUST(fe_load_all(NULL, &report)); /* it stays, beside what is found */
+  MUST(fe_load_all(NULL, &report)); /* stays registered beside the loaded backends */
   MUST(fe_load_report_info_get(report, &info));
   for (size_t i = 0; i < info.candidate_count; ++i) {
     fe_load_candidate candidate;
@@ -349,13 +349,13 @@ int main(void) {
   add_on("accelerator:0", &self);
   the_devices_own_limit();
 
-  self.devices = 2; /* plugged in */
+  self.devices = 2; /* a second device is plugged in */
   self.host->device_added((fe_module_backend *)(void *)&self);
   add_on("adder:1", &self);
 
   MUST(fe_unload("adder"));
   EXPECT(self.closed == 1 && self.open == 0 && self.buffers == 0 && self.executables == 0);
-  MUST(fe_register_backend(&backend, NULL)); /* once more */
+  MUST(fe_register_backend(&backend, NULL)); /* registered again */
   MUST(fe_shutdown());
   return 0;
 }

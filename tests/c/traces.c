@@ -1,4 +1,4 @@
-/* A trace of a small computation: its events, and what wrong calls are told. */
+/* A trace of a small computation: its events, and the errors of wrong calls. */
 #include "check.h"
 
 static const fe_trace_event *event_of(const fe_trace *trace, size_t count, fe_trace_kind kind, fe_trace_event *out) {
@@ -25,17 +25,17 @@ static void refuse_wrong_calls(void) {
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_info_get(NULL, &info));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_event_get(NULL, 0, &event));
   MUST(fe_trace_begin(10, &trace));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_info_get(trace, &info)); /* not ended */
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_info_get(trace, &info)); /* not stopped yet */
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_event_get(trace, 0, &event));
   MUST(fe_trace_end(trace));
   MUST(fe_trace_end(trace));
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_info_get(trace, NULL));
   info.struct_size = 1;
   FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_info_get(trace, &info));
-  FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_event_get(trace, 0, &event)); /* there is none */
+  FAILS_WITH(FE_INVALID_ARGUMENT, fe_trace_event_get(trace, 0, &event)); /* no events yet */
   fe_trace_release(trace);
   MUST(fe_trace_begin(10, &trace));
-  fe_trace_release(trace); /* not ended */
+  fe_trace_release(trace); /* not stopped */
   fe_trace_release(NULL);
   EXPECT(strcmp(fe_trace_kind_name(FE_TRACE_RECORD), "record") == 0);
   EXPECT(strcmp(fe_trace_kind_name(FE_TRACE_WAIT), "wait") == 0);

@@ -1,4 +1,4 @@
-// Which module fits which core (docs/abi.md), as a table; and that an fe_abi is believed only where it is whole.
+// Tests which modules fit which core (docs/abi.md) and that incomplete fe_abi data is rejected.
 #include "core/registry/abi_compatibility.h"
 #include "module_file/abi_version.h"
 
@@ -17,10 +17,10 @@ using Hashes = std::vector<uint64_t>;
 struct Pair {
   const char* what;
   AbiVersion module, core;
-  const char* complaint;  // a part of the sentence; "" = they fit
+  const char* complaint;  // part of the message; "" = compatible
 };
 
-// Else the names of the tests would hold addresses.
+// Without this, test names would contain addresses.
 void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.what; }
 
 class AbiRules : public testing::TestWithParam<Pair> {};
@@ -69,7 +69,7 @@ TEST(AbiRulesOfThisCore, ItFitsItself) { EXPECT_EQ(abi_complaint(module_file::ow
 
 // ---- fe_abi as data
 
-// That of a fictitious interface 1.2.
+// The data of a fictitious interface 1.2.
 struct Abi {
   uint64_t magic = FE_ABI_MAGIC;
   uint32_t struct_size = 48, major = 1, minor = 2, hash_count = 3;
@@ -132,11 +132,11 @@ TEST(AbiData, InThisProcessNothingIsReadBehindTheStructAndNothingAtAnOddAddress)
   EXPECT_CONTAINS(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes + 4), version), "no multiple of 8");
 }
 
-// ---- in a file
+// ---- in a module file
 
 class AbiInAFile : public LoaderTest {
  protected:
-  // A module whose constant is changed, which is found by its own bytes.
+  // A module with a changed constant, which is located by its bytes.
   template <class Change>
   LoadRow row_after(Change change) {
     const fs::path module = put(root(), "t_plain");

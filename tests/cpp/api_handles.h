@@ -1,4 +1,4 @@
-// Owners of the handles of ferrule.h, and calls whose result nobody wants.
+// Owning handles of ferrule.h, and a helper for calls whose result is not needed.
 #pragma once
 
 #include <ferrule/ferrule.h>
@@ -22,7 +22,7 @@ using GraphHandle = std::unique_ptr<fe_graph, Releases<fe_graph_release>>;
 using CompiledHandle = std::unique_ptr<fe_compiled, Releases<fe_compiled_release>>;
 using CallsHandle = std::unique_ptr<fe_calls, Releases<fe_calls_release>>;
 
-// Calls a function that gives a handle last, and releases what it gives.
+// Calls a function whose last parameter is an output handle, and releases that handle.
 template <auto release, class Handle, class Function, class... Arguments>
 fe_error* given_back(Function function, Arguments... arguments) {
   Handle* handle = nullptr;

@@ -1,5 +1,5 @@
-// What ferrule.h promises of its objects: any thread, at any time. Each pair of functions of a graph, an array, a
-// compiled graph, a device and a backend is called by two threads at once.
+// Thread safety of ferrule.h objects: each pair of functions of a graph, an array, a compiled graph, a device and a
+// backend is called by two threads at once.
 #include "api_handles.h"
 #include "core/api/handles.h"
 #include "life_fixture.h"
@@ -33,14 +33,14 @@ class ApiThreads : public LifeTest {
 #endif
     return new fe_device{registry.by_name("null")};
   }
-  // Ones.
+  // All elements are 1.
   ArrayHandle computed(fe_device* device) {
     fe_array* array = nullptr;
     must(fe_array_full(device, 1, shape.data(), float32, one(), &array));
     must(fe_eval(&array, 1, nullptr, nullptr));
     return ArrayHandle(array);
   }
-  // Twos.
+  // All elements are 2.
   ArrayHandle pending(fe_array* of) {
     fe_array* inputs[] = {of, of};
     fe_array* sum = nullptr;
@@ -48,7 +48,7 @@ class ApiThreads : public LifeTest {
     return ArrayHandle(sum);
   }
 
-  // Records an op of one input, and lets go of the result.
+  // Records a unary op and releases the result.
   static fe_error* recorded(const char* op, fe_array* input, const fe_attribute* attribute) {
     fe_array* output = nullptr;
     fe_error* const error = fe_array_apply(op, &input, nullptr, 1, attribute, attribute ? 1 : 0, &output, 1);
@@ -225,7 +225,7 @@ class ArrayThreads : public ApiThreads {
          }},
         {"snapshot",
          [](SharedArray& array) -> fe_error* {
-           // The second one is compared with the last that was made, and shares its memory when that is still in use.
+           // The second constant is compared with the last one, and shares its memory while that is in use.
            std::array<ArrayHandle, 2> copies;
            for (ArrayHandle& copy : copies) {
              fe_array* made = nullptr;
@@ -253,7 +253,7 @@ TEST_F(ArrayThreads, ArrayIsComputedWhileOthersLookAtIt) {
   run_pairs(operations(), {6, 2}, [&] { return std::make_unique<SharedArray>(SharedArray{pending(ones.get())}); });
 }
 
-// The owner may write to the memory, so each op and each graph that reads the array makes a copy.
+// The owner may write to the memory, so each op and each graph that reads the array copies it.
 TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
   alignas(64) std::array<float, 8> twos{};
   twos.fill(2);
@@ -378,7 +378,7 @@ TEST_F(ApiThreads, CallsAreFoundAddedAndForgotten) {
          fe_array* input = ones.get();
          fe_compiled* kept = nullptr;
          void* context = nullptr;
-         const int64_t structure = -1 - added++ % 3;  // more kinds than it keeps
+         const int64_t structure = -1 - added++ % 3;  // more signatures than the cache keeps
          fe_error* const error = fe_calls_add(
              calls.handle.get(), structure, &input, nullptr, 1, compiled.get(), &released,
              [](void* argument) { ++*static_cast<std::atomic<int>*>(argument); }, &kept, &context);

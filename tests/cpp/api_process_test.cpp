@@ -1,5 +1,5 @@
-// What ferrule.h promises of the process: loading, looking for devices, settings, logging and statistics, each pair of
-// functions by two threads at once, computing included.
+// Thread safety of the process-wide functions of ferrule.h: loading, device lookup, settings, logging and statistics.
+// Two threads call each pair of functions at once, computation included.
 #include "api_handles.h"
 #include "life_fixture.h"
 #include "operation_pairs.h"
@@ -20,7 +20,7 @@ fe_error* list_of(fe_error* (*function)(Handle***, size_t*)) {
   return error;
 }
 
-// Computes on the device of a name, all of whose life it takes.
+// Computes on the named device, from opening it to releasing it.
 fe_error* compute_by_name(const char* name) {
   fe_device* device = nullptr;
   if (fe_error* const error = fe_device_by_name(name, nullptr, &device)) return error;
@@ -39,7 +39,7 @@ fe_error* compute_by_name(const char* name) {
   return fe_array_read(sum, values, sizeof values);
 }
 
-// A backend of the program's own: no device, and a table that is whole.
+// A backend of this program, with a complete table and no devices.
 fe_error* fill_table(void* name, const fe_host*, fe_backend* out) {
   static int self = 0;
   const auto unsupported = []() -> fe_error* { return make_error(FE_UNSUPPORTED, "there is nothing"); };
@@ -79,7 +79,7 @@ TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
   const std::unique_ptr<fe_load_report, decltype(&fe_load_report_release)> owner(report, fe_load_report_release);
   static const fe_abi abi = FE_ABI_INITIALIZER;
 
-  // Whatever others close, name or load meanwhile is an error of these kinds, never anything else.
+  // Concurrent closing, lookup or loading may cause only errors of these codes.
   const std::vector<fe_code> lost = {FE_NOT_FOUND, FE_INVALID_ARGUMENT, FE_UNSUPPORTED};
   std::vector<Operation<Process>> operations = {
       {"load_all", [&](Process&) { return load_all(nullptr); }, lost},

@@ -1,4 +1,4 @@
-// Block dtypes: their sizes in bytes, what strides may be, and how strided blocks are copied.
+// Block dtypes: sizes in bytes, valid strides, and copies of strided blocks.
 #include "ops/table.h"
 #include "ops/tensor_type.h"
 
@@ -11,7 +11,7 @@
 namespace ferrule {
 namespace {
 
-// An array of bytes that count up.
+// An array of bytes with increasing values.
 std::vector<std::byte> counting(std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i % 251);

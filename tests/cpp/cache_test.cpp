@@ -1,4 +1,4 @@
-// What is kept for the next process, and that a cache in any state is harmless.
+// The on-disk cache: stored entries, and that a cache in any state is harmless.
 #include "loader_fixture.h"
 #include "other_process.h"
 
@@ -24,7 +24,7 @@ class DiskCache : public LoaderTest {
     for (const auto& entry : fs::directory_iterator(cache_, none)) found.push_back(entry.path());
     return found;
   }
-  // The one file of a cache that holds one entry.
+  // The only file of a cache that holds one entry.
   fs::path entry() const {
     EXPECT_EQ(entries().size(), 1u);
     return entries().at(0);
@@ -164,7 +164,7 @@ TEST_F(DiskCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
   EXPECT_EQ(got(), std::nullopt);
   disk_cache::put("test", "key", "new");
   EXPECT_EQ(got(), std::nullopt);
-  EXPECT_EQ(entries().size(), 1u);  // nothing unfinished stays
+  EXPECT_EQ(entries().size(), 1u);  // no unfinished file stays
 }
 
 TEST_F(DiskCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
@@ -244,7 +244,7 @@ TEST_F(DiskCache, ReadOnlyFolderIsHarmless) {
   }));
 }
 
-// As a disk that is full: a part of the file is written.
+// Simulates a full disk: only part of the file is written.
 TEST_F(DiskCache, FullDiskLeavesTheOldEntryAndNothingElse) {
   disk_cache::put("test", "key", "text");
   EXPECT_TRUE(in_processes(1, [&](int) {
@@ -282,7 +282,7 @@ TEST_F(DiskCache, LeftoversOfProcessesThatDiedGo) {
 TEST_F(DiskCache, ManyProcessesWriteAtOnce) {
   EXPECT_TRUE(in_processes(8, [&](int process) {
     for (int round = 0; round < 60; ++round) {
-      // All write the same keys, long enough that half an entry would be seen.
+      // All processes write the same keys, with values long enough that a torn entry would be seen.
       const std::string key = std::to_string(round % 3);
       disk_cache::put("test", key, key + std::string(20'000, 'x'));
       if (got(key) != key + std::string(20'000, 'x')) return false;

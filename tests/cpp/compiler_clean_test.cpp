@@ -1,4 +1,4 @@
-// The passes that need no device: check, remove_dead, remove_duplicates, fold_constants.
+// Passes that need no device: check, remove_dead, remove_duplicates, fold_constants.
 #include "compiler_fixture.h"
 
 #include <map>
@@ -49,7 +49,7 @@ TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
   EXPECT_EQ(remove_duplicates(graph).nodes.size(), 3u);
 }
 
-// Of ops with several attributes each alone must tell two nodes apart, also where only the end of a list differs.
+// Nodes that differ in one attribute are not duplicates, even if only the end of a list differs.
 TEST_F(CompilerClean, ADifferenceInAnyOneAttributeTellsNodesApart) {
   using List = std::vector<int64_t>;
   using Attributes = std::vector<ops::NamedAttribute>;
@@ -110,7 +110,7 @@ TEST_F(CompilerClean, FoldedConstantsOfOneShapeStandWhereTheyWereComputed) {
   const ValueId a = add("exp", {w}), b = add("negative", {w}), c = add("abs", {w});
   graph.outputs = {add("subtract", {x, a}), add("divide", {x, b}), add("multiply", {x, c}), b};
   CompileOptions options = this->options();
-  // Each result tells by its offset which op computed it.
+  // The offset of each result identifies the op that computed it.
   const std::map<std::string, int64_t> place = {{"exp", 10}, {"negative", 20}, {"abs", 30}};
   options.evaluate = [&](const Graph& constants) {
     std::vector<GraphConstant> results;

@@ -1,4 +1,4 @@
-// Two devices that exist in the test alone: what they take is set by the test, and nothing is computed on them.
+// Two simulated devices. Each test sets what they support; they compute nothing.
 #pragma once
 
 #include "core/compiler/passes.h"
@@ -18,16 +18,16 @@
 namespace ferrule::test {
 
 struct FakeDevice {
-  std::set<std::string> refused;           // ops it has no kernel for
-  bool takes_epilogues = true;             // bodies behind matmul and reductions
+  std::set<std::string> refused;           // ops without a kernel
+  bool takes_epilogues = true;             // elementwise bodies after matmul and reductions
   bool takes_bodies = true;                // fused nodes
   std::set<std::string> wants_contiguous;  // ops whose operands must all be contiguous
   std::set<std::string> wants_rows;        // ops whose operands must have innermost stride 1
-  std::set<std::string> refuses_strides;   // ops that it refuses where an operand is not contiguous
-  std::set<std::string> wants_aligned;     // ops whose operands must begin at a multiple of 16 bytes
-  bool packs = false;                      // matmul's second operand, where it is constant
-  std::size_t asked = 0;                   // calls of supports
-  fe_code failure = FE_OK;                 // of supports: what it fails with
+  std::set<std::string> refuses_strides;   // ops that are unsupported if an operand is not contiguous
+  std::set<std::string> wants_aligned;     // ops whose operands must be aligned to 16 bytes
+  bool packs = false;                      // packs matmul's second operand if it is constant
+  std::size_t asked = 0;                   // number of supports() calls
+  fe_code failure = FE_OK;                 // error that supports() returns
 };
 
 inline FakeDevice fake_devices[2];
@@ -37,7 +37,7 @@ struct FakeTable {
   static constexpr const char* name = number == 0 ? "t_first" : "t_second";
   static FakeDevice& device() { return fake_devices[number]; }
 
-  // "t_first softmax", which stays where it is.
+  // "t_first softmax": an op that stays on its device.
   static const char* kernel_of(const std::string& op) {
     static std::set<std::string> kernels;
     return kernels.insert(fmt::format("{} {}", name, op)).first->c_str();
@@ -109,7 +109,7 @@ struct FakeTable {
     };
     out->buffer_borrow = [](fe_module_device*, void* pointer, uint64_t, fe_access,
                             fe_module_buffer** buffer) -> fe_error* {
-      *buffer = static_cast<fe_module_buffer*>(pointer);  // never freed by buffer_free: see below
+      *buffer = static_cast<fe_module_buffer*>(pointer);  // buffer_free never frees it: see below
       borrowed().insert(*buffer);
       return nullptr;
     };
@@ -149,7 +149,7 @@ struct FakeTable {
   }
 };
 
-// Devices "t_first:0" and "t_second:0", and short ways to write graphs.
+// Devices "t_first:0" and "t_second:0", and helpers that build graphs.
 class CompilerTest : public testing::Test {
  protected:
   CompilerTest() {
@@ -186,7 +186,7 @@ class CompilerTest : public testing::Test {
     options.on_fallback = Fallback::allow;
     return options;
   }
-  // The names of the nodes' ops in order; those of a body in braces.
+  // The op names of the nodes in order; those of a fused body are in braces.
   static std::string ops_of(const Graph& of) {
     std::string text;
     for (const Node& node : of.nodes) {

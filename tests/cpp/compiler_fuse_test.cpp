@@ -1,4 +1,4 @@
-// Fusing: which nodes become one, before and after.
+// Fusing: the graph before and after.
 #include "compiler_fixture.h"
 
 #include "core/graph/node_text.h"

@@ -1,4 +1,4 @@
-// Lowering and layout: views become strides, and copies stand only where strides do not do.
+// Lowering and layout: views become strides; copies are inserted only where strides are not enough.
 #include "compiler_fixture.h"
 #include "core/compiler/layout.h"
 
@@ -15,7 +15,7 @@ class CompilerLower : public CompilerTest {
     for (const LoweredNode& node : result.nodes) EXPECT_EQ(node.kernel, fmt::format("t_first {}", node.op->name));
     return result;
   }
-  // "op(%root +offset shape strides, ...) -> %value", one line a node.
+  // "op(%root +offset shape strides, ...) -> %value", one line per node.
   static std::string text_of(const LoweredGraph& lowered) {
     std::string text;
     for (const LoweredNode& node : lowered.nodes) {

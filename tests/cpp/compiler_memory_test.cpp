@@ -1,4 +1,4 @@
-// Places of temporaries in the workspace.
+// Offsets of temporaries in the workspace.
 #include "compiler_fixture.h"
 #include "core/compiler/plan_memory.h"
 
@@ -16,10 +16,10 @@ TEST_F(CompilerMemory, TemporariesThatNoMemoryHoldsAreRefused) {
   EXPECT_THROW(planner.take(UINT64_MAX), Error);
   planner.take(64);
   EXPECT_THROW(planner.take(1), Error);
-  EXPECT_EQ(planner.size(), uint64_t{1} << 62);  // twice that fits in 64 bits, with and without a sign
+  EXPECT_EQ(planner.size(), uint64_t{1} << 62);  // twice that fits in neither int64 nor uint64
 }
 
-// Takes and gives back ranges of up to `largest` bytes.
+// Allocates and frees ranges of up to `largest` bytes.
 void keep_apart(uint64_t largest) {
   std::mt19937 random(7);
   WorkspacePlanner planner;
@@ -53,7 +53,7 @@ void keep_apart(uint64_t largest) {
 
 TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
   keep_apart(1000);
-  keep_apart(6400);  // of few sizes, so that one is often a little less than another
+  keep_apart(6400);  // few distinct sizes, so that one is often slightly smaller than another
   keep_apart(1'000'000);
 }
 

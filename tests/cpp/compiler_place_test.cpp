@@ -1,4 +1,4 @@
-// Placing: the asked device, its decompositions, then the first fallback, and what is said about it.
+// Placing: the requested device, decompositions on it, then the first fallback, and what placement() reports.
 #include "compiler_fixture.h"
 
 namespace ferrule::test {
@@ -146,7 +146,7 @@ TEST_F(CompilerPlace, ADeviceIsAskedAnewForWhateverItsAnswerMayDependOn) {
   EXPECT_EQ(asks(fused("subtract", {0, 1}, {2}), *first), 1u);
 }
 
-// Else a shortage of memory would look like an op that the device lacks, and the work would go elsewhere.
+// Otherwise an out-of-memory error would look like a missing kernel, and the work would move to another device.
 TEST_F(CompilerPlace, ADeviceThatFailsToAnswerIsAnErrorAndNoRefusal) {
   graph.outputs = {add("exp", {input({2})})};
   for (const fe_code code : {FE_OUT_OF_MEMORY, FE_DEVICE_LOST, FE_INTERNAL}) {

@@ -1,4 +1,4 @@
-// compile() as a whole: segments, transfers, outputs, and time.
+// compile() as a whole: segments, transfers, outputs, and compile time.
 #include "compiler_fixture.h"
 #include "core/memory/storage.h"
 
@@ -12,7 +12,7 @@ namespace {
 class CompilerPlan : public CompilerTest {
  protected:
   using List = std::vector<int64_t>;
-  // "t_first:0[exp softmax] -> t_second:0[tanh]"; a transfer is an arrow.
+  // "t_first:0[exp softmax] -> t_second:0[tanh]"; an arrow is a transfer.
   static std::string text_of(const Plan& plan) {
     std::string text;
     for (const auto& step : plan.steps) {
@@ -142,14 +142,15 @@ TEST_F(CompilerPlan, AMillionChainedAddsCompileInLinearTime) {
     ValueId sum = x;
     for (int i = 0; i < count; ++i) sum = add("add", {sum, x});
     graph.outputs = {sum};
-    const std::clock_t begin = std::clock();  // of the processor: the machine may be busy with other things
+    const std::clock_t begin = std::clock();  // CPU time: the machine may be busy with other work
     const Plan plan = compile(std::move(graph), options());
     EXPECT_EQ(plan.workspace_size, 2 * 64u);
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
   const double part = seconds(100000), whole = seconds(1000000);
   std::printf("100,000 adds: %.2f s, 1,000,000 adds: %.2f s\n", part, whole);
-  // Ten times the nodes: about twenty times the time, as caches no longer hold them. A square would be a hundred times.
+  // Ten times the nodes take about twenty times as long because of cache misses. Quadratic time would be 100 times as
+  // long.
   EXPECT_LT(whole, 50 * part + 1);
 }
 

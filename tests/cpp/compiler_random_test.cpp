@@ -1,4 +1,5 @@
-// Random graphs: what devices are shown computes what was recorded, bit for bit, fused or not, on one device or two.
+// Random graphs: the plan given to devices computes the recorded graph bit for bit, fused or not, on one or two
+// devices.
 #include "compiler_fixture.h"
 #include "graph_interpreter.h"
 
@@ -24,7 +25,7 @@ class CompilerRandom : public CompilerTest {
     return shape;
   }
 
-  // Memory in which an array of this shape lies in some order of axes, some of them backwards.
+  // A storage that holds an array of this shape with axes in some order, some of them reversed.
   void add_random_input(bool is_constant) {
     const Shape shape = some_shape();
     std::vector<int> order(shape.size());
@@ -111,7 +112,7 @@ class CompilerRandom : public CompilerTest {
           if (one_in(2)) some.push_back(axis);
         try {
           add(one_in(2) ? "sum" : "max", {a}, {{"axis", some}, {"keepdims", one_in(2)}}, device);
-        } catch (const Error&) {  // max of nothing
+        } catch (const Error&) {  // max of an empty array
         }
         break;
       }
@@ -208,7 +209,7 @@ TEST_F(CompilerRandom, PlansComputeWhatWasRecorded) {
   for (uint32_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     make(seed);
-    // softmax is nowhere supported: both sides compute its decomposition.
+    // No device supports softmax: both sides compute its decomposition.
     Support support;
     std::vector<std::string> reasons;
     const std::vector<Dense> wanted = interpret(place(graph, options(), support, reasons), inputs, constants);

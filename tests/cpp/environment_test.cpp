@@ -1,4 +1,4 @@
-// What environment() tells, and to whom.
+// environment() and the processes in which it hides variables.
 #include "core/environment.h"
 
 #include "other_process.h"
@@ -23,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uid_t caller = 1, owner = 65534;
-constexpr const char* told = "T_RIGHTS";  // in the process of the test below, that of a setuid program
+constexpr const char* told = "T_RIGHTS";  // set in the setuid process of the test below
 
-// Runs in an ordinary process, and, started by the test below, in one with more rights than its caller.
+// Runs in an ordinary process, and is started by the test below in a process with more rights than its caller.
 TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
   const bool is_setuid = std::getenv(told) != nullptr;
   EXPECT_EQ(has_more_rights_than_its_caller(), is_setuid);
@@ -33,7 +33,7 @@ TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
   EXPECT_EQ(environment("T_VARIABLE").has_value(), !is_setuid);
   EXPECT_EQ(environment_paths("T_VARIABLE").size(), is_setuid ? 0u : 2u);
   EXPECT_EQ(environment_names("T_VARIABLE").size(), is_setuid ? 0u : 1u);
-  if (is_setuid) _exit(HasFailure() ? 1 : 0);  // nobody may look into such a process, a leak sanitizer neither
+  if (is_setuid) _exit(HasFailure() ? 1 : 0);  // such a process cannot be inspected, even by a leak sanitizer
 }
 
 TEST(Environment, OfAThreadHidesTheSystems) {

@@ -1,5 +1,5 @@
 // Graphs over two devices: the CPU with a second build of itself, whose results can be compared, and with the null
-// device, whose memory is its own and which fails on demand. A static program has no second build.
+// device, which has its own memory and fails on demand. A static program has no second build.
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
 
@@ -32,7 +32,7 @@ class ExecutorDevices : public ExecutorTest {
 };
 
 TEST_F(ExecutorDevices, ASplitGraphGivesWhatEitherDeviceGives) {
-  // Sums and products of small integers are exact, whatever the instruction set.
+  // Sums and products of small integers are exact with every instruction set.
   const auto results_on = [&](const std::shared_ptr<Device>& other) {
     graph = {};
     const ValueId x = input({8, 16}), w = input({16, 16});
@@ -79,7 +79,7 @@ TEST_F(ExecutorDevices, ConstantsTravelOnceAndNotWithEachRun) {
   run(*executable, {given});
   const uint64_t before = execution_counters().transfers;
   for (int i = 0; i < 3; ++i) run(*executable, {given});
-  EXPECT_EQ(execution_counters().transfers - before, 6u);  // the input there, the result back
+  EXPECT_EQ(execution_counters().transfers - before, 6u);  // input to the device, result back
 }
 
 TEST_F(ExecutorDevices, WhatTheNullDeviceComputesIsZerosOfTheRightShape) {

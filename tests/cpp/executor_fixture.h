@@ -1,4 +1,4 @@
-// Real devices, and short ways to write graphs for them and to run these.
+// Real devices, and helpers that build graphs and run them.
 #pragma once
 
 #include "core/compiler/plan.h"
@@ -25,7 +25,7 @@
 
 namespace ferrule::test {
 
-// A device's result, fetched: elements in C order.
+// A result read back from its device: elements in C order.
 template <class T>
 std::vector<T> values_of(const StridedArray& view) {
   std::vector<T> values(static_cast<std::size_t>(element_count(view.type.shape)));
@@ -72,7 +72,7 @@ class ExecutorTest : public testing::Test {
                                     Fallback fallback = Fallback::error) const {
     return build_executable(graph, device, fallback, fuse);
   }
-  // Waits for the results, and throws if their computing failed.
+  // Waits for the results, and throws if their computation failed.
   static std::vector<StridedArray> run(Executable& executable, const std::vector<StridedArray>& inputs) {
     std::vector<StridedArray> results = executable.compute(inputs, executable.plan().scalar_defaults);
     for (const StridedArray& result : results)

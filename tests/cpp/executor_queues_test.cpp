@@ -1,5 +1,5 @@
-// Devices whose queues work behind the caller: the null backend's, which do their work as late as they may, or by
-// threads, and compute with the kernels of the CPU module.
+// Asynchronous devices: the null backend's queues, which run work as late as allowed or on threads, and use the CPU
+// module's kernels.
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
@@ -73,7 +73,7 @@ TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsWhatTheOneBeforeWrote) {
   open(paced());
   const auto executable = doubling(1, null);
   StridedArray y = array(null, {1}, std::vector<float>{0x1p-120F});
-  for (int i = 0; i < 200; ++i) {  // more than a queue takes before it is waited for
+  for (int i = 0; i < 200; ++i) {  // more work than a queue accepts before it blocks
     y = given(*executable, {y})[0];
     if (i % 100 == 99) {
       EXPECT_EQ(values_of<float>(y)[0], std::ldexp(1.0F, -120 + i + 1));
@@ -88,7 +88,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AFailureIsThatOfWhatWasComputedFromItAndOfNothin
   const StridedArray before = given(*executable, {x})[0];
   const StridedArray failed = given(*executable, {x})[0];
   const auto attempt =
-      [&](const auto& compute) -> StridedArray {  // refused where it is known by now that the operand failed
+      [&](const auto& compute) -> StridedArray {  // refused if the operand is already known to have failed
     try {
       return compute();
     } catch (const Error&) {
@@ -169,7 +169,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AGraphOverThreeDevicesIsRight) {
   }
 }
 
-// What its owner may write to when the call returns.
+// Memory that its owner may write to once the call has returned.
 TEST_P(ExecutorQueuesOfAnyPace, LentMemoryIsReadBeforeACopyReturns) {
   constexpr int64_t count = 1024;
   open(paced());
@@ -188,7 +188,7 @@ TEST_P(ExecutorQueuesOfAnyPace, LentMemoryIsReadBeforeACopyReturns) {
   EXPECT_TRUE(cpu->attached<HostMemory>().free(memory));
 }
 
-// It is the same for each run, until somebody needs the memory.
+// The workspace is the same for each run until its memory is reclaimed.
 TEST_P(ExecutorQueuesOfAnyPace, TheWorkspaceOfAnExecutableIsGivenBackWhenMemoryIsShort) {
   open(paced());
   const ValueId x = input({1000});
@@ -205,7 +205,7 @@ TEST_P(ExecutorQueuesOfAnyPace, TheWorkspaceOfAnExecutableIsGivenBackWhenMemoryI
   EXPECT_EQ(memory_statistics(*null).live, 0u);
   EXPECT_EQ(memory_statistics(*null).cached, 0u);
   EXPECT_EQ(result(), expected);
-  const StridedArray before = given(*executable, {array(null, {1000}, values)})[0];  // at work with it
+  const StridedArray before = given(*executable, {array(null, {1000}, values)})[0];  // still in use
   trim_memory(*null);
   EXPECT_EQ(values_of<float>(before), expected);
   null->attached<Allocator>().set_limit(kept + 4 * 4096);
@@ -213,7 +213,7 @@ TEST_P(ExecutorQueuesOfAnyPace, TheWorkspaceOfAnExecutableIsGivenBackWhenMemoryI
   EXPECT_EQ(values_of<float>(other), std::vector<float>(kept / 4, 1));
 }
 
-// Through the pieces of the device's host memory: two whole ones, and a part.
+// Copies go through staging buffers in the device's host memory: two full pieces and a partial one.
 TEST_P(ExecutorQueuesOfAnyPace, LargeArraysAreCopiedPieceByPiece) {
   open(paced());
   const auto count = static_cast<int64_t>(2 * HostMemory::piece_size / sizeof(float) + 3);
@@ -226,7 +226,7 @@ TEST_P(ExecutorQueuesOfAnyPace, LargeArraysAreCopiedPieceByPiece) {
 
 TEST_P(ExecutorQueuesOfAnyPace, AFailureOfOnePieceIsThatOfTheArray) {
   const auto count = static_cast<int64_t>(3 * HostMemory::piece_size / sizeof(float));
-  // Three pieces there; three back, or all at once into the caller's memory.
+  // Three pieces up; three down, or one copy into the caller's memory.
   const int copies = std::string_view(GetParam()) == "late_without_host_memory" ? 4 : 6;
   for (int n = 1; n <= copies; ++n) {
     open(paced({{"copy_fails_at", std::to_string(n)}}));
@@ -239,7 +239,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AFailureOfOnePieceIsThatOfTheArray) {
   }
 }
 
-// Many small copies that nobody waits for: their pieces come back.
+// After many small copies without a wait, their staging buffers are reused.
 TEST_P(ExecutorQueuesOfAnyPace, ManyCopiesNeedFewPieces) {
   open(paced());
   std::vector<StridedArray> arrays;
@@ -266,7 +266,7 @@ TEST_F(ExecutorQueues, HostMemoryKnowsWhatItGave) {
   EXPECT_EQ(error_of([&] { host.allocate(uint64_t{1} << 63); }).code(), FE_OUT_OF_MEMORY);
 }
 
-// Whatever fails for want of memory is an error, and what is left is as good as before.
+// Every out-of-memory failure is an error, and the remaining state is still usable.
 TEST_P(ExecutorQueuesOfAnyPace, WantOfMemoryAtAnyAllocationIsAnError) {
   constexpr int64_t count = 300;
   int failures = 0;
@@ -294,7 +294,7 @@ TEST_P(ExecutorQueuesOfAnyPace, WantOfMemoryAtAnyAllocationIsAnError) {
     EXPECT_EQ(memory_statistics(*null).live, 0u) << "at allocation " << n;
     close();
   }
-  EXPECT_GE(failures, 1);  // others found memory that could be given back
+  EXPECT_GE(failures, 1);  // the other allocations succeeded after cached memory was released
 }
 
 INSTANTIATE_TEST_SUITE_P(Is, ExecutorQueuesOfAnyPace, testing::Values("late", "threaded", "late_without_host_memory"),
@@ -336,7 +336,7 @@ TEST_F(ExecutorQueues, AWaitThatIsCancelledLeavesTheWorkGoingOn) {
 TEST_F(ExecutorQueues, UploadComputingAndDownloadOfBatchesOverlap) {
   constexpr int batches = 50;
   constexpr int64_t count = 1000;
-  constexpr uint64_t step_ns = count * sizeof(float);  // each of the three takes as long
+  constexpr uint64_t step_ns = count * sizeof(float);  // each of the three steps takes as long
   open({{"late", "true"}, {"bytes_per_second", "1000000000"}, {"execution_ns", std::to_string(step_ns)}});
   const auto executable = doubling(count, null);
   const StridedArray batch = array(cpu, {count}, std::vector<float>(count, 1));
@@ -376,7 +376,7 @@ TEST_F(ExecutorQueues, ALimitOfMemoryThatWasSetHolds) {
   EXPECT_EQ(values_of<float>(copy_to(x, null)), std::vector<float>(1000, 1));
 }
 
-// What a module records for a workspace is of use as long as the workspace is the same.
+// A module can keep what it recorded for a workspace only while the workspace is the same.
 TEST_F(ExecutorQueues, AWorkspaceIsTheSameUntilATrimAndThenHasAnotherGeneration) {
   struct Seen {
     fe_module_buffer* workspace;

@@ -29,7 +29,7 @@ TEST_F(Executor, TheWorkspaceIsThePlannersFigure) {
   const uint64_t array_size = rows * columns * sizeof(float);
   EXPECT_EQ(executable->plan().workspace_size, 2 * array_size);
   EXPECT_EQ(nlohmann::json::parse(plan_to_json(executable->plan())).at("workspace_bytes"), 2 * array_size);
-  // It was taken once while compiling, so that want of memory shows there, and given back.
+  // The workspace is allocated once while compiling, so that lack of memory is reported there, and released.
   EXPECT_EQ(memory_statistics(*cpu).live, before);
   EXPECT_GE(memory_statistics(*cpu).cached, 2 * array_size);
   const StridedArray given = array(cpu, {rows, columns}, random_floats(rows * columns, 1));
@@ -46,14 +46,14 @@ TEST_F(Executor, AThousandChainedOpsThatDoNotFuseNeedTheMemoryOfTwo) {
   graph.outputs = {y};
   const auto executable = build(cpu);
   EXPECT_EQ(executable->plan().workspace_size, 2 * 64 * 64 * sizeof(float));
-  std::vector<float> rotation(64 * 64, 0);  // of the basis: its 64th power is the identity
+  std::vector<float> rotation(64 * 64, 0);  // a rotation of the basis: its 64th power is the identity
   for (std::size_t i = 0; i < 64; ++i) rotation[i * 64 + (i + 1) % 64] = 1;
   const auto results = run(*executable, {array(cpu, {64, 64}, rotation)});
   const std::vector<float> power = values_of<float>(results[0]);
   for (std::size_t i = 0; i < 64; ++i) ASSERT_EQ(power[i * 64 + (i + 1001) % 64], 1);
 }
 
-// A million nodes: compiled, run and freed on a thread whose stack would not hold a recursion over them.
+// A million nodes are compiled, run and freed on a thread whose stack is too small for recursion over them.
 TEST_F(Executor, AMillionChainedAddsComputeAndAreFreedWithoutRecursion) {
   std::thread([this] {
     const ValueId x = input({4});
@@ -67,7 +67,7 @@ TEST_F(Executor, AMillionChainedAddsComputeAndAreFreedWithoutRecursion) {
   }).join();
 }
 
-// Random elementwise graphs with broadcasts, casts and several outputs, some behind a matmul or a reduction.
+// Random elementwise graphs with broadcasts, casts and several outputs, some after a matmul or a reduction.
 TEST_F(Executor, FusedEqualsUnfusedBitForBit) {
   const char* const unary[] = {"exp",  "tanh", "abs", "negative", "sigmoid", "sqrt",
                                "gelu", "silu", "sin", "relu",     "square",  "reciprocal"};
@@ -239,7 +239,7 @@ TEST_F(Executor, AConstantThatWasFoldedIsNotKept) {
   graph.outputs = {add("add", {input({64, 64}), add("exp", {w})})};
   std::shared_ptr<Executable> executable = build(cpu);
   graph = {};
-  EXPECT_EQ(kept.use_count(), 1);  // the test's own
+  EXPECT_EQ(kept.use_count(), 1);  // held only by the test
 }
 
 }  // namespace

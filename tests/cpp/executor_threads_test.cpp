@@ -1,4 +1,4 @@
-// Compiled graphs on the threads of the pool: halves by many callers at once, and a backend's limit.
+// Compiled graphs on the thread pool: half precision with concurrent callers, and a backend's thread limit.
 #include "api_handles.h"
 #include "executor_fixture.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 using ExecutorThreads = ExecutorTest;
 
-// Kernels over rows of halves compute in the scratch memory of an execution, of which each thread of the pool has a
-// part. Kernels that know float32 only, as that of attention, get widened copies there.
+// Row kernels for halves compute in the scratch memory of an execution, which has a part for each pool thread.
+// Float32-only kernels, such as attention, get widened copies there.
 TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
   constexpr int64_t rows = 256, width = 320, heads = 4, length = 96, head = 64;
   const auto halves = [&](Shape shape, unsigned seed) {
@@ -62,8 +62,7 @@ TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
   }
 }
 
-// A loop that may take one thread runs on the caller's, and the pool's threads start with the first one that may take
-// more.
+// A single-threaded loop runs on the caller's thread; the pool starts its threads for the first loop that may use more.
 TEST_F(ExecutorThreads, SetNThreadsOfTheCpuLimitsWhatItsKernelsTake) {
   graph.outputs = {add("softmax", {input({256, 320})})};
   const auto executable = build(cpu);
@@ -80,14 +79,14 @@ TEST_F(ExecutorThreads, SetNThreadsOfTheCpuLimitsWhatItsKernelsTake) {
       numbers.insert(entry.path().filename().string());
     return numbers;
   };
-  // Threads that have come since; those that are just ending do not count.
+  // Counts threads that were started since; threads that are exiting do not count.
   const auto count_new = [&](const std::set<std::string>& before) {
     const std::set<std::string> now = threads_now();
     std::vector<std::string> come;
     std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(come));
     return come.size();
   };
-  std::thread([] {}).join();  // with the first one, ThreadSanitizer starts its own
+  std::thread([] {}).join();  // ThreadSanitizer starts its own thread with the first one
   set_thread_count(4);        // ends the pool's threads
   const std::set<std::string> before = threads_now();
   set_n_threads(1);

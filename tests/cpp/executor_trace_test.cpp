@@ -1,4 +1,4 @@
-// Traces of devices whose queues work behind the caller: modules tell of nodes late, and from threads of their own.
+// Traces of asynchronous devices: modules report nodes late, and from their own threads.
 #include "core/memory/queue.h"
 #include "core/trace/trace.h"
 #include "executor_fixture.h"

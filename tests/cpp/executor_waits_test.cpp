@@ -1,4 +1,5 @@
-// Work whose end no event tells: what the device may still write is neither freed nor given out before it is over.
+// Work without a completion event: memory that the device may still write is neither freed nor reused until the work
+// ends.
 #include "core/memory/queue.h"
 #include "executor_fixture.h"
 #include "other_process.h"
@@ -13,12 +14,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Executions of the null device write their outputs this late.
+// The null device delays the writes of executions by this time.
 constexpr std::chrono::milliseconds late{60};
 constexpr const char* late_ms = "60";
 
-// The device is `null`, opened with an option that fails something once. The second event is that of the execution: the
-// first is the copy's of its input.
+// Opens device `null` with an option that makes one call fail. The second event is the execution's; the first is that
+// of the copy of its input.
 class ExecutorWaits : public ExecutorTest {
  protected:
   ExecutorWaits() {
@@ -47,7 +48,7 @@ TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
   EXPECT_GE(Clock::now() - begin, late);
   EXPECT_EQ(error.code(), FE_INTERNAL) << error.what();
   EXPECT_NE(std::string(error.what()).find("2 failed, as it was asked to"), std::string::npos) << error.what();
-  // The memory of that run's output is there for others, and stays as they leave it.
+  // The memory of that run's output is available to others and keeps their data.
   const StridedArray next = ones();
   std::this_thread::sleep_for(2 * late);
   EXPECT_EQ(values_of<float>(next), std::vector<float>(4096, 1));
@@ -56,7 +57,7 @@ TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
 }
 
 TEST_P(OneFailure, ThatNothingTellsOfTheEndLosesTheDeviceAndFreesNothingThatItUses) {
-  // What is never freed keeps the backend from being unloaded, too.
+  // Memory that is never freed also keeps the backend from being unloaded.
   EXPECT_TRUE(in_processes(1, [this](int) {
     null->open({{"slow_ms", late_ms}, {GetParam(), "2"}, {"reset_fails_at", "1"}});
     std::shared_ptr<Executable> executable = build(null);
@@ -69,7 +70,7 @@ TEST_P(OneFailure, ThatNothingTellsOfTheEndLosesTheDeviceAndFreesNothingThatItUs
     executable.reset();
     given = {};
     const uint64_t live = memory_statistics(*null).live;
-    std::this_thread::sleep_for(2 * late);  // it writes what must not be freed, which a sanitizer sees
+    std::this_thread::sleep_for(2 * late);  // the device writes memory that must not be freed; a sanitizer would notice
     is_right = is_right && live >= 2 * 4096 * sizeof(float);
     is_right = is_right && error_of([&] { Registry::instance().unload("null"); }).code() == FE_INVALID_ARGUMENT;
     if (!is_right) ADD_FAILURE() << sentence << "; live: " << live;

@@ -1,4 +1,4 @@
-// One sentence a backend: what is said of each state, and who speaks when there are several.
+// One sentence per backend: the text of each state, and which candidate is reported if there are several.
 #include "core/loader/report/explain.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Explain, EachStateHasASentenceOfItsOwnWithTheReason) {
 TEST(Explain, TheCandidateThatCameFurthestSpeaks) {
   LoadRow opened = row_of(LoadState::error, "init failed");
   opened.times.open = 1;
-  // Each came further than the one before it.
+  // Each candidate failed at a later step than the one before it.
   const std::vector<LoadRow> rows = {row_of(LoadState::outranked, "reason 0"), row_of(LoadState::disabled, "reason 1"),
                                      row_of(LoadState::unsafe, "reason 2"),    row_of(LoadState::error, "damaged"),
                                      row_of(LoadState::incompatible, "r 4"),   row_of(LoadState::not_probed, "r 5"),

@@ -7,7 +7,7 @@ namespace ferrule::test {
 namespace {
 
 struct Countdown {
-  std::size_t left;  // 0: none fails
+  std::size_t left;  // 0: no allocation fails
   Shortage shortage;
   bool has_failed;
 };

@@ -1,4 +1,4 @@
-// Memory that runs out: the operator new of this program, and of the modules that it loads, fails when a test says so.
+// Simulated lack of memory: operator new of this program and of the modules it loads fails on request.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@ namespace ferrule::test {
 
 enum class Shortage { once, lasting };
 
-// Within its life, the n-th allocation of this thread fails, and with a lasting shortage all that follow. n counts
-// from 1; 0 fails none.
+// During its lifetime, the n-th allocation of this thread fails, and all later ones too if the shortage is lasting. n
+// counts from 1; 0 disables failures.
 class FailingAllocation {
  public:
   FailingAllocation(std::size_t n, Shortage shortage);
@@ -19,8 +19,8 @@ class FailingAllocation {
   bool has_failed() const;
 };
 
-// Calls `call(n)` for n = 1, 2, ... until it no longer makes an n-th allocation within the FailingAllocation that
-// `call` makes and returns the answer of. Returns how many calls had a failing allocation.
+// Calls `call(n)` for n = 1, 2, ... until no allocation fails. `call` makes a FailingAllocation and returns whether it
+// failed an allocation. Returns the number of calls with a failing allocation.
 template <class Call>
 std::size_t for_each_allocation(Call call) {
   std::size_t n = 1;

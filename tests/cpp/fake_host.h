@@ -1,4 +1,4 @@
-// A host of the simplest kind, for tests of a module without a core: errors, ids of a few names, one thread.
+// A minimal host for tests of a module without a core: errors, a few op ids, one thread.
 #pragma once
 
 #include <ferrule/backend.h>
@@ -52,7 +52,7 @@ inline const fe_host& fake_host() {
   return host;
 }
 
-// The code and sentence of an error, which is released; FE_OK for none.
+// The code and message of an error, which is released; FE_OK if there is no error.
 struct Outcome {
   fe_code code = FE_OK;
   std::string message;
@@ -64,7 +64,7 @@ inline Outcome outcome(fe_error* error) {
   return copy;
 }
 
-// A graph of one node over vectors of `count` items, every operand a binding of its own: inputs first, then the output.
+// A graph of one node over vectors of `count` items. Each operand has its own binding: inputs first, then the output.
 struct OneNode {
   OneNode(const char* op, uint32_t inputs, int64_t count, const char* dtype) : shape(count) {
     for (uint32_t i = 0; i <= inputs; ++i) {

@@ -1,5 +1,5 @@
-// Children of a fork: whatever the other threads of the parent were doing, they go on; what they cannot use is an
-// error.
+// Forked children keep running, whatever the parent's other threads were doing. Using objects that do not survive a
+// fork is an error.
 #include "core/executor/executable.h"
 #include "core/log.h"
 #include "core/memory/allocator.h"
@@ -49,7 +49,7 @@ TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
   auto executable = compiled(device);
   auto array = std::make_unique<StridedArray>(ones(device));
   run(*executable, *array);
-  // The order is that of a life: computing, looking, letting go, unloading.
+  // In the order of a device's lifetime: compute, query, release, unload.
   const auto report = [&] {
     std::string problems;
     const auto refused = [&](const std::function<void()>& function) {
@@ -78,7 +78,7 @@ TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
     return problems;
   };
   EXPECT_EQ(report_of_child(report), "");
-  // A child that ends by exit, with all of it.
+  // A child that inherits everything and ends with exit().
   const pid_t child = fork();
   if (child == 0) std::exit(0);
   int status = 0;
@@ -115,7 +115,7 @@ TEST_F(ForkTest, AHostDeviceGoesOnInTheChildWithItsThreads) {
     return compute_on(device) == std::vector<float>(size, 2) ? "" : std::string("a wrong result of a new graph");
   };
   EXPECT_EQ(report_of_child(report), "");
-  // And in a child of a child.
+  // The same in a grandchild.
   EXPECT_EQ(report_of_child([&] { return report_of_child(report); }), "");
   set_thread_count(0);
 }
@@ -164,7 +164,7 @@ TEST_F(ForkTest, ALongMutexOfAThreadThatIsGoneIsFreeInTheChild) {
   holding.join();
   const std::scoped_lock lock(mutex);
   EXPECT_EQ(report_of_child([&] {
-              const std::scoped_lock again(mutex);  // held by this very thread
+              const std::scoped_lock again(mutex);  // held by this thread
               return std::string();
             }),
             "");

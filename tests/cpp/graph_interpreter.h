@@ -1,5 +1,5 @@
-// Few ops computed in the plainest way, once over a Graph as it was recorded and once over what devices are shown:
-// the compiler is right when both give the same bits.
+// A simple interpreter of a few ops, for a recorded Graph and for the plan given to devices. The compiler is correct if
+// both give the same bits.
 #pragma once
 
 #include "core/compiler/owned_graph_view.h"
@@ -69,7 +69,7 @@ inline int64_t place_of(const Dims& index, const Strides& strides) {
   return place;
 }
 
-// x read at the indices of `shape`, to which it broadcasts.
+// x, broadcast to `shape`.
 inline Dense broadcast_dense(const Dense& x, const Shape& shape) {
   const Strides own = contiguous_strides(x.type.shape);
   Strides strides;
@@ -154,7 +154,7 @@ inline Dense elementwise(std::string_view op, const std::vector<Dense>& inputs, 
   return out;
 }
 
-// ---- the graph as recorded
+// ---- the recorded graph
 
 inline std::vector<Dense> interpret(const Graph& graph, const std::vector<Dense>& inputs,
                                     const std::vector<Dense>& constants) {
@@ -215,7 +215,7 @@ inline std::vector<Dense> interpret(const Graph& graph, const std::vector<Dense>
 
 class PlanInterpreter {
  public:
-  // The first element of each input, whose strides are those of the graph.
+  // The first element of each input; strides are those of the graph.
   PlanInterpreter(const Plan& plan, std::vector<char*> inputs, std::vector<fe_scalar> scalars)
       : plan_(plan), inputs_(std::move(inputs)), scalars_(std::move(scalars)), owned_(plan.slots.size()) {
     for (std::size_t i = 0; i < plan.slots.size(); ++i)
@@ -266,7 +266,7 @@ class PlanInterpreter {
     if (s.kind == Slot::Kind::constant) return constant(s.index);
     return owned_[slot].data();
   }
-  // Where the storage of a slot begins: at the lowest element.
+  // Byte offset at which a slot's storage begins: its lowest element.
   char* lowest(uint32_t slot) {
     const Slot& s = plan_.slots[slot];
     int64_t before = 0;
@@ -328,7 +328,7 @@ class PlanInterpreter {
     }
   }
 
-  // An operand in the workspace lies apart from the node's results.
+  // An operand in the workspace must not overlap the node's results.
   static void check_apart(const fe_graph_view& view, const fe_value& value, const fe_node& node) {
     const fe_storage& in = *view.storages[value.storage];
     for (uint32_t i = 0; i < node.output_count; ++i) {

@@ -1,4 +1,4 @@
-// Recording: promotion, widening, inference, and what is refused when it is recorded.
+// Recording: promotion, widening, inference, and errors at recording time.
 #include "compiler_fixture.h"
 
 namespace ferrule::test {

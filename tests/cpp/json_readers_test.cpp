@@ -1,4 +1,4 @@
-// What others wrote as JSON: read with bounds, and numbers that do not fit are sentences.
+// JSON from outside is read with size limits; numbers that do not fit are reported as errors.
 #include "core/json_object.h"
 #include "core/loader/candidate/manifest_file.h"
 
@@ -35,7 +35,7 @@ TEST(JsonReaders, DeepNestingIsASentenceAndNotTheEndOfTheStack) {
 TEST(JsonReaders, ALongValueIsShownByItsBeginning) {
   EXPECT_EQ(shown(json("abc")), "\"abc\"");
   EXPECT_EQ(shown(json(std::string(1000, 'x'))), "\"" + std::string(199, 'x') + "...");
-  // Two bytes a letter: none is cut.
+  // Each letter has two bytes: none is cut in half.
   std::string letters;
   for (int i = 0; i < 1000; ++i) letters += "\u00f6";
   EXPECT_EQ(shown(json(letters)).size(), 1 + 198 + 3u);

@@ -1,5 +1,5 @@
-// The binary interface as it was when it was last looked at: what moved, or is of another type, does not compile. A
-// deliberate change is `./dev abi` and a commit that shows the difference.
+// The binary interface of the last snapshot: a moved or retyped field fails to compile. A deliberate change is made by
+// `./dev abi` and a commit that shows the difference.
 #include <ferrule/cache.h>
 #include <ferrule/ferrule.h>
 #include <ferrule/op_table.hpp>
@@ -48,7 +48,7 @@ TEST(Layout, AbiIsDataWithoutPointersOrPadding) {
   EXPECT_EQ(abi.layout_hashes[FE_LAYOUT_HASH_COUNT - 1], FE_LAYOUT_HASH);
 }
 
-// What a module built against a header with one slot fewer tells of itself.
+// ABI data of a module that was built against a header with one slot fewer.
 TEST(Layout, ASlotPastTheSizeIsAbsent) {
   fe_backend backend{};
   backend.get_proc = [](const char*) -> void* { return nullptr; };
@@ -73,7 +73,7 @@ TEST(Layout, EverySlotIsInTheSnapshot) {
   FE_EXECUTION_FIELDS(EXPECT_FIELD)
 }
 
-// The attributes of an op are data between core and kernel, as slots are.
+// Attributes of an op are data shared by core and kernel, like slots.
 TEST(Layout, AttributesLieWhereTheSnapshotSaysAndAreOfItsRevision) {
   struct Row {
     const char* op;
@@ -113,7 +113,7 @@ TEST(Layout, AttributesLieWhereTheSnapshotSaysAndAreOfItsRevision) {
   EXPECT_EQ(index, std::size(rows));
 }
 
-// ---- marks of minors in the text that is hashed
+// ---- markers of minors in the hashed text
 
 using ferrule::are_marks_in_order;
 using ferrule::layout_hash;

@@ -1,4 +1,4 @@
-// Work on a device of any kind, and children that end in time.
+// Work on a device of any kind, and child processes with a time limit.
 #pragma once
 
 #include "core/executor/executable.h"
@@ -18,15 +18,15 @@
 #include <thread>
 #include <unistd.h>
 
-// ThreadSanitizer ends the child of a process with threads as soon as it starts one.
+// ThreadSanitizer ends a forked child of a multi-threaded process when the child starts a thread.
 #if defined(__SANITIZE_THREAD__)
 #define FERRULE_SKIP_FORKS() GTEST_SKIP() << "forks of threads are not for ThreadSanitizer"
 #else
 #define FERRULE_SKIP_FORKS() static_assert(true)
 #endif
 
-// The allocator of g++ 12's AddressSanitizer holds locks of its own over a fork: a program of nothing but threads that
-// call malloc, and children that do, hangs with it, and does not without.
+// The allocator of g++ 12's AddressSanitizer holds its own locks across a fork: even a program with only malloc threads
+// and such children hangs with it, and not without it.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FERRULE_SKIP_FORKS_OF_BUSY_THREADS() GTEST_SKIP() << "the sanitizer's allocator does not survive them"
 #else
@@ -68,13 +68,13 @@ class LifeTest : public LoaderTest {
     read_to_host(view, values.data(), sizeof(float) * size);
     return values;
   }
-  // Waits for the result, and throws if its computing failed.
+  // Waits for the result, and throws if its computation failed.
   static StridedArray run(Executable& executable, const StridedArray& input) {
     StridedArray result = executable.compute({&input, 1}, executable.plan().scalar_defaults)[0];
     if (result.data.storage) result.data.storage->finish_write();
     return result;
   }
-  // What a whole life of a device takes: opening, memory, copies, a graph, and letting go.
+  // The whole lifecycle of a device: open, allocate, copy, run a graph, release.
   static std::vector<float> compute_on(const std::shared_ptr<Device>& device) {
     return values_of(run(*compiled(device), ones(device)));
   }
@@ -82,15 +82,14 @@ class LifeTest : public LoaderTest {
   Registry& registry;
 };
 
-// What a child did last, in a page that the parent sees too.
+// The last action of a child, in a page shared with the parent.
 inline std::atomic<const char*>& step_of_child() {
   static void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   static auto& step = *new (page) std::atomic<const char*>("it began");
   return step;
 }
 
-// Runs the function in a child, which may take as long as given; what it returns is the child's report, "" = all is
-// well.
+// Runs the function in a child with a time limit. The function's return value is the child's report; "" means success.
 inline std::string report_of_child(const std::function<std::string()>& function,
                                    std::chrono::seconds longest = std::chrono::seconds(30)) {
   int ends[2];

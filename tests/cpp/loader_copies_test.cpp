@@ -1,4 +1,4 @@
-// Several copies of libferrule in one process, and modules that export the names of others.
+// Several copies of libferrule in one process, and modules that export the same names as others.
 #include "loader_fixture.h"
 
 #include <ferrule/ferrule.h>
@@ -14,7 +14,7 @@
 namespace ferrule::test {
 namespace {
 
-// One copy of libferrule, with modules of its own beside it, as a program that brings it along has them.
+// A copy of libferrule with its own modules beside it, as a program would bundle it.
 class Copy {
  public:
   Copy(const fs::path& folder, int scope) : backends_(folder / "backends") {
@@ -50,7 +50,7 @@ class Copy {
     COPY_FUNCTION(fe_list_free)(static_cast<void*>(list));
     return count;
   }
-  // 2 * x on the CPU.
+  // Computes 2 * x on the CPU.
   float doubled(float x) const {
     fe_device* device = nullptr;
     check(COPY_FUNCTION(fe_device_by_name)("cpu", nullptr, &device));
@@ -75,7 +75,7 @@ class Copy {
     COPY_FUNCTION(fe_device_release)(device);
     return result;
   }
-  // An error that the module makes and this copy reads and releases.
+  // Reads and releases an error that the module makes.
   std::string message_of_a_module() const {
     fe_device* device = nullptr;
     check(COPY_FUNCTION(fe_device_by_name)("null", nullptr, &device));
@@ -117,7 +117,7 @@ TEST_P(LoaderCopies, DoNotDisturbEachOther) {
   EXPECT_EQ(b.doubled(5), 10);
   a.load_all();
   EXPECT_EQ(a.doubled(6), 12);
-  // This program's own core is the third.
+  // The core in this program is the third copy.
   EXPECT_EQ(Registry::instance().find_backend("cpu"), before);
 }
 
@@ -142,7 +142,7 @@ TEST_P(LoaderCopies, AModuleThatExportsTheirNamesIsNotTakenForThem) {
   EXPECT_EQ(copy.backends(), 2u);
   EXPECT_EQ(copy.doubled(2), 4);
   EXPECT_THROW(copy.load(root() / "libferrule-t_absent.so"), std::runtime_error);
-  // Nor when it was opened for everybody before.
+  // The same if it was already opened with global symbol visibility.
   void* const impostor = dlopen((root() / "libferrule-t_impostor.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
   ASSERT_NE(impostor, nullptr);
   const Copy late(root("late"), GetParam());

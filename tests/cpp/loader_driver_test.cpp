@@ -1,4 +1,4 @@
-// What is known of drivers before anything of them is opened.
+// Information about drivers that is read before any of their files is opened.
 #include "loader_fixture.h"
 
 #include "core/loader/candidate/manifest_file.h"
@@ -55,7 +55,7 @@ TEST(LoaderDriver, VersionsCompareByTheirNumbers) {
 
 class LoaderDriverFiles : public LoaderTest {
  protected:
-  // A driver as its package installs it: the library that programs ask for is a link to the one with the version.
+  // A driver as packages install it: the library's usual name is a link to the versioned file.
   void install(const std::string& version) {
     fs::remove(folder_ / "lib" / "libt_driver.so.1");
     fs::copy_file("/proc/self/exe", root("lib") / ("libt_driver.so." + version), fs::copy_options::overwrite_existing);
@@ -112,7 +112,7 @@ TEST_F(LoaderDriverFiles, VersionFileGoesBeforeTheNameOfTheLibrary) {
             "the driver is 470.57 (libt_driver.so.1); it needs 550 or newer");
   write_file(folder_ / "version", "550.54.14\n");
   EXPECT_EQ(row_with(need(folder_ / "version")).state, LoadState::loaded);
-  // What is not told is not judged.
+  // Missing information is not an error.
   EXPECT_EQ(row_with(need(folder_ / "absent")).state, LoadState::loaded);
   write_file(folder_ / "version", "no number");
   EXPECT_EQ(row_with(need(folder_ / "version")).state, LoadState::loaded);
@@ -154,7 +154,7 @@ TEST_F(LoaderDriverFiles, StateChangesWithTheDriver) {
   EXPECT_CONTAINS(state(), "libt_driver.so.1 \n");
 }
 
-// Whatever decides what a driver shows is part of the key of a verdict about a module that declares it.
+// Everything that determines what Vulkan's loader lists is part of a verdict's key for a module that uses it.
 class LoaderFilesOfDrivers : public LoaderTest {
  protected:
   void put_driver(const fs::path& manifest, const std::string& library) {
@@ -306,7 +306,7 @@ TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
     EXPECT_CONTAINS(reason({{{"library", "a"}, {key, "text"}}}), std::string(key) + "' is not a list of strings");
 }
 
-// A megabyte, which is all that is read, of what costs a reader most.
+// A file of a megabyte, the read limit, with the content that is most expensive to parse.
 TEST(LoaderManifest, WorstTextsAreRefusedQuickly) {
   const auto many_keys = [] {
     std::string text = "{";

@@ -1,4 +1,4 @@
-// Files that are no good: each is one row with a reason, and what is good is loaded beside it.
+// Faulty files: each gets one row with a reason, and the good modules beside it are loaded.
 #include "loader_fixture.h"
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@ class LoaderFaults : public LoaderTest {
  protected:
   LoaderFaults() { put(root(), "t_plain"); }
 
-  // The row of the one bad file; checks that the good one beside it is loaded, and that load(path) says the same.
+  // The row of the one bad file. Checks that the good file beside it is loaded, and that load(path) reports the same.
   LoadRow bad_row(const std::string& stem) {
     const LoadReport report = load_from({root()});
     EXPECT_EQ(row(report, "t_plain").state, LoadState::loaded) << to_text(report);
@@ -169,7 +169,7 @@ TEST_F(LoaderFaults, NamesThatNoModuleCanHave) {
   EXPECT_CONTAINS(row(report, "Shout").reason, "a backend's name consists of a-z, 0-9 and _");
   EXPECT_CONTAINS(row(report, "t_two-").reason, "ends with a dash");
   EXPECT_EQ(report.roots.at(0).candidates, 3u);
-  EXPECT_EQ(load(root() / "libother.so")->name(), "t_two");  // named on purpose: any file name will do
+  EXPECT_EQ(load(root() / "libother.so")->name(), "t_two");  // loaded by path: any file name is allowed
 }
 
 TEST_F(LoaderFaults, WhatIsNoRegularFileIsARowThatSaysWhatItIs) {

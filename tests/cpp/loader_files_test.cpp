@@ -1,4 +1,4 @@
-// Reading files of modules without executing them, and the program that writes manifests.
+// Reading module files without executing them, and the program that writes manifests.
 #include "loader_fixture.h"
 
 #include "core/loader/candidate/manifest_file.h"
@@ -18,7 +18,7 @@ using module_file::Sha256;
 
 std::string sha256(const std::string& text, Sha256::Method method) {
   Sha256 sha(method);
-  // In uneven pieces, so that blocks are put together.
+  // Hashes in uneven pieces, so that blocks are assembled from several updates.
   for (std::size_t i = 0; i < text.size(); i += 100) {
     const std::string piece = text.substr(i, 100);
     sha.update({reinterpret_cast<const uint8_t*>(piece.data()), piece.size()});
@@ -62,7 +62,7 @@ TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
 
 using LoaderElfFiles = LoaderTest;
 
-// Most of these make no sense at all; none may be read past its end, or for ever.
+// Most of these files are invalid; no read may pass the end or loop forever.
 TEST_F(LoaderElfFiles, DamagedFilesAreReadWithoutHarm) {
   const std::string whole = text_of_file(built("t_plain"));
   const fs::path path = folder_ / "damaged";
@@ -70,7 +70,7 @@ TEST_F(LoaderElfFiles, DamagedFilesAreReadWithoutHarm) {
   for (int round = 0; round < 2000; ++round) {
     std::string bytes = whole;
     for (int change = 0; change < 4; ++change) {
-      // Half of them in the headers, where offsets are.
+      // Half of the changes hit the headers, where offsets are.
       const std::size_t place = random() % (change % 2 == 0 ? std::min<std::size_t>(bytes.size(), 700) : bytes.size());
       bytes[place] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
     }
@@ -87,7 +87,7 @@ TEST_F(LoaderElfFiles, EveryTruncationIsFoundOrHarmless) {
   }
 }
 
-// A PE or Mach-O header of a module, as far as it is read.
+// The parts of a module's PE or Mach-O header that the reader uses.
 struct Bytes {
   std::string text;
   template <class T>
@@ -98,7 +98,7 @@ struct Bytes {
   }
 };
 
-// A file of holes: eight gigabytes that take no room, all of them loaded, so that whatever it says lies inside it.
+// A sparse file of eight gigabytes, all of it in one loaded segment, so that every offset in it is in range.
 class LoaderElfOfHoles : public LoaderTest {
  protected:
   static constexpr uint64_t size = uint64_t{8} << 30, strings = 1024, symbols = 2048, hashes = 4096, entries = 512;
@@ -112,7 +112,7 @@ class LoaderElfOfHoles : public LoaderTest {
     bytes.put(18, uint16_t{62});
 #endif
     bytes.put(32, uint64_t{64}).put(54, uint16_t{56}).put(56, uint16_t{2});  // two program headers behind this one
-    bytes.put(64, uint32_t{1}).put(64 + 32, size);                           // all of the file, at address 0
+    bytes.put(64, uint32_t{1}).put(64 + 32, size);                           // the whole file, at address 0
     bytes.put(120, uint32_t{2}).put(120 + 8, entries).put(120 + 16, entries).put(120 + 32, dynamic_size);
     return bytes;
   }
@@ -146,7 +146,7 @@ TEST_F(LoaderElfOfHoles, AChainOfSymbolsThatBitesItsTailIsLeft) {
   Bytes bytes = header(80);
   put_tables(bytes, 4);
   bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{0xffffffff}).put(hashes + 8, uint32_t{1});
-  bytes.put(hashes + 16, uint32_t{1});  // the next of symbol 1: itself
+  bytes.put(hashes + 16, uint32_t{1});  // a chain that loops: symbol 1 follows symbol 1
   EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
 }
 

@@ -1,4 +1,4 @@
-// The bytes that were checked are the bytes that run, and what comes with them is known.
+// The loader runs exactly the bytes that it verified, and knows the libraries installed beside a module.
 #include "loader_fixture.h"
 #include "other_process.h"
 
@@ -29,7 +29,7 @@ using module_file::Links;
 
 class LoaderIntegrity : public LoaderTest {
  protected:
-  // As far as it goes before it is opened.
+  // Judges a module without opening it.
   static Candidate read(const fs::path& path) {
     Candidate candidate = candidate_at(path);
     TrustCheck trust(Trust::owner);
@@ -47,7 +47,7 @@ class LoaderIntegrity : public LoaderTest {
     EXPECT_CONTAINS(candidate.row.reason, "replaced");
     EXPECT_FALSE(noted("asked t_score-3"));
   }
-  // So long ago that no clock is coarse enough to see the same moment again.
+  // Long enough ago that the clock's resolution does not matter.
   static void settle(const fs::path& path) {
     while (fs::file_time_type::clock::now() - fs::last_write_time(path) < std::chrono::milliseconds(2100))
       usleep(100'000);
@@ -68,7 +68,7 @@ TEST_F(LoaderIntegrity, FileRewrittenAfterItWasReadIsAnError) {
   const std::string bytes = text_of_file(module);
   const auto time = fs::last_write_time(module);
   write_file(module, bytes);
-  fs::last_write_time(module, time);  // nobody sets the time of the change itself
+  fs::last_write_time(module, time);  // the change time (ctime) cannot be set
   expect_replaced(candidate);
   EXPECT_EQ(notes(), "");
 }
@@ -82,7 +82,7 @@ TEST_F(LoaderIntegrity, PipeThatTookTheFilesPlaceIsNotWaitedFor) {
   EXPECT_CONTAINS(candidate.row.reason, "it is a pipe");
 }
 
-// The name of a file is taken for the file itself by the system's loader, which has another one mapped under it.
+// The system's loader compares file names, so it may map another file under the name of the verified one.
 TEST_F(LoaderIntegrity, MappingOfAnotherFileIsFoundBeforeAnythingIsCalled) {
   const fs::path module = put(root(), "t_score-3");
   const auto held = DynamicLibrary::open(module);
@@ -104,7 +104,7 @@ TEST_F(LoaderIntegrity, KernelsAnswerAndListOfMappingsAgree) {
   for (const auto& ask : {is_mapped_from, is_listed_from}) {
     EXPECT_EQ(ask(library->address(), same.descriptor()), std::optional(true));
     EXPECT_EQ(ask(library->address(), another.descriptor()), std::optional(false));
-    EXPECT_EQ(ask(&module, same.descriptor()), std::optional(false));  // a stack is no file's
+    EXPECT_EQ(ask(&module, same.descriptor()), std::optional(false));  // the stack is not file-backed
     EXPECT_EQ(ask(nullptr, same.descriptor()), std::nullopt);
     EXPECT_EQ(ask(library->address(), -1), std::nullopt);
   }
@@ -158,7 +158,7 @@ TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
     FileBytes file(path);
     return hash_of(file, path);
   };
-  // What was written a moment ago may be written again at the same time of the clock.
+  // A file written a moment ago may be written again within the resolution of the clock.
   EXPECT_EQ(hash(), right);
   EXPECT_FALSE(fs::exists(folder_ / "cache"));
   settle(path);
@@ -167,7 +167,7 @@ TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
   };
   EXPECT_TRUE(hash_is(right));
   ASSERT_TRUE(fs::exists(folder_ / "cache"));
-  // That the kept one is used shows when another is kept in its place.
+  // Replacing the cached hash shows that the cached one is used.
   const auto changed_at = FileBytes(path).identity();
   const fs::path entry = fs::directory_iterator(folder_ / "cache")->path();
   fs::remove(entry);
@@ -223,7 +223,7 @@ TEST_F(LoaderIntegrity, ElfTellsLibrariesAndRunPaths) {
   EXPECT_NE(std::find(found.libraries.begin(), found.libraries.end(), "libc.so.6"), found.libraries.end());
 }
 
-// A module with the two libraries that come with it, as an installation puts them, and what is said of it.
+// A module with its two libraries in the layout of an installation, and the resulting report.
 class LoaderOwnLibraries : public LoaderTest {
  protected:
   LoaderOwnLibraries() : module_(put(root(), "t_needy")) {
@@ -315,7 +315,7 @@ TEST_F(LoaderOwnLibraries, ThatWereWrittenWhileTheModuleWasProbedAreNotOpened) {
   }
   const std::string of_the_probe = notes();
   EXPECT_EQ(of_the_probe.find("opened t_inner"), of_the_probe.rfind("opened t_inner")) << of_the_probe;
-  // The verdict was on another file than there is now.
+  // The verdict belongs to an earlier file.
   const LoadRow loaded = row(load_all(options), "t_needy");
   EXPECT_EQ(loaded.state, LoadState::loaded) << loaded.reason;
   EXPECT_EQ(loaded.probed, "yes");
@@ -337,7 +337,7 @@ TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
     return nlohmann::json::parse(text_of_file(fs::path(module_).replace_extension(".json")));
   };
   EXPECT_EQ(manifest()["libraries"], right());
-  // What a run path names, too; and what will lie there.
+  // Includes libraries named by a run path, and files that are added later.
   fs::create_directory(root_ / "lib");
   fs::rename(root_ / "libt_inner.so", root_ / "lib" / "libt_inner.so");
   write_file(folder_ / "libt_later.so.1", "text");

@@ -1,4 +1,4 @@
-// Files of any name, one file under several names, and why a device is not there.
+// Arbitrary file names, one file under several names, and reasons for missing devices.
 #include "loader_fixture.h"
 
 #include "core/loader/options/options_from_json.h"
@@ -88,7 +88,7 @@ TEST_F(LoaderGivenNames, OneFileUnderTwoNamesIsTwoBackends) {
   EXPECT_EQ(own->name(), "t_named");
   EXPECT_EQ(load_as(path, "t_first"), first);
   EXPECT_EQ(registry.by_name("t_second:1")->backend(), second);
-  // Each has static variables of its own: a device that one loses is there in the others.
+  // Each copy has its own static variables: a device lost in one is present in the others.
   ASSERT_NE(first->table().get_proc, nullptr);
   void* const remove = first->table().get_proc("remove_device");
   reinterpret_cast<void (*)()>(remove)();
@@ -96,7 +96,7 @@ TEST_F(LoaderGivenNames, OneFileUnderTwoNamesIsTwoBackends) {
   EXPECT_EQ(first->devices().size(), 2u);
   EXPECT_EQ(second->devices().size(), 3u);
   EXPECT_EQ(own->devices().size(), 3u);
-  // And each goes by itself, leaving no file and no mapping.
+  // Each copy is unloaded separately and leaves no file and no mapping.
   for (const char* name : {"t_second", "t_named", "t_first"}) registry.unload(name);
   EXPECT_TRUE(registry.remaining().empty());
   EXPECT_FALSE(contains(text_of_file("/proc/self/maps"), "libferrule-t_named"));

@@ -1,4 +1,4 @@
-// Modules are tried in a process of their own; what came of it is kept.
+// Modules are probed in a child process, and the verdicts are cached.
 #include "loader_fixture.h"
 
 #include "core/cache/disk_cache.h"
@@ -137,7 +137,7 @@ TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
   EXPECT_EQ(probed("t_plain").probed, "yes");
 }
 
-// A module that is initialised may change the environment of those behind it.
+// The init of a module may change the environment of the modules after it.
 TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
   put(root(), "t_plain");
   EXPECT_EQ(probed("t_plain").probed, "yes");
@@ -173,7 +173,7 @@ TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {
   EXPECT_FALSE(remembered("praised", 0));
 }
 
-// Killed because the machine had no memory, a module may be as good as any.
+// A module that was killed for lack of memory may be good.
 TEST_F(LoaderProbe, FailureThatMayBeAnAccidentIsForgottenAfterTenMinutes) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());

@@ -1,4 +1,4 @@
-// Where modules are looked for, loading again, one file, unloading, reloading.
+// Search roots, repeated loads, loading one file, unloading, reloading.
 #include "loader_fixture.h"
 
 #include "core/platform/dynamic_library.h"

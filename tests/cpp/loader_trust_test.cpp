@@ -1,4 +1,4 @@
-// Who can write a module, and that it is not opened when that is somebody who cannot write libferrule.
+// A module that can be written by a user who cannot write libferrule is not opened.
 #include "loader_fixture.h"
 
 #include "core/platform/access_list.h"
@@ -20,7 +20,7 @@ namespace ferrule::test {
 namespace {
 
 constexpr uint32_t nobody = 65534, no_such_group = 47'110'815;
-// A user of the system, with a group of the same number, who we are not.
+// Another user of the system, with a group of the same number.
 const uint32_t stranger = geteuid() == nobody ? 1 : nobody;
 
 void set_mode(const fs::path& path, mode_t mode) { ASSERT_EQ(chmod(path.c_str(), mode), 0) << path; }
@@ -35,7 +35,7 @@ class LoaderTrust : public LoaderTest {
     options.policy = policy_of("manifest", "never", trust, false);
     return load_all(options);
   }
-  // The module as it lies there now; what was loaded before is closed.
+  // Opens the module in its current state; an earlier load is closed first.
   LoadRow loaded_row(const std::string& trust = "owner") {
     if (Registry::instance().find_backend("t_plain")) Registry::instance().unload("t_plain");
     forget_notes();
@@ -43,7 +43,8 @@ class LoaderTrust : public LoaderTest {
     EXPECT_EQ(noted("opened t_plain"), found.state == LoadState::loaded);
     return found;
   }
-  // Refused with a sentence that has these words in it, and loaded where anything is.
+  // Checks that the module is refused with a message containing these words, and that a load without trust checks opens
+  // it.
   void expect_unsafe(const fs::path& path, const std::string& who) {
     const LoadRow refused = loaded_row();
     EXPECT_EQ(refused.state, LoadState::unsafe) << refused.reason;
@@ -82,7 +83,8 @@ TEST_F(LoaderTrust, StickyFolderIsHarmlessUnlessTheModuleLiesInIt) {
 }
 
 TEST_F(LoaderTrust, OwnGroupIsTheUserAndAnyOtherGroupIsOthers) {
-  // Only who is in a group can give a file to it: a user has a private group on most systems, root has one on all.
+  // Only members of a group can give a file to it. Most systems give users a private group; root has one on all of
+  // them.
   if (chown(root().c_str(), static_cast<uid_t>(-1), geteuid()) == 0) {
     set_mode(root(), 0775);
     expect_loaded();
@@ -105,7 +107,7 @@ TEST_F(LoaderTrust, WhoIsAmongWhom) {
     EXPECT_TRUE(is_among(writer, {writer}));
     EXPECT_TRUE(is_among(writer, {everybody}));
   }
-  // A user who can write libferrule and whom no database knows has no private group; a user is in a group that can.
+  // A user without an entry in the database has no private group, even if he can write libferrule.
   EXPECT_FALSE(is_among({Writer::Kind::group, no_such_group}, {{Writer::Kind::user, no_such_group}}));
   EXPECT_TRUE(is_among(other, {{Writer::Kind::group, stranger}}));
   EXPECT_FALSE(is_among(other, {group}));
@@ -140,7 +142,7 @@ TEST(LoaderAccounts, LinesThatAreNoAccountsAreLeftOut) {
 }
 
 #if defined(__linux__)
-// Runs body in a process that has databases of users and groups of its own.
+// Runs body in a process that has its own user and group databases.
 template <class Body>
 bool with_accounts(const fs::path& folder, const std::string& passwd, const std::string& group, Body body) {
   write_file(folder / "passwd", passwd);
@@ -163,7 +165,7 @@ TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
              is_among({Writer::Kind::user, 1000}, {}) && row(load_with("owner"), "t_plain").state == state;
     };
   };
-  // What the user has built under umask 002.
+  // A file that the user built with umask 002.
   if (geteuid() != 0 || !with_accounts(folder_, anna, groups, [] { return true; }))
     GTEST_SKIP() << "only root may change the databases; the accounts above are simulated";
   for (const fs::path& path : {module_, manifest_, root(), folder_}) {
@@ -176,9 +178,9 @@ TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
   EXPECT_TRUE(with_accounts(folder_, anna + carl, groups, loads(LoadState::loaded)));
   EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna,carl\n", loads(LoadState::unsafe)));
   EXPECT_TRUE(with_accounts(folder_, anna + carl, "root:x:0:\nanna:x:1000:anna\n", loads(LoadState::loaded)));
-  // A user of a directory on the network, whose other users nobody lists.
+  // A user from a network directory that does not enumerate its users.
   EXPECT_TRUE(with_accounts(folder_, "root:x:0:0::/:/bin/sh\n", groups, loads(LoadState::unsafe)));
-  // Group 0 is no private one where system accounts have it, too.
+  // Group 0 is not private if system accounts belong to it.
   const std::string operators = "operator:x:11:0::/:/sbin/nologin\n";
   ASSERT_EQ(chown(root().c_str(), 0, 0), 0);
   EXPECT_TRUE(with_accounts(folder_, anna, groups, loads(LoadState::loaded)));
@@ -188,7 +190,7 @@ TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
 
 TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
   if (geteuid() != 0) {
-    // Only root gives files away. What root owns is what we find of others.
+    // Only root can give files away; otherwise a folder of root's stands in for another user's.
     EXPECT_EQ(writers_of("/", WriterOf::folder).at(0), (Writer{Writer::Kind::user, 0}));
     return;
   }
@@ -262,7 +264,7 @@ TEST_F(LoaderTrust, ManifestHashRefusesWhatHasNoManifest) {
   EXPECT_EQ(loaded_row("manifest-hash").state, LoadState::unsafe);
 }
 
-// A list as the system has it: version 2, then tag, permissions and id of each entry.
+// An ACL in the kernel's format: version 2, then tag, permissions and id of each entry.
 std::vector<std::byte> access_list(uint16_t of_named_user, uint16_t mask) {
   std::vector<std::byte> bytes(4 + 5 * 8);
   const auto put = [&](std::size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
@@ -284,7 +286,7 @@ TEST(LoaderAccessList, NamesThoseWhoMayWrite) {
   std::vector<std::byte> bytes = access_list(7, 7);
   bytes[4 + 2 * 8 + 2] = std::byte{2};  // the file's group
   EXPECT_EQ(writers_in_access_list(bytes, 5)->at(1), (Writer{Writer::Kind::group, 5}));
-  bytes[4 + 8] = std::byte{8};  // what was the user is a group
+  bytes[4 + 8] = std::byte{8};  // the user entry becomes a group entry
   EXPECT_EQ(writers_in_access_list(bytes, 5)->at(0), (Writer{Writer::Kind::group, stranger}));
   bytes.pop_back();
   EXPECT_EQ(writers_in_access_list(bytes, 5), std::nullopt);
@@ -300,7 +302,7 @@ TEST_F(LoaderTrust, AccessListsCount) {
     return setxattr(root().c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
   };
   if (!set_list(access_list(7, 7))) {
-    EXPECT_EQ(errno, EOPNOTSUPP);  // a file system without them
+    EXPECT_EQ(errno, EOPNOTSUPP);  // the file system has no ACLs
     return;
   }
   expect_unsafe(root(), describe({Writer::Kind::user, stranger}));

@@ -1,5 +1,5 @@
-// float16, bfloat16 and the two float8 from their definition alone: all values of a format in a sorted list, and the
-// nearest in it.
+// Reference for float16, bfloat16 and both float8 formats, from their definitions: a sorted list of all values,
+// searched for the nearest.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ferrule::test {
 
 class NarrowFormat {
  public:
-  // Without infinities the greatest exponent is one of numbers, and only the greatest mantissa of it is NaN.
+  // Without infinities the greatest exponent holds numbers, and only its greatest mantissa is NaN.
   NarrowFormat(std::string name, int exponent_bits, int mantissa_bits, bool has_infinity = true)
       : name_(std::move(name)),
         mantissa_bits_(mantissa_bits),
@@ -22,7 +22,7 @@ class NarrowFormat {
         too_large_(has_infinity ? sign_ - (1U << mantissa_bits) : sign_ - 1),
         least_nan_(has_infinity ? too_large_ + 1 : too_large_) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
-    for (unsigned bits = 0; bits <= too_large_; ++bits) {  // the last one is where rounding to what is too large ends
+    for (unsigned bits = 0; bits <= too_large_; ++bits) {  // the last value is the threshold of overflow
       const int exponent = static_cast<int>(bits >> mantissa_bits), fraction = static_cast<int>(bits & mask());
       const int whole = exponent == 0 ? 0 : 1 << mantissa_bits;
       values_.push_back(
@@ -39,7 +39,7 @@ class NarrowFormat {
     return (bits & sign_) != 0 ? -x : x;
   }
   bool is_nan(uint16_t bits) const { return (bits & (sign_ - 1)) >= least_nan_; }
-  // Not of NaN. A long double holds every double, int64 and uint64, and what lies half-way between two narrow numbers.
+  // Not for NaN. A long double holds every double, int64 and uint64, and every midpoint of two narrow numbers.
   uint16_t nearest(long double x) const {
     const unsigned sign = std::signbit(x) ? sign_ : 0;
     const long double magnitude = std::abs(x);
@@ -52,7 +52,7 @@ class NarrowFormat {
     }
     return static_cast<uint16_t>(sign | bits);
   }
-  // Each finite value, what lies half-way to the next one, and next to both; as doubles, and their negatives.
+  // Each finite value, the midpoint to the next value, and the neighbours of both; as doubles, with both signs.
   std::vector<double> hard_cases() const {
     std::vector<double> cases;
     for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
@@ -87,7 +87,7 @@ inline const std::array<NarrowFormat, 4>& narrow_formats() {
   return formats;
 }
 
-// Integers whose highest bits are `top` and whose rest decides how that rounds.
+// Integers whose highest bits are `top` and whose remaining bits decide the rounding.
 template <class T>
 std::vector<T> hard_integers() {
   std::vector<T> cases = {0, 1, std::numeric_limits<T>::max(), std::numeric_limits<T>::min()};

@@ -1,4 +1,4 @@
-// Two operations on one object, by two threads at the same time: each operation with each, itself included.
+// Runs two operations on one object in two threads at once: every pair of operations, including each with itself.
 #pragma once
 
 #include "core/error.h"
@@ -15,7 +15,7 @@
 
 namespace ferrule::test {
 
-// `run` returns an error of its first call that failed. Where others are faster errors of `may_lose` are right.
+// `run` returns the first error. The codes in `may_lose` are allowed when a concurrent call came first.
 template <class Object>
 struct Operation {
   Operation(const char* called, std::function<fe_error*(Object&)> function, std::vector<fe_code> codes = {})
@@ -26,11 +26,11 @@ struct Operation {
 };
 
 struct Often {
-  int objects;  // of each pair
-  int times;    // that each thread runs its operation on each of them
+  int objects;  // per pair
+  int times;    // number of times each thread runs its operation on each object
 };
 
-// `make` gives the object of a pair; what `check` sees of it comes after both threads have ended.
+// `make` creates the object of a pair; `check` inspects it after both threads have ended.
 template <class Object, class Make, class Check>
 void run_pairs(const std::vector<Operation<Object>>& operations, Often often, Make make, Check check) {
   for (std::size_t i = 0; i < operations.size(); ++i)
@@ -39,7 +39,7 @@ void run_pairs(const std::vector<Operation<Object>>& operations, Often often, Ma
       SCOPED_TRACE(std::string(pair[0]->name) + " and " + pair[1]->name);
       for (int round = 0; round < often.objects; ++round) {
         auto object = make();
-        std::latch start(2);  // a thread that waits for it leaves the processor to others
+        std::latch start(2);  // a waiting thread yields the processor
         std::vector<std::string> problems[2];
         const auto work = [&](int thread) {
           start.arrive_and_wait();

@@ -1,4 +1,4 @@
-// Parts of a test that need a process of their own: another user, a limit, many at once.
+// Parts of a test that need their own process: another user, a resource limit, several processes at once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace ferrule::test {
 
-// Runs body in `count` processes at once; each answers whether it is content.
+// Runs body in `count` processes at once. Each returns whether its checks passed.
 template <class Body>
 bool in_processes(int count, Body body) {
   std::vector<pid_t> children;
@@ -35,7 +35,7 @@ bool in_processes(int count, Body body) {
   return are_content;
 }
 
-// Runs body in a process that modes of files hold for: root becomes another user, who gets the folder first.
+// Runs body in a process that obeys file modes: root becomes another user, who first receives the folder.
 template <class Body>
 bool as_ordinary_user(const std::filesystem::path& folder, Body body) {
   constexpr uid_t nobody = 65534;

@@ -1,4 +1,4 @@
-// What happens where memory runs out: an error, after which everything still works.
+// Running out of memory returns an error and leaves everything usable.
 #include "api_handles.h"
 #include "core/api/handles.h"
 #include "core/api/load_report.h"
@@ -18,7 +18,7 @@ namespace {
 
 class OutOfMemory : public LifeTest, public testing::WithParamInterface<Shortage> {
  protected:
-  // Lets each allocation of a function of the host API fail.
+  // Makes each allocation of a host API function fail in turn.
   template <class Function>
   void expect_an_error_for_each_allocation(const char* name, Function function) {
     SCOPED_TRACE(name);
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Of, OutOfMemory, testing::Values(Shortage::once, Shorta
 
 TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
   const DeviceHandle home(new fe_device{cpu()});
-  set_thread_count(1);  // other threads have no countdown
+  set_thread_count(1);  // the countdown counts allocations of this thread only
   const auto ones = LifeTest::ones(home->device);
   const ArrayPointer x = Array::computed(ones.type, home->device, ones.data, "");
   const auto apply = [](const char* op, std::vector<ArrayPointer> inputs) {
@@ -95,7 +95,7 @@ TEST_P(OutOfMemory, LentMemoryIsReleasedOnceAndWithoutMemory) {
   EXPECT_EQ(released, 0);
   EXPECT_EQ(drain_releases(), 1u);
   EXPECT_EQ(released, 1);
-  // Also when it cannot be borrowed.
+  // The same if the memory cannot be borrowed.
   const std::size_t failed = for_each_allocation([&](std::size_t n) {
     released = 0;
     bool has_failed = false;

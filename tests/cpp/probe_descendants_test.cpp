@@ -1,4 +1,4 @@
-// The processes that the probe's supervisor finds below itself.
+// The descendant processes that the probe's supervisor finds.
 #include "probe/descendants.h"
 
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ void start_short_processes(const std::atomic<bool>& over) {
   }
 }
 
-// A process may end between the opening and the reading of its file in /proc: about once in 700 looks here.
+// A process may end between opening and reading its file in /proc: about once in 700 attempts here.
 TEST(ProbeDescendants, AProcessMayEndWhileItIsLookedAt) {
   std::atomic<bool> over = false;
   std::thread first([&over] { start_short_processes(over); }), second([&over] { start_short_processes(over); });

@@ -1,4 +1,4 @@
-// What ends, and what keeps it from ending: unloading, modules left mapped, lost and vanished devices.
+// Lifetimes and what extends them: unloading, remnants, lost and removed devices.
 #include "core/executor/executable.h"
 #include "core/lazy/from_host.h"
 #include "core/memory/queue.h"
@@ -81,12 +81,12 @@ TEST_F(RegistryLife, AnArrayThatWasNeverComputedKeepsNothing) {
 
 TEST_F(RegistryLife, AfterUnloadTheFileIsUnmappedAndNoThreadOfItRuns) {
   const auto threads = [] { return std::distance(fs::directory_iterator("/proc/self/task"), {}); };
-  // A thread that was joined may be listed a moment longer.
+  // A joined thread may be listed for a moment longer.
   const auto settle_at = [&](auto count) {
     for (int i = 0; i < 2000 && threads() != count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return threads();
   };
-  std::thread([] {}).join();  // with the first one, ThreadSanitizer starts its own
+  std::thread([] {}).join();  // ThreadSanitizer starts its own thread with the first one
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto before = threads();
   const auto device = watching();
@@ -142,7 +142,7 @@ TEST_F(RegistryLife, WhatLeavesThreadsBehindStaysMappedOnPurpose) {
   registry.unload("t_leaving");
   EXPECT_TRUE(noted("closed t_leaving"));
   EXPECT_TRUE(is_mapped(module));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its thread goes on, in code that is there
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its thread still runs, in code that is still mapped
   EXPECT_CONTAINS(reason_left_mapped(module.string()), "threads");
 }
 
@@ -175,7 +175,7 @@ TEST_F(RegistryLife, NothingOfADriverIsCalledAtExit) {
     const ArrayPointer lazy = Array::record(ops::op_named("exp"), {scalar}, {}, {});
     evaluate({&lazy, 1});  // its executable stays in the core's cache
     parallel_for(1000, 1, 0, [](int64_t, int64_t, uint32_t) {});
-    std::atexit([] { begin_exit(module); });  // the last that is registered comes first
+    std::atexit([] { begin_exit(module); });  // registered last, so it runs first
     std::exit(0);
   };
   EXPECT_EXIT(end_with_everything_alive(), testing::ExitedWithCode(0), "");

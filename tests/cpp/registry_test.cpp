@@ -11,7 +11,7 @@ class RegistryWithModules : public LoaderTest {
  protected:
   RegistryWithModules() { load(put(root(), "t_two")); }
   Registry& registry = Registry::instance();
-  // The words of devices that the tests' own modules have, in the registry's order.
+  // The names of devices of the test modules, in the registry's order.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& device : registry.devices())

@@ -1,4 +1,4 @@
-// Sixteen threads that load, unload, reload, look and refresh, while others compute.
+// Sixteen threads load, unload, reload, query and refresh while others compute.
 #include "core/sync/mutexes.h"
 #include "life_fixture.h"
 
@@ -17,7 +17,7 @@ TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
   put_with_manifest(root("more"), "t_named", {});
   const Variable where("FERRULE_BACKEND_DIR", root("more").string());
   std::atomic<int> refused{0}, wrong{0};
-  // What others are faster at is an error of these kinds, never anything else.
+  // Losing a race to another thread may cause only errors of these codes.
   const auto may_lose = [&](const std::function<void()>& function) {
     try {
       function();
@@ -45,7 +45,7 @@ TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
       [&] { may_lose([&] { registry.by_name("t_named:1")->open(); }); },
       [&] { registry.refresh(); },
       [&] { static_cast<void>(registry.remaining()); },
-      // Those who compute.
+      // Computing threads.
       [&] { wrong += compute_on(device) != std::vector<float>(size, 2); },
       [&] { may_lose([&] { wrong += compute_on(registry.by_name("t_watching")) != std::vector<float>(size, 0); }); },
       [&] { wrong += compute_on(device) != std::vector<float>(size, 2); },
@@ -81,7 +81,7 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
         const auto device = registry.by_name("null");
         try {
           device->open({{"device_lost_at", "5"}});
-        } catch (const Error&) {  // it is open with it, or is lost
+        } catch (const Error&) {  // already open, or lost
         }
         compute_on(device);
         ++computed;
@@ -105,7 +105,7 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
   std::vector<float> result;
   try {
     result = compute_on(registry.by_name("null"));
-  } catch (const Error& error) {  // a device that was well until now, at its fifth execution
+  } catch (const Error& error) {  // a healthy device is lost at its fifth execution
     EXPECT_EQ(error.code(), FE_DEVICE_LOST) << error.what();
     registry.refresh();
     result = compute_on(registry.by_name("null"));

@@ -10,13 +10,13 @@ extern "C" const fe_static_module ferrule_module_null;
 namespace ferrule::test {
 namespace {
 
-// t_seen_a and t_seen_b see two GPUs, each in an order of its own, t_seen_c the second of them, by its address only.
+// t_seen_a and t_seen_b list the same two GPUs in different orders; t_seen_c lists the second one, by address only.
 class UnifiedDevices : public LoaderTest {
  protected:
   Registry& registry = Registry::instance();
 
   static bool is_ours(const Device& device) { return device.backend()->name().starts_with("t_"); }
-  // "gpu:0=t_seen_a:0" for each of the tests' own devices that is listed.
+  // "gpu:0=t_seen_a:0" for each listed device of the test modules.
   std::vector<std::string> listed() const {
     std::vector<std::string> texts;
     for (const auto& device : registry.devices())

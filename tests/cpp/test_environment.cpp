@@ -1,5 +1,5 @@
-// What holds in every test unless it says otherwise: each test is a process, which would have the modules it loads
-// tried in a process of their own first.
+// Defaults of every test. Probing is off: each test is a separate process and would otherwise probe each module in a
+// child process first.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -16,7 +16,7 @@
 namespace ferrule::test {
 namespace {
 
-// A number of threads for one test.
+// Sets the thread count for one test.
 class Threads {
  public:
   explicit Threads(uint32_t count) { set_thread_count(count); }
@@ -51,7 +51,7 @@ TEST(ThreadPool, NothingAndNonsenseAreHarmless) {
   std::atomic<int64_t> sum{0};
   parallel_for(10, 0, 0, [&](int64_t begin, int64_t end, uint32_t) { sum += end - begin; });
   EXPECT_EQ(sum, 10);
-  // Bounds near the end of the numbers.
+  // Ranges near the limits of int64.
   std::atomic<int> calls{0};
   parallel_for(INT64_MAX, INT64_MAX / 4, 0, [&](int64_t begin, int64_t end, uint32_t) {
     EXPECT_LT(begin, end);
@@ -80,7 +80,7 @@ TEST(ThreadPool, AllThreadsTakePart) {
   std::mutex mutex;
   std::set<std::thread::id> seen;
   parallel_for(4, 1, 0, [&](int64_t, int64_t, uint32_t) {
-    // Waits for the others, as far as they come.
+    // Waits for the other threads.
     for (int i = 0; i < 2000; ++i) {
       {
         const std::scoped_lock lock(mutex);
@@ -159,7 +159,7 @@ TEST(ThreadPool, ManySmallCallsAndPausesBetweenThem) {
     std::atomic<int> sum{0};
     parallel_for(8, 1, 0, [&](int64_t begin, int64_t end, uint32_t) { sum += static_cast<int>(end - begin); });
     ASSERT_EQ(sum, 8);
-    // Long enough for the workers to fall asleep, now and then.
+    // Occasionally long enough for the workers to fall asleep.
     if (round % 300 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -172,7 +172,7 @@ TEST(ThreadPool, WorkersEndAndStartAgain) {
   expect_each_once(100, 1);
 }
 
-// A fork in a process with threads is what ThreadSanitizer does not follow.
+// ThreadSanitizer does not support a fork in a multi-threaded process.
 #if !defined(__SANITIZE_THREAD__)
 TEST(ThreadPool, ChildOfAForkHasItsOwnThreads) {
   const Threads threads(3);
@@ -180,7 +180,7 @@ TEST(ThreadPool, ChildOfAForkHasItsOwnThreads) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    alarm(20);  // a hang is a failure, not the end of the run
+    alarm(20);  // a hang fails this test instead of stopping the run
     std::atomic<int64_t> sum{0};
     for (int i = 0; i < 100; ++i)
       parallel_for(100, 1, 0, [&](int64_t begin, int64_t end, uint32_t) { sum += end - begin; });

@@ -1,4 +1,4 @@
-// The events of queues: what is shown of work whose device tells when it was done, and of work whose device does not.
+// Trace events of queues whose device reports completion times, and of queues whose device does not.
 #include "core/trace/traced_work.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class TracedQueues : public testing::Test {
     for (std::size_t i = 0; i < nodes; ++i) made.nodes[i].name = "node " + std::to_string(i);
     return std::make_shared<const SegmentLabels>(std::move(made));
   }
-  // Submitted now, some time after what was submitted before.
+  // Submitted now, some time after the previous submission.
   TracedWork& submit(uint64_t device, std::size_t nodes = 0, std::vector<uint64_t> after = {}) {
     work.push_back(std::make_shared<TracedWork>(FE_TRACE_SEGMENT, device, labels(nodes)));
     work.back()->submit(FE_QUEUE_COMPUTE, std::move(after));
@@ -89,7 +89,7 @@ TEST_F(TracedQueues, NodesLieWithinTheirWorkAndWhatNobodyToldOfIsLeftOut) {
   const uint64_t begin = one.submitted_ns(), end = monotonic_ns();
   TracedWork::tell(&one, 0, begin + 1000, begin + 2000);
   TracedWork::tell(&one, 2, begin + 2000, end + 5000);
-  TracedWork::tell(&one, 3, begin, end);  // there is none
+  TracedWork::tell(&one, 3, begin, end);  // no such node
   one.finish(end);
   const std::vector<TraceEvent> seen = events();
   ASSERT_EQ(seen.size(), 3u);

@@ -77,17 +77,17 @@ TEST(Unify, MatchesCarryOn) {
 }
 
 TEST(Unify, AnAddressWhereDifferentDevicesLieTellsNothing) {
-  // Which of the two parts b sees, nobody can say; nor whether c sees the same one.
+  // It is unknown which of the two parts b sees, and whether c sees the same one.
   EXPECT_EQ(
       unified({with_uuid("a", 1, "01:00.0"), with_uuid("a", 2, "01:00.0"), at("b", "01:00.0"), at("c", "01:00.0")}),
       (Groups{{0}, {1}, {2}, {3}}));
   EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), at("b", "01:00.0"), with_uuid("c", 2, "01:00.0")}),
             (Groups{{0}, {1}, {2}}))
       << "one with both would be a bridge between two";
-  // Through b, a would see one device twice.
+  // Joining through b would make a see one device twice.
   EXPECT_EQ(unified({with_uuid("a", 1), at("a", "01:00.0"), with_uuid("b", 1, "01:00.0"), at("c", "01:00.0")}),
             (Groups{{0, 2}, {1}, {3}}));
-  // Through a and b, c would: which of its two it is cannot be told, so it is neither.
+  // Joining through a and b would let c match either of its two devices, so it matches neither.
   EXPECT_EQ(
       unified({with_uuid("a", 1, "01:00.0"), with_uuid("b", 1, "02:00.0"), at("c", "01:00.0"), at("c", "02:00.0")}),
       (Groups{{0, 1}, {2}, {3}}));
@@ -110,8 +110,8 @@ TEST(Unify, AddressesAreWrittenInOneWay) {
     EXPECT_EQ(normal_pci_address(text), std::nullopt) << text;
 }
 
-// Worlds by chance. In an honest one each device has a UUID and an address of its own, of which a backend tells either,
-// both or none; in a chaotic one both are drawn from a few.
+// Random device lists. In a consistent one each device has a unique UUID and address, and a backend reports either,
+// both or neither; in an inconsistent one both are drawn from a few values.
 struct World {
   std::vector<DeviceIdentity> views;
   std::vector<int> physical;
@@ -134,7 +134,7 @@ World draw(std::mt19937& random, bool is_honest) {
   return world;
 }
 
-// The rule as it is written, in quadratic time.
+// The documented rule, in quadratic time.
 bool match(const DeviceIdentity& a, const DeviceIdentity& b) {
   if (a.uuid && b.uuid) return a.uuid == b.uuid;
   return !a.pci_address.empty() && a.pci_address == b.pci_address;
@@ -154,7 +154,7 @@ Groups connected(const std::vector<DeviceIdentity>& views) {
   return groups;
 }
 
-// No backend gives it to two of its devices.
+// No backend reports it for two of its devices.
 bool identifies(const std::vector<DeviceIdentity>& views, const DeviceUuid& value) {
   std::set<std::string> backends;
   return std::all_of(views.begin(), views.end(), [&](const DeviceIdentity& view) {
@@ -213,7 +213,7 @@ TEST(Unify, WhateverBackendsSayNoneSeesADeviceTwiceAndTheOrderDoesNotMatter) {
   EXPECT_GT(united, 1000) << "chance must give something to unite";
 }
 
-// In quadratic time this would last until the time limit of a test.
+// A quadratic algorithm would exceed the time limit of a test.
 TEST(Unify, ManyDevicesTakeNoQuadraticTime) {
   std::vector<DeviceIdentity> views;
   constexpr std::size_t count = 100'000;

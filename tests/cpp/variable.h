@@ -1,4 +1,4 @@
-// The environment of one test.
+// Environment variables of one test.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace ferrule::test {
 
-// An environment variable for as long as the object lives. Null unsets it.
+// Sets an environment variable during its lifetime. Null unsets it.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {

@@ -1,4 +1,4 @@
-// The file of a module, whatever it holds, in each of the formats: read without running it, and never past its end.
+// Arbitrary bytes as a module file of each format: the reader never runs it and never reads past its end.
 #include "core/registry/abi_compatibility.h"
 #include "module_file/read_image.h"
 
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const module_file::Image image = module_file::read_image(path);
   if (image.problem.empty() != image.abi.has_value()) std::abort();
   if (image.abi) static_cast<void>(abi_complaint(*image.abi));
-  // Those of other systems, which this one does not open.
+  // Formats of other systems, which this system does not open.
   module_file::FileBytes file(path);
   if (!file.is_open() || file.size() != size) std::abort();
   static_cast<void>(module_file::ElfReader(file).read_library());

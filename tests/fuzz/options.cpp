@@ -1,4 +1,4 @@
-// The options of load and load_all, as a program gives them: text.
+// The JSON options of load and load_all, as text from a program.
 #include "core/error.h"
 #include "core/loader/options/options_from_json.h"
 

@@ -1,4 +1,4 @@
-"""What the tests of hostile modules share. They run against the installed package: `./dev hostile`."""
+"""Fixtures of the tests of hostile modules, which run against the installed package: `./dev hostile`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def package() -> Path:
-    """The folder of the installed package, whose headers the creatures are compiled with."""
+    """The folder of the installed package, whose headers the hostile modules are compiled with."""
     spec = importlib.util.find_spec("ferrule")
     assert spec is not None
     assert spec.origin is not None
@@ -43,7 +43,7 @@ def visitor(tmp_path: Path) -> Visitor:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Descriptors and threads of a process that met nothing."""
+    """Descriptors and threads of a process that loaded no hostile module."""
     home = tmp_path_factory.mktemp("undisturbed")
     empty = tmp_path_factory.mktemp("empty")
     visit = Visitor(home).visit(empty)

@@ -1,4 +1,4 @@
-"""A cache folder in any state: loading is slower then, and says and does the same."""
+"""A cache folder in any state: loading may be slower, but its results and messages are the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoo.visitor import Visit, Visitor
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """With a bad module and a good one."""
+    """A folder with a bad module and a good one."""
     folder = tmp_path / "modules"
     folder.mkdir()
     put_both(folder)
@@ -123,7 +123,7 @@ def test_a_cache_folder_that_cannot_be_is_not_used(visitor: Visitor, folder: Pat
 
 
 def test_a_cache_that_may_not_grow_is_not_used(visitor: Visitor, folder: Path) -> None:
-    """No byte can be written to any file, as on a full disk or beyond a quota."""
+    """Every write fails, as on a full disk or over quota."""
     environment = {"ZOO_MARKS": "/dev/null"}
     check(visitor.visit(folder, environment=environment, file_limit=0), "yes")
     check(visitor.visit(folder, environment=environment), "yes")
@@ -138,7 +138,7 @@ def fill(path: Path) -> None:
 
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system without a free block."""
+    """A file system without free blocks."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "zoo", str(disk)]
@@ -162,7 +162,7 @@ def test_a_cache_on_a_full_disk_is_not_used(visitor: Visitor, folder: Path, full
 @pytest.mark.skipif(os.getuid() != 0, reason="root may become somebody else")
 @pytest.mark.parametrize("owner", [0, NOBODY])
 def test_a_read_only_cache_is_not_used(owner: int) -> None:
-    """By somebody who may not write there, be it his own or not."""
+    """The cache folder is not writable, whoever owns it."""
     with public_folder() as public:
         modules = public / "modules"
         modules.mkdir()

@@ -1,4 +1,4 @@
-"""Where modules lie: names that need care, and folders that are not for us."""
+"""Module locations: unusual names, and folders that the process may not read."""
 
 from __future__ import annotations
 

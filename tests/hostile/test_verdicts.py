@@ -1,4 +1,4 @@
-"""What a probe found out is remembered for as long as it holds, and not for longer."""
+"""A probe's verdict is cached exactly as long as it holds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def put(folder: Path) -> Put:
 
 
 def age(cache: Path, seconds: int) -> None:
-    """Makes all verdicts older."""
+    """Ages all verdicts."""
     for path in cache.glob("verdict-*"):
         _, _, body = path.read_bytes().partition(b"\n")
         size = 9 + int(body[:8], 16)
@@ -57,7 +57,7 @@ def test_a_timeout_is_asked_again_after_ten_minutes(visitor: Visitor, folder: Pa
 def test_what_may_have_been_an_accident_is_asked_again_after_ten_minutes(
     visitor: Visitor, folder: Path, put: Put, name: str
 ) -> None:
-    """Memory that others have taken, a device that is in use, a kill by the system: none is the module's fault."""
+    """Lack of memory, a busy device or a kill by the system is not the module's fault."""
     file = put(name).file
     assert visitor.visit(folder).row(file)["probed"] == "yes"
     assert visitor.visit(folder).row(file)["probed"] == "cached"

@@ -1,4 +1,4 @@
-"""Each creature of the zoo, met by a process of its own: it gets its sentence, and the process goes on."""
+"""Each hostile module is loaded by a separate process, which reports the expected reason and keeps working."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoo.creature import Creature, Place
 from zoo.table import documented, sentence
 from zoo.visitor import PROBE_TIMEOUT, Visit, Visitor
 
-# One visit is a load, the computations after it and the start of Python, beside other tests.
+# Covers a load, the computations after it and the start of Python, with other tests running.
 SECONDS_OF_A_VISIT = 10
 
 
@@ -24,7 +24,7 @@ def meet(creature: Creature, folder: Path, visitor: Visitor) -> Visit:
 
 
 def check_process(visit: Visit, undisturbed: dict[str, list[str]], state: str, environment_changes: bool) -> None:
-    """The one that loaded is as it was, computes right, and has left nothing."""
+    """The loading process is unchanged, computes correctly, and leaves nothing behind."""
     assert visit.left == [], "no process is left"
     assert visit.told["cpu_faults"] == []
     changed = visit.told["changed"]
@@ -82,7 +82,7 @@ def test_a_creature_gets_its_row_and_the_process_goes_on(
 def check_second_visit(
     creature: Creature, folder: Path, visitor: Visitor, undisturbed: dict[str, list[str]], first: dict[str, Any]
 ) -> None:
-    """The verdict is remembered: the module is not executed again, unless it is good and is opened here."""
+    """The verdict is cached: the module is not executed again, unless it is good and is opened in this process."""
     before = visitor.marks()
     second = meet(creature, folder, visitor)
     row = second.row(creature.file)

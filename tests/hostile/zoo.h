@@ -1,8 +1,8 @@
-/* A module that is all right: one device in host memory that really adds float32 arrays. A creature of the zoo is this
- * and one fault, in `misbehave` or in the macros below, which it defines before it includes this file.
+/* A correct module: one device in host memory that adds float32 arrays. A hostile module defines `misbehave` or some of
+ * the macros below, which add one fault, before it includes this file.
  *
- * Each step leaves a line "<process> <step>" in the file that ZOO_MARKS names, so that a test can tell what was
- * executed, and in which process. C11 and C++17. */
+ * Each step appends a line "<process> <step>" to the file named by ZOO_MARKS, so that a test can tell what ran in which
+ * process. C11 and C++17. */
 #ifndef FERRULE_TESTS_ZOO_H
 #define FERRULE_TESTS_ZOO_H
 
@@ -25,7 +25,7 @@ enum step {
   STEP_CLOSE
 };
 
-/* What the creature does at the beginning of a step; an error is that of the step. */
+/* Called at the beginning of each step; a returned error becomes the step's error. */
 static fe_error *misbehave(enum step step);
 
 #ifndef ZOO_DEVICE_COUNT
@@ -40,7 +40,7 @@ static fe_error *misbehave(enum step step);
 #ifndef ZOO_SCORE
 #define ZOO_SCORE 1
 #endif
-#ifndef ZOO_SPOIL /* the last word about the table that init fills, and about a device's properties */
+#ifndef ZOO_SPOIL /* last change to the table that init fills, and to a device's properties */
 #define ZOO_SPOIL(table) (void)(table)
 #endif
 #ifndef ZOO_SPOIL_PROPERTIES
@@ -141,7 +141,7 @@ static fe_error *zoo_copy(fe_module_device *device, fe_module_queue *queue, fe_m
   return zoo_copy_in(device, queue, to, to_offset, zoo_data(from) + from_offset, size);
 }
 
-/* ---- computing ----------------------------------------------------------------------------------------------- */
+/* ---- execution ----------------------------------------------------------------------------------------------- */
 
 typedef struct zoo_value {
   fe_storage storage;
@@ -244,7 +244,7 @@ static fe_error *zoo_execute(fe_module_executable *executable, fe_module_queue *
   return NULL;
 }
 
-/* ---- what is exported ---------------------------------------------------------------------------------------- */
+/* ---- exports ------------------------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,5 @@
-"""What the tests of the installed package share: the null module, modules that tell, and processes of their own."""
+"""Fixtures of the tests of the installed package: the null module, modules that record their steps, and child
+processes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ PutModule = Callable[..., Path]
 TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
-# These tests count what is opened; those of the probe are tests/hostile and the C++ tests.
+# These tests count opened modules; the probe is tested in tests/hostile and in C++.
 NOT_PROBED = {"FERRULE_PROBE": "never"}
 
 
@@ -44,7 +45,7 @@ def null_module(package: Path) -> Path:
 
 @pytest.fixture
 def null_device(null_module: Path) -> object:
-    """A device that is not in host memory; it computes zeros."""
+    """A device that is not in host memory and computes zeros."""
     import ferrule as fe
 
     fe.load(null_module)
@@ -53,7 +54,7 @@ def null_device(null_module: Path) -> object:
 
 @pytest.fixture(scope="session")
 def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compiles a module that computes nothing and tells what is done with it; its source lists the definitions."""
+    """Compiles a module that computes nothing and records what is done with it; its source lists the macros."""
     folder = tmp_path_factory.mktemp("telling")
 
     def build(stem: str, *definitions: str) -> Path:
@@ -70,7 +71,7 @@ def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
 @pytest.fixture
 def put_module(build_module: Callable[..., Path], null_module: Path) -> PutModule:
-    """Puts such a module into a folder, with a manifest when entries of one are given; an older one gives way."""
+    """Puts such a module into a folder, replacing an older one, with a manifest if manifest entries are given."""
 
     def put(folder: Path, stem: str, *definitions: str, **manifest: object) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,13 +91,13 @@ def put_module(build_module: Callable[..., Path], null_module: Path) -> PutModul
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Callable[[], list[str]]:
-    """What such modules told in processes that run_python started: "opened t_a", "initialised t_a", ..."""
+    """What such modules recorded in processes that run_python started: "opened t_a", "initialised t_a", ..."""
     return lambda: (tmp_path / "notes").read_text().splitlines() if (tmp_path / "notes").exists() else []
 
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> RunPython:
-    """Runs code in a fresh process, in an empty folder unless `cwd` says otherwise; variables are added to ours."""
+    """Runs code in a new process, in an empty folder or in `cwd`; variables are added to the current environment."""
 
     def run(
         code: str, *, cwd: Path | None = None, mode: str = "-c", check: bool = True, **variables: str | Path
@@ -124,7 +125,8 @@ def run_python(tmp_path: Path) -> RunPython:
 
 @pytest.fixture(scope="session")
 def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with libferrule-faulty.so, built against the installed package: right, or wrong as it is told."""
+    """The folder with libferrule-faulty.so, built against the installed package: correct unless an option selects a
+    fault."""
     folder = tmp_path_factory.mktemp("opponents")
     command = [sys.executable, "-m", "ferrule", "--cmake-dir"]
     where = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,7 +1,7 @@
-"""A program that makes tens of thousands of things, each unlike the others, and prints by how much memory grows.
+"""Runs one of the steps below tens of thousands of times with different data and prints the memory growth.
 
-`GROWTH="DEVICE STEP COUNT" python growth.py` prints the bytes that stay resident of each of COUNT steps, after as many
-that fill what is cached.
+`GROWTH="DEVICE STEP COUNT" python growth.py` prints the resident bytes per step over COUNT steps, after as many steps
+that fill the caches.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def shape_of(number: int) -> tuple[int, int, int]:
 
 
 def resident() -> int:
-    """What the process holds, without what it could give back: memory of devices is cached by size. Linux only."""
+    """Memory of the process without what it could release: device memory is cached by size. Linux only."""
     gc.collect()
     for device in fe.devices():
         device.trim()
@@ -52,7 +52,7 @@ class Steps:
         fe.eval(self.ones(number) + self.one)
 
     def recorded(self, number: int) -> None:
-        """Arrays that are not computed, each of which has a name."""
+        """Named arrays that are not computed."""
         self.kept.append(self.kept[-1] + self.kept[0])
 
     def calls(self, number: int) -> None:
@@ -60,7 +60,7 @@ class Steps:
         self.traced(fe.asarray(np.ones(shape_of(number), "int8"), device=self.device))
 
     def structures(self, number: int) -> None:
-        """Calls that differ in what is no array."""
+        """Calls that differ in a static argument."""
         self.with_statics(self.one, f"word {number}")
 
     def graphs(self, number: int) -> None:
@@ -78,7 +78,7 @@ class Steps:
         graph.compile()
 
     def errors(self, number: int) -> None:
-        """Sentences of what is refused when it is recorded."""
+        """Messages of errors at recording time."""
         try:
             fe.reshape(self.ones(number), (number + 70000,))
         except fe.InvalidArgumentError:
@@ -86,7 +86,7 @@ class Steps:
         raise AssertionError("a reshape to another size")
 
     def failures(self, number: int) -> None:
-        """Executions that fail, each with its own sentence."""
+        """Failing executions, each with its own message."""
         try:
             np.asarray(fe.take(self.one, fe.asarray(np.array([number + 1]), device=self.device)))
         except fe.InvalidArgumentError:
@@ -94,7 +94,7 @@ class Steps:
         assert self.device == "null"
 
     def dtypes(self, number: int) -> None:
-        """NumPy arrays of dtypes that ferrule does not have."""
+        """NumPy arrays of dtypes that ferrule does not support."""
         try:
             fe.asarray(np.zeros(1, [(f"field{number}", "int8")]), device=self.device)
         except fe.DTypeError:
@@ -102,13 +102,13 @@ class Steps:
         raise AssertionError("an array of records")
 
     def borrowed(self, number: int) -> None:
-        """Arrays over NumPy's memory, and views of them."""
+        """Arrays that borrow NumPy's memory, and views of them."""
         x = fe.asarray(np.ones(shape_of(number), "int8"))
         np.asarray(x[0])
 
 
 def growth(step: Callable[[int], None], count: int) -> float:
-    for number in range(63_900, 64_000):  # the largest shapes: a device's memory is resident when it is first touched
+    for number in range(63_900, 64_000):  # the largest shapes: device memory becomes resident when it is first used
         step(number)
     for number in range(count):
         step(number)

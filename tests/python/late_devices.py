@@ -1,5 +1,5 @@
-"""Devices that work behind the caller, for tests in processes of their own: the null module's two devices, which do
-their work late or by threads, hide their memory, and compute with the kernels of the CPU module."""
+"""Asynchronous devices for tests in child processes: the null module's two devices, which run their work late or on
+threads, hide their memory, and compute with the kernels of the CPU module."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from unittest import mock
 import ferrule as fe
 
 ROOT = Path(__file__).resolve().parents[2]
-PACES = ["late", "threaded"]  # work is done when somebody waits for it, or by a thread of the queue
-TOLD = "failed, as it was asked to"  # of failures that an option of the devices asks for
+PACES = ["late", "threaded"]  # work is done when a caller waits for it, or by the queue's thread
+TOLD = "failed, as it was asked to"  # message of failures requested by an option of the devices
 
 
 def apart(test: Callable[..., None]) -> Callable[..., None]:
-    """The body of the test runs in a process of its own. Its parameters are those of `parametrize`."""
+    """Runs the body of the test in its own process. Its parameters are those of `parametrize`."""
     return _in_a_process(test, test, list(inspect.signature(test).parameters.values()))
 
 
 def at_each_pace(test: Callable[..., None]) -> Callable[..., None]:
-    """The same, once with each of PACES as `pace`."""
+    """Like `in_process`, once with each of PACES as `pace`."""
 
     def body(**parameters: object) -> None:
         for pace in PACES:
@@ -62,7 +62,7 @@ def _in_a_process(
 def open_devices(
     pace: str = "late", other: Mapping[str, str | int | bool] | None = None, **options: str | int | bool
 ) -> tuple[fe.Device, fe.Device]:
-    """Both devices, opened anew: nothing may be left on those of before. The second has the options `other`, too."""
+    """Reopens both devices, so that earlier state is gone. The second one also has the options `other`."""
     gc.collect()
     if any(backend.name == "null" for backend in fe.backends()):
         fe.unload("null")
@@ -76,7 +76,7 @@ def open_devices(
 
 
 def error_of(call: Callable[[], Any]) -> fe.Error | None:
-    """The error that it raises, without the arrays of its frames."""
+    """The error that the call raises, without the arrays in its frames."""
     try:
         call()
     except fe.Error as error:

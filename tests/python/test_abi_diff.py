@@ -1,4 +1,5 @@
-"""What changed between two interfaces is told slot by slot, and what breaks is told apart from what does not."""
+"""Differences between two interfaces are listed slot by slot, and breaking changes are told apart from compatible
+ones."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_assignment_agrees_with_numpy(key: Any) -> None:
     expected[key] = 7
     same(x, expected)
     assert before is x
-    same(export, a)  # what was handed out keeps the old values
+    same(export, a)  # the export keeps the old values
 
 
 def test_assignment_rebinds_and_leaves_other_arrays_alone() -> None:
@@ -436,7 +436,7 @@ def test_a_list_of_bools_is_a_mask() -> None:
 
 @pytest.mark.parametrize("count", [63, 64, 65, 130, 5000])
 def test_any_number_of_arrays_is_joined(count: int) -> None:
-    """Devices are asked to join at most 64 at once."""
+    """Each device call that joins arrays takes at most 64."""
     parts = [np.full((number % 3, 2), number, "float32") for number in range(count)]
     same(fe.concat([fe.asarray(part) for part in parts]), np.concatenate(parts))
     same(fe.concat([fe.asarray(part.T) for part in parts], axis=-1), np.concatenate(parts).T)

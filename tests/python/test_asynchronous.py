@@ -1,4 +1,5 @@
-"""When arrays are computed and who waits: `fe.eval(wait=)`, `is_ready`, `await`, `synchronize`, graphs, copies."""
+"""When arrays are computed and which calls wait: `fe.eval(wait=)`, `is_ready`, `await`, `synchronize`, graphs,
+copies."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ import pytest
 
 from tests.python.late_devices import apart, at_each_pace, error_of, open_devices
 
-SLOW = 0.2  # seconds that each execution of a slow device takes
+SLOW = 0.2  # seconds per execution of a slow device
 BASE = np.arange(12, dtype=np.float32)
 
 
@@ -36,7 +37,7 @@ async def value_of(array: fe.Array) -> np.ndarray[Any, Any]:
     return np.asarray(await array)
 
 
-# ---- on the CPU, where nothing is computed behind the caller
+# ---- on the CPU, which is synchronous
 def test_the_cpu_has_computed_when_eval_returns() -> None:
     x = fe.asarray(BASE, device="cpu", copy=True)
     y = x + 1
@@ -116,7 +117,7 @@ def test_synchronize_takes_devices_and_their_names_only(device: Any) -> None:
 def test_eval_without_wait_returns_before_the_work_is_done() -> None:
     device = slow_device()
     x = fe.asarray(BASE, device=device)
-    fe.eval(x + 1)  # compiled, and x is there
+    fe.eval(x + 1)  # compiled, and x is uploaded
     y = x + 1
     assert seconds(lambda: fe.eval(y, wait=False)) < SLOW / 2
     assert not y.is_ready
@@ -145,14 +146,14 @@ def test_reads_see_the_work_done(pace: str) -> None:
     for turn in range(20):
         x = fe.asarray(BASE + turn, device=device)
         y = x
-        for _ in range(100):  # more than a queue takes before it is waited for
+        for _ in range(100):  # more work than a queue accepts before it blocks
             y = y + 1
             fe.eval(y, wait=False)
         moved = (y.to_device(other) * 2).to_device("cpu")
         expected = BASE + turn + 100
-        assert np.array_equal(np.asarray(moved - 1), 2 * expected - 1)  # the CPU computes
+        assert np.array_equal(np.asarray(moved - 1), 2 * expected - 1)  # computed on the CPU
         for cut in (slice(None), slice(1, None, 3)):
-            there = y.to_device("cpu")[cut].to_device(other)  # uploaded while it is downloaded
+            there = y.to_device("cpu")[cut].to_device(other)  # upload and download overlap
             assert np.array_equal(np.asarray(there + 1), expected[cut] + 1)
         assert np.array_equal(np.asarray(y[::3]), expected[::3])
         assert y[2].item() == expected[2]
@@ -163,7 +164,7 @@ def test_reads_see_the_work_done(pace: str) -> None:
 
 @at_each_pace
 def test_a_device_reads_what_memory_holds_when_it_is_given(pace: str) -> None:
-    """Memory that its owner may write to is copied, or waited for, before the call returns that reads it."""
+    """Memory that its owner may write is copied, or waited for, before the call that reads it returns."""
     device, _ = open_devices(pace)
     for _ in range(20):
         memory = BASE.copy()
@@ -211,7 +212,8 @@ def test_an_update_in_place_waits_for_copies_of_the_array(pace: str) -> None:
 @pytest.mark.parametrize("hidden", [True, False])
 @at_each_pace
 def test_memory_of_an_array_that_is_gone_is_not_given_to_others_too_early(hidden: bool, pace: str) -> None:
-    """The bytes of a dropped array, which work that was given still reads, serve the host, other queues and kernels."""
+    """The memory of a dropped array is reused by the host, other queues and kernels only after pending work has read
+    it."""
     device, other = open_devices(pace, seed=7, hidden=hidden)
     for _ in range(10):
         expected, results = [], []
@@ -223,7 +225,7 @@ def test_memory_of_an_array_that_is_gone_is_not_given_to_others_too_early(hidden
             expected.append((number + 1) * (1 if number % 3 == 0 else 2))
             fe.eval(results[-1], wait=False)
             del x, y
-        for result, value in reversed([*zip(results, expected, strict=True)]):  # the last: all others may be done first
+        for result, value in reversed([*zip(results, expected, strict=True)]):  # the others may be done by then
             assert np.array_equal(np.asarray(result), np.full(1000, value, np.float32))
     assert fe.memory_stats(device).peak < 50 * 4096
 
@@ -241,11 +243,11 @@ def test_lent_memory_may_go_while_the_device_still_copies_it(pace: str) -> None:
         y = x + 1
         fe.eval(y, wait=False)
         del memory, lent
-        others = [np.full(1000, -1, np.float32) for _ in range(3)]  # where it was, maybe
+        others = [np.full(1000, -1, np.float32) for _ in range(3)]  # possibly in the same memory
         assert np.array_equal(np.asarray(x), np.full(1000, number))
         assert np.array_equal(np.asarray(y), np.full(1000, number + 1))
         del x, y, others
-        fe.memory_stats("cpu")  # releases what was let go of without the GIL
+        fe.memory_stats("cpu")  # runs releases that were deferred because the GIL was not held
         assert owner() is None
 
 
@@ -259,7 +261,7 @@ def test_a_graph_is_traced_and_called_while_its_argument_is_computed() -> None:
     for _ in range(3):
         y = double(y)
     y = increment(y)  # traced
-    y = fe.graph(lambda a: a + y)(x)  # with a constant that is still computed
+    y = fe.graph(lambda a: a + y)(x)  # with a constant that is still being computed
     assert time.perf_counter() - start < 2 * SLOW
     assert not y.is_ready
     assert np.array_equal(np.asarray(y), 9 * BASE + 1)
@@ -301,7 +303,7 @@ def test_many_tasks_await_arrays(pace: str) -> None:
         values = await asyncio.gather(*map(value_of, arrays), *map(value_of, arrays))
         for number, value in enumerate(values):
             assert np.array_equal(value, BASE * (number % 20))
-        # gather() wants something hashable of what is no coroutine.
+        # gather() needs hashable arguments unless they are coroutines.
         pending = [x + number for number in range(5)]
         assert await asyncio.gather(*map(asyncio.ensure_future, pending)) == pending
         async with asyncio.TaskGroup() as group:
@@ -380,7 +382,7 @@ def test_synchronize_waits_for_its_device_only() -> None:
     assert z.is_ready
 
 
-# ---- what interrupts a wait
+# ---- interrupted waits
 @apart
 def test_ctrl_c_ends_a_wait_and_the_work_goes_on() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)

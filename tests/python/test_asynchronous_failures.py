@@ -1,5 +1,5 @@
-"""Work that fails behind the caller: its results raise its error each time, what is computed of them does too, and
-other arrays stay good."""
+"""Asynchronous failures: results of failed work raise its error on each use, so do results computed from them, and
+other arrays are unaffected."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ READS: dict[str, Callable[[fe.Array], object]] = {
 
 
 def assert_good(x: fe.Array) -> None:
-    """What is uploaded, computed and moved now is right, and `x` is still what it was."""
+    """New uploads, computations and copies are correct, and `x` is unchanged."""
     assert np.array_equal(np.asarray(x), BASE)
     assert np.array_equal(np.asarray(x * 2 - 1), BASE * 2 - 1)
     y = fe.asarray(BASE + 1, device=x.device)
     assert np.array_equal(np.asarray(y.to_device("cpu") + 1), BASE + 2)
 
 
-# ---- results of what failed
+# ---- results of failed work
 def check_reads_of_failed_work(pace: str, seed: int) -> None:
     device, _ = open_devices(pace, execution_fails_at=3, seed=seed)
     x = fe.asarray(BASE, device=device)
@@ -63,7 +63,7 @@ def check_reads_of_failed_work(pace: str, seed: int) -> None:
     assert np.array_equal(np.asarray(before), BASE + 1)
     assert np.array_equal(np.asarray(also), BASE - 1)
     assert np.allclose(np.asarray(after), np.cos(BASE))
-    device.synchronize()  # tells nothing
+    device.synchronize()  # reports no error
     assert bad.is_ready
     assert_good(x)
     bad[:] = 5  # another value
@@ -83,7 +83,7 @@ def check_work_after_a_failure(pace: str, seed: int) -> None:
     for _ in range(10):
         chain.append(chain[-1] + 1)
         if error_of(lambda: fe.eval(chain[-1], wait=False)):
-            break  # known by now
+            break  # the failure is known by now
     told = f"null: execution 2 {TOLD} (in add on null:0)"
     assert str(error_of(lambda: np.asarray(chain[-1].to_device(other) + 1))) == told
     assert np.array_equal(np.asarray(chain[1]), BASE + 1)
@@ -114,7 +114,7 @@ def test_eval_and_await_tell_of_a_failure_that_is_already_known(pace: str) -> No
 
 
 def errors_of_steps(device: fe.Device, turn: int) -> list[fe.Error]:
-    """A step that raises is done again."""
+    """A step that raises is repeated."""
     x, y, values, errors = fe.zeros(1), fe.zeros(1), BASE, []
     for number in range(4):
         for _ in range(2):
@@ -174,7 +174,7 @@ def round_trip(device: fe.Device, values: np.ndarray[Any, Any]) -> None:
 @apart
 def test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole() -> None:
     """Large copies are staged through memory of the device, piece by piece."""
-    values = np.arange(3 << 20, dtype=np.float32)  # 12 MiB, of which a piece has 4
+    values = np.arange(3 << 20, dtype=np.float32)  # 12 MiB, three pieces
     for pace in PACES:
         for number in range(1, 10):
             device, _ = open_devices(pace, copy_fails_at=number, seed=number)

@@ -1,4 +1,4 @@
-"""Memory that runs out, and limits of it, on devices that work behind the caller."""
+"""Lack of memory and memory limits on asynchronous devices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from tests.python.late_devices import PACES, TOLD, apart, at_each_pace, error_of, open_devices
 
 
-# ---- memory that runs out
+# ---- lack of memory
 def thirty_ops(device: fe.Device) -> tuple[fe.Array, ...]:
     x = fe.asarray(np.linspace(0, 1, 1200, dtype=np.float32).reshape(30, 40), device=device)
     kept, y = [], x
@@ -54,7 +54,7 @@ def test_want_of_memory_at_any_allocation_is_an_error_and_leaves_nothing_behind(
         gc.collect()
         device.trim()
         assert fe.memory_stats(device)[:2] == (0, 0), number
-    assert failures  # others are none, where cached memory gives way
+    assert failures  # other failures are absorbed by releasing cached memory
     assert not errors
 
 
@@ -129,12 +129,12 @@ def check_limit(device: fe.Device) -> None:
     assert not z.is_ready
     assert np.asarray(y)[7] == 2
     del y
-    assert np.asarray(z)[7] == 3  # there is room again
+    assert np.asarray(z)[7] == 3  # memory is available again
     more = x + 3
     assert type(error_of(lambda: fe.eval(more))) is fe.OutOfMemoryError
     device.set_memory_limit(None)
     assert np.asarray(more)[7] == 4
-    device.set_memory_limit(1)  # less than there is: nothing more, and what there is stays good
+    device.set_memory_limit(1)  # below current use: no new allocations, existing arrays stay valid
     assert type(error_of(lambda: np.asarray(x + 5))) is fe.OutOfMemoryError
     assert [np.asarray(array)[7] for array in (x, z, more)] == [1, 3, 4]
     assert fe.memory_stats(device).live == 3 * MIB
@@ -148,7 +148,7 @@ def check_that_cached_memory_gives_way(device: fe.Device) -> None:
     fe.eval(x + 1, wait=False)
     assert fe.memory_stats(device)[:2] == (MIB, MIB)
     device.set_memory_limit(2 * MIB)
-    half = x[: MIB // 8] + 1  # of another size: what is cached does not serve it
+    half = x[: MIB // 8] + 1  # of another size, which the cache cannot serve
     assert np.asarray(half)[7] == 2
     assert fe.memory_stats(device)[:2] == (MIB + MIB // 2, 0)
     device.set_memory_limit(None)
@@ -222,7 +222,7 @@ def test_executables_that_are_cached_hold_no_memory_that_others_need() -> None:
 @pytest.mark.parametrize("what", ["memory", "limit"])
 @apart
 def test_threads_that_use_half_of_the_memory_do_not_run_out_of_it(what: str) -> None:
-    """What one gives back another one may be taking, or have cached again, while a third asks for it."""
+    """Memory that one thread releases may be taken or cached by a second one while a third asks for it."""
     room = 8 << 20
     device, _ = open_devices("threaded", **({"memory": room} if what == "memory" else {}))
     if what == "limit":
@@ -278,10 +278,10 @@ def test_a_lost_device_does_not_keep_others_from_being_trimmed() -> None:
     assert fe.memory_stats(other).cached == 0
 
 
-# ---- copies in pieces
+# ---- staged copies
 @at_each_pace
 def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces(pace: str) -> None:
-    """The host memory through which they go is a few pieces of 4 MiB, not as large as they are."""
+    """The staging memory of copies is a few pieces of 4 MiB, not as large as the copies."""
     device, _ = open_devices(pace)
     base = np.random.default_rng(1).integers(0, 255, (1, 3, 700, 1, 4100), np.uint8)
     cases = [base[..., ::2], base[:, ::-1, :, :, ::-1], base.transpose(4, 1, 2, 3, 0), base.view(bool), base[:, 2:, 5:]]
@@ -292,7 +292,7 @@ def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces
     for case in cases:
         with fe.profile() as profile:
             x = fe.asarray(case, device=device, copy=True)
-            # NumPy's own copy of such bools has other bytes than 0 and 1, too.
+            # NumPy's own copy of such bools keeps bytes other than 0 and 1, too.
             expected = case.view(np.uint8) != 0 if case.dtype == bool else case
             assert np.array_equal(np.asarray(x), expected)
         uploads = [event.bytes_written for event in profile.events if event.queue >= 0 and "to device" in event.name]
@@ -302,7 +302,7 @@ def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces
 
 @at_each_pace
 def test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu(pace: str) -> None:
-    """It comes in pieces, which are taken to their places by whoever finds them there."""
+    """The copy arrives in pieces; any thread that finds a piece moves it to its place."""
     device, _ = open_devices(pace, slow_ms=2 if pace == "threaded" else 0)
     expected = np.random.default_rng(2).standard_normal(3 * 2**20 + 5, dtype=np.float32)
     x = fe.asarray(expected, device=device)
@@ -328,7 +328,7 @@ def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
 
 @at_each_pace
 def test_a_device_waits_for_what_the_host_does_behind_a_download(pace: str) -> None:
-    """Of two devices of a backend one gives host memory, and the other does not: it reads the CPU's in its place."""
+    """One of two devices of a backend provides host memory; the other does not and reads the CPU's instead."""
     one, other = open_devices(pace, other={"host_memory": False})
     expected = np.random.default_rng(4).standard_normal(2**20, dtype=np.float32)
     for _ in range(5):

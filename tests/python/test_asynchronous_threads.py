@@ -1,4 +1,4 @@
-"""Several threads evaluate, read, move and drop arrays of devices that work behind the caller."""
+"""Several threads evaluate, read, move and drop arrays of asynchronous devices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 1.2
 
 
 def run_threads(count: int, work: Callable[[random.Random, int], None], times: int = 1_000_000) -> list[BaseException]:
-    """Calls work(random, number of the call) on each thread until the time is over. Errors have no arrays of frames."""
+    """Calls work(random, call number) on each thread until the time is over. Errors keep no arrays in their frames."""
     sys.setswitchinterval(1e-5)
     errors: list[BaseException] = []
     end = time.monotonic() + SECONDS

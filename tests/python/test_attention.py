@@ -1,4 +1,4 @@
-"""Attention over keys of which there are fewer than there is room for."""
+"""Attention over a key cache that is only partly filled."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_wrong_lengths_are_errors(length: Any, error: type[Exception], words: st
 
 @pytest.mark.parametrize("mask", [3, np.int32(3), np.asarray(3), np.ones((3, 9), "int64"), np.uint8(1)], ids=repr)
 def test_a_mask_of_integers_is_refused(mask: Any) -> None:
-    """NumPy's integers would be a mask or a length as their dtype and shape will have it."""
+    """NumPy integers are refused: dtype and shape would decide whether they mean a mask or a length."""
     arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
     given = fe.asarray(mask) if isinstance(mask, np.ndarray) else mask
     for attend in (fe.scaled_dot_product_attention, fe.graph(lambda *a: fe.scaled_dot_product_attention(*a))):

@@ -1,4 +1,4 @@
-"""What a backend offers by name: its features, and functions for ctypes."""
+"""Features of a backend, and functions that it offers by name for ctypes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_limit_of_threads_changes_no_result() -> None:
 
 
 def test_limit_of_threads_is_kept(run_python: Callable[..., Any]) -> None:
-    """A loop that may take one thread starts none of the pool's; the first one that may take more starts them all."""
+    """A single-threaded loop starts no pool threads; the first loop that may use more starts them all."""
     run_python(
         """
 import ctypes, os

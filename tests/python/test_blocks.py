@@ -1,4 +1,4 @@
-"""q8_0, q4_0, q4_K and q6_K: weights in blocks, against the package that reads and writes GGUF files."""
+"""q8_0, q4_0, q4_K and q6_K: block dtypes for weights, against the package that reads and writes GGUF files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 DTYPES = [fe.q8_0, fe.q4_0, fe.q4_K, fe.q6_K]
-WRITABLE = [fe.q8_0, fe.q4_0]  # those that float32 becomes
+WRITABLE = [fe.q8_0, fe.q4_0]  # the dtypes that float32 can be converted to
 Packed = NDArray[np.uint8]
 
 
@@ -33,7 +33,7 @@ def packed_of(numbers: NDArray[np.float32], dtype: fe.BlockDType) -> Packed:
 
 
 def random_blocks(dtype: fe.BlockDType, shape: tuple[int, ...], seed: int = 0) -> Packed:
-    """Any bits, but for the scales, which are ordinary numbers."""
+    """Random bits, with ordinary numbers as scales."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(0, 256, (*shape[:-1], shape[-1] // dtype.block_elements, dtype.block_bytes), np.uint8)
     places = {"q8_0": (0,), "q4_0": (0,), "q4_K": (0, 2), "q6_K": (208,)}[dtype.name]
@@ -135,7 +135,7 @@ def test_only_blocks_are_packed() -> None:
         fe.to_packed(fe.ones(3))
 
 
-# ---- to float32 and back
+# ---- conversion to and from float32
 
 
 @pytest.mark.parametrize("shape", [(256,), (1, 256), (7, 768), (2, 3, 4, 256), (0, 256), (5, 0), (40, 8192)], ids=str)
@@ -146,7 +146,7 @@ def test_astype_float32_has_the_bits_of_gguf(dtype: fe.BlockDType, shape: tuple[
 
 
 def test_every_scale_is_read(dtype: fe.BlockDType) -> None:
-    """All float16, infinities and denormals among them; NaN is NaN."""
+    """All float16 values as scales, including infinities and denormals; NaN stays NaN."""
     every = np.arange(65536, dtype=np.uint16)
     packed = random_blocks(dtype, (every.size, dtype.block_elements))
     place = {"q6_K": 208}.get(dtype.name, 0)
@@ -171,7 +171,7 @@ def test_float32_becomes_the_blocks_of_gguf(writable: fe.BlockDType, shape: tupl
 
 
 def test_hard_numbers_become_the_blocks_of_gguf(writable: fe.BlockDType) -> None:
-    """Zeros of both signs, equal magnitudes of both signs, half-way cases, tiny and huge ones."""
+    """Zeros and equal magnitudes of both signs, ties, tiny and huge values."""
     rng = np.random.default_rng(3)
     rows = [
         np.zeros(32),
@@ -201,7 +201,7 @@ def test_a_block_that_is_not_finite_is_not_finite_afterwards_and_its_neighbours_
     numbers[0, 40] = bad
     again = np.asarray(fe.asarray(numbers).astype(writable).astype("float32"))
     assert not np.isfinite(again[0, 40])
-    np.testing.assert_allclose(again[0, :32], 1, rtol=1e-3)  # its scale is a float16
+    np.testing.assert_allclose(again[0, :32], 1, rtol=1e-3)  # the scale is a float16
     np.testing.assert_allclose(again[0, 64:], 1, rtol=1e-3)
     if np.isnan(bad):
         assert np.isnan(again[0, 32:64]).all()
@@ -305,7 +305,7 @@ def test_blocks_from_outside_stay_blocks_in_a_traced_function(dtype: fe.BlockDTy
     same_bits(first, np.asarray(x @ fe.asarray(numbers[0]).T))
     same_bits(second, np.asarray(x @ fe.asarray(numbers[1]).T))
     same_bits(third, numbers[2])
-    same_bits(weights.astype("float32"), numbers)  # no trace goes on
+    same_bits(weights.astype("float32"), numbers)  # no trace is active any more
 
 
 def test_blocks_from_outside_are_printed_in_a_traced_function() -> None:
@@ -358,7 +358,7 @@ def test_saved_graphs_keep_them(tmp_path: Path, dtype: fe.BlockDType) -> None:
 
 
 def test_tensors_of_a_mapped_file_are_borrowed_wherever_they_begin(tmp_path: Path, dtype: fe.BlockDType) -> None:
-    """GGUF aligns tensors to 32 bytes, which are no multiple of most blocks."""
+    """GGUF aligns tensors to 32 bytes, which is not a multiple of most block sizes."""
     packed = random_blocks(dtype, (3, 512))
     path = tmp_path / "weights"
     path.write_bytes(bytes(96) + packed.tobytes() + bytes(64))
@@ -369,7 +369,7 @@ def test_tensors_of_a_mapped_file_are_borrowed_wherever_they_begin(tmp_path: Pat
     same_bits(fe.to_packed(x[1:, 256:]), packed[1:, packed.shape[1] // 2 :])
 
 
-# ---- what there is not
+# ---- unsupported operations
 
 
 @pytest.mark.parametrize(

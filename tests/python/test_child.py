@@ -1,4 +1,4 @@
-"""A process of its own: whatever happens in it is a sentence, and what it prints is bounded."""
+"""A child process: any outcome is reported as a sentence, and its output is bounded."""
 
 from __future__ import annotations
 

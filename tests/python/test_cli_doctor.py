@@ -1,4 +1,4 @@
-"""`ferrule doctor`: what it finds, what it says about it, what it exits with, and what it never tells."""
+"""`ferrule doctor`: its findings, messages and exit status, and the private data that it must not print."""
 
 from __future__ import annotations
 

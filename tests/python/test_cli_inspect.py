@@ -1,4 +1,4 @@
-"""`ferrule inspect`: what a file tells, whatever system it is for, and whatever was done to it."""
+"""`ferrule inspect`: reports on module files of any system, including damaged ones."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_nothing_of_the_file_is_executed(build_module: Callable[..., Path], tmp_
     assert not notes.exists()
     os.environ["FERRULE_TEST_NOTES"] = str(notes)
     try:
-        ctypes.CDLL(str(module))  # it would have told
+        ctypes.CDLL(str(module))  # it would record that it was opened
     finally:
         del os.environ["FERRULE_TEST_NOTES"]
     assert notes.exists()

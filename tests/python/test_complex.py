@@ -1,4 +1,4 @@
-"""complex64 and complex128: moved, cast, compared for equality, exchanged; against NumPy."""
+"""complex64 and complex128, against NumPy: moves, casts, equality, exchange."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dtype(request: pytest.FixtureRequest) -> str:
 
 
 def hard_numbers(dtype: str) -> NDArray[Any]:
-    """Every pair of some parts, zeros of both signs, infinities and NaN among them."""
+    """Every pair of some parts, including zeros of both signs, infinities and NaN."""
     parts = np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-40, 3e38], PARTS[dtype])
     values = np.empty((parts.size, parts.size), dtype)
     values.real, values.imag = parts[:, None], parts

@@ -1,4 +1,4 @@
-"""DLPack, both ways, with NumPy as the other side."""
+"""DLPack import and export, with NumPy as the other library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Holder:
 
 
 class OnlyArray:
-    """As other libraries' tensors: NumPy's memory, by `__array__`."""
+    """Another library's tensor that exports NumPy's memory with `__array__`."""
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
@@ -37,7 +37,7 @@ class OnlyArray:
 
 
 class Tensor(OnlyArray):
-    """With DLPack, too."""
+    """A tensor that also supports DLPack."""
 
     def __dlpack__(self, **arguments: Any) -> object:
         return self.memory.__dlpack__(**arguments)

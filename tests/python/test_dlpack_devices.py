@@ -1,4 +1,4 @@
-"""Device memory that is exchanged with other libraries: a simulated device's, of which another library knows."""
+"""Exchange of device memory with other libraries, on a simulated device that another library also knows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACES = ["late", "threaded"]
 
 
 class Tensor:
-    """As another library has it: it gives what the array gives, and remembers what it was asked for."""
+    """Another library's tensor: it exports what the array exports, and records the requests."""
 
     def __init__(self, array: fe.Array, place: tuple[int, int] | None = None) -> None:
         self.array, self.place = array, place
@@ -94,7 +94,7 @@ def test_memory_of_a_device_that_is_not_loaded_is_refused() -> None:
     made = fe.asarray(np.arange(5.0), device=device)
     with pytest.raises(fe.UnsupportedError, match=r"DLPack's device \(2, 3\), and no device that is loaded has it"):
         fe.from_dlpack(Tensor(made, (2, 3)))
-    assert fe.from_dlpack(Tensor(made), device=other).tolist() == made.tolist()  # as a copy, by way of the host
+    assert fe.from_dlpack(Tensor(made), device=other).tolist() == made.tolist()  # copied through the host
     with pytest.raises(fe.InvalidArgumentError, match="a copy is needed"):
         fe.from_dlpack(Tensor(made), device=other, copy=False)
 
@@ -133,7 +133,7 @@ def test_memory_lives_as_long_as_somebody_has_it(pace: str) -> None:
         z = fe.from_dlpack(Tensor(y))
         del made, x, y
         fe.trim(device)
-        filled = fe.zeros(1000, dtype="float64", device=device) + 7  # where freed memory would be taken
+        filled = fe.zeros(1000, dtype="float64", device=device) + 7  # may take memory that was freed
         fe.eval(filled)
         assert np.asarray(z)[:3].tolist() == [2, 4, 6]
         unused = z.__dlpack__(max_version=(1, 0))

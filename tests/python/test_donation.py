@@ -1,4 +1,4 @@
-"""Arrays that a call may overwrite: it writes no more than a slice, and nobody sees other elements than before."""
+"""Donated arrays may be overwritten: a call writes no more than a slice, and no other array changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 
 
 def computed(x: Any) -> fe.Array:
-    """Memory of ferrule's own."""
+    """An array in memory that ferrule owns."""
     array = fe.asarray(x) * 1
     fe.eval(array)
     return array
@@ -35,7 +35,7 @@ def written(x: fe.Array, row: fe.Array, i: int) -> fe.Array:
 
 @pytest.fixture(autouse=True)
 def _compiled() -> None:
-    """So that no test counts memory that compiling takes."""
+    """Compiles first, so that no test counts the memory that compiling takes."""
     written(computed(np.zeros((ROWS, COLUMNS), "float32")), computed(np.ones((1, COLUMNS), "float32")), 0)
 
 
@@ -75,7 +75,7 @@ def test_a_donated_array_says_where_it_was_donated() -> None:
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_error_of_a_donated_array_begins_with_what_was_called(shared: bool) -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
-    view = np.asarray(x) if shared else None  # then its memory is still there
+    view = np.asarray(x) if shared else None  # the view keeps the memory alive
     written(x, row, 1)
     add = fe.graph(lambda a: a + 1)
     add_all = fe.graph(lambda a, i: a["x"] + i)
@@ -196,7 +196,7 @@ def test_a_number_out_of_range_has_donated_nothing() -> None:
 
 
 def test_a_part_of_other_memory_is_not_given_away() -> None:
-    """Blocks that begin at no multiple of their size are a storage of their own in the memory of the bytes."""
+    """Blocks that are not aligned to their size form a separate storage in the memory of the bytes."""
     step = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i,)), donate=0)
     row = computed(np.full(2, 77, "uint8"))
     base = computed(np.arange(102, dtype="uint8"))
@@ -297,7 +297,7 @@ def test_what_reads_a_donated_array_on_another_thread_has_its_elements_or_an_err
 
 
 def test_assignment_in_a_loop_copies_nothing(run_python: Any) -> None:
-    """The most memory that there ever was is that of one array."""
+    """Peak memory is that of one array."""
     run_python(
         "import ferrule as fe, numpy as np\n"
         "x = fe.zeros((1024, 1024), device='cpu') * 1; row = fe.ones(1024, device='cpu') * 1\n"

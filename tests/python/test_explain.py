@@ -1,4 +1,4 @@
-"""`fe.explain`: one sentence on why a backend is there or is not."""
+"""`fe.explain`: one sentence on why a backend is available or not."""
 
 from __future__ import annotations
 

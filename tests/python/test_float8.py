@@ -1,4 +1,4 @@
-"""float8_e4m3fn and float8_e5m2: cast, moved and compared for equality; against ml_dtypes."""
+"""float8_e4m3fn and float8_e5m2, against ml_dtypes: casts, moves, equality."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def dtype(request: pytest.FixtureRequest) -> np.dtype[Any]:
 
 
 def same_numbers(got: fe.Array, wanted: NDArray[Any]) -> None:
-    """The same bits, but for those of NaN."""
+    """Compares bits, except those of NaN."""
     host = np.asarray(got)
     assert host.dtype == wanted.dtype
     nan = np.isnan(wanted.astype("float32"))
@@ -48,7 +48,7 @@ def test_every_number_is_one_of_a_wider_dtype(dtype: np.dtype[Any], target: str)
 
 
 def test_float32_rounds_to_nearest_even(dtype: np.dtype[Any]) -> None:
-    """Each number, what lies half-way to the next, and beside both; too large, infinite and NaN."""
+    """Each value, the midpoint to the next one, and the neighbours of both; overflow, infinity and NaN."""
     numbers = np.unique(EVERY.view(dtype).astype("float32"))
     numbers = numbers[np.isfinite(numbers)]
     half_way = (numbers[1:] + numbers[:-1]) / 2
@@ -63,7 +63,7 @@ def test_float32_rounds_to_nearest_even(dtype: np.dtype[Any]) -> None:
 
 
 def test_float64_and_integers_round_once(dtype: np.dtype[Any]) -> None:
-    above = 1.0625 + 2.0**-40  # half-way between two e4m3fn, but for what float32 would lose
+    above = 1.0625 + 2.0**-40  # a tie of two e4m3fn in float32, but not in float64
     assert fe.asarray(np.array(above)).astype("float8_e4m3fn").item() == 1.125
     values = np.arange(-500, 500)
     same_numbers(fe.asarray(values).astype(dtype), values.astype("float32").astype(dtype))
@@ -144,7 +144,7 @@ assert fe.zeros(3, dtype="float8_e5m2").dtype.name == "float8_e5m2" and "ml_dtyp
 
 
 def test_dlpack_has_codes_for_them(dtype: np.dtype[Any]) -> None:
-    """NumPy does not exchange them: ferrule is both sides."""
+    """NumPy cannot exchange them, so ferrule is both producer and consumer."""
     values = EVERY.view(dtype)
     again = fe.from_dlpack(fe.asarray(values))
     np.testing.assert_array_equal(np.asarray(again).view(np.uint8), EVERY)

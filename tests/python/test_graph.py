@@ -193,7 +193,7 @@ def test_indexing_and_assignment_are_traced() -> None:
 )
 def test_needing_a_value_inside_names_the_line(use: Any, what: str) -> None:
     def broken(x: fe.Array) -> fe.Array:
-        use(x)  # the line that is named
+        use(x)  # the line that the error names
         return x
 
     with pytest.raises(fe.TracingError, match=what) as caught:
@@ -250,7 +250,7 @@ def test_a_call_of_a_small_graph_is_fast() -> None:
     fe.eval(x)
     f(x)
     best = min(_seconds(f, x) for _ in range(20))
-    assert best < 25e-6, best  # the mark is 5 us on a quiet machine; `./dev bench` measures it
+    assert best < 25e-6, best  # the target is 5 us on a quiet machine; `./dev bench` measures it
 
 
 def _seconds(f: Any, x: fe.Array, count: int = 500) -> float:

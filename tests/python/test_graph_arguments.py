@@ -1,4 +1,4 @@
-"""What a traced function may be called with: what may hold arrays that change is refused."""
+"""Arguments of traced functions: objects that may contain changing arrays are refused."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_a_global_number_that_a_function_reads_is_a_part_of_the_signature(monkey
 
 
 def test_what_installed_packages_keep_in_globals_does_not_count() -> None:
-    """json.dumps reads an object of the json package."""
+    """json.dumps uses an object of the json package."""
     f = fe.graph(lambda x, name, write: x + len(write(name)))
     assert f(fe.ones(1), "ab", json.dumps).tolist() == [5]
 
@@ -268,7 +268,7 @@ def relu(x: fe.Array) -> fe.Array:
     return fe.maximum(x, 0)
 
 
-STATIC: dict[str, list[Any]] = {  # all different to a function
+STATIC: dict[str, list[Any]] = {  # all are different static values
     "constants": [None, ..., True, False, "a", b"a", "b"],
     "complex": [1j, complex(0.0, -0.0), complex(0.0, 0.0), complex(-0.0, 0.0)],
     "big ints": [2**70, -(2**70)],

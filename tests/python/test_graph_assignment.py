@@ -1,4 +1,4 @@
-"""Assignments to arguments inside of traced functions: they stay inside, and are warned about."""
+"""Assignments to arguments inside traced functions have no effect outside, and cause a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies and pickles of traced functions: their function and options, without the graphs."""
+"""Copies and pickles of traced functions contain their function and options, without the graphs."""
 
 from __future__ import annotations
 

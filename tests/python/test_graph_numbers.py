@@ -1,4 +1,4 @@
-"""Python numbers as arguments of traced functions: whoever needs their value is told how to get it."""
+"""Python numbers as arguments of traced functions: code that needs their value gets an error that says how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a traced function returns: objects of each call's own, Python's numbers, and nothing that hides arrays."""
+"""Results of traced functions: new objects for each call, Python numbers, and no types that hide arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tens of thousands of calls that differ leave nothing behind: what is cached is bounded, and the rest is let go."""
+"""Tens of thousands of different calls leave nothing behind: caches are bounded, and everything else is released."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).with_name("growth.py")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/statm")
 
-# Bytes a call: less than any sentence, key or object that is kept for it, and its place in a list.
+# Bytes per call: less than any message, key or object that could be kept for it, with its place in a list.
 MOST = 40
 
 
@@ -39,6 +39,6 @@ def test_calls_that_differ_leave_nothing_behind(run_python: Run, device: str, st
 
 
 def test_recorded_arrays_are_small(run_python: Run) -> None:
-    """Of the bytes, 340 are the core's; fewer than ten thousand arrays are recorded, so none is computed."""
+    """340 of the bytes are the core's; fewer than ten thousand arrays are recorded, so none is computed."""
     done = run_python(str(PROGRAM), mode="file", GROWTH="cpu recorded 4500")
     assert 100 < float(done.stdout) < 700

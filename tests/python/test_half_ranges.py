@@ -1,6 +1,7 @@
-"""Composites of halves are computed in float32 and rounded once: what a half cannot hold on the way changes nothing.
+"""Composites of half-precision inputs are computed in float32 and rounded once, so intermediates may exceed a half's
+range.
 
-Against NumPy in float64.
+The reference is NumPy in float64.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def half(request: pytest.FixtureRequest) -> np.dtype[Any]:
 
 
 def close(got: object, exact: Wide, dtype: np.dtype[Any], error: float = 2.0**-16, absolute: float = 0) -> None:
-    """One rounding of the exact result, but for the errors of the steps in float32, `error` relative to the result; too
-    large is infinite."""
+    """Allows one rounding of the exact result and the float32 steps' `error`, relative to the result; overflow gives
+    infinity."""
     host = np.asarray(got)
     assert host.dtype == dtype
     finfo = ml_dtypes.finfo(dtype)
@@ -46,7 +47,7 @@ def close(got: object, exact: Wide, dtype: np.dtype[Any], error: float = 2.0**-1
 
 
 def rows_of(half: np.dtype[Any]) -> dict[str, Host]:
-    """Rows whose squares, sums or means are beyond a half, or below its steps."""
+    """Rows whose squares, sums or means overflow or underflow a half."""
     wide: dict[str, Any] = {
         "a square is too large": [60000, -20000, 0],
         "a sum is too large": [65000, 64000, 63000, 60000] * 8,
@@ -83,7 +84,7 @@ def test_statistics(row: Host, half: np.dtype[Any], traced: bool) -> None:
         "corrected": (lambda x: fe.std(x, correction=1), wide.std(ddof=1)),
         "kept": (lambda x: fe.std(x, axis=0, keepdims=True), wide.std(keepdims=True)),
     }
-    # float32 loses of the distances what it loses of the mean: relative to the greatest element.
+    # float32 loses as much of the differences as of the mean: relative to the largest element.
     lost = 2.0**-20 * np.abs(wide).max() / max(wide.std(), 1e-30)
     for function, exact in functions.values():
         close((fe.graph(function) if traced else function)(fe.asarray(row)), exact, half, 2.0**-16 + lost)
@@ -97,16 +98,16 @@ def test_deviation_along_each_axis(half: np.dtype[Any]) -> None:
     close(fe.std(fe.asarray(host), axis=()), np.zeros(host.shape), half)
 
 
-# Along the last axis kernels compute rows; along another, or in longer rows, the decompositions.
+# Kernels handle rows along the last axis; decompositions handle other axes and longer rows.
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_rows(row: Host, half: np.dtype[Any], axis: int) -> None:
     host = np.stack([row, row[::-1]], axis=0 if axis == -1 else 1)
     x, wide = fe.asarray(host), host.astype("float64")
     shifted = wide - wide.max(axis, keepdims=True)
     total = np.exp(shifted).sum(axis, keepdims=True)
-    # Rows compute in float32, where an exponential below the smallest normal number may be 0.
+    # Row kernels compute in float32, where an exponential below the smallest normal number may be 0.
     close(fe.softmax(x, axis=axis), np.exp(shifted) / total, half, absolute=2.0**-126)
-    # Of a sum that is hardly above 1, the logarithm has the error of the sum.
+    # The logarithm of a sum slightly above 1 has the absolute error of the sum.
     close(fe.log_softmax(x, axis=axis), shifted - np.log(total), half, absolute=2.0**-22)
 
 
@@ -124,7 +125,7 @@ def test_layer_norm(row: Host, half: np.dtype[Any]) -> None:
     np.testing.assert_allclose(got.astype("float64"), exact, rtol=step / 2 + 1e-5, atol=1e-5 + lost)
 
 
-@pytest.mark.parametrize("size", [16, 300])  # the latter is longer than the kernel takes
+@pytest.mark.parametrize("size", [16, 300])  # 300 is longer than the kernel supports
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_whose_scores_are_beyond_a_half(size: int, masked: bool, half: np.dtype[Any]) -> None:
     q, k, v = (RANDOM.standard_normal((2, 9, size)) * scale for scale in (40, 40, 1000))
@@ -139,7 +140,7 @@ def test_attention_whose_scores_are_beyond_a_half(size: int, masked: bool, half:
     inputs = [fe.asarray(x) for x in ((q, k, v, mask) if masked else (q, k, v))]
     got = np.asarray(fe.scaled_dot_product_attention(*inputs))
     assert got.dtype == half
-    # A score has the error of a sum in float32, which the exponential makes relative.
+    # A score has the error of a float32 sum, which the exponential makes relative.
     lost = np.abs(scores[np.isfinite(scores)]).max() * 2.0**-20
     np.testing.assert_allclose(
         got.astype("float64"), exact, rtol=float(ml_dtypes.finfo(half).eps), atol=lost * np.abs(wide_v).max()
@@ -167,12 +168,12 @@ def test_elementwise(name: str, half: np.dtype[Any]) -> None:
     host = np.concatenate([[60000, -60000, 300, -300, 256, 1e-4, -1e-4], RANDOM.standard_normal(500)]).astype(half)
     with np.errstate(all="ignore"):
         wide = np.asarray(exact(host.astype("float64")))
-    # Where tanh is close to -1, float32 has lost most of what is left: relative to x.
+    # Where tanh is close to -1, float32 has lost most of the remaining digits: relative to x.
     close(ours(fe.asarray(host)), wide, half, 2.0**-7 if name == "gelu" else 2.0**-16)
 
 
 def test_every_composite_is_tried_here() -> None:
-    """A composite op that is added is tried with values that a half cannot hold on the way."""
+    """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention", *ELEMENTWISE}
     composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
     assert composite <= tried

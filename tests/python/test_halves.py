@@ -30,7 +30,7 @@ def normal(shape: tuple[int, ...] | int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def same_bits(got: fe.Array, expected: NDArray[Any]) -> None:
-    """The same bits, but for those of NaN."""
+    """Compares bits, except those of NaN."""
     host = np.asarray(got)
     assert host.dtype == expected.dtype
     assert host.shape == expected.shape
@@ -40,7 +40,7 @@ def same_bits(got: fe.Array, expected: NDArray[Any]) -> None:
 
 
 def rounding(dtype: np.dtype[Any]) -> float:
-    """The greatest relative error of one rounding."""
+    """The largest relative error of one rounding."""
     return 2.0**-11 if dtype == FLOAT16 else 2.0**-8
 
 
@@ -101,7 +101,7 @@ for use in (lambda: fe.bfloat16, lambda: fe.ones(3, dtype="bfloat16"), lambda: f
     run_python(program)
 
 
-# ---- in and out
+# ---- import and export
 
 
 def test_memory_is_borrowed(half: np.dtype[Any]) -> None:
@@ -142,7 +142,7 @@ def test_dlpack_both_ways(half: np.dtype[Any]) -> None:
 
 
 class _Producer:
-    """Not ours by its type, so that the capsule is really read."""
+    """A type that ferrule does not recognise, so that the capsule is really read."""
 
     def __init__(self, array: fe.Array) -> None:
         self.array = array
@@ -187,7 +187,7 @@ def test_casts_of_every_half(other: str, half: np.dtype[Any]) -> None:
     host = EVERY.view(half)
     with np.errstate(invalid="ignore"):  # of signalling NaN
         wide = host.astype("float64")
-    if other.startswith(("i", "u")):  # saturated, which NumPy leaves to the processor
+    if other.startswith(("i", "u")):  # saturates; NumPy's result depends on the processor
         limits = np.iinfo(other)
         inside = np.where(np.isnan(wide) | (wide >= limits.max), 0, np.maximum(wide, limits.min)).astype(other)
         expected = np.where(wide >= limits.max, limits.max, inside).astype(other)
@@ -209,7 +209,7 @@ def test_float64_rounds_once() -> None:
     host = np.array([1 + 2.0**-11 + 2.0**-40, 2.0**-25 * (1 + 2.0**-40), 65520 - 2.0**-20, 65520, -1e300, np.nan])
     with np.errstate(over="ignore"):
         same_bits(fe.asarray(host).astype("float16"), host.astype("float16"))
-    above = 1 + 2.0**-8 + 2.0**-40  # half-way between two bfloat16, but for what float32 would lose
+    above = 1 + 2.0**-8 + 2.0**-40  # a tie of two bfloat16 in float32, but not in float64
     assert fe.asarray(np.array(above)).astype("bfloat16").item() == 1 + 2.0**-7
     assert fe.asarray(np.array(2**62 + 2**54 + 1)).astype("bfloat16").item() == 2.0**62 + 2.0**55
 
@@ -260,13 +260,13 @@ def test_elementwise_functions_of_every_half(op: str, half: np.dtype[Any]) -> No
         expected = exact.astype("float32").astype(half)
     got = np.asarray(getattr(fe, op)(fe.asarray(host)))
     assert got.dtype == half
-    # Computed in float32 to a few of its ULP and rounded: the nearest half, or on a close call its neighbour.
+    # Computed in float32 to a few of its ULP and rounded: the nearest half, or its neighbour near a tie.
     differ = (got.view(np.uint16) != expected.view(np.uint16)) & ~np.isnan(exact)
     if op in ("negative", "abs", "floor", "square", "sign", "relu", "sqrt"):
         assert not np.any(differ & (exact != 0))
     np.testing.assert_array_equal(np.isnan(got.astype("float32")), np.isnan(exact))
     left, right = (values.view(np.uint16)[differ].astype("int64") for values in (got, expected))
-    negligible = np.abs(exact[differ]) < float(np.finfo(np.float32).tiny) * 2  # subnormal results may be zero
+    negligible = np.abs(exact[differ]) < float(np.finfo(np.float32).tiny) * 2  # subnormal results may become zero
     assert np.all((np.abs(left - right) <= 1) | negligible)
     assert np.mean(differ & (exact != 0)) < 0.01
 
@@ -326,7 +326,7 @@ def test_reductions_accumulate_in_float32(axis: int | None, layout: str, half: n
     host = LAYOUTS[layout](normal((300, 420), half))
     x, wide = fe.asarray(host), host.astype("float64")
     count = host.size if axis is None else host.shape[axis]
-    # One rounding of the result, and of float32 sums at most a rounding for each addend.
+    # One rounding of the result, and for float32 sums at most one rounding per addend.
     bound = rounding(half) * 1.01 * np.abs(wide.sum(axis)) + count * 2.0**-24 * np.abs(wide).sum(axis)
     total = np.asarray(fe.sum(x, axis=axis))
     assert total.dtype == half
@@ -369,7 +369,7 @@ def test_matmul_against_float64(turned: bool, rows: int, half: np.dtype[Any]) ->
     ).dtype == fe.float32
 
 
-@pytest.mark.parametrize("width", [200, 4096, 4097])  # longer rows go another way
+@pytest.mark.parametrize("width", [200, 4096, 4097])  # longer rows use another code path
 def test_rows_against_float64(width: int, half: np.dtype[Any]) -> None:
     host = normal((3, 9, width), half)
     x, wide = fe.asarray(host), host.astype("float64")

@@ -1,4 +1,5 @@
-"""Texts with a NUL or without UTF-8, numbers of thousands of digits, counts below zero: errors of ferrule's."""
+"""Strings with NUL or invalid UTF-8, numbers of thousands of digits, negative counts: each raises an error of
+ferrule's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`x[key]` and `x[key] = value` as NumPy has them."""
+"""`x[key]` and `x[key] = value` behave as in NumPy."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_any_key_writes_what_numpy_writes(shape_and_key: Any, kind: int) -> None
     a = np.arange(int(np.prod(shape)), dtype="int64").reshape(shape)
     expected, x = a.copy(), fe.asarray(a)
     value: Any = 7
-    if kind:  # all of it, or a part that broadcasts
+    if kind:  # the full value, or one that broadcasts
         value = -1 - np.arange(a[key].size, dtype="int64").reshape(a[key].shape)
         value = value[..., :1] if kind == 2 and value.ndim else value
     expected[key] = value

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-# Whoever runs the tests in the background may have told all that they start to ignore Ctrl-C.
+# A shell that starts the tests in the background makes its children ignore Ctrl-C.
 PROGRAM = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""The same row gives the same bits, whatever the batch it is in and however many threads there are."""
+"""A row gives the same bits in any batch and with any number of threads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 WIDTH = 96
 RANDOM = np.random.default_rng(7)
 SQUARE = fe.asarray(RANDOM.standard_normal((WIDTH, WIDTH), "float32"))
-WIDE = fe.asarray(RANDOM.standard_normal((4 * WIDTH, WIDTH), "float32"))  # as weights lie in a file: (out, in)
+WIDE = fe.asarray(RANDOM.standard_normal((4 * WIDTH, WIDTH), "float32"))  # weights in file layout: (out, in)
 VECTOR = fe.asarray(RANDOM.standard_normal(WIDTH, "float32"))
-SINGLE = fe.asarray(RANDOM.standard_normal((67, 5, WIDTH), "float32"))  # more than any tile, and a remainder for each
+SINGLE = fe.asarray(RANDOM.standard_normal((67, 5, WIDTH), "float32"))  # exceeds any tile, with a remainder in each
 DTYPES = ["float32", "float16", "bfloat16"]
 
 

@@ -1,4 +1,4 @@
-"""Options as JSON: whatever their strings hold, json reads them back."""
+"""Options as JSON: any string survives a round trip through json."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_a_long_chain_that_nobody_computes_is_freed_without_recursion() -> None:
 def test_shared_parts_are_computed_once() -> None:
     x = fe.asarray(np.random.default_rng(0).normal(size=(64, 64)).astype("float32"))
     for _ in range(100):
-        x = (x + x) * 0.5  # 2 ** 100 computations, if each use were one
+        x = (x + x) * 0.5  # 2 ** 100 computations if shared operands were computed once per use
     assert np.isfinite(np.asarray(x)).all()
 
 
@@ -118,7 +118,7 @@ def test_what_two_arrays_read_is_computed_once(viewed: Any) -> None:
     assert live() >= before + 2 * size
     kept = live()
     fe.eval(b)
-    assert live() <= kept  # b takes the place of what it was computed of
+    assert live() <= kept  # b replaces the arrays that it was computed from
     assert a.tolist()[0] in (3, [3] * 512)
     assert b.tolist()[0] in (4, [4] * 512)
 

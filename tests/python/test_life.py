@@ -1,4 +1,4 @@
-"""Life and death as a program sees them: unloading, exits, forks, devices that are lost."""
+"""Lifetimes as a program sees them: unloading, exits, forks, lost devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WATCHING = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "watching.c
 
 @pytest.fixture
 def watching(package: Path, tmp_path: Path) -> Path:
-    """A module with memory, a queue and a thread of its own, which notes calls in a child and after exit began."""
+    """A module with its own memory, queue and thread, which records calls in a child process and after exit began."""
     module = tmp_path / "libferrule-t_watching.so"
     defined = ['-DTEST_NAME="t_watching"', '-DTEST_VARIANT=""']
     command = ["cc", "-std=c11", "-shared", "-fPIC", "-pthread", f"-I{package / 'include'}", *defined]
@@ -26,7 +26,7 @@ def watching(package: Path, tmp_path: Path) -> Path:
     return module
 
 
-# A device that is open, with all that can live on it.
+# Code that opens a device and creates every kind of object on it.
 ALIVE = """
 import ctypes, ferrule as fe, numpy as np, os, sys, threading
 path = {path!r}
@@ -144,7 +144,7 @@ def test_in_a_child_what_the_parent_opened_is_an_error_that_says_what_to_do(
         "    assert outcome(lambda: fe.unload('t_watching')) == 'UnsupportedError'\n"
         "    assert outcome(lambda: fe.shutdown()) != 'fine'\n"
         "in_child(child)\n"
-        "child = os.fork()\n"  # and one that ends as a program does, with all of it
+        "child = os.fork()\n"  # and one that ends like a normal program
         "if child == 0: sys.exit(0)\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
         "assert np.asarray(result).tolist() == [0, 0, 0]"

@@ -1,4 +1,4 @@
-"""Loading as a program sees it: what is found, what is opened, what is said about the rest."""
+"""Loading as a program sees it: modules found, modules opened, and reasons for the others."""
 
 from __future__ import annotations
 

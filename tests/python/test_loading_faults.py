@@ -1,4 +1,4 @@
-"""What is no good: one row each, with a reason that a person understands, and what is good is loaded beside it."""
+"""Faulty files: each gets one row with an understandable reason, and the good modules beside it are loaded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ except fe.Error as e: print(json.dumps([type(e).__name__, str(e)]))
 
 @pytest.fixture
 def folder(tmp_path: Path, put_module: Put) -> Path:
-    """With one good module in it."""
+    """A folder with one good module."""
     put_module(tmp_path / "modules", "t_good", rank=1)
     return tmp_path / "modules"
 

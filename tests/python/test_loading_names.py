@@ -1,4 +1,4 @@
-"""Files of any name, one file under two names, and what is said of a device that is not there."""
+"""Arbitrary file names, one file under two names, and reasons for missing devices."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_file_of_any_name_is_loaded_by_its_path(run_python: Run, put_module: P
 
 
 def test_one_file_under_two_names_computes_twice(run_python: Run) -> None:
-    """As for a comparison of the same kernels under different options."""
+    """For example, to compare the same kernels under different options."""
     run_python(
         "import ferrule as fe, numpy as np\n"
         "fe.load_all(); [own] = fe.backends()\n"

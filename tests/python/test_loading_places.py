@@ -1,4 +1,4 @@
-"""Where modules are looked for: the variables, `dirs=`, installed distributions, and never the current directory."""
+"""Search paths of modules: variables, `dirs=`, installed distributions, and never the current directory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ print(json.dumps([rows, [[str(r.path), r.data["problem"]] for r in report.roots]
 
 
 def load(run_python: Run, arguments: str = "", **variables: object) -> tuple[dict[str, Any], dict[str, str]]:
-    """(state, reason) of each candidate by its file's name, and the problem of each root by its path."""
+    """(state, reason) of each candidate by file name, and the problem of each root by path."""
     rows, roots = json.loads(run_python(LOAD.format(arguments=arguments), **variables).stdout.splitlines()[-1])
     return {name: (state, reason) for name, state, reason in rows}, dict(roots)
 
@@ -34,7 +34,7 @@ def joined(*paths: Path | str) -> str:
 
 @pytest.fixture
 def trap(tmp_path: Path, put_module: Put) -> Path:
-    """A folder with modules wherever a careless search would find them; each tells when it is opened."""
+    """A folder with modules wherever a careless search would find them; each records when it is opened."""
     folder = tmp_path / "trap"
     for place in (".", "backends", "ferrule/backends", "ferrule_backends", "ferrule_backends/x"):
         put_module(folder / place, "t_trap")
@@ -68,7 +68,7 @@ def test_the_current_directory_is_never_searched(
 def test_what_lies_in_the_current_directory_is_opened_when_a_call_names_it(
     run_python: Run, notes: Notes, trap: Path
 ) -> None:
-    """The counterproof of the test above: the trap springs when it is stepped on."""
+    """Checks the trap of the test above: a module in it does record that it was opened."""
     run_python("import ferrule as fe; fe.load_all(dirs=['.'])", cwd=trap)
     assert sorted(set(notes())) == ["initialised cpu-trap", "initialised t_trap", "opened cpu-trap", "opened t_trap"]
     run_python("import ferrule as fe; fe.load('libferrule-t_trap.so')", cwd=trap)

@@ -1,5 +1,5 @@
-"""Traced functions that call each other in several threads, and forks while another thread is busy: nothing waits for
-ever. Each in a process that ends, with the stacks of its threads, when it takes too long."""
+"""Traced functions that call each other in several threads, and forks while another thread is busy, do not deadlock.
+Each test runs in a process with a time limit, which prints the stacks of its threads on timeout."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ assert fe.devices()
 
 
 def test_the_environment_may_change_while_backends_are_looked_for(run_python: Run) -> None:
-    """getenv beside setenv reads memory that is gone: loads read a copy made with the GIL."""
+    """getenv concurrent with setenv reads freed memory, so loads read a copy made under the GIL."""
     run_python(
         LIMIT
         + """
@@ -202,7 +202,7 @@ for thread in threads: thread.join()
 def test_python_goes_on_while_a_device_that_is_asked_is_being_opened(
     run_python: Run, build_module: Callable[..., Path], question: str
 ) -> None:
-    """A question that waits for the core waits without the GIL, which others want."""
+    """A query that waits for the core releases the GIL, so that other threads run."""
     run_python(
         LIMIT
         + f"""

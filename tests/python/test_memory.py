@@ -1,4 +1,4 @@
-"""Whose bytes an array has: borrowed, copied, kept alive, left alone."""
+"""Ownership of array memory: borrowed, copied, kept alive, unchanged."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_backend_stays_while_its_host_memory_is_used(null_device: fe.Device) -
 def test_free_memory_of_the_cpu_counts_the_caches_of_files() -> None:
     table = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     available = int(table["MemAvailable"].split()[0]) * 1024
-    np.asarray(fe.ones(1))  # opens it
+    np.asarray(fe.ones(1))  # opens the device
     free, total = fe.device("cpu").memory
     assert total is not None
     assert free == pytest.approx(available, abs=total / 20)
@@ -198,7 +198,7 @@ def test_host_empty_begins_at_a_page() -> None:
 
 
 def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
-    gc.collect()  # what earlier tests left in cycles
+    gc.collect()  # frees cycles of earlier tests
     before = fe.memory_stats("cpu")
     a = np.zeros(1 << 20, dtype="float32")
     x = fe.asarray(a)
@@ -216,7 +216,7 @@ def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
 
 def test_what_is_freed_is_used_again_or_given_back() -> None:
     gc.collect()
-    fe.device("cpu").trim()  # what earlier tests left
+    fe.device("cpu").trim()  # frees the cache of earlier tests
     for _ in range(50):
         fe.eval(fe.zeros((1 << 18,)) + 1)
     gc.collect()

@@ -1,4 +1,4 @@
-"""NumPy's layouts, dtypes and ranks: the right result, borrowed where that can be, or a clear error."""
+"""NumPy's layouts, dtypes and ranks give the right result, borrowed where possible, or a clear error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def grid() -> Numpy:
 
 
 def misaligned() -> Numpy:
-    """float32 that begin at an odd address."""
+    """float32 values at an odd address."""
     memory = np.zeros(12 * 4 + 1, "uint8")
     view = memory[1 - memory.ctypes.data % 2 :][:48].view("float32").reshape(3, 4)
     view[...] = grid()
@@ -188,7 +188,7 @@ def test_an_address_that_no_element_can_have_is_never_read_as_one(dtype: str, sh
     memory[begin : begin + values.nbytes] = values.tobytes()
     a = np.frombuffer(memory, dtype, count=10, offset=begin)
     x = fe.asarray(a)
-    # Bools in memory that its owner may write are copied: they might become other than 0 and 1.
+    # Bools in memory that its owner may write are copied, because they could become values other than 0 and 1.
     assert (x.placement == "borrowed") == (shift % size == 0 and dtype != "bool")
     np.testing.assert_array_equal(np.asarray(x), values)
     np.testing.assert_array_equal(np.asarray(fe.concat([x, x])), np.concatenate([values, values]))

@@ -1,4 +1,4 @@
-"""Value semantics over borrowed memory: what its owner writes later changes no result, constant or copy."""
+"""Value semantics of borrowed memory: later writes of its owner change no result, constant or copy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_graph_that_is_traced_after_a_write_has_the_new_bytes() -> None:
 
 @pytest.mark.parametrize("place", [0, 8191, 16384, -1])
 def test_a_graph_has_the_new_bytes_wherever_they_are(place: int) -> None:
-    """What was copied for an earlier graph is still held: it is the same only if all bytes are."""
+    """A snapshot for an earlier graph is reused only if all bytes are equal."""
     lent = np.ones(100_000, "float32")
     w = fe.asarray(lent)
     graphs = []
@@ -310,7 +310,7 @@ def test_a_strange_bool_through_dlpack_is_true() -> None:
 
 
 def test_a_refused_call_computes_nothing() -> None:
-    """Memory that its owner may write is read when a call is recorded, also by the cast in front of it."""
+    """Memory that its owner may write is read when a call is recorded, even if a cast comes first."""
     lent = fe.asarray(np.ones(3, "int8"))
     before = fe.stats()["executions"]
     for refused in (lambda: lent + fe.ones((2, 4)), lambda: fe.concat([lent, fe.ones((2, 4))])):

@@ -1,4 +1,4 @@
-"""Writes: those of the lender change no result already recorded, ours go in place or nowhere."""
+"""Writes: those of a lender change no recorded result; ferrule's own go to the given memory or raise."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def writable_mmap() -> mmap.mmap:
     return mapped
 
 
-# Who owns the memory; how it comes to us, read-only where it can be.
+# Who owns the memory, and how it is passed to ferrule; read-only where possible.
 WAYS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "array": (lambda: np.ones(64, "float32"), fe.asarray),
     "read-only view": (lambda: np.ones(64, "float32"), lambda a: fe.asarray(read_only(a))),
@@ -133,7 +133,7 @@ def test_what_nobody_can_write_stays_lazy(tmp_path: Path) -> None:
 
 
 def test_read_only_memory_stays_read_only(tmp_path: Path) -> None:
-    """A write to the mapped file's pages would end the process."""
+    """A write to the mapped file's pages would crash the process."""
     file = tmp_path / "weights"
     file.write_bytes(bytes_of_ones())
     with file.open("rb") as opened:
@@ -164,7 +164,7 @@ def doubled(size: int) -> fe.Graph:
 
 
 def test_out_is_written_in_place() -> None:
-    """Not by way of memory of the device's: there is none."""
+    """It is written directly, without temporary device memory."""
     size = 1 << 20
     graph, a, out = doubled(size), np.arange(size, dtype="float32"), np.zeros(size, "float32")
     view = out[:]

@@ -1,4 +1,4 @@
-"""Messages that say what to do: wrong arguments as people from other libraries write them."""
+"""Errors that say how to fix the call, for wrong arguments that users of other libraries write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from ferrule.text.other_names import OTHER_NAMES
 
 X = fe.ones((2, 3))
-FE: Any = fe  # whose arguments mypy does not check
+FE: Any = fe  # mypy does not check its arguments
 
 
 def assign_too_much() -> None:
@@ -149,7 +149,7 @@ def assign(x: fe.Array, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [  # arguments of wrong types are what is tested, so the type checker is told to let them pass
+    [  # wrong argument types are what is tested
         (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
         (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
         (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""The faults that `python -m tests.mutation --generate` makes: where they are, what they leave alone, their names."""
+"""The faults that `python -m tests.mutation --generate` makes: positions, exclusions, names."""
 
 from __future__ import annotations
 

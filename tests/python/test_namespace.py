@@ -1,4 +1,4 @@
-"""What `import ferrule` offers: all of it is there, documented, and nothing else shows."""
+"""The public names of `import ferrule`: all exist and are documented, and no others are visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's numbers beside arrays: never wrapped around, eagerly and traced."""
+"""Python numbers in operations with arrays never wrap around, eagerly or traced."""
 
 from __future__ import annotations
 
@@ -201,9 +201,9 @@ def test_numbers_alone_become_arrays_in_functions_of_arrays() -> None:
     assert f(0.5).dtype == fe.float32
     assert f(0.5).item() == fe.exp(fe.asarray(0.5)).item()
     g = fe.graph(lambda a, s: a * fe.exp(s))
-    assert g(np.ones(2, "f2"), 0.5).dtype == fe.float32  # as eagerly: the array beside it promotes
+    assert g(np.ones(2, "f2"), 0.5).dtype == fe.float32  # as eagerly: the array promotes
     assert fe.graph(lambda s: fe.asarray(s, dtype="f8") * 2)(0.1).item() == 0.2
-    assert fe.graph(lambda s: s)(3) == 3  # a number alone stays one
+    assert fe.graph(lambda s: s)(3) == 3  # a number alone stays a number
 
 
 ARITHMETIC: dict[str, Any] = {

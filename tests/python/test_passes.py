@@ -1,4 +1,4 @@
-"""What the compiler's passes do to graphs does not show in their results."""
+"""The compiler's passes do not change the results of graphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def read_only(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As constants are borrowed without a copy."""
+    """A read-only array, which constants borrow without a copy."""
     values.flags.writeable = False
     return values
 
@@ -48,7 +48,7 @@ def test_ops_that_differ_in_one_attribute_are_not_taken_for_one() -> None:
 
 @pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
 def test_numbers_that_differ_in_their_last_digits_are_not_taken_for_one(traced: bool) -> None:
-    """Neither in a graph nor as keys of what was compiled before."""
+    """The attributes are distinguished in one graph and in the keys of compiled graphs."""
     x = np.random.default_rng(0).uniform(-1, 1, (3, 7))
     epsilons = [0.5, 0.5 + 2.0**-30, 0.5 + 2.0**-50]
     variance = x.var(1, keepdims=True)
@@ -78,7 +78,7 @@ def test_a_repeated_array_is_reshaped_as_it_is_seen(lying: tuple[int, ...], shap
 
 
 def test_lists_that_differ_in_their_last_item_are_not_taken_for_one() -> None:
-    """Each item of a list counts: of as many as an array has axes."""
+    """Each item of a list counts, for lists as long as an array's rank."""
     x = numbers(2, 2, 2, 2, 2, 2, 3, 4)
     graph = fe.Graph("cpu")
     symbol = graph.input(x.shape)
@@ -95,7 +95,7 @@ def test_lists_that_differ_in_their_last_item_are_not_taken_for_one() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_packed_parts_of_one_constant_are_not_mixed_up(dtype: str) -> None:
-    """Parts of one shape and equal strides, which only begin elsewhere: of columns, of rows, of a stack."""
+    """Slices of equal shape and strides that differ only in offset: of columns, of rows, of a stack."""
     lying, x = numbers(3, 80, 80).astype(dtype), numbers(5, 40).astype(dtype)
     lying.flags.writeable = False
     graph = fe.Graph("cpu")
@@ -112,7 +112,7 @@ def test_packed_parts_of_one_constant_are_not_mixed_up(dtype: str) -> None:
 @pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)], ids=str)
 def test_a_packed_constant_begins_where_it_does_when_it_lies_backwards(axes: tuple[int, ...], rows: int) -> None:
-    """Also where K is longer than one block of the product."""
+    """The same if K is longer than one block of the product."""
     lying, x = read_only(numbers(400, 70)), numbers(rows, 400)
     weight = np.flip(lying, axes)
     graph = fe.Graph("cpu")
@@ -122,7 +122,7 @@ def test_a_packed_constant_begins_where_it_does_when_it_lies_backwards(axes: tup
 
 
 def test_temporaries_of_many_sizes_stay_within_the_workspace() -> None:
-    """`guard` surrounds the workspace by bytes that nobody may touch."""
+    """`guard` surrounds the workspace with bytes that must not change."""
     x = numbers(33, 65)
     graph = fe.Graph("cpu")
     symbol = graph.input((33, 65))
@@ -137,7 +137,7 @@ def test_temporaries_of_many_sizes_stay_within_the_workspace() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 def test_each_of_several_inputs_may_lie_otherwise_than_was_declared(count: int) -> None:
-    """The graph was compiled for contiguous inputs: each of these is copied, in the first run and in a later one."""
+    """The graph was compiled for contiguous inputs, so these are copied, in the first run and in later ones."""
     graph = fe.Graph("cpu")
     symbols = [graph.input((5, 7)) for _ in range(count)]
     total = symbols[0]

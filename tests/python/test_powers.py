@@ -1,4 +1,4 @@
-"""Integers to negative integer powers have no integer result: an error, as in NumPy, wherever the power is computed."""
+"""An integer to a negative integer power is an error, as in NumPy, wherever it is computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 SIGNED = ["int8", "int16", "int32", "int64"]
-LARGE = 100_003  # elements: enough for several threads, and no multiple of a block
+LARGE = 100_003  # elements: enough for several threads, and not a multiple of a block
 
 Compute = Callable[..., object]
 
@@ -23,7 +23,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def powers_of(dtype: str, count: int, wrong: int | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Ones, whose every power is one, and exponents of which the one at `wrong` is negative."""
+    """Ones, whose every power is one, and exponents, of which only the one at `wrong` is negative."""
     bases, exponents = np.ones(count, dtype), np.arange(count).astype("u1").astype(dtype) % 7
     if wrong is not None:
         exponents[wrong] = -1
@@ -92,7 +92,7 @@ def test_inside_of_graphs(name: str, count: int, traced: bool) -> None:
     compute = fe.graph(FUSED[name]) if traced else FUSED[name]
     good, wrong = (tuple(map(fe.asarray, powers_of("int32", count, place))) for place in (None, count - 2))
     refuses("int32", lambda: force(compute(*wrong)))
-    force(compute(*good))  # the executable serves again
+    force(compute(*good))  # the executable is still usable
 
 
 def test_constants_are_folded_to_the_same_error() -> None:

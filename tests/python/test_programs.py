@@ -1,4 +1,4 @@
-"""Random programs: every way of computing one agrees with NumPy; and what draws them and makes them smaller."""
+"""Random programs: every way to compute one agrees with NumPy. Also tests their generator and minimiser."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ferrule.testing.target import Target
 
 PARTS = 8
 TREE = Path(__file__).resolve().parents[2]
-# The CPU module under another name, which `./dev unit` makes: what is computed on two devices.
+# The CPU module under another name, made by `./dev unit`, as a second device.
 SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
-# Ops that come with others: a step's decomposition, a view's kernel.
+# Ops that are used implicitly: a step's decomposition, a view's kernel.
 WITHIN_OTHERS = {"iota", "copy", "slice"}
 
 
@@ -57,8 +57,8 @@ def test_devices_that_work_behind_the_caller_agree_with_numpy(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The null module's two devices, or the CPU and one of them: work is done by threads, or when it is waited for, in
-    an order that is drawn."""
+    """The null module's two devices, or the CPU and one of them: work is done by threads, or on waits in a random
+    order."""
     kernels = fe.device("cpu").backend.path
     for name, value in {pace: 1, "SEED": order, "HIDDEN": 1, "COMPUTES_WITH": kernels, "FAULT": "two_devices"}.items():
         monkeypatch.setenv(f"FERRULE_NULL_{name}", str(value))
@@ -87,7 +87,7 @@ def test_programs_have_each_op_of_ferrule() -> None:
 
 
 def test_programs_have_what_is_likely_to_break() -> None:
-    """Results without elements beside what they are views of, values twice, inputs passed through, shared memory."""
+    """Empty results beside their bases, duplicated values, inputs passed through, shared memory."""
     found = {"empty": 0, "twice": 0, "passed": 0, "shared": 0, "rank 6": 0, "in place": 0, "raises": 0}
     for seed in range(400):
         program = draw_program(seed)
@@ -105,7 +105,8 @@ def test_programs_have_what_is_likely_to_break() -> None:
 
 
 def test_sums_of_a_view_that_was_computed_alone_may_have_other_bits() -> None:
-    """Seed 519191: computed before its sum, an output that is a view lies dense, and a sum's order depends on that."""
+    """Seed 519191: an output that is a view becomes dense if it is computed before its sum, which changes the order of
+    the sum."""
     program = Program(
         (Memory("float64", (50, 300), "ordinary", 7, -1, 1, writable=False),),
         (Input("x0", 0, "{0}"),),

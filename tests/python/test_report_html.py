@@ -1,4 +1,4 @@
-"""The load report in a notebook: all of it is there, nothing of it is from elsewhere, and no text of it is markup."""
+"""The load report in a notebook: complete, self-contained, and with all text escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""safetensors files: good ones are views into one mmap, bad ones a clear error."""
+"""safetensors files: valid ones become views of one mmap, invalid ones raise a clear error."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_tensors_are_read_and_named(tmp_path: Path) -> None:
 
 
 def test_all_tensors_are_views_of_one_borrowed_mapping(tmp_path: Path) -> None:
-    gc.collect()  # what earlier tests borrowed
+    gc.collect()  # frees what earlier tests borrowed
     before = fe.memory_stats("cpu")
     path = write(tmp_path / "x.safetensors", TENSORS)
     file = fe.io.open_safetensors(path, device="cpu")

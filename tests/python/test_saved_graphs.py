@@ -1,4 +1,4 @@
-"""Files of saved graphs that are damaged: an error of ferrule's, which says where."""
+"""Damaged files of saved graphs raise an error of ferrule's that names the position."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ STRANGE = [
 
 
 def mutated(value: Any, chance: random.Random) -> Any:
-    """The JSON with one part exchanged, dropped, repeated or put elsewhere."""
+    """The JSON with one part replaced, dropped, repeated or moved."""
     value = copy.deepcopy(value)
     places: list[tuple[Any, Any]] = []
 

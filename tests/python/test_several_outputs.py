@@ -1,4 +1,4 @@
-"""Ops with several outputs, topk and frexp, and those whose results are as long as their values say."""
+"""Ops with several outputs (topk, frexp) and ops whose result size depends on values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Sizes, strides and offsets at the ends of 64 bits: accepted and right, or an error of ferrule's; nothing is computed.
+"""Sizes, strides and offsets near the limits of 64 bits are handled or refused with an error; nothing is computed.
 
-`./dev sanitize` runs these under UndefinedBehaviorSanitizer, which stops at the first overflow.
+`./dev sanitize` runs these tests under UndefinedBehaviorSanitizer, which stops at the first overflow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DTYPES = st.sampled_from(["bool", "int16", "float32", "float64"])
 
 
 def holds(shape: Any, item: int) -> bool:
-    """Whether an array of the shape can be, as NumPy judges: zeros do not count."""
+    """Whether NumPy allows an array of this shape: axes of size 0 do not count."""
     return all(size >= 0 for size in shape) and math.prod(max(size, 1) for size in shape) * item < 2**63
 
 
@@ -102,7 +102,7 @@ def test_slices(axes: list[tuple[int, int, int, int]], dtype: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.lists(SIZES, min_size=1, max_size=3), DTYPES)
 def test_attributes_of_the_op_itself(data: Any, shape: list[int], dtype: str) -> None:
-    """What `x[key]` and `pad` would correct first."""
+    """Values that `x[key]` and `pad` would correct first."""
     if not holds(shape, np.dtype(dtype).itemsize):
         return
     numbers = st.lists(NUMBERS, min_size=len(shape), max_size=len(shape))
@@ -155,7 +155,7 @@ def test_strides_and_offsets_of_dlpack(axes: list[tuple[int, int]], data: Any) -
     touched = sum((size - 1) * abs(stride) for size, stride in zip(shape, strides, strict=True) if size > 1)
     is_there = offset < 64 and (0 in shape or (touched < 64 and all(stride >= 0 for stride in strides)))
     if not is_there and touched * 4 < 2**63 and offset < 64:
-        return  # an address that memory could have, and that nothing here may read
+        return  # a possible address, which must not be read here
     try:
         got = fe.from_dlpack(Capsule(shape, strides, offset))
     except fe.Error:
@@ -190,7 +190,7 @@ class Capsule:
         self.memory = np.zeros(128, "float32")
         self.sizes = (ctypes.c_int64 * len(shape))(*shape)
         self.steps = (ctypes.c_int64 * len(shape))(*strides)
-        LENT.append(self)  # there is no deleter to tell when it is no longer used
+        LENT.append(self)  # no deleter reports when it is no longer used
         data = self.memory.ctypes.data
         self.tensor = Tensor(data, Device(1, 0), len(shape), 2, 32, 1, self.sizes, self.steps, offset)
 

@@ -1,4 +1,5 @@
-"""Slices whose starts are values: one compiled graph serves all of them, and an update writes no more than it must."""
+"""Slices with starts given as values: one compiled graph serves all starts, and an update writes no more than
+needed."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def compiles() -> int:
     return int(fe.stats()["compiles"])
 
 
-# ---- outside of graphs
+# ---- outside graphs
 
 
 def test_dynamic_slice_is_a_slice() -> None:
@@ -209,7 +210,7 @@ def test_a_slice_between_numbers_of_the_call() -> None:
 
 
 def test_a_traced_slice_that_python_has_empty_is_an_error() -> None:
-    """It has one length, and does not take other elements instead."""
+    """The slice has a fixed length and is not shifted to other elements."""
     values = rng.standard_normal((4, 5)).astype("float32")
     pair = fe.graph(lambda x, i: x[i : i + 2])
     for i in (-4, -3, 0, 2):
@@ -243,7 +244,7 @@ def test_a_view_that_moves_costs_no_copy() -> None:
     traced = fe.graph(lambda x, i: fe.dynamic_slice(x, (i, 0), (1, 64)) + 1).trace(fe.ones((1000, 64)), 3)
     ops = [node["op"] for node in traced.placement()["nodes"]]
     assert "dynamic_slice" not in ops, ops
-    assert next(node["op"] for node in graph.placement()["nodes"]) == "dynamic_slice"  # the host does not know it
+    assert next(node["op"] for node in graph.placement()["nodes"]) == "dynamic_slice"  # the start is unknown here
     values = np.arange(64_000, dtype="float32").reshape(1000, 64)
     same(graph.compute(values, np.asarray(5)), values[5:6] + 1)
 
@@ -310,7 +311,7 @@ def test_updates_in_a_row_are_written_in_place() -> None:
         wanted = x * 2
         wanted[i : i + 4] = np.arange(4, dtype="float32")[:, np.newaxis]
         same(fill(fe.asarray(x), i), wanted)
-    # One value is written by all of them: no further memory of that size.
+    # All updates write one value: no further memory of that size.
     texts = [node["node"] for node in fill.trace(fe.asarray(x), 0).placement()["nodes"]]
     results = {text.split(" = ")[0] for text in texts if "update_slice" in text}
     assert len(results) == 1, texts

@@ -1,4 +1,5 @@
-"""Everything works on threads with small stacks, as servers make them: each function in a child, which may crash."""
+"""Everything works on threads with small stacks, as servers use them: each function runs in a child, which may
+crash."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from ferrule.testing.case import all_cases
 
-STACKS = (262144, 65536)  # the latter is near the least that a thread of Python itself can have
+STACKS = (262144, 65536)  # the second is near Python's own minimum
 
-# Calls `work` on a thread of each size; what it raises ends the process.
+# Calls `work` on a thread of each size; an exception ends the process.
 ON_SMALL_STACKS = """
 import threading
 

@@ -1,4 +1,4 @@
-"""Two threads on one object: each operation of Python's with each, itself included, in a process of its own."""
+"""Two threads use one object: every pair of Python operations, including each with itself, in its own process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 Run = Callable[..., Any]
 
-# `operations` maps names to functions of one object; `make` makes the object of a pair, `check` looks at it afterwards.
+# `operations` maps names to functions of one object; `make` creates the object of a pair, `check` inspects it
+# afterwards.
 PAIRS = """
 import itertools, sys, threading, time
 import numpy as np

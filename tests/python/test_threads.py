@@ -1,4 +1,4 @@
-"""Arrays and traced functions that several threads use at once; in processes of their own, which may crash."""
+"""Several threads use the same arrays and traced functions; each test has its own process, which may crash."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_arguments_may_be_dropped_while_a_call_computes(run_python: Any) -> None
 
 
 def test_a_graph_of_another_structure_never_answers(run_python: Any) -> None:
-    """Structures are forgotten again and again, while other threads hold their numbers."""
+    """Structures are evicted repeatedly while other threads hold their numbers."""
     run_python(
         PRELUDE.format(seconds=3) + "import itertools\n"
         "f = fe.graph(lambda a, tag: a + int(tag), cache_size=1)\n"
@@ -93,7 +93,7 @@ def test_a_result_survives_that_the_cache_is_cleared_meanwhile(run_python: Any) 
 
 
 def test_a_callback_that_runs_when_an_entry_ends_may_call_the_function(run_python: Any) -> None:
-    """The end of a cached graph runs Python code of a result's owner, in the middle of the cache's change."""
+    """Destroying a cached graph runs Python code of a result's owner in the middle of a cache change."""
     run_python(
         "import weakref, ferrule as fe\n"
         "calls = []\n"
@@ -148,7 +148,7 @@ def test_handles_are_made_by_ferrule_alone(make: Any) -> None:
 
 
 def test_no_result_leaks_when_there_is_no_memory_for_its_object(run_python: Any) -> None:
-    """Each allocation of Python's in a call fails once. (Of several results CPython 3.11 itself leaks frames then.)"""
+    """Each Python allocation in a call fails once. (With several results, CPython 3.11 itself leaks frames.)"""
     pytest.importorskip("_testcapi")
     run_python(
         "import ferrule as fe, numpy as np, _testcapi\n"
@@ -222,7 +222,7 @@ def test_shapes_are_read_while_another_thread_donates() -> None:
 
 
 def test_what_another_thread_has_computed_is_not_updated_in_place(run_python: Any) -> None:
-    """While one thread compiles a graph that updates x, another computes the update, and then lets go of x."""
+    """One thread compiles a graph that updates x; another computes the update and then drops x."""
     run_python(
         PRELUDE.format(seconds=0) + "for k in range(5):\n"
         "    x = fe.asarray(np.zeros((100, 100), 'f4')) + 1\n"

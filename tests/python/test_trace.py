@@ -1,4 +1,4 @@
-"""fe.trace and fe.profile: what is recorded, when nothing is, and how the file looks."""
+"""fe.trace and fe.profile: recorded events, inactive tracing, and the file format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from ferrule.tools.trace import TraceEvent
 
-STEP_NS = 5_000_000  # of an execution on a simulated device
+STEP_NS = 5_000_000  # per execution on a simulated device
 PASSES = [
     "check",
     "remove_dead",
@@ -34,7 +34,7 @@ PASSES = [
 
 @pytest.fixture
 def simulated(null_module: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[fe.Device]]]:
-    """Opens two devices whose queues work late, by the host's clock, with memory of their own."""
+    """Opens two devices with their own memory whose queues run work late, by the host's clock."""
     name = "traced"
 
     def open_two(**options: Any) -> list[fe.Device]:
@@ -52,12 +52,12 @@ def simulated(null_module: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
 
 def floats(*shape: int) -> fe.Array:
     values = np.random.default_rng(1).random(shape, dtype=np.float32)
-    values.flags.writeable = False  # else what reads it is computed when it is recorded
+    values.flags.writeable = False  # otherwise reads are computed when they are recorded
     return fe.asarray(values)
 
 
 def traced(folder: Path, work: Callable[[], object]) -> tuple[list[TraceEvent], list[dict[str, Any]]]:
-    """The events, as tuples and as the file has them."""
+    """The events as tuples, and in the file's form."""
     path = folder / "run.json"
     with fe.trace(path) as trace:
         work()
@@ -70,7 +70,7 @@ def of(events: list[TraceEvent], *kinds: str) -> list[TraceEvent]:
 
 
 def assert_nested(written: list[dict[str, Any]]) -> None:
-    """On each track an event is within another one, or beside it."""
+    """Events on one track are nested or disjoint."""
     tracks = defaultdict(list)
     for event in written:
         if event["ph"] == "X":

@@ -1,4 +1,4 @@
-"""One device that several backends see, as a program sees it: what is listed, in which order, under which name."""
+"""One device that several backends see, as a program sees it: listing, order, names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST, SECOND, ZEROS = '"uuid of device 1"', '"uuid of device 2"', "(const char[
 
 @pytest.fixture
 def modules(put_module: Put, tmp_path: Path) -> Path:
-    """t_a and t_b see two GPUs, each in its own order; t_c sees the second one, and tells its address only."""
+    """t_a and t_b list the same two GPUs in different orders; t_c lists the second one, by address only."""
     folder = tmp_path / "modules"
     gpu = "TEST_KIND=FE_DEVICE_GPU"
     addresses = 'TEST_ADDRESSES="0000:01:00.0","0000:02:00.0"'
@@ -28,7 +28,7 @@ def modules(put_module: Put, tmp_path: Path) -> Path:
 
 
 def shown(run_python: Run, modules: Path, code: str, **variables: str) -> Any:
-    """What `show(...)` in the code was given, when these modules and the CPU's are loaded."""
+    """The arguments of `show(...)` in the code, run with these modules and the CPU's."""
     head = (
         "import json, ferrule as fe\n"
         "def show(*what): print(json.dumps(what))\n"
@@ -101,7 +101,7 @@ def test_synchronize_waits_for_a_device_that_another_backend_sees_first(run_pyth
         "_ferrule.Device.synchronize = lambda handle: waits.append(handle.name) or wait(handle)\n"
         "fe.synchronize(); show(*waits)"
     )
-    assert shown(run_python, modules, code) == ["t_b:1"]  # t_b numbers them the other way
+    assert shown(run_python, modules, code) == ["t_b:1"]  # t_b lists them in the other order
 
 
 def test_names_change_and_equality_and_hash_do_not(run_python: Run, modules: Path) -> None:

@@ -1,10 +1,10 @@
-"""Writes a tree of ferrule's sources as they would look at an interface that does not exist yet.
+"""Writes a tree of ferrule's sources as they would look with a future interface.
 
     python3 make_tree.py <interface> <folder>
 
-`1.0` is the tree as it is, under another number. `1.1` appends to it what a minor may append: a slot to each table, a
-field to a struct, an attribute with a default to two ops; the core uses them where they are there. The others are
-headers only, of a 1.1 that somebody got wrong: `inserted`, `resigned` and `removed`.
+`1.0` is the current tree under another number. `1.1` appends what a minor version may append: a slot to each table, a
+field to a struct, an attribute with a default to two ops; the core uses them if they are present. The others are only
+the headers of an invalid 1.1: `inserted`, `resigned` and `removed`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ["CMakeLists.txt", "cmake", "csrc"]
-LEFT_OUT = {"backends", "bindings"}  # of csrc; what is tested here is the boundary, not the kernels
+LEFT_OUT = {"backends", "bindings"}  # of csrc; only the boundary is tested, not the kernels
 
 
 class Tree:
-    """Edits of files, each of which must find its place exactly once: a tree that moved on is an error, no surprise."""
+    """Edits of files. Each must match exactly once: an outdated edit is an error."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Tree:
         self.texts[path] = text.replace(old, new)
 
     def append(self, path: str, name: str, entry: str) -> None:
-        """To a list of slots or fields, which is a macro: behind its last line."""
+        """Appends to a list of slots or fields, which is a macro: after its last line."""
         text = self.texts.get(path) or (ROOT / path).read_text(encoding="utf-8")
         match = re.search(rf"^#define {name}\([A-Z]\)(?:[^\n]*\\\n)*[^\n]*$", text, re.MULTILINE)
         if match is None:
@@ -42,7 +42,7 @@ class Tree:
         self.texts[path] = f"{text[: match.end()]} \\\n  FE_SINCE(1) {entry}{text[match.end() :]}"
 
     def write(self) -> None:
-        """Leaves alone what would not change: builds go by times."""
+        """Does not rewrite unchanged files: builds compare modification times."""
         wanted = {path: text.encode() for path, text in self.texts.items()}
         for top in COPIED:
             for source in [ROOT / top, *sorted((ROOT / top).rglob("*"))]:
@@ -79,24 +79,24 @@ BACKEND = "csrc/sdk/ferrule/backend.h"
 
 
 def append_what_a_minor_may(tree: Tree) -> None:
-    # A slot of the core's, which modules call.
+    # A slot of the core, which modules call.
     tree.append(BACKEND, "FE_HOST_SLOTS", "S(uint32_t, core_minor, (void))")
     host = "csrc/core/registry/host_table.cpp"
     tree.replace(
         host, "\nconstexpr fe_host table = {", "\nuint32_t core_minor() { return 1; }\n\nconstexpr fe_host table = {"
     )
     tree.replace(host, "    .get_proc = get_proc,\n", "    .get_proc = get_proc,\n    .core_minor = core_minor,\n")
-    # A slot of the module's, which the core calls if it is there.
+    # A slot of the module, which the core calls if it is present.
     tree.append(BACKEND, "FE_BACKEND_SLOTS", "S(const char *, motto, (fe_module_backend * backend))")
     version = '  version_ = table_.version != nullptr ? table_.version : "";\n'
     motto = '  if (table_.motto != nullptr) version_ += std::string(", ") + table_.motto(table_.self);\n'
     tree.replace("csrc/core/registry/backend.cpp", version, version + motto)
-    # A field that the module fills if the core has room for it.
+    # A field that the module fills if the core's struct has it.
     tree.append(BACKEND, "FE_DEVICE_PROPERTIES_FIELDS", "F(const char *, nickname)")
     name = "  out.name = copied(raw.name);\n"
     nickname = "  if (raw.nickname != nullptr) out.name = raw.nickname;\n"
     tree.replace("csrc/core/registry/device.cpp", name, name + nickname)
-    # An attribute of an op that has a decomposition for whom does not know it, and of one that has none.
+    # A new attribute of an op with a decomposition for older modules, and of an op without one.
     tree.replace(
         "csrc/ops/arithmetic.cpp",
         'OP(negative).doc("-x.").elementwise().input("x", numeric).result(same_shape_and_dtype);',
@@ -132,7 +132,7 @@ def get_wrong(tree: Tree, how: str) -> None:
 
 
 def print_layout(folder: Path, kept: bytes) -> Path:
-    """The program that `./dev abi` compiles, of this tree; `kept` is the snapshot that it finds there."""
+    """The program that `./dev abi` compiles, of this tree; `kept` is the snapshot that it compares with."""
     sdk = folder / "csrc/sdk"
     read = [sys.executable, str(sdk / "layout/read_declarations.py"), str(sdk / "ferrule")]
     write_if_different(folder / DECLARATIONS, subprocess.run(read, check=True, capture_output=True).stdout)
@@ -148,7 +148,7 @@ def print_layout(folder: Path, kept: bytes) -> Path:
 
 
 def write_hashes(folder: Path) -> None:
-    # As if nothing was ever kept: a major begins anew, and who gets an interface wrong does not ask.
+    # Starts without a snapshot: a major version starts anew, and an invalid interface is not checked against one.
     program = print_layout(folder, b"FE_ABI(0, 0)\nFE_HASH(0, 0x0)\n")
     for what, path in (("hash", LAYOUT_HASH), ("snapshot", SNAPSHOT)):
         text = subprocess.run([program, what], check=True, capture_output=True).stdout

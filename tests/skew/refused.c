@@ -1,4 +1,4 @@
-/* A module of headers that somebody got wrong. Whatever of it runs leaves a mark: none of it may. */
+/* A module built with invalid headers. Any of its code leaves a mark when it runs; none may run. */
 #include <ferrule/backend.h>
 
 #include <stdio.h>

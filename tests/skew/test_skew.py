@@ -1,8 +1,8 @@
-"""Modules and cores of different minors of one interface: what docs/abi.md promises, on two minors that do not exist.
+"""Modules and cores of different minor versions: the promises of docs/abi.md, tested with two future minors.
 
     python3 tests/skew/test_skew.py <folder to build in> [unittest's arguments]
 
-What of the two trees no header has changed is compiled once, where there is a ccache.
+With ccache, files of the two trees whose headers are equal are compiled once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import make_tree  # noqa: E402
 
-# The reader of snapshots, without the package around it, which wants an extension.
+# The reader of snapshots alone, because the package around it needs the extension.
 ferrule = types.ModuleType("ferrule")
 ferrule.__path__ = [str(HERE.parents[1] / "python/ferrule")]
 sys.modules["ferrule"] = ferrule
@@ -35,7 +35,7 @@ WRONG = {
     "'uint32_t (fe_module_backend *backend, int all)' (incompatible)",
     "removed": "fe_device_properties: slot 'max_allocation' is gone (incompatible)",
 }
-work = Path(tempfile.gettempdir())  # the folder to build in, once main() knows it
+work = Path(tempfile.gettempdir())  # the build folder; main() sets it
 
 
 def setUpModule() -> None:
@@ -56,7 +56,7 @@ def build(tree: Path) -> None:
         "FERRULE_INSTALL": "OFF",
     }
     definitions = [f"-D{name}={value}" for name, value in settings.items()]
-    # As deep as the folder of another build, and no deeper: so ccache knows what no header has changed.
+    # Both trees have paths of equal length, so that ccache recognises unchanged files.
     folder = tree / "build/skew"
     run("cmake", "-G", "Ninja", "-S", tree, "-B", folder, *definitions)
     run("cmake", "--build", folder, "--target", "ferrule", "ferrule-skewed", "ferrule-other", "skew-run")
@@ -85,7 +85,7 @@ class Skew(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def put(self, name: str, interface: str) -> None:
-        """A module, with its manifest, into the folder that is loaded."""
+        """Copies a module and its manifest into the folder that is loaded."""
         for suffix in (".so", ".json"):
             file = built(interface).rglob(f"libferrule-{name}{suffix}")
             shutil.copy2(next(file), self.folder)

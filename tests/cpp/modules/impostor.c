@@ -1,6 +1,6 @@
-/* A module that also exports names of the core's and of other modules': whoever took them for his own would end. */
+/* A module that also exports names of the core and of other modules. Calling any of them ends the process. */
 #define ferrule_backend_init the_init
-#include "module.c"  // NOLINT(bugprone-suspicious-include): it is that module, and more
+#include "module.c"  // NOLINT(bugprone-suspicious-include): builds on that module
 #undef ferrule_backend_init
 
 #define FE_IMPOSTOR(name)           \

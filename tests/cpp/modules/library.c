@@ -1,5 +1,5 @@
-/* A library that a module needs, or that such a library needs. It tells when it is opened, and sets the time of a file
- * that FERRULE_TEST_TOUCHES names. */
+/* A library needed by a module or by another such library. It records when it is opened and sets the time of the file
+ * named by FERRULE_TEST_TOUCHES. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
-/* A module for the tests of the loader and the registry. It computes nothing; definitions make it good or bad:
- * TEST_NAME, TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_NAMED gives its devices
- * names of their own; TEST_UUIDS and TEST_ADDRESSES
- * list what each device says of itself (16 bytes, or NULL; text, or NULL); TEST_SCORE exports a score; TEST_MAJOR and
- * TEST_HASH tell another interface; TEST_WITHOUT_ABI, TEST_WITHOUT_INIT leave a symbol out; TEST_INIT_FAILS, a code,
- * TEST_WRONG_NAME and TEST_WITHOUT_COMPILE spoil the init; TEST_FAULT is what it does first; TEST_NEEDS is a variable
- * of a library that it is linked with. */
+/* A module for the tests of the loader and the registry. It computes nothing. Macros configure it: TEST_NAME,
+ * TEST_VARIANT, TEST_VERSION, TEST_KIND (may depend on `index`), TEST_DEVICES; TEST_NAMED gives each device its own
+ * name; TEST_UUIDS and TEST_ADDRESSES list the UUID (16 bytes or NULL) and address (text or NULL) of each device;
+ * TEST_SCORE exports a score; TEST_MAJOR and TEST_HASH change the reported interface; TEST_WITHOUT_ABI and
+ * TEST_WITHOUT_INIT omit a symbol; TEST_INIT_FAILS (an error code), TEST_WRONG_NAME and TEST_WITHOUT_COMPILE make init
+ * faulty; TEST_FAULT runs first; TEST_NEEDS is a variable of a library that the module is linked with. */
 #define _POSIX_C_SOURCE 200809L
 #include <ferrule/backend.h>
 
@@ -62,7 +61,7 @@ static void note(const char *what) {
   fclose(file);
 }
 
-/* Tells that the file was opened, whatever becomes of it. */
+/* Records that the file was opened, even if init then fails. */
 __attribute__((constructor)) static void opened(void) { note("opened"); }
 
 static void commit(enum fault fault) {
@@ -72,7 +71,7 @@ static void commit(enum fault fault) {
     case FAULT_ABORT:
       abort();
     case FAULT_KILL:
-      raise(SIGKILL); /* as a system without memory does */
+      raise(SIGKILL); /* as the kernel does when memory runs out */
       break;
     case FAULT_HANG:
       for (;;) pause();
@@ -97,7 +96,7 @@ int *needed = &TEST_NEEDS;
 static const fe_host *host;
 static uint32_t devices = TEST_DEVICES;
 static uint32_t open_devices;
-static uint32_t first; /* devices that were unplugged; those behind move up */
+static uint32_t first; /* unplugged devices; later devices move up */
 
 static fe_error *refuse(void) { return host->error_create(FE_UNSUPPORTED, "a test module computes nothing"); }
 
@@ -176,7 +175,7 @@ static void executable_release(fe_module_executable *executable) { (void)executa
 static fe_error *execute(fe_module_executable *executable, fe_module_queue *queue, const fe_execution *execution) {
   return (void)executable, (void)queue, (void)execution, refuse();
 }
-/* get_proc("add_device") plugs another device in, get_proc("remove_device") pulls the first one out. */
+/* get_proc("add_device") plugs in another device; get_proc("remove_device") removes the first one. */
 static void add_device(void) {
   ++devices;
   host->device_added((fe_module_backend *)&devices);

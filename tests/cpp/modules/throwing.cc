@@ -1,5 +1,5 @@
-// A module that lets a C++ exception out of its init, as none may. Of its own type, whose code is unmapped with it.
-// Not *.cpp, all of which the test program itself is made of.
+// A module that illegally throws a C++ exception from init. The exception's type is its own, so its code is unmapped
+// with the module. The suffix is not .cpp because all *.cpp files belong to the test program.
 #include <ferrule/backend.h>
 
 #include <stdexcept>

@@ -1,7 +1,7 @@
-/* A module with one device of its own memory, which computes zeros and watches who calls it: a call after
- * test_exit_began(), and a call in another process than the one that opened the device, is noted. A thread of the
- * device runs while it is open; TEST_LEAVES_THREAD lets another one outlive the backend. FERRULE_TEST_OPEN_MS and
- * FERRULE_TEST_EXECUTE_MS make these calls take their time. */
+/* A module with one device that has its own memory and computes zeros. It records calls after test_exit_began() and
+ * calls in a process other than the one that opened the device. The device runs a thread while it is open;
+ * TEST_LEAVES_THREAD lets another thread outlive the backend. FERRULE_TEST_OPEN_MS and FERRULE_TEST_EXECUTE_MS slow
+ * these calls down. */
 #include <ferrule/backend.h>
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 static const fe_host *host;
 static atomic_int exit_began;
-static atomic_int opened_by; /* a process; 0 = none */
+static atomic_int opened_by; /* a process id; 0 = none */
 
 static void note(const char *what, const char *function) {
   const char *path = getenv("FERRULE_TEST_NOTES");
@@ -25,7 +25,7 @@ static void note(const char *what, const char *function) {
   fclose(file);
 }
 
-/* Every function begins with it. */
+/* Called at the beginning of every function. */
 static void called(const char *function) {
   const int owner = atomic_load(&opened_by);
   if (atomic_load(&exit_began)) note("at exit:", function);
@@ -57,8 +57,8 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-/* Returns when the thread has begun: AddressSanitizer of g++ 12 allocates at the start of a thread, and a fork
- * meanwhile leaves its lock taken in the child for good. */
+/* Returns when the thread has started. AddressSanitizer of g++ 12 allocates when a thread starts; a fork at that time
+ * leaves its lock held in the child. */
 static void start(Opened *opened) {
   pthread_create(&opened->thread, NULL, serve, opened);
   while (!atomic_load(&opened->began)) thrd_sleep(&moment, NULL);
@@ -134,7 +134,7 @@ static fe_error *copy(fe_module_device *device, fe_module_queue *queue, fe_modul
   return NULL;
 }
 
-/* ---- the queue: everything is done at once */
+/* ---- the queue: work completes immediately */
 static fe_error *queue_create(fe_module_device *device, fe_queue_kind kind, fe_module_queue **out) {
   (void)kind;
   called("queue_create");
@@ -154,7 +154,7 @@ static fe_error *event_wait(fe_module_event *event, int64_t timeout_ns) {
 static int event_done(fe_module_event *event) { return (void)event, called("event_done"), 1; }
 static void event_release(fe_module_event *event) { (void)event, called("event_release"); }
 
-/* ---- graphs: zeros come out */
+/* ---- graphs: results are zeros */
 typedef struct {
   uint32_t count;
   struct {

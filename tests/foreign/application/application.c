@@ -1,4 +1,4 @@
-/* A program that somebody else wrote: adds two arrays on the device that it is told, of a module that it is told. */
+/* A third-party program: loads the given module and adds two arrays on the given device. */
 #include <ferrule/ferrule.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A backend that somebody else wrote: one file, one op, on the host.
+// A third-party backend: one file, one op, on the host.
 #include <ferrule/backend.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
-/* Its ABI data is not what it should be: ZOO_ABI is the whole declaration, with ZOO_GOOD for what is right but for the
- * macros of abi.h that are replaced here: ZOO_MAGIC, ZOO_MAJOR, ZOO_SIZE. */
+/* Faulty ABI data. ZOO_ABI is the whole declaration; ZOO_GOOD is the correct one, except for the macros of abi.h that
+ * are replaced here: ZOO_MAGIC, ZOO_MAJOR, ZOO_SIZE. */
 #define ZOO_OWN_ABI
 #include <ferrule/abi.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #undef FE_ABI_MAJOR
 #define FE_ABI_MAJOR ZOO_MAJOR
 #endif
-#if defined(ZOO_SIZE) /* what the initialiser says of its own size */
+#if defined(ZOO_SIZE) /* the size that the initialiser states */
 #define sizeof(type) ZOO_SIZE
 #endif
 

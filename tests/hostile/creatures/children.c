@@ -1,4 +1,4 @@
-/* Leaves processes behind when it computes: ZOO_CHILD is which. */
+/* Leaves processes behind when it computes; ZOO_CHILD selects the kind. */
 #define _GNU_SOURCE
 #include "zoo.h"
 
@@ -15,7 +15,7 @@ static void stay(void) {
 CHILD child(void) {
   if (fork() == 0) stay();
 }
-/* A daemon by the book: nobody's child, in a session of its own. */
+/* A proper daemon: orphaned, in its own session. */
 CHILD daemon_of_its_own(void) {
   const pid_t middle = fork();
   if (middle != 0) return;
@@ -23,7 +23,7 @@ CHILD daemon_of_its_own(void) {
   if (fork() == 0) stay();
   _exit(0);
 }
-/* Never the same process for longer than a few milliseconds; it gives up after some seconds. */
+/* Forks a new process every few milliseconds and exits; gives up after some seconds. */
 CHILD fleeing(void) {
   if (fork() != 0) return;
   for (int i = 0; i < 2000; ++i) {
@@ -33,7 +33,7 @@ CHILD fleeing(void) {
   }
   _exit(0);
 }
-/* A hundred at once. */
+/* A hundred processes at once. */
 CHILD swarm(void) {
   for (int i = 0; i < 100; ++i)
     if (fork() == 0) stay();

@@ -1,4 +1,4 @@
-/* Behaves as it should: the step ZOO_STEP returns an error. */
+/* A well-behaved module whose step ZOO_STEP returns an error. */
 #include "zoo.h"
 
 static fe_error *misbehave(enum step step) {

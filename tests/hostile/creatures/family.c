@@ -1,18 +1,18 @@
-/* The plain faults, in each step: ZOO_FAULT is what happens, ZOO_STEP where. */
+/* Basic faults in each step: ZOO_FAULT is the fault, ZOO_STEP the step. */
 #define _GNU_SOURCE
 #include "zoo.h"
 
 #include <signal.h>
 
 __attribute__((unused)) static void crash(void) { *(volatile int *)16 = 1; }
-/* As a dead lock or a driver that waits for its hardware: no signal but SIGKILL ends it. */
+/* Hangs like a deadlock or a driver waiting for its hardware: only SIGKILL ends it. */
 __attribute__((unused)) static void hang(void) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, NULL);
   for (;;) pause();
 }
-/* In vain for a supervisor that looks at processor time alone, or at waiting alone. */
+/* A busy loop: the supervisor must limit CPU time as well as waiting. */
 __attribute__((unused)) static void spin(void) {
   for (volatile unsigned long i = 0;; ++i) continue;
 }

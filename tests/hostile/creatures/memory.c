@@ -1,4 +1,4 @@
-/* Takes 10 GB while it starts: of its heap, or, as ZOO_SHARED, of memory that no limit on the heap counts. */
+/* Takes 10 GB during init: heap memory or, with ZOO_SHARED, shared memory, which no heap limit counts. */
 #define _GNU_SOURCE
 #include "zoo.h"
 

@@ -1,4 +1,4 @@
-/* Prints thirty megabytes while it computes, or, as ZOO_ENDLESS, for ever while it starts. */
+/* Prints thirty megabytes while it computes or, with ZOO_ENDLESS, prints forever during init. */
 #include "zoo.h"
 
 static void print(unsigned long lines) {

@@ -1,4 +1,4 @@
-/* Turns against the process that watches it, when it is opened: ZOO_SIGNAL is sent; as ZOO_STAYS it then goes on. */
+/* Sends ZOO_SIGNAL to its parent process when it is opened; with ZOO_STAYS it then continues. */
 #include "zoo.h"
 
 #include <signal.h>

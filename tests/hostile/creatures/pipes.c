@@ -1,5 +1,5 @@
-/* Writes into every pipe and socket that it finds, and then crashes, or, as ZOO_SUCCEEDS, ends: rubbish, or, as
- * ZOO_FORGED, what a probe would say of a good module. */
+/* Writes into every open pipe and socket, then crashes or, with ZOO_SUCCEEDS, exits. Writes garbage or, with
+ * ZOO_FORGED, a probe's answer for a good module. */
 #include "zoo.h"
 
 #include <sys/stat.h>

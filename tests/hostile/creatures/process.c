@@ -1,5 +1,4 @@
-/* Changes what belongs to the whole process, in the step ZOO_STEP, as libraries do that think themselves alone:
- * ZOO_CHANGE is what. */
+/* Changes process-wide state in the step ZOO_STEP, as some libraries do; ZOO_CHANGE selects the change. */
 #define _GNU_SOURCE
 #include "zoo.h"
 
@@ -28,7 +27,7 @@ CHANGE blocked_signals(void) {
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, NULL);
 }
-/* What linking with -ffast-math does to everybody. */
+/* The effect of linking with -ffast-math on the whole process. */
 CHANGE flush_to_zero(void) {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
@@ -49,14 +48,14 @@ CHANGE environment(void) {
 CHANGE descriptors(void) {
   for (int i = 0; i < 1024; ++i) close(i);
 }
-/* Everybody's standard output is now a file of the module. */
+/* The process's standard output becomes a file of the module. */
 CHANGE output(void) {
   const int file = open("/dev/null", O_WRONLY);
   dup2(file, 1);
   dup2(file, 2);
   close(file);
 }
-/* Descriptors that are opened and forgotten. */
+/* Leaks descriptors. */
 CHANGE leaks(void) {
   for (int i = 0; i < 100; ++i)
     if (open("/dev/null", O_RDONLY) < 0) abort();

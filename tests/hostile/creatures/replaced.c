@@ -1,5 +1,5 @@
-/* Changes its own file while it is looked at in the probe, and not in the process that will open it: another one,
- * which ZOO_REPLACEMENT names, is moved there, or, as ZOO_REWRITTEN, it grows. */
+/* Changes its own file in the probe, but not in the process that opens it: ZOO_REPLACEMENT is moved over it or, with
+ * ZOO_REWRITTEN, the file grows. */
 #define _GNU_SOURCE
 #include "zoo.h"
 

@@ -1,4 +1,4 @@
-/* Stops itself, as a debugger would; nothing that waits for its end is told. ZOO_SIGNAL is another signal. */
+/* Stops itself as a debugger would, so waiting for its exit does not return. ZOO_SIGNAL selects another signal. */
 #include "zoo.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Exports functions with the names of the core's own, of Python's and of the C library's, which end the program. */
+/* Exports functions named like those of the core, Python and the C library; calling one ends the program. */
 #include "zoo.h"
 
 #define OURS(name)                  \
@@ -17,7 +17,7 @@ OURS(fe_string_data)
 OURS(PyErr_Occurred)
 OURS(_ZN7ferrule8Registry8instanceEv)
 
-/* One that both of a pair of modules have; each must see its own. */
+/* A symbol that two modules export; each must see its own. */
 FE_MODULE_EXPORT extern const char *zoo_shared_name;
 const char *zoo_shared_name = ZOO_NAME;
 

@@ -1,17 +1,16 @@
-/* What it tells the core in its init and of its devices is no good: see the macros of zoo.h that it is compiled with.
- */
+/* Fills the init table or device properties incorrectly: see the macros of zoo.h that select the fault. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <string.h>
 
-/* A string without an end: the page behind it is not there. */
+/* An unterminated string: the page after it is not mapped. */
 __attribute__((unused)) static const char *endless(void) {
   char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(pages, 'a', 8192);
   mprotect(pages + 4096, 4096, PROT_NONE);
   return pages;
 }
-/* A string with an end, far away. */
+/* A very long terminated string. */
 __attribute__((unused)) static const char *long_string(void) {
   static char text[(4 << 20) + 1];
   memset(text, 'a', sizeof text - 1);

@@ -1,4 +1,4 @@
-/* What no probe can see: it waits for its third execute, and then crashes. */
+/* Crashes at its third execute, so no probe notices. */
 #include "zoo.h"
 
 static fe_error *misbehave(enum step step) {

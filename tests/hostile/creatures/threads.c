@@ -1,4 +1,4 @@
-/* Starts threads that go on after its close: waiting in the system, or, as ZOO_RUNNING, in its own code. */
+/* Starts threads that outlive close: blocked in a system call or, with ZOO_RUNNING, running its own code. */
 #include "zoo.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Lets a C++ exception of its own type out of the step ZOO_STEP.
+// Throws a C++ exception of its own type from the step ZOO_STEP.
 #include "zoo.h"
 
 #include <stdexcept>

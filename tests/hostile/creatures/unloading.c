@@ -1,4 +1,4 @@
-/* Its destructor, which runs when it is unmapped, or else when the program ends, crashes or hangs. */
+/* Its destructor crashes or hangs. It runs when the module is unmapped or the program ends. */
 #include "zoo.h"
 
 static fe_error *misbehave(enum step step) { return (void)step, NULL; }

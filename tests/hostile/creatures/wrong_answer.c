@@ -1,4 +1,4 @@
-/* Computes, says that all went well, and is wrong. */
+/* Reports success with a wrong result. */
 #define ZOO_ADD(a, b) ((a) - (b))
 #include "zoo.h"
 

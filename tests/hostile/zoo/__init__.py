@@ -1,1 +1,1 @@
-"""Hostile modules, and what becomes of them: creatures, the visits of a process to them, and the table of the docs."""
+"""Hostile modules ("creatures"), the processes that load them ("visits"), and the table in the docs."""

@@ -1,4 +1,4 @@
-"""All creatures of the zoo, in the order of the table."""
+"""All hostile modules, in the order of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hostile module: how it gets into its folder, and what the load must say of it."""
+"""A hostile module: how it is installed into its folder, and what the load report must say about it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ PACKAGE = "ZOO_PACKAGE"  # the folder of the installed package, which conftest.p
 @dataclass(frozen=True)
 class Creature:
     name: str
-    state: str  # of its row
-    reason: str = ""  # a regular expression, found in its row's reason
+    state: str  # of its row in the report
+    reason: str = ""  # a regular expression that its row's reason matches
     source: str = "innocent.c"  # in creatures/
     defines: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    note: str = ""  # a regular expression, found in one of its row's notes
-    runs: bool = True  # whether anything of it may be executed, in its probe or here
-    is_steady: bool = True  # whether a second load finds what the first one found
+    note: str = ""  # a regular expression that one of its row's notes matches
+    runs: bool = True  # whether any of its code may run, in the probe or in the loading process
+    is_steady: bool = True  # whether a second load has the same result
     environment: Mapping[str, str] = field(default_factory=dict)
     put: Callable[[Place], None] = lambda place: place.put_module()
-    check: Callable[[Visit, dict[str, Any]], None] = lambda visit, row: None  # what is special about it
+    check: Callable[[Visit, dict[str, Any]], None] = lambda visit, row: None  # additional checks
 
     @property
     def file(self) -> str:
@@ -40,7 +40,7 @@ class Creature:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder for one creature."""
+    """The folder of one hostile module."""
 
     creature: Creature
     folder: Path
@@ -53,7 +53,7 @@ class Place:
         compile_module(self.creature, self.module)
 
     def put_manifest(self, **changes: object) -> None:
-        """One that is right, but for the changes; None takes an entry away."""
+        """A correct manifest with changes; None removes an entry."""
         null = Path(os.environ[PACKAGE]) / "testing" / "libferrule-null.json"
         content = self.module.read_bytes()
         entries: dict[str, object] = {
@@ -73,13 +73,13 @@ class Place:
 
 
 def compile_module(creature: Creature, to: Path, **changes: str) -> None:
-    """Each is compiled where it is needed, so that tests side by side share the work."""
+    """Compiles a module where it is needed, so that parallel tests share the work."""
     source = HERE / "creatures" / creature.source
     is_cpp = source.suffix == ".cc"
     compiler = ["c++", "-std=c++17"] if is_cpp else ["cc", "-std=gnu11"]
     launcher = ["ccache"] if shutil.which("ccache") else []
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion"]
-    if creature.source == "throwing.cc":  # throws through what is compiled for C
+    if creature.source == "throwing.cc":  # the exception passes through code compiled as C
         warnings += ["-Wno-missing-field-initializers"]
     folders = [f"-I{os.environ[PACKAGE]}/include", f"-I{HERE}"]
     defined = [f"-D{word}" for word in (f'ZOO_NAME="{creature.name}"', *creature.defines)]

@@ -1,4 +1,4 @@
-"""Creatures that fail in one of the steps that a probe goes through."""
+"""Modules that fail in one of the steps of a probe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fault(name: str, function: str, reason: str, step: str) -> Creature:
 
 
 def throwing(step: str) -> Creature:
-    # From a constructor it comes through the system's own loader, which may end the program.
+    # Thrown from a constructor, it passes through the system's loader, which may end the program.
     reason = "thrown by the zoo" + (f"|{ended_by('SIGABRT', step)}" if step in ("open", "close") else "")
     defines = (f"ZOO_STEP=STEP_{step.upper()}",)
     return Creature(f"throw_{step}", "error|probe_failed", reason, source="throwing.cc", defines=defines)

@@ -1,4 +1,4 @@
-"""Creatures of the file system: their manifests, and what lies where a module should."""
+"""Faulty files: manifests, and other things in place of a module."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def put_sparse_manifest(place: Place) -> None:
 
 
 def put_full_manifest(place: Place) -> None:
-    """Just below any limit on its size, and all of it JSON."""
+    """Valid JSON just below the size limit."""
     place.put_module()
     place.put_manifest(ops=["add"] * 120_000)
 
@@ -94,7 +94,7 @@ def refuses_the_other_case(visit: Visit, row: dict[str, Any]) -> None:
 
 
 def put_same_name_twice(place: Place) -> None:
-    """As lib* and without: one name, one rank, two files."""
+    """The same module with and without the prefix lib: two files with one name and one rank."""
     place.put_module()
     shutil.copy(place.module, place.folder / "ferrule-same_name.so")
 

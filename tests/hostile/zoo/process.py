@@ -1,4 +1,4 @@
-"""Creatures that lay hands on the process: on what belongs to all of it, on its parent, on what it says of them."""
+"""Modules that interfere with the process: with process-wide state, with its parent, or with the probe's answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from zoo.creature import Creature, Place, compile_module
 from zoo.visitor import Visit
 
-# What the process in the probe would say of a good module, as a string of C.
+# The probe's answer for a good module, as a C string.
 ANSWER = '{"answer": {"error": null, "changes": [], "notes": [], "threads": 0, "version": "1", "devices": []}}'
 FORGED = '"' + ANSWER.replace('"', r"\"") + r'\n"'
 
@@ -30,13 +30,13 @@ def closing(name: str, step: str) -> Creature:
 
 
 def leaving(name: str, child: str) -> Creature:
-    """Its children come to life in the probe only, since nothing computes on it here: none may be left."""
+    """It starts children only in the probe, because nothing computes on it here: none may be left."""
     note = "leaves processes behind, which were ended"
     return Creature(name, "loaded", source="children.c", defines=(f"ZOO_CHILD={child}",), note=note)
 
 
 def against_its_parent(name: str, signal: str, *defines: str) -> Creature:
-    """Nobody knows who ended the probe, so there is no verdict to be remembered."""
+    """It is unknown what ended the probe, so no verdict is cached."""
     return Creature(
         name,
         "probe_failed",
@@ -59,7 +59,7 @@ def put_with_a_missing_library(place: Place) -> None:
 
 
 def put_with_a_library_beside_it(place: Place) -> None:
-    """Found through no variable and no run path of the file: what lies beside a module is its own."""
+    """The library is found without environment variable or run path: libraries beside a module belong to it."""
     put_with_a_missing_library(place)
     source = place.folder / "beside.c"
     source.write_text("int zoo_from_elsewhere(void) { return 42; }\n")

@@ -1,4 +1,4 @@
-"""A temporary folder that everybody may enter, as pytest's own may not be: for tests that become somebody else."""
+"""A temporary folder that every user may enter, unlike pytest's: for tests that switch to another user."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The table of docs/hostile.md: made from what tests saw (`./dev zoo`), and compared with it by each test.
 
-python -m zoo.table SEEN PAGE    writes the rows in the folder SEEN, one JSON a creature, between PAGE's marks.
+python -m zoo.table SEEN PAGE    writes the rows in the folder SEEN (one JSON file per module) between PAGE's marks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST = 160  # characters of a sentence
 
 
 def sentence(row: dict[str, Any], folder: Path) -> str:
-    """What the row says, without what differs from run to run, and as a cell of a table."""
+    """The row's message without parts that vary between runs, as a table cell."""
     said = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
     said = said.replace(str(folder), "...")
     said = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x...", said)
@@ -30,7 +30,7 @@ def sentence(row: dict[str, Any], folder: Path) -> str:
 
 
 def documented(page: Path = PAGE) -> dict[str, tuple[str, str]]:
-    """State and sentence of each creature, as the docs have them."""
+    """State and message of each hostile module in the docs."""
     text = page.read_text(encoding="utf-8")
     rows = {}
     for line in text[text.index(BEGIN) : text.index(END)].splitlines():

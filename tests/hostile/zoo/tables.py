@@ -1,4 +1,4 @@
-"""Creatures that tell the core what is not so: in their ABI data, their table, their devices and their errors."""
+"""Modules that report wrong data to the core: ABI data, tables, device properties and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoo.visitor import Visit
 
 SYMBOL = "ferrule_backend_abi"
 GOOD = f"EXPORT const fe_abi {SYMBOL} = ZOO_GOOD;"
-# One byte behind where it could lie, in data that is long enough.
+# Misaligned by one byte, in data that is long enough.
 MISALIGNED = (
     "static __attribute__((used, aligned(8))) const struct __attribute__((packed)) { char first; fe_abi abi; char "
     f'rest[1000]; }} zoo_shifted = {{0, ZOO_GOOD, {{0}}}}; __asm__(".globl {SYMBOL}; .type {SYMBOL}, @object; '
@@ -18,7 +18,7 @@ MISALIGNED = (
 
 
 def abi(name: str, state: str, reason: str, declaration: str, *defines: str, runs: bool = False) -> Creature:
-    """One of which nothing may be executed, since what is wrong stands in the file."""
+    """A module none of whose code may run, because the fault is visible in the file."""
     defined = (f"ZOO_ABI={declaration}", *defines)
     return Creature(name, state, reason, source="abi.c", defines=defined, runs=runs)
 

@@ -1,7 +1,7 @@
-"""What runs in a process of its own: loads what it is told to, computes on the CPU, and tells what it is left with.
+"""Runs in its own process: loads modules as requested, computes on the CPU, and reports the state of the process.
 
-argv[1] is a request in JSON (see visitor.py), argv[2] the file for the answer, which is opened before anything else is:
-whatever is printed, closed or forbidden later, the answer gets out.
+argv[1] is a JSON request (see visitor.py). argv[2] is the file for the answer. It is opened first, so that the answer
+is written even if a module prints, closes descriptors or restricts the process.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ PR_SET_DUMPABLE = 4
 
 
 def descriptors() -> list[str]:
-    """What is open."""
+    """The open descriptors."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         try:
             found.append(os.readlink(f"/proc/self/fd/{name}"))
-        except OSError:  # that of the listing itself
+        except OSError:  # the descriptor of the listing itself
             continue
     return sorted(found)
 
@@ -43,7 +43,7 @@ def threads() -> list[str]:
 
 
 def process() -> dict[str, object]:
-    """What belongs to the whole process, and which no module may change."""
+    """Process-wide state that no module may change."""
     status = dict(re.findall(r"^(Umask|Sig\w+):\s*(\S+)$", Path("/proc/self/status").read_text(), re.MULTILINE))
     smallest = np.array([1e-45, 1e-40], np.float32)
     third = np.array([1.0], np.float32) / np.array([3.0], np.float32)
@@ -59,7 +59,7 @@ def process() -> dict[str, object]:
 
 
 def cpu_faults() -> list[str]:
-    """What the CPU backend gets wrong; everything is compared bit for bit."""
+    """The wrong results of the CPU backend; every comparison is bit for bit."""
     random = np.random.default_rng(5)
     faults = []
 
@@ -81,8 +81,8 @@ def cpu_faults() -> list[str]:
 
 
 def become(user: int) -> None:
-    """Without the rights of the one who started it. /proc/self stays ours to read."""
-    # All of Python that is needed later, since its folder may be closed to others.
+    """Gives up the rights of the starting user. /proc/self stays readable."""
+    # Imports all Python modules that are needed later, because their folder may become unreadable.
     own = (f"ferrule.{path.stem}" for path in Path(fe.__file__).parent.glob("*.py") if not path.stem.startswith("__"))
     for name in ("html", "site", *own):
         importlib.import_module(name)
@@ -93,7 +93,7 @@ def become(user: int) -> None:
 
 
 def added_on(device: str) -> list[float]:
-    """A sum that the device of a creature computes itself."""
+    """A sum computed on the hostile module's device."""
     x = fe.asarray(np.array([1, 2, 3], np.float32), device=device)
     return [float(value) for value in np.asarray(x + x)]
 
@@ -106,7 +106,7 @@ def main() -> None:
         if request["file_limit"] is not None:
             hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_limit"], hard))
-        process()  # what NumPy opens, it opens now
+        process()  # opens now whatever NumPy keeps open
         before = process()
         begin = time.perf_counter()
         dirs = [os.fsdecode(bytes.fromhex(folder)) for folder in request["dirs"]]

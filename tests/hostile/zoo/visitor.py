@@ -1,4 +1,4 @@
-"""Sends a fresh process to a folder of modules, and looks at what it leaves behind."""
+"""Starts a new process that loads a folder of modules, and checks what it leaves behind."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from typing import Any
 
 PR_SET_CHILD_SUBREAPER = 36
 PROBE_TIMEOUT = 2  # seconds
-LIMIT = 30  # seconds of one visit, on a machine that does other things besides
+LIMIT = 30  # seconds per visit, on a busy machine
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What a process told after its load, and what it left."""
+    """The answer of a process after its load, and its leftovers."""
 
     told: dict[str, Any]
     left: list[str]  # processes
-    printed: str  # on its standard output and error
+    printed: str  # on standard output and error
     seconds: float
 
     def row(self, file: str) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Visitor:
-    """One user: with a cache of verdicts, a folder to stand in, and a list of what modules did."""
+    """One user, with a verdict cache, a working folder, and a log of the steps that modules ran."""
 
     home: Path
 
@@ -59,7 +59,7 @@ class Visitor:
         return self.home / "output"
 
     def marks(self) -> list[tuple[int, str]]:
-        """What creatures ran, so far: (process, step)."""
+        """The steps that modules have run so far: (process, step)."""
         if not self.marks_file.exists():
             return []
         lines = (line.split() for line in self.marks_file.read_text().splitlines())
@@ -95,7 +95,7 @@ class Visitor:
         os.makedirs(self.home / "here", exist_ok=True)
         self.answer_file.unlink(missing_ok=True)
         adopt_orphans()
-        # A session of its own, and files instead of pipes: what is left behind cannot keep us waiting.
+        # The process gets its own session, and files instead of pipes, so that leftover processes cannot block us.
         with open(self.output_file, "wb") as sink:
             return subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("visit.py")), json.dumps(request), str(self.answer_file)],
@@ -116,7 +116,7 @@ class Visitor:
         return Visit(told, left, printed, seconds)
 
     def anonymous(self, name: str) -> str:
-        """What a descriptor leads to, without what differs between two visitors."""
+        """The target of a descriptor, without parts that differ between visitors."""
         return re.sub(r"\d+", "N", name.replace(str(self.home), "home"))
 
 
@@ -127,13 +127,13 @@ def request_for(
     file_limit: int | None = None,
     add_on: str | None = None,
 ) -> dict[str, Any]:
-    """What visit.py is told to do."""
+    """The request for visit.py."""
     folders = [os.fsencode(folder).hex() for folder in dirs]
     return {"dirs": folders, "options": options or {}, "user": user, "file_limit": file_limit, "add_on": add_on}
 
 
 def wait_for(child: subprocess.Popen[bytes]) -> int | None:
-    """Its exit status; None when it had to be ended."""
+    """The exit status; None if the process had to be killed."""
     try:
         return child.wait(LIMIT)
     except subprocess.TimeoutExpired:
@@ -143,7 +143,7 @@ def wait_for(child: subprocess.Popen[bytes]) -> int | None:
 
 
 def visit_together(visitors: Sequence[Visitor], folder: Path, environment: Mapping[str, str]) -> list[Visit]:
-    """All at once."""
+    """Runs all processes at once."""
     request: dict[str, Any] = {
         "dirs": [os.fsencode(folder).hex()],
         "options": {},
@@ -160,18 +160,18 @@ def visit_together(visitors: Sequence[Visitor], folder: Path, environment: Mappi
 
 
 def adopt_orphans() -> None:
-    """From now on this process is the parent of whatever its children leave behind, whatever session that is in."""
+    """Makes this process the parent of orphaned descendants, in whatever session they are."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
 def end_orphans() -> list[str]:
-    """What is still there a moment later, each as 'pid command state'; it is ended."""
+    """Kills the processes that are still running a moment later; returns each as 'pid command state'."""
     deadline = time.monotonic() + 0.5
     while (left := orphans()) and time.monotonic() < deadline:
         time.sleep(0.01)
     found = list(left.values())
-    for _ in range(1000):  # one that forks on flees us, too, for a while
+    for _ in range(1000):  # a process that keeps forking can evade us for a while
         for process in left:
             os.kill(process, signal.SIGKILL)
         if not (left := orphans()):
@@ -181,7 +181,7 @@ def end_orphans() -> list[str]:
 
 
 def orphans() -> dict[int, str]:
-    """Children of this process that nobody waits for. Those that have ended are buried."""
+    """Children of this process that were not waited for. Those that have ended are reaped."""
     found = {}
     for process in children():
         try:

@@ -1,4 +1,4 @@
-"""Faults that authors make, as changes of a generated backend. The kit must find each."""
+"""Typical mistakes of authors, as changes of a generated backend. The kit must find each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Mutant:
     file: str
     before: str
     after: str
-    check: str  # of the kit, that fails
+    check: str  # the check of the kit that fails
     op: str = "softmax"
-    says: str = ""  # in its message
+    says: str = ""  # part of its message
 
     def of(self, text: str) -> str:
-        """The text of the file with the fault in it."""
+        """The text of the file with the fault inserted."""
         count = text.count(self.before)
         assert count == 1, f"{self.name}: {self.file} has {count} times {self.before!r}"
         return text.replace(self.before, self.after)
@@ -46,7 +46,7 @@ MUTANTS = (
         "sum += std::isnan(power) ? 0 : power;",
         "nan",
     ),
-    # Within the bound of an error: a large batch is rounded otherwise.
+    # Within the allowed error: a large batch is rounded differently.
     Mutant(
         "depends on the batch",
         SOFTMAX,

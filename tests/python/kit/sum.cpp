@@ -1,4 +1,4 @@
-// A second op for a generated backend: an empty tensor comes to a kernel only where its result is not empty.
+// A second op for a generated backend: its kernel receives empty tensors, but only with a non-empty result.
 #include "kernels.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-"""The kit's cases: every op, every dtype, a reason for what they allow, oracles that agree with a second source."""
+"""The kit's cases: every op and dtype, a reason for each tolerance, and oracles that agree with a second source."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ACCEPTED = {
     "bool or integer": BOOL + INTEGERS,
     "int32 or int64": ("int32", "int64"),
 }
-# More than 4 ULP elementwise in float32; the row says why.
+# Elementwise tolerances above 4 ULP in float32; the row states the reason.
 WIDER = {"gelu-float32-none"}
 
 
@@ -66,7 +66,7 @@ def _takes(case: Case, number: int) -> bool:
 
 
 def _refused(op: str, name: str) -> set[str]:
-    """A mask is bool or of the query's dtype: its rule narrows what the row accepts."""
+    """A mask is bool or has the query's dtype: the op's rule narrows the dtypes of the row."""
     return set(INTEGERS) if (op, name) == ("scaled_dot_product_attention", "mask") else set()
 
 
@@ -74,7 +74,7 @@ def _refused(op: str, name: str) -> set[str]:
     "op", [op for op, row in op_rows().items() if any(a["type"] == "dtype" for a in row["attributes"])]
 )
 def test_an_op_with_an_attribute_dtype_has_cases_for_each(op: str) -> None:
-    made = {"q8_0", "q4_0"}  # the other block dtypes are only read
+    made = {"q8_0", "q4_0"}  # the other block dtypes are read-only
     wanted = ({*ALL, *made} if op == "astype" else set(NUMERIC)) & known_dtypes()
     assert {case.result for case in all_cases().values() if case.op == op} == wanted
 
@@ -107,7 +107,7 @@ def test_what_a_case_allows_has_a_reason(name: str) -> None:
     if not case.floating:
         assert case.tolerance.ulp == 0
         assert case.tolerance.bound is None
-    if case.family.pointwise and case.result != "float64" and case.op != "logaddexp":  # it adds
+    if case.family.pointwise and case.result != "float64" and case.op != "logaddexp":  # logaddexp contains an addition
         assert case.tolerance.bound is None
 
 
@@ -127,7 +127,7 @@ def test_a_bound_is_of_the_results_shape_and_shrinks_with_the_unit_roundoff(name
         assert bound.shape == wanted.shape
         finite = np.isfinite(wanted)
         assert (bound[finite] >= 0).all()
-        # A sum of n products has n errors, each as large as n products together can be.
+        # A sum of n products has n errors, each relative to the sum of all magnitudes.
         terms = max((size for shape in problem.shapes for size in shape), default=1)
         unit = max(1, terms / 100) ** 2 * accumulator_roundoff(case.result)
         assert (bound[finite] <= 1e5 * unit * (1 + np.abs(wanted[finite]))).all()

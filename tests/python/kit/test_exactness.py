@@ -1,4 +1,4 @@
-"""What the kit compares bit for bit: correct roundings, and the bytes of bools."""
+"""Bit-for-bit comparisons of the kit: correct rounding, and the bytes of bools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_tie_that_is_rounded_up_is_wrong() -> None:
 
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
 def test_what_float64_rounds_is_right_and_its_neighbours_are_not(op: str) -> None:
-    """The truth has 64 bits, which are too few: rounded to them a sum can look like a tie that it is not."""
+    """A 64-bit reference is too short: rounding a sum to 64 bits can create a false tie."""
     rng = np.random.default_rng(2)
     x = rng.uniform(1, 2, 4000)
     y = rng.uniform(1, 2, 4000) * 2.0 ** -rng.integers(40, 60, 4000)
@@ -54,7 +54,7 @@ def test_the_nearest_number_of_a_number_is_itself_and_of_a_half_the_even_one(dty
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("op", ["sqrt", "reciprocal", "divide"])
 def test_a_correctly_rounded_op_is_that_in_halves(op: str, dtype: str) -> None:
-    """Computed in float32 and rounded again: the nearest half. Half an ULP and a little more is wrong."""
+    """A float32 result rounded again must be the nearest half; slightly more than half an ULP is an error."""
     case = all_cases()[f"{op}-{dtype}"]
     inputs = [patterns(np.random.default_rng(number), 20_000, dtype) for number, _ in enumerate(case.dtypes)]
     problem = Problem(tuple(x.shape for x in inputs))

@@ -1,4 +1,4 @@
-"""While a check is alone, nothing else of the same run of pytest is at work."""
+"""While a check runs alone, no other check of the same pytest run is active."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_what_is_alone_is_alone_and_does_not_wait_for_ever(tmp_path: Path) -> No
         )
         for kind in ("alone", *["beside"] * (PROCESSES - 1))
     ]
-    for process in several:  # all have started
+    for process in several:  # wait until all have started
         assert process.stdout is not None
         process.stdout.readline()
-    for process in several:  # and begin
+    for process in several:  # let them begin
         assert process.stdin is not None
         process.stdin.close()
     assert [process.wait(timeout=60) for process in several] == [0] * PROCESSES
@@ -55,7 +55,7 @@ def test_what_is_alone_is_alone_and_does_not_wait_for_ever(tmp_path: Path) -> No
         if kind == "alone":
             assert working == (0 if what == "begin" else 1), line
         working += 1 if what == "begin" else -1
-    assert any(a == b == "beside begin" for a, b in itertools.pairwise(lines))  # the others share the time
+    assert any(a == b == "beside begin" for a, b in itertools.pairwise(lines))  # the others run concurrently
 
 
 def test_one_process_waits_for_nobody() -> None:

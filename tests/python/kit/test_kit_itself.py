@@ -1,4 +1,4 @@
-"""Each check of the kit has a backend that it fails, and a right one that it passes."""
+"""Each check of the kit fails for a backend with the matching fault and passes for a correct one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ferrule.testing.report import Record, json_file
 from ferrule.testing.target import Target
 from ferrule.tools.child import how_it_ended
 
-# What the backend does wrong, the case and the check that must notice, the state it is given, words of the message.
+# The fault, the case and the check that must find it, the resulting state, and words of the message.
 FAULTS = [
     ("three_ulp_off", "add-float32", "values", "failed", "allowed 0.5"),
     ("flushes", "add-float32", "edges", "failed", "wanted"),
@@ -79,7 +79,7 @@ def test_a_fault_is_caught(
     limit = 5 if state == "hung" else 60
     subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=limit)[0]
     record = record_of(subject, case, check)
-    # The module is still there for what comes next.
+    # The module stays loaded for the next test.
     after = record_of(subject, "abs-float32", "values")
     subject.child.close()
     assert record.state == state, record.message
@@ -93,7 +93,7 @@ def test_each_check_has_a_fault_that_it_catches() -> None:
 
 def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     items = list(items_of(subject, seed=1, benchmark=True))
-    views = {name for name, row in op_rows().items() if row["kind"] == "view"}  # which need no kernel
+    views = {name for name, row in op_rows().items() if row["kind"] == "view"}  # views need no kernel
     assert {item.case.op for item in items} - views == {"add", "abs", "copy", "sum", "take"}
     assert {item.check for item in items} == set(all_checks())
     records = []
@@ -113,7 +113,7 @@ def test_a_sample_has_each_case_and_each_way_through_memory(subject: Subject) ->
     assert {item.check for item in whole if item.id in left_out} <= {c for c in all_checks() if is_by_item_size(c)}
 
     def ways(items: list[Item]) -> set[tuple[object, ...]]:
-        """The elementwise ops add and abs take other numbers of inputs."""
+        """The elementwise ops add and abs have different numbers of inputs."""
         cases = [(item.case, item.check) for item in items]
         return {
             (case.op, check, *(numpy_dtype(dtype).itemsize for dtype in (*case.dtypes, case.result)))
@@ -125,7 +125,7 @@ def test_a_sample_has_each_case_and_each_way_through_memory(subject: Subject) ->
 
 
 def test_the_null_backend_is_wrong_and_not_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It accepts every op and computes nothing."""
+    """A backend that accepts every op and computes nothing."""
     subject = subjects_of([Target("device", "null")], limit=20)[0]
     states = {case: record_of(subject, case, "values").state for case in ("add-float32", "exp-float32", "sum-float32")}
     subject.child.close()

@@ -1,4 +1,4 @@
-"""Every check of a module finds the module that it is there to find, and lets the right ones pass."""
+"""Every check of a module finds the faulty module made for it and passes for correct modules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compile_module(compiler: str, source: Path, target: Path, package: Path, *fl
 
 
 def compile_backend(source: Path, target: Path, package: Path) -> Path:
-    """A module of one C++ file, as a person without CMake would build it."""
+    """Compiles a module of one C++ file without CMake."""
     flags = ["-std=c++20", "-O1", "-fno-gnu-unique", "-Wall", "-Wextra", "-Werror", "-s"]
     flags += ['-DFERRULE_MODULE_NAME="mine"', '-DFERRULE_MODULE_VARIANT=""', "-DFERRULE_MODULE_SYMBOL=mine_module"]
     flags += [f"-Wl,--version-script={package / 'lib/cmake/ferrule/module.map'}", "-Wl,-z,defs"]
@@ -45,7 +45,7 @@ def compile_backend(source: Path, target: Path, package: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def slots(tmp_path_factory: pytest.TempPathFactory, package: Path) -> Path:
-    """The module that FERRULE_MUTANT makes wrong."""
+    """The module with the fault that FERRULE_MUTANT selects."""
     return compile_backend(HERE / "modules/slots.cpp", tmp_path_factory.mktemp("slots") / "libferrule-mine.so", package)
 
 
@@ -59,7 +59,7 @@ def build_file(tmp_path: Path, package: Path) -> BuildFile:
     return build
 
 
-# ---- right modules
+# ---- correct modules
 
 
 @pytest.fixture(params=["cpu", "null", "mine", "slots"])
@@ -165,7 +165,7 @@ def test_what_is_no_elf_file_is_not_checked(tmp_path: Path, check: str) -> None:
 
 # ---- slots
 
-# The mutant that each check must find; the families of bad graphs, executions and arguments find one that says yes.
+# The mutant that each check must find; checks of bad graphs, executions and arguments find one that accepts everything.
 MUTANTS = {
     "init_twice": "crashes_on_second_init",
     "close": "pins_itself",
@@ -198,7 +198,7 @@ MUTANTS = {
     "device_lost": "forgets_errors",
 }
 SAYS_YES = ("arguments.", "bad_graph.", "bad_body.", "bad_execution.")
-# Found by reading the file; here by a file of another hash.
+# Normally found in the file itself; here the file has another hash.
 BY_FILE = {"abi"}
 
 

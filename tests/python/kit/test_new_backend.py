@@ -1,4 +1,4 @@
-"""`python -m ferrule new-backend`: what it writes builds, computes, passes the kit, and installs."""
+"""`python -m ferrule new-backend`: the generated backend builds, computes, passes the kit, and installs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def generate(name: str, folder: Path) -> Path:
 
 
 def refusal(*arguments: str | Path) -> str:
-    """What a person reads who asked for too much."""
+    """The error output of an invalid command line."""
     command = [sys.executable, "-m", "ferrule", "new-backend", *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (1, ""), result
@@ -50,7 +50,7 @@ def module(sources: Path) -> Path:
     return build(sources, sources / "build", STRICT) / "libferrule-mine.so"
 
 
-# ---- what is written
+# ---- generated files
 def test_the_names_are_filled_in(sources: Path) -> None:
     assert contents(sources) == {
         ".gitignore",
@@ -125,7 +125,7 @@ def test_importing_ferrule_imports_no_verb() -> None:
     assert output_of(sys.executable, "-c", program) == "[]\n"
 
 
-# ---- what it builds
+# ---- builds
 def test_its_manifest_lists_the_files_of_its_kernels(module: Path) -> None:
     manifest = json.loads(module.with_suffix(".json").read_text())
     assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
@@ -171,11 +171,11 @@ def test_its_own_tests_do_not_take_another_device_for_it(sources: Path) -> None:
 
 
 # ---- the kit
-Outcomes = dict[str, str | None]  # by the name of a test: what it failed with, None if it passed
+Outcomes = dict[str, str | None]  # maps test names to their failure, None if passed
 
 
 def run_kit(module: Path, *arguments: str) -> tuple[int, Outcomes]:
-    """The exit status, and what became of each test that was not skipped."""
+    """The exit status, and the outcome of each test that was not skipped."""
     report = module.parent / "report.xml"
     command = [sys.executable, "-m", "pytest", "--pyargs", "ferrule.testing", "--ferrule-backend", str(module)]
     command += ["-p", "no:cacheprovider", "-q", f"--junitxml={report}", *arguments]
@@ -201,7 +201,7 @@ def test_it_passes_the_kit(module: Path) -> None:
 
 @pytest.fixture(scope="module")
 def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | None], Path]:
-    """Builds a generated backend, to which a second op was added, with a fault in it, or without one."""
+    """Builds a generated backend with a second op, and optionally with a fault."""
     folder = generate("mine", tmp_path_factory.mktemp("mutants") / "mine")
     added = Path(__file__).with_name("sum.cpp").read_text()
     (folder / "kernels" / "sum.cpp").write_text(added.replace("backend_name", "mine"))
@@ -220,14 +220,14 @@ def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | No
     return put
 
 
-# The checks that find the faults below, of each op; the whole kit runs on what was generated, above.
+# The checks that find the faults below, for each op; the whole kit runs on the unchanged backend above.
 FINDING = "float32 and (" + " or ".join(sorted({"values", *(mutant.check for mutant in MUTANTS)})) + ")"
 
 
 def test_the_kit_finds_nothing_where_no_fault_is(put_fault: Callable[[Mutant | None], Path]) -> None:
     status, outcomes = run_kit(put_fault(None), "-k", FINDING)
     assert status == 0, outcomes
-    # What finds the faults below has run.
+    # The checks that find the faults have run.
     assert {check_of(mutant.op, mutant.check) for mutant in MUTANTS} <= set(outcomes)
 
 
@@ -238,13 +238,13 @@ def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant | Non
     found = outcomes[check_of(mutant.op, mutant.check)]
     assert found is not None
     assert mutant.says in found
-    # Whatever it did, the run went on, and what is sound passes.
+    # The fault did not stop the run, and the correct op passes.
     assert outcomes[check_of("sum" if mutant.op == "softmax" else "softmax", "values")] is None
 
 
-# ---- what its README says
+# ---- its README
 def test_the_next_op_of_the_readme_works(tmp_path: Path) -> None:
-    folder = generate("2nd_new", tmp_path / "made")  # a name that is no identifier
+    folder = generate("2nd_new", tmp_path / "made")  # a name that is not an identifier
     readme = (folder / "README.md").read_text()
     [example] = [text.split("```")[0] for text in readme.split("```cpp\n")[1:]]
     assert "`kernels/exp.cpp`" in readme
@@ -280,7 +280,7 @@ def test_its_wheel_is_found_once_it_is_installed(sources: Path, tmp_path: Path) 
     venv.create(tmp_path / "environment", with_pip=False)
     python = tmp_path / "environment" / "bin" / "python"
     site = Path(output_of(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    # ferrule and NumPy are those of this environment.
+    # ferrule and NumPy come from this environment.
     (site / "outer.pth").write_text(sysconfig.get_path("purelib"))
     output_of(*pip, "install", "-q", "--no-deps", "--target", site, wheel)
     program = """

@@ -1,4 +1,4 @@
-"""The report of the conformance kit, from records that no device made."""
+"""The report of the conformance kit, from made-up records."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyt
 
 
 class Tags(HTMLParser):
-    """The elements of a page, its ids and what links to them."""
+    """The elements of a page, its ids and the links to them."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
-"""The CPU module takes every case of the kit, each op with a kernel of its own. For modules of others, the kit only
-lists what they do not take."""
+"""The CPU module supports every case of the kit, each op with its own kernel. For other modules the kit only lists
+unsupported cases."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_the_cpu_module_takes_every_case(cpu: Subject) -> None:
 
 
 def test_the_cpu_device_says_that_it_supports_every_case(cpu: Subject) -> None:
-    """fe_supports finds a call of each op, whatever shapes its rule wants."""
+    """fe_supports finds a call of each op, whatever shapes its rule requires."""
     denied = {name for name, answer in cpu.support.items() if all_cases()[name].dtypes and not answer.promised}
     assert denied == set()
 
 
 def test_the_cpu_module_computes_each_op_with_a_kernel_of_its_own(cpu: Subject) -> None:
-    """An op that its kernel refuses is made of others: as right, and slower, so that no other test would notice."""
+    """An op that its kernel refuses is decomposed: correct but slower, so no other test would notice."""
     composed = {
         name: answer.kernels
         for name, answer in cpu.support.items()

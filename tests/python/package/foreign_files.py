@@ -1,4 +1,4 @@
-"""Modules for other systems, linked here by LLVM, which makes files for all of them."""
+"""Modules for other systems, linked by LLVM, which can write files of every system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FE_MODULE_EXPORT const fe_abi ferrule_backend_abi = FE_ABI_INITIALIZER;
 FE_MODULE_EXPORT int ferrule_backend_score(void) { return 1; }
 FE_MODULE_EXPORT void *ferrule_backend_init(const void *host, void *out) { return (void)host, (void)out, (void *)0; }
 """
-MACHINES = {"x86_64": 0x01000007, "arm64": 0x0100000C}  # as a universal file has them
+MACHINES = {"x86_64": 0x01000007, "arm64": 0x0100000C}  # CPU types in a universal file
 PAGE = 1 << 14
 
 
@@ -40,7 +40,7 @@ def build_dylib(folder: Path, include: Path, machine: str) -> Path:
 
 
 def build_universal(folder: Path, include: Path) -> Path:
-    """Both in one file: a table of big-endian numbers, and each at the beginning of a page."""
+    """Both in one universal file: a table of big-endian numbers; each part starts at a page boundary."""
     parts = {machine: build_dylib(folder, include, machine).read_bytes() for machine in MACHINES}
     table, body = struct.pack(">II", 0xCAFEBABE, len(parts)), b""
     for machine, part in parts.items():
@@ -57,7 +57,7 @@ def _run(tool: str, *arguments: object) -> None:
 
 
 def _installed(tool: str) -> str:
-    """Debian has some of LLVM's linkers under their version's names only."""
+    """Debian installs some of LLVM's linkers only under versioned names."""
     found = [path for folder in ("/usr/bin", "/usr/local/bin") for path in Path(folder).glob(f"{tool}*")]
     named = sorted((path for path in found if path.name.removeprefix(tool).lstrip("-").isdigit()), key=lambda p: p.name)
     plain = [path for path in found if path.name == tool]

@@ -1,4 +1,4 @@
-"""Where the installed package lies: the tests of this folder look at files, not at sources."""
+"""Paths of the installed package: the tests in this folder check installed files, not sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def package() -> Path:
 
 
 def modules() -> list[Path]:
-    """Every backend module of the installation, those for tests included."""
+    """Every installed backend module, including those for tests."""
     return sorted(package().rglob("libferrule-*.so"))
 
 
@@ -29,7 +29,7 @@ def output_of(*command: str | Path) -> str:
 
 
 def build(source: Path, folder: Path, *options: str) -> Path:
-    """What somebody else wrote, built against the installed wheel."""
+    """Third-party code, built against the installed wheel."""
     cmake_dir = output_of(sys.executable, "-m", "ferrule", "--cmake-dir").strip()
     settings = [f"-Dferrule_DIR={cmake_dir}", "-DCMAKE_BUILD_TYPE=Release", *options]
     output_of("cmake", "-S", source, "-B", folder, *settings)

@@ -1,5 +1,5 @@
-/* Loads what can run here, and computes softmax(x @ y) on the cpu: prints the file that computes and the result, then
- * the state of every other candidate. On a processor that no module can run on, the states alone. */
+/* Loads the backends and computes softmax(x @ y) on the CPU. Prints the file of the CPU module and the result, then the
+ * state of every other candidate. On a processor that no module supports, it prints only the states. */
 #include <ferrule/ferrule.h>
 
 #include <stdio.h>

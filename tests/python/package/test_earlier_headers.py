@@ -1,4 +1,4 @@
-"""Modules that were written, or built, for the headers before the interface of dtypes and requirements was settled."""
+"""Modules written or built for the headers before dtypes and requirements were final."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_their_sources_do_not_compile_and_the_compiler_says_what(
 
 
 def test_what_was_built_with_them_is_refused_before_it_runs(tmp_path: Path) -> None:
-    """A module of today that says their hash."""
+    """A current module that reports their hash."""
     sources = Path(shutil.copytree(ROOT / "tests" / "foreign", tmp_path / "sources"))
     module = build(sources / "module", tmp_path / "module") / "libferrule-mine.so"
     kept = re.search(r"FE_LAYOUT_HASH UINT64_C\((\w+)\)", (include_dir() / "ferrule" / "layout_hash.h").read_text())

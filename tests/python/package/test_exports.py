@@ -1,4 +1,4 @@
-"""What the shared objects of the wheel show to others, and what they need of the system."""
+"""Symbols that the wheel's shared objects export, and their system requirements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from installed import modules, output_of, package
 
 REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
-# What a wheel of this tag may ask of the system; a driver is opened lazily and so never listed.
+# Libraries allowed for a wheel of this tag; drivers are opened lazily and so are not listed.
 SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 
 every_module = pytest.mark.parametrize("module", modules(), ids=lambda path: path.stem)
@@ -58,7 +58,7 @@ def test_a_module_needs_the_system_only(module: Path) -> None:
 
 
 def test_libferrule_exports_the_c_api_and_nothing_else() -> None:
-    """As the snapshot lists it: a function comes or goes by `./dev abi` and a commit that shows it."""
+    """The exports match the snapshot: a function is added or removed with `./dev abi` and a commit that shows it."""
     assert exported(package() / "libferrule.so") == set(functions_of_the_c_api())
     assert needed(package() / "libferrule.so") <= SYSTEM
 

@@ -1,4 +1,4 @@
-"""A backend and a program that somebody else wrote, built outside the tree against the installed wheel, and run."""
+"""A third-party backend and program, built outside the tree against the installed wheel, and run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREIGN = ROOT / "tests" / "foreign"
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy, so that nothing of the tree is reached by accident."""
+    """A copy, so that nothing in the tree is reached by accident."""
     return Path(shutil.copytree(FOREIGN, tmp_path_factory.mktemp("foreign") / "sources"))
 
 
@@ -65,7 +65,7 @@ print(np.asarray(x + x).tolist())
 
 
 def test_a_foreign_kernel_that_wants_contiguous_inputs_gets_them(module: Path) -> None:
-    """Its device has no kernel for copy but the SDK's."""
+    """Its device uses the SDK's copy, which is its only kernel for it."""
     program = """
 import sys
 import numpy as np

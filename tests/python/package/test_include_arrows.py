@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "csrc"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# What the files of a part may include beside their own part and the standard library.
+# What the files of each part may include besides the part itself and the standard library.
 PARTS = {
     "sdk": set[str](),
     "ops": {"sdk"},
@@ -72,7 +72,7 @@ def files() -> Iterator[Path]:
 
 
 def part_of(path: Path) -> str:
-    """The part a file belongs to; a backend is a part of its own."""
+    """The part that a file belongs to; each backend is its own part."""
     folders = path.relative_to(SOURCES).parts
     return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
 

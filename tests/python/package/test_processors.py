@@ -1,4 +1,4 @@
-"""Which variant of the installed wheel an emulated processor gets, and that none traps; qemu knows no AVX-512."""
+"""The variant of the installed wheel that an emulated processor gets; none traps. qemu does not emulate AVX-512."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIANTS = {path.stem.rpartition("-")[2] for path in modules() if path.stem.star
 
 @pytest.fixture(scope="module")
 def small_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A C program: it starts much faster than Python in an emulator."""
+    """A C program, because it starts much faster than Python in an emulator."""
     program = tmp_path_factory.mktemp("processors") / "small_graph"
     places = [f"-I{package() / 'include'}", f"-L{package()}", f"-Wl,-rpath,{package()}"]
     output_of("cc", "-std=c11", SOURCE, *places, "-lferrule", "-o", program)
@@ -32,7 +32,7 @@ def expected() -> np.ndarray:
 
 
 def run_on(processor: str, *command: str | Path) -> str:
-    """What the program prints on this processor; a trap is a signal, which is not 0."""
+    """The program's output on this processor; a trap ends it with a signal and fails here."""
     words = ["qemu-x86_64", "-cpu", processor, *map(str, command)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,7 @@ def run_on(processor: str, *command: str | Path) -> str:
     [
         ("Haswell", "haswell", "avx512f"),
         ("Haswell,-avx2", "x64", "avx2"),
-        ("Haswell,-xsave", "x64", "avx2"),  # nobody keeps the registers of AVX2
+        ("Haswell,-xsave", "x64", "avx2"),  # the operating system does not save AVX2 registers
         ("Nehalem", "x64", "avx2"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The wheel as it would be published: its manifests, its size, its tag, and what must be inside."""
+"""The wheel as published: manifests, size, tag, and required files."""
 
 from __future__ import annotations
 

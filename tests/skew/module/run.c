@@ -1,6 +1,6 @@
-/* skew-run <options of load_all> [<device> <op> <attributes>]...: what a core makes of modules, for test_skew.py.
- * One JSON object: {"report", "devices": [info...], "computed": [{"values", "placement"} | {"code", "error"}...]}. Each
- * op is computed of 1, 4 and 9 on the device by name. */
+/* skew-run <options of load_all> [<device> <op> <attributes>]...: loads modules for test_skew.py and prints one JSON
+ * object: {"report", "devices": [info...], "computed": [{"values", "placement"} | {"code", "error"}...]}. Each op is
+ * computed for 1, 4 and 9 on the named device. */
 #include <ferrule/ferrule.h>
 
 #include <stdio.h>
@@ -18,12 +18,12 @@ static void print(fe_string *json) {
   fe_string_release(json);
 }
 
-/* No sentence of these tests holds what JSON would want escaped, but for quotation marks. */
+/* Messages in these tests need no JSON escapes except for quotation marks. */
 static void print_sentence(const char *sentence) {
   for (; *sentence; ++sentence) putchar(*sentence == '"' || *sentence == '\\' ? '\'' : *sentence);
 }
 
-/* "scale=2", or "" for none. Returns how many there are. */
+/* "scale=2", or "" for none. Returns the number of attributes. */
 static size_t attribute_of(const char *text, char *name, size_t capacity, fe_attribute *attribute) {
   const char *const equals = strchr(text, '=');
   if (!equals || (size_t)(equals - text) >= capacity) return 0;

@@ -1,4 +1,4 @@
-// A module that uses all that its headers have: compiled at 1.0 and at 1.1 from this one text.
+// A module that uses everything in its headers: the same source is compiled at 1.0 and at 1.1.
 #include <ferrule/backend.hpp>
 #include <ferrule/ops.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace ferrule::sdk;
 
-// Of float32: f over each element, on contiguous operands.
+// Applies f to each float32 element of contiguous operands.
 template <class Function>
 Kernel elementwise(const Node& node, uint32_t revision, Function f) {
   const Operand in = node.input(0), out = node.output(0);
@@ -26,7 +26,7 @@ class SkewedDevice final : public KernelDevice {
   Kernel kernel(const Node& node) override {
     if (node.op() == "subtract") return subtract(node);
 #if FE_ABI_MINOR >= 1
-    // An older core's attributes end before what revision 2 appended, and it has none of an op that had none.
+    // An older core's attributes end before what revision 2 appended; it passes none to an op that had none.
     const bool is_young = node.revision() >= 2;
     const auto bias =
         static_cast<float>(is_young && node.op() == "negative" ? node.attributes<fe_negative_attributes>().bias : 0);
@@ -55,7 +55,7 @@ class SkewedDevice final : public KernelDevice {
   }
 };
 
-// What the core has to offer this module, for the test to read.
+// Reports to the test what the core offers this module.
 std::string told_by_the_core() {
 #if FE_ABI_MINOR >= 1
   if (FE_HAS_SLOT(host, core_minor)) return "core_minor is " + std::to_string(host->core_minor());
@@ -79,7 +79,7 @@ class Skewed final : public Backend {
 };
 
 #if FE_ABI_MINOR >= 1
-// Whether the caller's struct, which may be an older one, reaches as far as the field.
+// Whether the caller's struct, which may be older, contains the field.
 template <class Struct, class Field>
 bool has_room(const Struct* given, const Field& field) {
   return given->struct_size >=

@@ -1,5 +1,5 @@
-// The CPU module through its slots alone: hand-made graph views of one node, run on every variant that the machine can
-// run.
+// Calls the CPU module only through its slots, with hand-made graph views of one node, on every variant that the
+// machine can run.
 #pragma once
 
 #include <ferrule/ops.h>
@@ -128,7 +128,7 @@ class OneNode {
     arrays_ = std::move(all);
   }
 
-  uint32_t thread_limit = 0;  // of an execution; 0 = all
+  uint32_t thread_limit = 0;  // per execution; 0 = all
 
   fe_graph_view& view() { return view_; }
   fe_storage& storage(size_t i) { return storages_[i]; }
@@ -141,7 +141,7 @@ class OneNode {
     return answer == 1;
   }
 
-  // Compiles and executes, with `between` in between; the error's message, or nothing.
+  // Compiles, calls `between`, and executes. Returns the error's message, or an empty string.
   std::string run(Module& module, const Array* prepared = nullptr, const std::function<void()>& between = {}) {
     const fe_backend& b = module.backend;
     fe_module_executable* executable = nullptr;
@@ -179,7 +179,7 @@ class OneNode {
   }
 
  private:
-  static constexpr size_t guard = 4096;  // bytes behind the scratch memory
+  static constexpr size_t guard = 4096;  // bytes after the scratch memory
 
   static std::string take(fe_error* error) {
     if (!error) return "";
@@ -240,7 +240,7 @@ inline Array compute(Module& module, const char* op, const std::vector<const Arr
     EXPECT_EQ(out.bytes[i], std::byte{0xa5}) << op << " wrote behind its output";
   return out;
 }
-// The same elements in another dtype.
+// The same elements converted to another dtype.
 inline Array cast(Module& module, const Array& x, const std::string& dtype) {
   const fe_astype_attributes to{sizeof to, dtype_id(dtype.c_str())};
   return compute(module, "astype", {&x}, dtype, x.shape, &to);

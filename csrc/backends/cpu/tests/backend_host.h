@@ -1,4 +1,4 @@
-// A host of our own, and the CPU modules of this build that the machine can run.
+// A minimal host, and the CPU modules of this build that the machine can run.
 #pragma once
 
 #include "ops/dtype.h"
@@ -18,7 +18,7 @@
 
 namespace cpu_backend {
 
-// What our host's errors are; fe_error itself is the core's, which this program contains, too.
+// The host's own error type; fe_error itself belongs to the core, which this program also contains.
 struct Failure {
   fe_code code;
   std::string message;
@@ -27,8 +27,8 @@ inline const Failure& failure(const fe_error* error) { return *reinterpret_cast<
 inline void release(fe_error* error) { delete reinterpret_cast<Failure*>(error); }
 
 inline uint32_t threads = 1;
-// Called when a kernel shares out its work, with the number of threads that it may use: it can note that number, or do
-// what another thread might do at that moment.
+// Called when a kernel starts a parallel loop, with the number of threads it may use. A test can record that number or
+// simulate a concurrent action.
 inline std::function<void(uint32_t)> before_parallel;
 
 inline std::vector<std::string>& op_names() {

@@ -1,4 +1,4 @@
-// Elementwise ops: layouts, integers, NaN, fused bodies, halves.
+// Elementwise ops: layouts, integers, NaN, fused bodies, half precision.
 #include "backend_fixture.h"
 
 namespace cpu_backend {
@@ -70,7 +70,7 @@ TEST_F(CpuBackend, MaximumPropagatesNaN) {
   });
 }
 
-// (x * w + b) with a second output, and the same as single ops.
+// Compares (x * w + b) with a second output against the single ops.
 TEST_F(CpuBackend, FusedEqualsUnfusedBitForBit) {
   const Array x = random_array({300, 77}, 3), w = random_array({77}, 1, 2), b = random_array({300, 1}, 1, 3);
   const BodySpec body = {{"float32", "float32", "float32"},
@@ -96,7 +96,7 @@ TEST_F(CpuBackend, FusedEqualsUnfusedBitForBit) {
   });
 }
 
-// The memory that threads compute in is as large as the executable said, however many of them there are by then.
+// The scratch size that the executable reported suffices even if the thread count has grown since.
 TEST_F(CpuBackend, BodiesWriteOnlyTheScratchMemoryTheyAskedFor) {
   const Array x = random_array({300, 77}, 3), w = random_array({77}, 1, 2);
   const BodySpec body = {{"float32", "float32"},

@@ -1,4 +1,4 @@
-// Elementary functions and activations, within stated ULP of long double.
+// Elementary functions and activations are within stated ULP bounds of long double.
 #include "backend_fixture.h"
 
 namespace cpu_backend {

@@ -1,4 +1,4 @@
-// float16 and bfloat16 in the CPU module: conversions against the formats' definition, ops against float32.
+// float16 and bfloat16 in the CPU module: conversions against the format definitions, ops against float32.
 #include "backend_fixture.h"
 #include "narrow_float_reference.h"
 
@@ -44,7 +44,7 @@ TEST_F(CpuBackend, FloatsBecomeTheNearestHalf) {
   std::vector<float> floats(doubles.begin(), doubles.end());
   std::mt19937 generator(2);
   for (int i = 0; i < 200000; ++i) floats.push_back(__builtin_bit_cast(float, static_cast<uint32_t>(generator())));
-  for (const uint32_t nan : {0x7f800001U, 0x7fffffffU, 0xff800001U, 0xffffffffU, 0x7fc00000U})  // no infinity of them
+  for (const uint32_t nan : {0x7f800001U, 0x7fffffffU, 0xff800001U, 0xffffffffU, 0x7fc00000U})  // all stay NaN
     floats.push_back(__builtin_bit_cast(float, nan));
   doubles.push_back(std::numeric_limits<double>::quiet_NaN());
   for_each_module([&](Module& module) {
@@ -112,7 +112,7 @@ TEST_F(CpuBackend, EveryHalfBecomesWhatItIs) {
   });
 }
 
-// Both in exact arithmetic: a long double holds any sum or product of two halves that does not lose to rounding.
+// The reference is exact: a long double holds any sum or product of two halves that matters for rounding.
 TEST_F(CpuBackend, SumsAndProductsOfHalvesRoundOnce) {
   std::mt19937 generator(3);
   std::vector<uint16_t> left(40000), right(40000);
@@ -152,7 +152,7 @@ TEST_F(CpuBackend, AFusedBodyRoundsEveryHalf) {
   });
 }
 
-// As float32 that is rounded once: for each layout, and with an epilogue.
+// The result equals a float32 computation rounded once, for each layout and with an epilogue.
 TEST_F(CpuBackend, ProductsOfHalfMatricesAccumulateInFloat32) {
   const Array left = random_array({70, 130}), right = random_array({130, 90}, 1, 2),
               turned = random_array({90, 130}, 1, 3);

@@ -1,4 +1,4 @@
-// What memory the CPU device says that there is: of machines and containers that are made up as files.
+// Memory sizes that the CPU device reports, for machines and containers simulated by files.
 #include "backends/cpu/host_memory.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST_F(CpuHostMemory, IsTheLeastThatAGroupOfVersion2AndThoseAroundItLeave) {
 TEST_F(CpuHostMemory, IsThatOfTheGroupAtTheRootWhereTheContainerSeesNoOther) {
   write("proc/self/cgroup", "0::/docker/0123\n");
   write("sys/fs/cgroup/memory.max", 3 * gib);
-  write("sys/fs/cgroup/memory.current", 4 * gib);  // it may be above its limit for a moment
+  write("sys/fs/cgroup/memory.current", 4 * gib);  // usage may briefly exceed the limit
   expect(0, 3 * gib);
 }
 

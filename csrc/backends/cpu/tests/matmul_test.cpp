@@ -1,4 +1,4 @@
-// Matrix products against float64, and the invariance of their bits.
+// Matrix products against float64, and bit-for-bit invariance.
 #include "backend_fixture.h"
 
 namespace cpu_backend {
@@ -36,7 +36,7 @@ TEST_F(CpuBackend, MatmulOfAnyShapeAndStride) {
 }
 
 TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
-  constexpr int64_t depth = 700, width = 613;  // two K blocks; whole groups of panels, single ones and a part of one
+  constexpr int64_t depth = 700, width = 613;  // two K blocks; full groups of panels, single panels and a partial panel
   const Array a = random_array({120, depth}), b = random_array({depth, width}, 1, 2);
   for_each_module([&](Module& module) {
     threads = 1;

@@ -69,7 +69,7 @@ TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
   const fe_take_attributes attributes{sizeof attributes, 0};
   for_each_module([&](Module& module) {
     for (Array* indices : {&narrow, &wide})
-      for (const int byte : {0x3f, 0xc0}) {  // far above, far below
+      for (const int byte : {0x3f, 0xc0}) {  // far out of range, above and below
         const auto write = [&](int value) { std::memset(indices->bytes.data(), value, indices->bytes.size() - 64); };
         write(0);
         Array out = array("float32", {count});
@@ -121,7 +121,7 @@ TEST_F(CpuBackend, CastsSaturateAndNeverTrap) {
       EXPECT_EQ(b.data<uint8_t>()[k], bytes[k]);
       EXPECT_EQ(f.data<uint8_t>()[k], k != 8);
     }
-    // float16 holds 11 bits: to it and back rounds to nearest even, also in one step from float64.
+    // float16 holds 11 bits: conversions round to nearest even, in one step from float64 too.
     const Array d = array_of<double>("float64", {4}, {1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 65520, 0x1p-25 + 0x1p-50});
     const Array h = cast(module, d, "float16");
     const Array back = cast(module, h, "float32");

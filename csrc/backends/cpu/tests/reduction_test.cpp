@@ -125,7 +125,7 @@ TEST_F(CpuBackend, ArgmaxGivesTheFirstAndNaNWins) {
   });
 }
 
-// The extreme that a block was reduced to is gone when its place is looked for.
+// The extreme of a block may have been overwritten by the time its index is searched for.
 TEST_F(CpuBackend, ArgmaxAndArgminStayInBoundsWhileTheirInputIsWritten) {
   constexpr int64_t count = 4096;
   fe_argmax_attributes attributes{};

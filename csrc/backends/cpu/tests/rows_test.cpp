@@ -42,7 +42,7 @@ TEST_F(CpuBackend, ANaNAnywhereInARowMakesTheWholeSoftmaxNaN) {
       std::vector<float> values(static_cast<size_t>(width) * 2, 1.0f);
       values[static_cast<size_t>(at)] = NAN;
       if (at > 0) values[0] = INFINITY;
-      values[static_cast<size_t>(width)] = -INFINITY;  // of the second row, which is one more than width - 1 equal ones
+      values[static_cast<size_t>(width)] = -INFINITY;  // in the second row, one longer than width - 1 equal values
       const Array x = array_of("float32", {2, width}, values);
       for_each_module([&](Module& module) {
         const Array y = compute(module, "softmax", {&x}, "float32", x.shape, &along_rows);
@@ -66,7 +66,7 @@ TEST_F(CpuBackend, AttentionMatchesItsDefinition) {
                           {200, 257, 40, 48, 2, true},
                           {1, 400, 64, 64, 0, true}}) {
       const Array q = random_array({2, 3, s.queries, s.head}, 3), v = random_array({2, 3, s.keys, s.value}, 1, 3);
-      // Keys as a projection leaves them: (batch, position, head, element).
+      // Keys in the layout of a projection: (batch, position, head, element).
       Array k = random_array({2, s.keys, 3, s.head}, 3, 2);
       std::swap(k.shape[1], k.shape[2]);
       std::swap(k.strides[1], k.strides[2]);

@@ -1,4 +1,4 @@
-// How many threads the work of the CPU module takes: what set_n_threads and an execution allow.
+// Thread counts of the CPU module: set_n_threads and the limit of an execution.
 #include <ferrule/procs.h>
 
 #include "backend_fixture.h"

@@ -1,4 +1,4 @@
-// The null backend, and through it the C++ wrapper of the SDK, without a core: what each slot and each fault does.
+// The null backend without a core, called through the C++ wrapper of the SDK: each slot and each fault.
 #include "fake_host.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ extern "C" const fe_static_module ferrule_module_null;
 namespace ferrule::test {
 namespace {
 
-// Sets FERRULE_NULL_FAULT for the life of the object.
+// Sets FERRULE_NULL_FAULT during its lifetime.
 class Fault {
  public:
   explicit Fault(const char* name) { setenv("FERRULE_NULL_FAULT", name, 1); }
@@ -43,7 +43,7 @@ class NullBackend : public testing::Test {
     }
     return result;
   }
-  // Runs `silu` once and returns what the event of the queue says.
+  // Runs `silu` once and returns the status of the queue's event.
   Outcome execute_and_wait(int64_t timeout_ns = -1) {
     OneNode graph("silu", 1, 4, "float32");
     fe_module_executable* executable = nullptr;

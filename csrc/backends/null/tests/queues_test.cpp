@@ -1,5 +1,4 @@
-// The queues of the null backend, without a core: when their work is done, in which order, and how long it takes by
-// their clock.
+// Queues of the null backend without a core: when work is done, in which order, and its duration by their clock.
 #include "fake_host.h"
 
 #include <gtest/gtest.h>
@@ -183,7 +182,7 @@ TEST_P(NullQueuesOfAnyPace, ALostDeviceDoesNothingMoreUntilAReset) {
 INSTANTIATE_TEST_SUITE_P(Is, NullQueuesOfAnyPace, testing::Values("late", "threaded"),
                          [](const auto& information) { return std::string(information.param); });
 
-// The copies of one batch and the computing of another take place at the same time, by the clock.
+// By the clock, the copies of one batch overlap the computation of another.
 TEST_F(NullQueues, ItsClockTellsWhatOverlaps) {
   constexpr int batches = 50;
   constexpr uint64_t size = 1000;
@@ -205,7 +204,7 @@ TEST_F(NullQueues, ItsClockTellsWhatOverlaps) {
   EXPECT_EQ(now_ns(), 0u) << "the host has not waited yet";
   EXPECT_EQ(wait(record(down)).code, FE_OK);
   EXPECT_EQ(to[0], batches - 1);
-  // Two buffers are in turn with each of the three, so that half of the time of three is the least.
+  // Each of the three steps alternates between two buffers, so the time is at least half of the sequential time.
   EXPECT_EQ(now_ns(), 1000u * (3 * batches / 2 + (batches % 2) + 1)) << "ns";
 }
 

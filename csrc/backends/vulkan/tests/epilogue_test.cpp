@@ -1,4 +1,4 @@
-// Elementwise ops that are fused to a matrix product or a reduction: no dispatch more, or a refusal with a reason.
+// Elementwise ops fused to a matrix product or a reduction need no extra dispatch, or are refused with a reason.
 #include "graphs/compile_graph.h"
 
 #include <ferrule/ops.h>
@@ -49,7 +49,7 @@ class VulkanEpilogue : public PlansNodes {
     return made;
   }
 
-  // Throws for a call that the shader's functions do not fit.
+  // Throws for a call that does not match the shader's functions.
   static std::string calls_of(const Dispatch& dispatch) {
     vulkan::splice(vulkan::find_shader(dispatch.shader), dispatch.calls);
     std::string names;
@@ -64,7 +64,7 @@ TEST_F(VulkanEpilogue, IsInTheDispatchOfItsProduct) {
   ASSERT_EQ(plan.dispatches.size(), 1u);
   const Dispatch& dispatch = plan.dispatches[0];
   EXPECT_EQ(dispatch.shader, "matmul.f16");
-  // The product is rounded before it is read: fused equals unfused.
+  // The product is rounded before the epilogue reads it: fused equals unfused.
   EXPECT_EQ(calls_of(dispatch),
             "result_f32 as_f16 place_near load_float16 add_f32 as_f16 relu_f32 as_f16 place_flat store_float16");
   EXPECT_EQ(dispatch.reads, std::vector<uint32_t>({0, 1, 2}));

@@ -1,4 +1,4 @@
-// Shapes and grids as the shaders of the Vulkan backend see them.
+// Shapes and grids that the Vulkan backend passes to its shaders.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Mesa and Vulkan's loader leave a little behind, which is not ours. LeakSanitizer can name who left it only while that
-// library is in memory, so that these keep it there. Objects of Vulkan that we left are found by the validation layer.
+// Suppresses leaks in Mesa and Vulkan's loader. LeakSanitizer can only name a library that is still loaded, so this
+// file keeps them loaded. The validation layer finds Vulkan objects that the backend leaks.
 #if defined(__SANITIZE_ADDRESS__)
 #include <dlfcn.h>
 

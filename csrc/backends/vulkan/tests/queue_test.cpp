@@ -1,5 +1,5 @@
-// One queue of the Vulkan backend: order, what is kept alive, errors that are found late, and fills. For several see
-// vulkan_waits_test.cpp.
+// One queue of the Vulkan backend: order, lifetimes, errors found late, and fills. See vulkan_waits_test.cpp for
+// several queues.
 #include "device_fixture.h"
 
 #include <algorithm>
@@ -139,7 +139,7 @@ TEST_F(VulkanQueue, ThreadsThatWaitForTheSameEventAreAllToldItsError) {
 TEST_F(VulkanQueue, UploadsGoOnThroughStagingMemoryWhileWorkFails) {
   vulkan::Queue queue(context);
   vulkan::Allocation far = allocate(256);
-  far.host = nullptr;  // so that it is copied through staging memory
+  far.host = nullptr;  // forces a copy through staging memory
   const auto fail = [] { throw sdk::Error(FE_INTERNAL, "of the past"); };
   fill(queue, far, 1, fail);
   uint32_t word = 2;
@@ -217,7 +217,7 @@ TEST_F(VulkanQueue, ManyQueuesAndManyWaitersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// As on a card, whose memory the host cannot reach.
+// Simulates a discrete card, whose memory the host cannot map.
 TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
   vulkan::Queue queue(context);
   vulkan::Allocation far = allocate((40 << 20) + 3);
@@ -229,7 +229,7 @@ TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
   EXPECT_TRUE(there == back);
 }
 
-// Bytes of random numbers around what is filled, in memory that the host reaches and in memory that it does not.
+// Fills between random bytes, in memory that the host can map and in memory that it cannot.
 TEST_F(VulkanQueue, FillsWithPatternsOfEverySizeFromAnyWholePattern) {
   constexpr size_t size = 300'000;
   vulkan::Queue queue(context);
@@ -286,7 +286,7 @@ TEST_F(VulkanQueue, TheLayerSeesWhatIsWrong) {
   const auto lines = Log::instance().take();
   ASSERT_GE(lines.size(), 1u);
   EXPECT_NE(lines[0].find("vkCmdFillBuffer"), std::string::npos) << lines[0];
-  instance = std::make_shared<vulkan::Instance>(false);  // what TearDown looks at
+  instance = std::make_shared<vulkan::Instance>(false);  // checked by TearDown
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A right backend of four ops that goes wrong on demand: one fault for each of the kit's checks, chosen by the option
-// `fault` (FERRULE_FAULTY_FAULT). Written to be plain: every element by itself, through its strides.
+// A correct backend of four ops with selectable faults, one for each of the kit's checks: the option `fault`
+// (FERRULE_FAULTY_FAULT). Kept simple: elements are addressed one by one through their strides.
 #include <ferrule/backend.hpp>
 #include <ferrule/ops.h>
 
@@ -27,7 +27,7 @@ Index index_of(int64_t number, std::span<const int64_t> shape) {
   return index;
 }
 
-// Where an operand's element of an index is; operands of lower rank broadcast.
+// Position of an operand's element for an index; operands of lower rank broadcast.
 int64_t place_of(const Index& index, size_t rank, const Operand& operand) {
   int64_t place = 0;
   const size_t lacking = rank - operand.shape().size();
@@ -56,7 +56,7 @@ class Device final : public KernelDevice {
     return refusal("only add, abs, sum and take are here");
   }
 
-  // add with more behind it, which it forgets.
+  // Forgets the ops that are fused to add.
   Kernel kernel_with_body(const Node& node) override {
     const fe_body* const body = node.body();
     if (!is("fuses_wrongly") || body->instruction_count < 2 || body->output_count != 1 ||
@@ -69,7 +69,7 @@ class Device final : public KernelDevice {
  private:
   bool is(const char* fault) const { return fault_ == fault; }
 
-  // Says yes when it is asked in general, with a small square, and no to what is then to be computed.
+  // Supports the small square that is asked about in general, but not the call that is then computed.
   static Kernel promise(const Node& node) {
     if (node.output(0).count() != 4) return refusal("not of this shape");
     return {.support = {.kernel = "promised"}, .run = [](const Launch&) {}};
@@ -145,7 +145,7 @@ class Device final : public KernelDevice {
             }};
   }
 
-  // Elements that are added up as Total, and what is stored.
+  // Elements are accumulated as Total and stored as another type.
   template <class Element, class Total, class Result = std::conditional_t<std::is_integral_v<Element>, Total, Element>>
   Kernel sum(const Node& node) {
     const Operand x = node.input(0), out = node.output(0);
@@ -205,7 +205,7 @@ class Device final : public KernelDevice {
 
   std::string fault_;
   std::atomic<int> runs_ = 0;
-  std::atomic<float> shared_ = 0;  // between all executions
+  std::atomic<float> shared_ = 0;  // shared by all executions
 };
 
 class Faulty final : public Backend {

@@ -1,4 +1,4 @@
-/* A module whose file is right until one of the MUTANT_ macros makes it wrong. Nothing of it is ever run. */
+/* A module whose file is correct unless a MUTANT_ macro is defined. None of its code ever runs. */
 #include <ferrule/backend.h>
 
 #if defined(MUTANT_HASH)
@@ -18,7 +18,7 @@
 #endif
 
 #if defined(MUTANT_ABI_WITHOUT_BYTES)
-FE_MODULE_EXPORT fe_abi ferrule_backend_abi; /* of .bss: nothing that a file could hold */
+FE_MODULE_EXPORT fe_abi ferrule_backend_abi; /* in .bss, so the file does not contain it */
 #elif !defined(MUTANT_NO_ABI)
 FE_MODULE_EXPORT const fe_abi ferrule_backend_abi = {MAGIC, sizeof(fe_abi), MAJOR, FE_ABI_MINOR, 1, {HASH}};
 #endif

@@ -1,5 +1,5 @@
-// A module that is right (two ops, queues of each kind, a device whose executions can fail or lose it) until
-// FERRULE_MUTANT names something for it to get wrong: one file, compiled once, is every mutant of the slots.
+// A correct module (two ops, queues of each kind, a device whose executions can fail or lose it), in which
+// FERRULE_MUTANT selects a fault. One file, compiled once, provides every mutant of the slots.
 #include <ferrule/backend.hpp>
 
 #include <dlfcn.h>
@@ -36,10 +36,10 @@ uint64_t event_time() {
   return is("goes_back_in_time") ? UINT64_MAX - monotonic_ns() : monotonic_ns();
 }
 
-// Everything is done when it is given. Only `waits_for_nothing` leaves copies to who waits for an event behind them.
+// Work completes when it is submitted. Only `waits_for_nothing` defers copies until their event is waited for.
 using Pending = std::vector<std::function<void()>>;
 void do_all(Pending& pending) {
-  if (pending.empty()) return;  // and so in the right module, where any thread may wait
+  if (pending.empty()) return;  // as in the correct module, where any thread may wait
   for (const std::function<void()>& work : std::exchange(pending, {})) work();
 }
 
@@ -83,7 +83,7 @@ struct InOrder final : Queue {
   void fail(Error of) {
     if (!error) error.emplace(std::move(of));
   }
-  // Whether work that is given now is done; if not, the event behind it tells why.
+  // Whether work completes now; if not, its event reports the error.
   bool begins() {
     do_all(*pending);
     if (*is_lost) fail({FE_DEVICE_LOST, "the device was lost, as it was asked to be"});
@@ -96,7 +96,7 @@ struct InOrder final : Queue {
     else if (begins())
       work();
   }
-  std::shared_ptr<std::atomic<bool>> is_lost;  // of the device
+  std::shared_ptr<std::atomic<bool>> is_lost;  // shared with the device
   std::optional<Error> error;                  // of the work since the last event
   std::shared_ptr<Pending> pending = std::make_shared<Pending>();
   Pending late_traces;
@@ -145,7 +145,7 @@ struct Sums final : Executable {
   }
 
   static void run(const Launch& launch, const Step& step) {
-    static float shared[1024];  // what `races` uses where it should have memory of its own
+    static float shared[1024];  // used by the fault `races` instead of private memory
     const auto *x = launch.pointer<const float>(step.a), *y = launch.pointer<const float>(step.b);
     float* const out = launch.pointer<float>(step.out);
     const auto count = static_cast<size_t>(step.out.count());
@@ -228,7 +228,7 @@ class Adder final : public HostDevice {
 
  private:
   static Support refused(const char* why) { return {.supported = false, .reason = why}; }
-  static constexpr size_t room_ = 8;  // before and behind what is handed out
+  static constexpr size_t room_ = 8;  // guard bytes before and after each allocation
   static constexpr std::align_val_t host_alignment_{64};
   const int64_t lost_at_, fails_at_;
   std::shared_ptr<std::atomic<bool>> is_lost_ = std::make_shared<std::atomic<bool>>(false);
@@ -240,7 +240,7 @@ class Sound final : public Backend {
  public:
   static constexpr bool has_queues = true;
   std::vector<DeviceDescription> devices() override {
-    return {{.kind = FE_DEVICE_CPU,  // one for tests might keep a clock of its own
+    return {{.kind = FE_DEVICE_CPU,  // a test device may have its own clock
              .flags = FE_DEVICE_FLAG_HOST_MEMORY,
              .name = "sound",
              .borrow_alignment = 1,
@@ -253,9 +253,9 @@ class Sound final : public Backend {
   std::unique_ptr<Device> open(uint32_t, const Options& options) override { return std::make_unique<Adder>(options); }
 };
 
-// ---- the mutants that replace slots
+// ---- mutants that replace slots
 
-// Says yes to everything and looks at nothing.
+// Accepts everything without looking at it.
 namespace yes {
 char object[64];
 template <class Handle>
@@ -265,7 +265,7 @@ fe_error* give(Handle** out) {
 }
 void use(fe_backend* table) {
   table->device_properties = [](fe_module_backend*, uint32_t, fe_device_properties* out) -> fe_error* {
-    if (out) std::memset(&out->kind, 0, sizeof *out - sizeof(size_t));  // whatever its size
+    if (out) std::memset(&out->kind, 0, sizeof *out - sizeof(size_t));  // regardless of its struct_size
     return nullptr;
   };
   table->device_option = [](fe_module_backend*, uint32_t, fe_option_info*) -> fe_error* { return nullptr; };
@@ -349,7 +349,7 @@ fe_error* compile_badly(fe_module_device* device, const fe_graph_view* view, fe_
 
 int supports_all(fe_module_device*, const fe_graph_view*, uint32_t, fe_requirements*) { return 1; }
 
-// The last reason that any thread was told, or all of them.
+// The last reason that any thread received, or all of them.
 int supports_with_its_own_reasons(fe_module_device* device, const fe_graph_view* view, uint32_t node,
                                   fe_requirements* out) {
   const int answer = slots::supports(device, view, node, out);
@@ -385,7 +385,7 @@ fe_error* init(const fe_host* given, fe_backend* out) {
   }
   if (is("starts_threads"))
     std::thread([] {
-      for (;;) std::this_thread::sleep_for(std::chrono::microseconds(10));  // comes back into this file all the time
+      for (;;) std::this_thread::sleep_for(std::chrono::microseconds(10));  // keeps returning into this file
     }).detach();
   if (is("pins_itself")) {
     Dl_info info;
