@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import clang_tidy
+import tidy_cached
 
 ROOT = Path(__file__).resolve().parents[1]
 SKIPPED = {"hostile", "skew"}  # faulty by intent; includes headers that its test generates
@@ -20,9 +21,7 @@ SKIPPED = {"hostile", "skew"}  # faulty by intent; includes headers that its tes
 EXTRA = ["-Wno-error=deprecated-declarations"]
 RULE = """\
 rule tidy
-  command = {tidy} @$out.arguments && touch $out
-  rspfile = $out.arguments
-  rspfile_content = --quiet $in --extra-arg=-Wp,-MD,$out.d -- $flags
+  command = {python} {cached} {tidy} $out $in -- $flags
   depfile = $out.d
   deps = gcc
   description = clang-tidy $in
@@ -70,10 +69,11 @@ def other_flags(path: Path, build: Path) -> list[str]:
 def ninja_text(build: Path) -> str:
     tidy = clang_tidy.get_executable("clang-tidy")
     known = flags_by_source(build)
-    text = RULE.format(tidy=tidy)
+    text = RULE.format(python=sys.executable, cached=Path(tidy_cached.__file__), tidy=tidy)
     for path in sources():
         flags = shlex.join([*(known.get(str(path)) or other_flags(path, build)), *EXTRA]).replace("$", "$$")
-        text += f"build {path.relative_to(ROOT)}.tidy: tidy {path} | {ROOT}/.clang-tidy {tidy}\n  flags = {flags}\n"
+        needed = f"{ROOT}/.clang-tidy {tidy} {tidy_cached.__file__}"
+        text += f"build {path.relative_to(ROOT)}.tidy: tidy {path} | {needed}\n  flags = {flags}\n"
     return text
 
 
@@ -82,6 +82,7 @@ def main() -> None:
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)
     (folder / "kernels.inc").write_text("KERNEL(softmax)\n", encoding="utf-8")  # as the template's CMake writes it
+    tidy_cached.forget_old_passes()
     (folder / "build.ninja").write_text(ninja_text(build), encoding="utf-8")
 
 
