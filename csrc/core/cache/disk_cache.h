@@ -13,7 +13,7 @@ namespace ferrule::disk_cache {
 // The folder: FERRULE_CACHE_DIR (must be absolute), else "ferrule" in the user's cache folder; empty without either.
 std::filesystem::path folder();
 
-// The text that was put under a key. `kind` is a word of [a-z0-9_] that says what the text is.
+// The text stored under a key. `kind` is a word of [a-z0-9_] that says what the text is.
 std::optional<std::string> get(std::string_view kind, std::string_view key) noexcept;
 // The prefix of the kinds of modules, so that the core never reads an entry that a module wrote.
 inline constexpr std::string_view module_prefix = "module_";

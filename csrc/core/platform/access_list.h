@@ -10,8 +10,8 @@
 
 namespace ferrule {
 
-// The users and groups to which the list gives write permission, the file's own group included. nullopt when the
-// attribute is not an access list of the known version.
+// Those of the list's named users and groups, and of the file's own group, to which it gives write permission. nullopt
+// when the attribute is not an access list of the known version.
 std::optional<std::vector<Writer>> writers_in_access_list(std::span<const std::byte> attribute, uint32_t group);
 
 }  // namespace ferrule

@@ -12,7 +12,7 @@ namespace ferrule {
 bool is_older(std::string_view version, std::string_view other);
 
 // The version of a driver: from its version file when one is named ("" for none), else from the name of the file that
-// its library's name links to (libcuda.so.1 -> libcuda.so.550.54.14). nullopt when neither shows a version.
+// its library's name links to (libcuda.so.1 -> libcuda.so.550.54.14). nullopt when that shows no version.
 std::optional<std::string> driver_version(const std::string& library, const std::string& version_file);
 
 // A line with the path and the first bytes of a driver's version file; "" when the file does not exist or is empty.

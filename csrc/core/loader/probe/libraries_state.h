@@ -8,9 +8,9 @@
 namespace ferrule {
 
 // A text that changes when a driver or library of the module changes. It identifies the files of the libraries that the
-// manifest names, that come with the module, and that any of these are linked with. It includes what else the manifest
-// declares of its drivers: environment variables, the files that they read (driver_files.h), and version files of their
-// other parts. The C library is left out.
+// manifest names, that come with the module, and that the module or a library that comes with it is linked with. It
+// includes what else the manifest declares of its drivers: environment variables, the files that they read
+// (driver_files.h), and version files of their other parts. The C library is left out.
 std::string libraries_state(const Candidate& candidate);
 
 }  // namespace ferrule
