@@ -1,4 +1,4 @@
-// Whether the caller still wants what is being done.
+// Cancellation of a computation by the caller.
 #pragma once
 
 #include "ops/error.h"
@@ -11,7 +11,7 @@ struct Cancel {
   fe_cancel_function function = nullptr;
   void* argument = nullptr;
   bool is_wanted() const { return function && function(argument) != 0; }
-  // Throws Error(cancelled) where it is wanted.
+  // Throws cancelled if the caller wants to cancel.
   void check() const {
     if (is_wanted()) fail(FE_CANCELLED, "the computation was cancelled");
   }

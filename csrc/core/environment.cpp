@@ -9,7 +9,7 @@
 #include <unistd.h>
 #elif !defined(_WIN32)
 #include <unistd.h>
-#if !defined(__GLIBC__)  // whose unistd.h has it
+#if !defined(__GLIBC__)  // glibc declares it in unistd.h
 extern char** environ;
 #endif
 #endif
@@ -31,10 +31,10 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return parts;
 }
 
-// Null: the system's.
+// Null for the system's environment.
 constinit thread_local char* const* thread_environment = nullptr;
 
-// As std::getenv, in a block.
+// std::getenv for a given block.
 const char* value_in(char* const* block, std::string_view name) {
   for (; *block != nullptr; ++block)
     if (std::strncmp(*block, name.data(), name.size()) == 0 && (*block)[name.size()] == '=')
@@ -42,7 +42,7 @@ const char* value_in(char* const* block, std::string_view name) {
   return nullptr;
 }
 
-// ASCII only: names of ours are, and the locale of the process is none of our business.
+// ASCII only, independent of the process's locale: all of ferrule's names are ASCII.
 template <char first, char last, int distance>
 std::string shifted(std::string_view text) {
   std::string out(text);

@@ -12,7 +12,7 @@ struct fe_error {
 namespace ferrule {
 namespace {
 
-// Handed out when there is no memory for an error; never freed.
+// Returned when there is no memory for an error; never freed.
 constinit fe_error out_of_memory = {FE_OUT_OF_MEMORY, "out of memory"};
 
 }  // namespace
@@ -23,7 +23,7 @@ fe_error* make_error(fe_code code, std::string_view message) noexcept {
   char* text = static_cast<char*>(memory) + sizeof(fe_error);
   std::memcpy(text, message.data(), message.size());
   text[message.size()] = '\0';
-  // An error that calls itself a success would be taken for one by everyone who looks at its code.
+  // An error must not have the code of a success, so FE_OK and unknown codes become FE_INTERNAL.
   return new (memory) fe_error{code > FE_OK && code < FE_CODE_COUNT ? code : FE_INTERNAL, text};
 }
 

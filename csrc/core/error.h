@@ -1,4 +1,4 @@
-// Between the one C++ error type and the fe_error that crosses a shared object.
+// Converts between the C++ type Error and fe_error, which is passed between shared objects.
 #pragma once
 
 #include "ops/error.h"
@@ -11,13 +11,13 @@
 
 namespace ferrule {
 
-// An error with a copy of the message. Out of memory gives a static error, so the result is never null.
+// Makes an error with a copy of the message. Never null: when out of memory, a static error is returned.
 fe_error* make_error(fe_code code, std::string_view message) noexcept;
 fe_error* to_error(const Error& error) noexcept;
-// Of the exception being handled; call it inside a catch block only.
+// The error for the exception being handled. Call it only inside a catch block.
 fe_error* to_error_of_current_exception() noexcept;
 
-// FE_OK and "" of null.
+// The code and message of an error; FE_OK and "" for null.
 fe_code code_of(const fe_error* error) noexcept;
 const char* message_of(const fe_error* error) noexcept;
 void release(fe_error* error) noexcept;
@@ -27,10 +27,10 @@ struct ErrorRelease {
 };
 using ErrorPointer = std::unique_ptr<fe_error, ErrorRelease>;
 
-// Throws what a function of a module returned, as an Error; nothing for null. Releases it in any case.
+// Throws the error that a module's function returned, as an Error, and releases it. Does nothing for null.
 void check(fe_error* error);
 
-// Runs a function that may throw, for a caller that must not see exceptions.
+// Runs a function and returns its exception as an fe_error, for callers that must not see exceptions.
 template <class Function>
 fe_error* guarded(Function&& function) noexcept {
   try {
@@ -45,7 +45,7 @@ fe_error* guarded(Function&& function) noexcept {
   }
 }
 
-// The word of a code, as in messages and JSON: "invalid_argument".
+// The name of a code in messages and JSON: "invalid_argument".
 const char* name_of(fe_code code) noexcept;
 
 }  // namespace ferrule

@@ -10,27 +10,28 @@ namespace {
 
 using nlohmann::json;
 
-// Nothing of ours nests further; printing a value in a message takes a stack frame for each level, and so does
-// destroying it.
+// Valid files and options nest less deeply. The limit matters because printing and destroying a value take a stack
+// frame for each level.
 constexpr std::size_t deepest = 16;
 constexpr std::size_t longest_shown = 200;  // bytes
 
 std::string beginning_of(std::string text) {
   if (text.size() <= longest_shown) return text;
-  // Not within a character of several bytes.
+  // Do not cut inside a character of several bytes.
   std::size_t end = longest_shown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "...";
 }
 
-// A container without children is destroyed without memory.
+// Removes all children, because nlohmann's destructor of a container with children allocates memory.
 void clear_children(json& value) noexcept {
   if (!value.is_structured()) return;
   for (json& child : value) clear_children(child);
   value.clear();
 }
 
-// Builds the value where it stays: the parser's own builder destroys what it has when memory ends.
+// Builds the value in its final place. nlohmann's own builder destroys its partial value when out of memory, and that
+// destructor allocates.
 class Reader {
  public:
   explicit Reader(json& root) : root_(root) {}
@@ -50,15 +51,15 @@ class Reader {
   bool key(std::string& name) {
     check_depth();
     json& object = *open_.back();
-    // Two readers may take different values for a key that an object has twice.
+    // Readers of JSON disagree about which value of a duplicate key counts.
     if (object.contains(name)) fail_argument("its JSON has the key {} twice in one object", shown(name));
     member_ = &object[name];
     return true;
   }
 
   bool parse_error(std::size_t, const std::string&, const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, ...": the first word is for nobody who reads this. It
-    // ends with all that the parser had read of a value, each blank written out.
+    // The message is "[json.exception.parse_error.101] parse error at line 1, ...". The first word is removed. The end
+    // quotes all that was read of a value, which may be long.
     const std::string message = error.what();
     fail_argument("it is not JSON: {}", beginning_of(message.substr(std::min(message.find("] ") + 2, message.size()))));
   }

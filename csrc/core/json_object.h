@@ -1,4 +1,4 @@
-// JSON text that others wrote, read with bounds: what is no JSON, or nests further than anything of ours, is an error.
+// Parses untrusted JSON text. Invalid JSON, duplicate keys and deep nesting are errors.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,9 +11,9 @@
 
 namespace ferrule {
 
-// A value that was read. nlohmann's destructor takes memory for the children of an array or an object, and ends the
-// process if there is none; this one takes the children away first, and needs none. Copies of a part of the value that
-// has children, and values that are built of lists in braces, have nlohmann's destructor: there are none in the core.
+// A parsed value. nlohmann's destructor allocates memory for the children of an array or object, and terminates the
+// process if there is none; this destructor removes the children first and allocates nothing. Do not copy parts of the
+// value that have children, or build values from braced lists: these have nlohmann's destructor.
 class JsonDocument {
  public:
   JsonDocument() = default;
@@ -34,16 +34,18 @@ class JsonDocument {
   nlohmann::json value_;
 };
 
-// Throws invalid_argument with what is wrong, as a part of a sentence: "it is not JSON: parse error at line 1, ...".
+// Throws invalid_argument; the message is part of a sentence: "it is not JSON: parse error at line 1, ...".
 JsonDocument parse_json(std::string_view text);
 
-// The object in `text`; empty for NULL and "". Throws invalid_argument with the parser's place.
+// The object in `text`; empty for NULL and "". Throws invalid_argument, with the position of a syntax error; `function`
+// begins the message.
 JsonDocument parse_object(const char* function, const char* text);
 
-// A value as it stands in a message: of a long one the beginning.
+// A value as text for a message. A long value is truncated.
 std::string shown(const nlohmann::json& value);
 
-// The whole number in `value`; nothing when it is none, or does not fit. JSON's own conversion takes 1e308 for an int.
+// The whole number in `value`; nullopt when it is not one or does not fit. nlohmann's own conversion accepts 1e308 for
+// an int.
 template <class Integer>
 std::optional<Integer> whole_number(const nlohmann::json& value) {
   if (value.is_number_unsigned()) {

@@ -1,4 +1,4 @@
-// Bytes by which things are told apart: equal sequences of parts give equal keys, and unequal ones unequal keys.
+// Keys made of bytes: equal sequences of parts give equal keys, and different sequences give different keys.
 #pragma once
 
 #include "ops/attributes.h"
@@ -45,7 +45,7 @@ class Key {
     }
   }
   std::string_view bytes() const { return {many_.empty() ? few_.data() : many_.data(), used_}; }
-  // Keeps its memory.
+  // Empties the key and keeps its memory.
   void clear() noexcept { used_ = 0; }
 
  private:
@@ -61,8 +61,8 @@ class Key {
     return place;
   }
 
-  std::array<char, 240> few_;  // keys of small calls, without an allocation
-  std::vector<char> many_;     // once a key was longer: instead of few_
+  std::array<char, 240> few_;  // holds short keys without an allocation
+  std::vector<char> many_;     // replaces few_ once a key was longer
   std::size_t used_ = 0;
 };
 

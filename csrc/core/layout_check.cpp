@@ -1,4 +1,4 @@
-// The layout hashes that the headers carry are those of their text, or this file does not compile.
+// Checks at compile time that the layout hashes in the headers are those of the headers' text.
 #include "sdk/layout/layout_hash.h"
 #include "sdk/layout/layout_text.h"
 

@@ -32,14 +32,14 @@ struct Logger {
   std::size_t lost = 0;
 };
 
-// What the parent of a fork has queued is the parent's to deliver. Called under the lock.
+// Drops lines that were queued before a fork: the parent delivers them. Called under the lock.
 void forget_lines_of_parent(Logger& log) {
   if (std::exchange(log.generation, fork_generation()) == fork_generation()) return;
   log.queue.clear();
   log.lost = 0;
 }
 
-// Written in one call, so that lines of several threads do not mix.
+// Writes the line in one call, so that lines of several threads do not mix.
 void print(fe_log_level level, std::string_view message) {
   std::string line = fmt::format("ferrule: {}: {}\n", name_of(level), message);
   std::fwrite(line.data(), 1, line.size(), stderr);
@@ -56,7 +56,7 @@ fe_log_level level_of_environment() {
   return FE_LOG_WARNING;
 }
 
-// Empty until it is asked for. Two threads may both read the environment, and find the same.
+// -1 until first used. Two threads may both read the environment, with the same result.
 std::atomic<int> current_level{-1};
 
 }  // namespace
@@ -121,7 +121,7 @@ void log_line(fe_log_level level, std::string_view message) noexcept {
       callback(argument, level, std::string(message).c_str());
     }
   } catch (...) {
-    // There is nobody left to tell.
+    // A failure to log cannot be reported.
   }
 }
 

@@ -1,4 +1,4 @@
-// The one logger. Lines below the level are dropped; the rest go to the callback, else to standard error.
+// The logger. Lines below the level are dropped; others go to the callback, else to standard error.
 #pragma once
 
 #include <ferrule/types.h>
@@ -13,21 +13,22 @@ namespace ferrule {
 using LogCallback = void (*)(void* argument, fe_log_level level, const char* message);
 
 // Where a callback is called: on the thread that logs, or on the thread that calls drain_log. The second is for
-// languages whose lock no thread of ours may take.
+// languages with a global lock that the core's threads must not take.
 enum class LogDelivery { immediate, queued };
 
-// A null callback brings standard error back, and drops what is queued.
+// A null callback restores standard error and drops queued lines.
 void set_log_callback(LogCallback callback, void* argument, LogDelivery delivery = LogDelivery::immediate);
-// Delivers queued lines; returns their number. When too many came in between, the oldest are lost, and a line says so.
+// Delivers queued lines and returns their number. When the queue overflowed, the oldest lines are lost, and a line says
+// so.
 std::size_t drain_log();
 
-// FERRULE_LOG=debug|info|warning|error; warning when unset.
+// The level set by set_log_level, else by FERRULE_LOG=debug|info|warning|error, else warning.
 fe_log_level log_level() noexcept;
 void set_log_level(fe_log_level level) noexcept;
 const char* name_of(fe_log_level level) noexcept;
 
 inline bool is_logged(fe_log_level level) noexcept { return level >= log_level(); }
-// Never throws: a line for which there is no memory is lost.
+// Does not throw; when out of memory the line is lost.
 void log_line(fe_log_level level, std::string_view message) noexcept;
 
 template <class... Arguments>

@@ -1,5 +1,5 @@
-// The version of the binary interface that a module or a core has, out of the fe_abi that it shows. What is read may
-// come from any other minor, and from a file that nobody vouches for: nothing of it is believed unseen.
+// Reads the version of the binary interface from the fe_abi of a module or core. It may have another minor or come from
+// an untrusted file, so every field is checked.
 #pragma once
 
 #include <ferrule/abi.h>
@@ -22,7 +22,7 @@ struct AbiVersion {
   std::vector<uint64_t> layout_hashes;  // oldest first; the last is that of `minor`
 
   uint64_t layout_hash() const { return layout_hashes.empty() ? 0 : layout_hashes.back(); }
-  // Nothing for a minor that is younger than this version, or so old that its hash is not kept any more.
+  // nullopt for a minor that is newer than this version, or so old that its hash is no longer listed.
   std::optional<uint64_t> layout_hash_of(uint32_t wanted) const {
     if (wanted > minor || minor - wanted >= layout_hashes.size()) return std::nullopt;
     return layout_hashes[layout_hashes.size() - 1 - (minor - wanted)];
@@ -32,11 +32,11 @@ struct AbiVersion {
 
 // The part of fe_abi that every minor has.
 inline constexpr std::size_t abi_prefix = offsetof(fe_abi, layout_hashes);
-// More is never read of it.
+// The most bytes that are read of an fe_abi.
 inline constexpr std::size_t largest_abi = abi_prefix + FE_ABI_MOST_HASHES * sizeof(uint64_t);
 
-// Of the first bytes of a ferrule_backend_abi that has `size` bytes in all; beyond `largest_abi` none are needed. ""
-// when all is well, else why it is none, as a part of a sentence about the module.
+// Parses the first bytes of a ferrule_backend_abi of `size` bytes; bytes beyond `largest_abi` are not needed. Returns
+// "" when it is valid, else the reason, which completes a sentence about the module.
 inline std::string parse_abi(std::span<const std::byte> data, uint64_t size, AbiVersion& version) {
   constexpr const char* symbol = FE_ABI_SYMBOL;
   if (data.size() < abi_prefix)
@@ -68,7 +68,7 @@ inline std::string parse_abi(std::span<const std::byte> data, uint64_t size, Abi
   return "";
 }
 
-// Of one that lies in this process, where nobody says how long it is: as much is read as it claims, within bounds.
+// Parses one in this process, whose real size is unknown: reads as many bytes as its struct_size says, within bounds.
 inline std::string parse_abi(const fe_abi* abi, AbiVersion& version) {
   if (reinterpret_cast<std::uintptr_t>(abi) % alignof(fe_abi) != 0)
     return fmt::format("its {} lies at an address that is no multiple of {}", FE_ABI_SYMBOL, alignof(fe_abi));
@@ -79,7 +79,7 @@ inline std::string parse_abi(const fe_abi* abi, AbiVersion& version) {
                    version);
 }
 
-// That of the headers which this was compiled with.
+// The version of the headers that this code was compiled with.
 inline AbiVersion own_abi() {
   constexpr fe_abi own = FE_ABI_INITIALIZER;
   return {own.major, own.minor, {std::begin(own.layout_hashes), std::end(own.layout_hashes)}};

@@ -1,5 +1,5 @@
-// Reads a module's abi out of an ELF file, without running it and without believing it: each offset is checked.
-// It goes by the program headers and the dynamic segment, as the system's own loader does; sections may be missing.
+// Reads a module's fe_abi from an ELF file without running it; each offset is checked. Like the system's loader, uses
+// the program headers and the dynamic segment; sections may be missing.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -24,7 +24,7 @@ class ElfReader {
  public:
   explicit ElfReader(FileBytes& file) : file_(file) {}
 
-  // The image's problem says what is wrong, if anything is.
+  // Reads a module. If it is invalid, the image's problem says why.
   Image read() {
     Image image = read_library();
     if (!image.problem.empty()) return image;
@@ -42,7 +42,7 @@ class ElfReader {
     return image;
   }
 
-  // Of any shared object: what it needs, and where that is looked for.
+  // Reads any shared object: the libraries that it needs and its run paths.
   Image read_library() {
     Image image;
     image.format = "ELF";
@@ -80,7 +80,7 @@ class ElfReader {
   };
   static_assert(sizeof(Header) == 64 && sizeof(Segment) == 56 && sizeof(Dynamic) == 16 && sizeof(Symbol) == 24);
 
-  // A file may have holes: what it says of itself can be any number, and still lie inside it. Nobody waits for that.
+  // Limits the reading time: a sparse file can be huge, so even absurd counts may lie inside it.
   static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
   static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
   static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
@@ -88,7 +88,7 @@ class ElfReader {
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
   static constexpr int64_t needed = 1, old_run_path = 15, run_path = 29;
-  static constexpr int64_t auxiliary = 0x7ffffffd, filter = 0x7fffffff;  // the system's loader opens these, too
+  static constexpr int64_t auxiliary = 0x7ffffffd, filter = 0x7fffffff;  // also opened by the system's loader
 
 #if defined(__x86_64__) || defined(_M_X64)
   static constexpr uint16_t our_machine = 62;
@@ -181,7 +181,8 @@ class ElfReader {
 
   static bool is_library(int64_t tag) { return tag == needed || tag == auxiliary || tag == filter; }
 
-  // What other files it asks for: a string each, in the table that is known only at the segment's end.
+  // Reads the names of libraries and the run paths. Runs after the whole dynamic segment was read, because the string
+  // table may come last in it.
   std::string read_names(Image& image) {
     if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
     for (const Dynamic& entry : names_) {
@@ -203,7 +204,7 @@ class ElfReader {
     return text;
   }
 
-  // Where the bytes of an address range lie in the file.
+  // The file offset of an address range.
   std::optional<uint64_t> offset_of(uint64_t address, uint64_t count) const {
     for (const Segment& segment : segments_) {
       if (segment.type != load || address < segment.address) continue;

@@ -1,5 +1,5 @@
-// The bytes of a file, read where they are asked for, and never past its end. The file is opened once: whatever is
-// moved to its path meanwhile, the bytes are those of one file, and its identity tells which.
+// Reads the bytes of a file at any offset, never past its end. The file is opened once, so all bytes are those of one
+// file even if another is moved to its path meanwhile; the identity shows which file it is.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@
 
 namespace ferrule::module_file {
 
-// Which bytes lay at a path at some moment.
+// Identifies the contents of a file at some time.
 struct FileIdentity {
   uint64_t device = 0, inode = 0, size = 0;
-  int64_t modified_ns = 0, changed_ns = 0;  // the second also when only the mode or the owner did; no program sets it
+  int64_t modified_ns = 0, changed_ns = 0;  // changed_ns includes changes of mode and owner; programs cannot set it
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
@@ -52,11 +52,11 @@ class FileBytes {
   bool is_open() const { return descriptor_ >= 0; }
   // Why it is not open, as a sentence about the file ("it is a pipe, and not a regular file"); "" when it is.
   const std::string& problem() const { return problem_; }
-  uint64_t size() const { return size_; }  // when it was opened
+  uint64_t size() const { return size_; }  // the size when it was opened
   bool contains(uint64_t offset, uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
   int descriptor() const { return descriptor_; }
 
-  // May be of the part that was read last, as the file was then.
+  // Reads `count` bytes; may use the page that was read last, as the file was then. False on failure.
   bool read(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
     if (count == 0) return true;
@@ -72,7 +72,7 @@ class FileBytes {
     return true;
   }
 
-  // As the file is now.
+  // Reads the file as it is now.
   bool read_now(uint64_t offset, void* to, std::size_t count) {
     if (!is_open() || !contains(offset, count)) return false;
     auto* bytes = static_cast<char*>(to);
@@ -86,7 +86,7 @@ class FileBytes {
     return true;
   }
 
-  // A number as it lies in the file, in this machine's byte order.
+  // Reads a value in this machine's byte order.
   template <class T>
   std::optional<T> read(uint64_t offset) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -95,7 +95,7 @@ class FileBytes {
     return value;
   }
 
-  // True when `text` and a zero byte lie there.
+  // Whether `text` and a zero byte are at this offset.
   bool holds_string(uint64_t offset, const std::string& text) {
     std::string found(text.size() + 1, 'x');
     return read(offset, found.data(), found.size()) && found.back() == '\0' && found.compare(0, text.size(), text) == 0;
@@ -112,7 +112,7 @@ class FileBytes {
   static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
     return FileBytes(path).identity();
   }
-  // As it is now; nothing when it is not open.
+  // The identity now; nullopt when the file is not open.
   std::optional<FileIdentity> identity() const {
     struct _stat64 status {};
     std::error_code problem;
@@ -121,7 +121,7 @@ class FileBytes {
     return FileIdentity{0, 0, static_cast<uint64_t>(status.st_size), modified, 0};
   }
 #else
-  // Of the regular file that lies at the path itself; nothing when none does.
+  // The identity of the regular file at the path; nullopt when there is none or the path is a link.
   static std::optional<FileIdentity> identity_at(const std::filesystem::path& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -178,8 +178,8 @@ class FileBytes {
             static_cast<uint64_t>(status.st_size), nanoseconds(modified), nanoseconds(changed)};
   }
 
-  // Looked at before it is opened, since to open a device may do something; and again when it is, since it may have
-  // been replaced. O_NONBLOCK: a pipe that was put there in between has no writer to wait for.
+  // Checks the file type before opening, since opening a device may have effects, and again after, since the file may
+  // have been replaced. O_NONBLOCK avoids waiting for a writer if it was replaced by a pipe.
   void open(const std::filesystem::path& path, Links links) {
     struct stat status {};
     const bool follow = links == Links::follow;
@@ -212,11 +212,11 @@ class FileBytes {
 
   int descriptor_ = -1;
   uint64_t size_ = 0;
-  // The part that was read last: who follows the tables of a file reads a few bytes here and there.
+  // The part that was read last: parsing the tables of a file reads a few bytes here and there.
   std::array<char, 4096> page_{};
   uint64_t page_at_ = none;
   std::string problem_;
-  std::filesystem::path path_;  // where the system does not tell the time by the descriptor
+  std::filesystem::path path_;  // for Windows, where identity() needs the path for the time
 };
 
 }  // namespace ferrule::module_file

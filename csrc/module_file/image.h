@@ -1,4 +1,4 @@
-// What the file of a module tells before anything in it has run.
+// What is read from a module's file without running it.
 #pragma once
 
 #include "module_file/abi_version.h"
@@ -14,15 +14,15 @@ struct Image {
   std::string format;       // "ELF", "Mach-O", "PE"
   std::string problem;      // "" = none, else a sentence about the file ("it is ...")
   bool is_foreign = false;  // the problem is that it was built for another machine or system
-  // Nothing where this reader does not know the format's symbols: the manifest tells, and the opened module.
+  // nullopt for formats whose symbols are not read; the manifest and the opened module have it.
   std::optional<AbiVersion> abi;
   bool has_init = false;
   bool has_score = false;
-  // What it needs and where that is looked for, as an ELF file has it: names and paths, "$ORIGIN" not replaced.
+  // The needed libraries and the run paths of an ELF file: names and paths, "$ORIGIN" not replaced.
   std::vector<std::string> libraries;
-  std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list with colons
+  std::vector<std::string> run_paths;  // DT_RPATH and DT_RUNPATH, each a list separated by colons
 
-  // Those of the libraries that lie in a folder.
+  // The needed libraries that are in a folder.
   std::vector<std::filesystem::path> libraries_in(const std::filesystem::path& folder) const {
     std::vector<std::filesystem::path> found;
     std::error_code problem;

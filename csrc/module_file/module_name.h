@@ -1,4 +1,4 @@
-// The name of a module's file: [lib]ferrule-<name>[-<variant>] and the ending of this system.
+// Parses the name of a module's file: [lib]ferrule-<name>[-<variant>] and the system's file ending.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace ferrule::module_file {
 
 struct ModuleName {
   std::string name;     // [a-z0-9_]+
-  std::string variant;  // all after the first dash
-  std::string problem;  // "" unless the file calls itself a module by a name that none can have
+  std::string variant;  // everything after the first dash
+  std::string problem;  // a sentence when the name has the form of a module's but is invalid, else ""
 };
 
 #if defined(_WIN32)
@@ -23,13 +23,13 @@ inline constexpr std::array<std::string_view, 2> module_endings = {".dylib", ".s
 inline constexpr std::array<std::string_view, 1> module_endings = {".so"};
 #endif
 
-// Whether a backend can be called so.
+// Whether the text is a valid name of a backend.
 inline bool is_backend_name(std::string_view text) {
   const auto is_allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   return !text.empty() && std::all_of(text.begin(), text.end(), is_allowed);
 }
 
-// Nothing when the file is none of ours.
+// nullopt when the file name is not that of a module.
 inline std::optional<ModuleName> parse_module_name(std::string_view file) {
   const auto is_ending = [&](std::string_view ending) { return file.ends_with(ending); };
   const auto ending = std::find_if(module_endings.begin(), module_endings.end(), is_ending);

@@ -1,6 +1,6 @@
-// The libraries that come with a module: those in its folder, or in one that a run path names from $ORIGIN, which
-// opening the module opens, too. What run paths say absolutely, and what the system's loader finds by itself, are not
-// among them.
+// Finds the libraries that come with a module: those that opening it also opens, and that are in its folder or in a
+// folder that a run path gives relative to $ORIGIN. Libraries in absolute run paths or found by the system's loader
+// itself are not included.
 #pragma once
 
 #include "module_file/elf.h"
@@ -20,14 +20,14 @@
 namespace ferrule::module_file {
 
 struct OwnLibrary {
-  std::string name;            // its path from the module's folder: "libfoo.so.1", "../lib/libfoo.so.1"
-  std::filesystem::path path;  // which may be a link
-  std::string problem;         // "" unless it cannot be found out what it needs
+  std::string name;            // its path relative to the module's folder: "libfoo.so.1", "../lib/libfoo.so.1"
+  std::filesystem::path path;  // may be a link
+  std::string problem;         // why its needed libraries could not be read, or ""
 };
 
 class OwnLibraries {
  public:
-  // Of a module whose real path is in `folder`. Empty where the format of its file is none that is read.
+  // The libraries of a module whose real path is in `folder`. Empty for formats that are not read.
   static std::vector<OwnLibrary> of(const Image& module, const std::filesystem::path& folder) {
     OwnLibraries all(module, folder);
     for (std::size_t i = 0; i < all.found_.size() && i < most; ++i) {
@@ -56,7 +56,8 @@ class OwnLibraries {
       if (const auto path = find(needed, image, folder)) add(path->lexically_normal());
   }
 
-  // What is opened already is taken for whoever needs its name: the module's own folders come first.
+  // The module's own folders come first: the system's loader uses a library that is open already for later requests of
+  // the same name.
   std::optional<std::filesystem::path> find(const std::string& needed, const Image& image,
                                             const std::filesystem::path& folder) const {
     std::error_code problem;
@@ -80,7 +81,7 @@ class OwnLibraries {
   }
 
   const std::filesystem::path folder_;
-  std::vector<std::filesystem::path> folders_;  // where the module's needs are looked for
+  std::vector<std::filesystem::path> folders_;  // searched for the libraries that the module needs
   std::vector<OwnLibrary> found_;
 };
 

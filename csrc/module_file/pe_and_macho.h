@@ -1,4 +1,4 @@
-// Mach-O and PE files: whether all of their segments lie inside the file. Their symbols are not read.
+// Checks that all segments of Mach-O and PE files lie inside the file. Symbols are not read.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -12,7 +12,7 @@
 namespace ferrule::module_file {
 
 constexpr uint32_t mach_o_magic = 0xfeedfacf;     // 64 bit, little-endian
-constexpr uint32_t universal_magic = 0xbebafeca;  // several Mach-O files in one, as a little-endian number
+constexpr uint32_t universal_magic = 0xbebafeca;  // a file with several Mach-O files, as a little-endian number
 constexpr uint16_t pe_magic = 0x5a4d;             // "MZ"
 
 inline std::string past_the_end(const FileBytes& file, uint64_t offset, uint64_t count) {

@@ -1,4 +1,4 @@
-// Reads the file of a module, whatever it turns out to be.
+// Reads a module's file of any format.
 #pragma once
 
 #include "module_file/elf.h"
@@ -22,7 +22,7 @@ constexpr const char* native_format = "Mach-O";
 constexpr const char* native_format = "ELF";
 #endif
 
-// The first bytes, for a person: "it begins with 'hello'".
+// Describes the first bytes for a message: "it is a text file that begins with 'hello'".
 inline std::string describe_beginning(FileBytes& file) {
   if (file.size() == 0) return "the file is empty";
   std::string bytes(std::min<uint64_t>(file.size(), 12), '\0');

@@ -1,4 +1,4 @@
-// The words of run paths, as ELF files have them.
+// Parses the run paths of ELF files.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ferrule::module_file {
 
-// What follows "$ORIGIN" or "${ORIGIN}", the folder of the file; nothing when the text begins otherwise.
+// The text after "$ORIGIN" or "${ORIGIN}", which stand for the file's folder; nullopt when the text begins otherwise.
 inline std::optional<std::string_view> after_origin(std::string_view text) {
   for (const std::string_view token : {std::string_view("$ORIGIN"), std::string_view("${ORIGIN}")}) {
     if (!text.starts_with(token)) continue;
@@ -20,7 +20,7 @@ inline std::optional<std::string_view> after_origin(std::string_view text) {
   return std::nullopt;
 }
 
-// The entries of a list with colons. An empty entry is the current directory, an empty list is none.
+// The entries of a list separated by colons. An empty entry means the current directory; an empty list has no entries.
 inline std::vector<std::string_view> entries_of_run_path(std::string_view list) {
   std::vector<std::string_view> entries;
   while (!list.empty()) {
@@ -33,7 +33,7 @@ inline std::vector<std::string_view> entries_of_run_path(std::string_view list) 
   return entries;
 }
 
-// The folders that run paths name from $ORIGIN, for a file that lies in `folder`.
+// The folders that run paths give relative to $ORIGIN, for a file in `folder`.
 inline std::vector<std::filesystem::path> origin_folders(const std::vector<std::string>& run_paths,
                                                          const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> folders;

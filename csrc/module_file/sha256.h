@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), with the CPU's own instructions where it has them.
+// SHA-256 (FIPS 180-4). Uses the SHA instructions of x86 CPUs that have them.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -55,7 +55,7 @@ class Sha256 {
     filled_ = bytes.size();
   }
 
-  // 64 hexadecimal digits, lower case.
+  // The hash as 64 hexadecimal digits in lower case.
   std::string finish() {
     const uint64_t bits = total_ * 8;
     std::array<uint8_t, 72> padding{0x80};
@@ -100,15 +100,15 @@ class Sha256 {
   }
 
 #if defined(FERRULE_SHA_INSTRUCTIONS)
-  // Found out while the program is loaded: an object of a function, half made by another thread, would be waited for
-  // for ever in the child of a fork.
+  // Initialised while the program is loaded. A local static could hang in the child of a fork that interrupts its
+  // initialisation on another thread.
   inline static const bool has_instructions = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
     const bool sse41 = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 19 & 1) != 0 && (c >> 9 & 1) != 0;
     return sse41 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
   }();
 
-  // The instructions keep the state as (a, b, e, f) and (c, d, g, h), and do two rounds each.
+  // The instructions keep the state as (a, b, e, f) and (c, d, g, h), and compute two rounds each.
   __attribute__((target("sha,sse4.1,ssse3"))) void compress_with_instructions(const uint8_t* data, std::size_t blocks) {
     const __m128i byte_order = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     const __m128i dcba = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&state_[0]));
@@ -148,11 +148,11 @@ class Sha256 {
   bool with_instructions_ = false;
 };
 
-// Of a whole file; nothing when it cannot be read to its end.
+// The hash of a whole file; nullopt when it cannot be read to its end.
 inline std::optional<std::string> sha256_of(FileBytes& file) {
   if (!file.is_open()) return std::nullopt;
   Sha256 sha;
-  std::vector<uint8_t> chunk(32 * 1024);  // as much as stays in the first cache between reading and hashing
+  std::vector<uint8_t> chunk(32 * 1024);  // fits the L1 cache, so that it stays there between reading and hashing
   std::size_t size = 0;
   for (uint64_t offset = 0; offset < file.size(); offset += size) {
     size = static_cast<std::size_t>(std::min<uint64_t>(chunk.size(), file.size() - offset));

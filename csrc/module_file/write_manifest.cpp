@@ -1,5 +1,5 @@
-// ferrule-manifest <module> [options]: writes <module's stem>.json beside a module. The last step that touches the
-// file: whatever changes the module afterwards makes its manifest wrong, and the module is refused.
+// ferrule-manifest <module> [options]: writes <module's stem>.json beside a module. Run it as the last build step: a
+// module that is changed afterwards does not match its manifest and is refused.
 #include "module_file/module_name.h"
 #include "module_file/own_libraries.h"
 #include "module_file/read_image.h"
@@ -49,10 +49,10 @@ constexpr const char* usage =
 
 struct Driver {
   std::string library, floor, version_file;
-  std::map<std::string, std::vector<std::string>> lists;  // by their keys in the manifest
+  std::map<std::string, std::vector<std::string>> lists;  // by key in the manifest
 };
 
-// Options of the last driver that are lists, and the keys in its entry of the manifest.
+// The list options of the last --driver, and their keys in its entry of the manifest.
 constexpr std::pair<std::string_view, const char*> driver_lists[] = {{"--driver-variable", "variables"},
                                                                      {"--driver-hiding-variable", "hiding_variables"},
                                                                      {"--driver-file-variable", "file_variables"},
@@ -141,10 +141,10 @@ Arguments parse(const std::vector<std::string>& words) {
   return arguments;
 }
 
-// As the symbol has it, where the format is one we read; else as this program was built, which the module's build was.
+// The version in the module's symbol when its format is read; else this program's, which is built with the module.
 AbiVersion abi_of(const Image& image) { return image.abi.value_or(ferrule::module_file::own_abi()); }
 
-// A name alone where there is no more to say.
+// The entry of a driver: only its name when it has no other properties.
 nlohmann::ordered_json entry_of(const Driver& driver) {
   if (driver.floor.empty() && driver.version_file.empty() && driver.lists.empty()) return driver.library;
   nlohmann::ordered_json entry = {{"library", driver.library}};
@@ -159,7 +159,7 @@ std::string hash_of(const std::filesystem::path& path) {
   throw std::runtime_error(path.string() + " cannot be read");
 }
 
-// The hashes of the libraries that come with the module, by their paths from its folder.
+// The hashes of the libraries that come with the module, by their paths relative to its folder.
 nlohmann::ordered_json libraries_of(const Arguments& arguments, const Image& image) {
   nlohmann::ordered_json hashes = nlohmann::ordered_json::object();
   const std::filesystem::path folder = std::filesystem::canonical(arguments.module).parent_path();
@@ -205,7 +205,7 @@ nlohmann::ordered_json manifest_of(const Arguments& arguments) {
   return manifest;
 }
 
-// Written beside its place and moved there: nobody ever reads half of it.
+// Writes a temporary file and renames it, so that readers never see an incomplete file.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::path unfinished = path;
   unfinished += ".new";

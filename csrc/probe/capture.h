@@ -1,4 +1,4 @@
-// What a process prints, of which the beginning and the end are kept.
+// Captures the output of a process; keeps its beginning and its end.
 #pragma once
 
 #include <unistd.h>
@@ -11,10 +11,10 @@ namespace ferrule::probe {
 
 class Capture {
  public:
-  // More than `limit` bytes are too much; kept are far fewer.
+  // is_too_much() after more than `limit` bytes. Far fewer bytes are kept.
   explicit Capture(std::size_t limit) : limit_(limit) {}
 
-  // Takes what can be read now without waiting; a descriptor that never dries up is left after a megabyte.
+  // Reads what is available from a non-blocking descriptor, at most a megabyte per call.
   void read(int descriptor) {
     std::array<char, 8192> bytes{};
     for (int round = 0; round < 128; ++round) {

@@ -30,9 +30,9 @@ struct Entry {
   char state = '?';
 };
 
-// "/proc/<id>/stat": the name stands in parentheses and may hold anything, so what follows is found from its end.
-// Reading fails where the process ends after the file was opened; getline leaves the text empty then, where an iterator
-// throws.
+// Parses "/proc/<id>/stat". The name is in parentheses and may contain any character, so the last parenthesis is
+// searched. Reading fails when the process ends after the file was opened: getline then leaves the text empty, while an
+// iterator would throw.
 std::optional<Entry> entry_of(pid_t id) {
   std::ifstream file("/proc/" + std::to_string(id) + "/stat");
   std::string text;
@@ -60,8 +60,8 @@ std::vector<Entry> all_processes() {
   return entries;
 }
 
-// Buries children that have ended. An orphan below this process becomes its child, so who has no child has no
-// descendant: a look into /proc may miss one that forks and ends in the meantime, this cannot.
+// Reaps children that have ended. Orphaned descendants become children of this process, so without children there are
+// no descendants. A scan of /proc could miss a process that forks and ends meanwhile; this check cannot.
 bool has_children() {
   pid_t ended = 0;
   do ended = waitpid(-1, nullptr, WNOHANG);
@@ -69,7 +69,7 @@ bool has_children() {
   return ended == 0;
 }
 
-// As fast as there is: who flees by forking must be caught between two generations.
+// Uses the fastest source, to catch a process that keeps forking before its next fork.
 std::vector<pid_t> children() {
   std::vector<pid_t> ids;
   const std::string own = std::to_string(getpid());
@@ -126,7 +126,7 @@ Remains end_descendants(double seconds) {
       remains.living = descendants();
       break;
     }
-    // Each one's own children are ours in the next round.
+    // The children of a killed process are children of this one in the next round.
     for (const pid_t id : children()) {
       const auto entry = entry_of(id);
       if (!entry || has_ended(*entry)) continue;

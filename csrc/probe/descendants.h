@@ -1,4 +1,4 @@
-// The processes that came from this one, however they were made.
+// Finds and ends all descendants of this process.
 #pragma once
 
 #include <sys/types.h>
@@ -9,23 +9,23 @@
 
 namespace ferrule::probe {
 
-// From now on an orphan below this process becomes its child, instead of init's. Linux only; elsewhere it does nothing.
+// From now on orphaned descendants become children of this process instead of init. Linux only; does nothing elsewhere.
 void adopt_orphans();
 
 struct Process {
   pid_t id = 0;
   std::string name;
 };
-// Those that live below this process, without zombies. Empty where /proc is not there.
+// All living descendants, without zombies. Empty without /proc.
 std::vector<Process> descendants();
-// Their resident memory, together; 0 where it cannot be told.
+// The sum of their resident memory; 0 where it is not available.
 uint64_t resident_bytes(const std::vector<Process>& processes);
 
 struct Remains {
-  std::vector<std::string> names;  // of what had to be ended, each once
-  std::vector<Process> living;     // what could not be ended within the time
+  std::vector<std::string> names;  // names of the processes that were killed, each once
+  std::vector<Process> living;     // processes that did not end in time
 };
-// Ends all of them and waits for them.
+// Kills all descendants and waits for them, at most `seconds`.
 Remains end_descendants(double seconds);
 
 }  // namespace ferrule::probe

@@ -1,4 +1,4 @@
-// ferrule-probe: opens one module in a process of its own, and says in one line of JSON what came of it.
+// ferrule-probe: opens one module in its own process and prints a verdict as one line of JSON.
 #include "probe/supervisor.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ std::optional<Arguments> parse(int count, char** texts) {
   return arguments.module.empty() ? std::nullopt : std::optional(arguments);
 }
 
-// Whatever the program that started us had open and forgot to keep from us.
+// Closes descriptors that were inherited from the program that started the probe.
 void close_the_rest() {
 #if defined(SYS_close_range)
   if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
@@ -74,7 +74,7 @@ int main(int count, char** texts) {
     return 2;
   }
   close_the_rest();
-  // Ctrl-C is for the program that waits for us; it closes our standard input when it goes.
+  // Ctrl-C is meant for the program that waits for the probe; when that ends, the probe's standard input is closed.
   setsid();
   const nlohmann::json verdict = ferrule::probe::supervise(arguments->module, arguments->limits, arguments->life);
   const std::string line = verdict.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

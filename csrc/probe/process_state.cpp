@@ -18,7 +18,7 @@
 #if defined(__APPLE__)
 #include <crt_externs.h>
 #define environ (*_NSGetEnviron())
-#elif !defined(__GLIBC__)  // whose unistd.h has it
+#elif !defined(__GLIBC__)  // glibc declares it in unistd.h
 extern char** environ;
 #endif
 
@@ -31,11 +31,11 @@ constexpr int signal_count = NSIG;
 constexpr int signal_count = 65;
 #endif
 
-// By what it does, not by a register: so it is the same question on every processor.
+// Computes with denormals instead of reading a control register, so that it works on every processor.
 bool denormals_are_kept() {
   volatile double smallest = DBL_MIN;
-  volatile double half = smallest / 2;  // flushed to zero as a result?
-  volatile double back = half * 2;      // taken for zero as an operand?
+  volatile double half = smallest / 2;  // 0 if denormal results are flushed
+  volatile double back = half * 2;      // 0 if denormal operands are taken as zero
   return half != 0 && back == smallest;
 }
 
@@ -157,7 +157,7 @@ std::string environment_changes(const ProcessState& before, const ProcessState& 
 }
 
 Sentinels::Sentinels() {
-  // One at the place of the next file that the program would open, one higher up, and one where only a sweep comes by.
+  // One takes the lowest free number from 3, one a higher number, and one a number that only a loop over all closes.
   for (std::size_t i = 0; i < descriptors_.size(); ++i) {
     const int opened = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     constexpr std::array<int, 3> lowest = {3, 60, 200};

@@ -1,4 +1,4 @@
-// What a library shares with the program that opens it, and must leave as it was.
+// The process state that a library shares with the program that opens it, and must not change.
 #pragma once
 
 #include <array>
@@ -10,27 +10,27 @@
 
 namespace ferrule::probe {
 
-// The state of this process, as far as the calling thread sees it.
+// The state of this process as the calling thread sees it.
 struct ProcessState {
   static ProcessState now();
 
   std::string locale, folder;
   int umask = 0;
-  bool keeps_denormals = true;          // as operands and as results
+  bool keeps_denormals = true;          // both operands and results
   int rounding = 0;                     // a value of <cfenv>
   int traps = 0;                        // floating-point exceptions that end the program
-  std::vector<uint64_t> streams;        // which file each standard stream is
-  std::vector<void (*)(int)> handlers;  // by signal
-  std::vector<bool> is_blocked;         // by signal
+  std::vector<uint64_t> streams;        // device and inode of each standard stream
+  std::vector<void (*)(int)> handlers;  // indexed by signal
+  std::vector<bool> is_blocked;         // indexed by signal
   std::map<std::string, std::string> environment;
 };
 
-// "it sets flush-to-zero in the floating-point mode", ...: what is not as it was, without the environment.
+// Sentences about what changed, apart from the environment: "it sets flush-to-zero in the floating-point mode", ...
 std::vector<std::string> changes(const ProcessState& before, const ProcessState& after);
-// "it sets FOO in the environment"; "" when nothing changed there.
+// A sentence about changed variables: "it sets FOO in the environment"; "" when nothing changed.
 std::string environment_changes(const ProcessState& before, const ProcessState& after);
 
-// Descriptors that nobody else has a reason to close.
+// Open descriptors, to detect a module that closes descriptors which are not its own.
 class Sentinels {
  public:
   Sentinels();
@@ -40,7 +40,7 @@ class Sentinels {
   std::array<int, 3> descriptors_{};
 };
 
-// How many threads this process has; 0 where that cannot be told.
+// The number of threads of this process; 0 where it is not available.
 std::size_t thread_count();
 
 }  // namespace ferrule::probe

@@ -1,4 +1,4 @@
-// What signals are called, and what they tell of the process that they end.
+// Names and meanings of signals.
 #pragma once
 
 #include <string>
@@ -6,9 +6,10 @@
 namespace ferrule::probe {
 
 std::string name_of_signal(int signal);  // "SIGSEGV", or "signal 42"
-// For what a process ended by: with what it means, where that says more than the name.
+// The name of the signal that ended a process, with its meaning if there is one: "SIGABRT (it called abort)".
 std::string describe_signal(int signal);
-// Whether it is one that others send, above all a system without memory: no fault of the process that it ends.
+// Whether the signal is one that other processes or the system send, above all when out of memory, so that it does not
+// show a fault of the process that it ended.
 bool comes_from_outside(int signal);
 
 }  // namespace ferrule::probe

@@ -46,7 +46,7 @@ struct Pipe {
 
 int child_ended_writer = -1;
 
-// The end of a child wakes the poll.
+// Wakes the poll when a child ends.
 void on_child_ended(int) {
   const int before = errno;
   const char byte = 0;
@@ -54,9 +54,10 @@ void on_child_ended(int) {
   errno = before;
 }
 
-// No core files, no more data than the limit. Never the address space: drivers and sanitizers reserve terabytes of it.
+// Disables core files and limits the data segment. The address space is not limited: drivers and sanitizers reserve
+// terabytes of it.
 void limit_this_process(const Limits& limits) {
-  // One byte and not none: a system that pipes core files to a program does so for a limit of 0, but not for 1.
+  // 1 byte, not 0: Linux pipes core files to a program, if so configured, for a limit of 0 but not for 1.
   const rlimit core = {1, 1};
   setrlimit(RLIMIT_CORE, &core);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -136,7 +137,7 @@ class Supervision {
     close(output_pipe_.writer);
   }
 
-  // Until the worker has ended, or was ended for a reason, which is then set.
+  // Returns when the worker has ended or was killed; ended_because_ then has the reason.
   void watch() {
     auto next_look = begin_;
     while (!status_) {
@@ -167,7 +168,7 @@ class Supervision {
       }
     }
     bury_worker();
-    // What was written before the end.
+    // Read what was written before the end.
     read_answer();
     output_.read(output_pipe_.reader);
   }
@@ -185,7 +186,7 @@ class Supervision {
     if (waitpid(worker_, &status, WNOHANG) == worker_) status_ = status;
   }
 
-  // One that was ended, so that it is not taken for a process that it left behind.
+  // Waits for a killed worker, so that it is not reported as a process left behind.
   void bury_worker() {
     for (int i = 0; i < 3000 && !status_; ++i) {
       wait_for_worker();
@@ -204,7 +205,7 @@ class Supervision {
       if (count = read(answer_pipe_.reader, bytes.data(), bytes.size()); count <= 0) break;
   }
 
-  // The last step that was begun, as "step 'init'"; and the answer, if there is one.
+  // Returns the last step that was begun, such as "'init'", and stores the answer if there is one.
   std::string parse_answer(json& answer) const {
     std::string step = "start";
     for (std::size_t begin = 0; begin < answer_.size();) {
@@ -226,14 +227,14 @@ class Supervision {
     return step;
   }
 
-  // The errors of fe_load begin with the path, and the same bytes may lie at another one the next time.
+  // Removes the path with which errors of fe_load begin: the verdict also serves the same bytes at other paths.
   std::string without_path(const std::string& sentence) const {
     const std::string beginning = module_ + ": ";
     return sentence.starts_with(beginning) ? sentence.substr(beginning.size()) : sentence;
   }
 
   static json failed(const std::string& reason) { return {{"verdict", "failed"}, {"reason", reason}}; }
-  // What the next try may not meet again: it is not held against the module for long.
+  // A failure that may not occur again; the cached verdict expires soon.
   static json failed_by_accident(const std::string& reason) {
     json verdict = failed(reason);
     verdict["may_pass"] = true;
@@ -279,8 +280,8 @@ class Supervision {
       is_wrong |= state == "wrong";
       if (state == "wrong" || state == "error") problems.push_back(reason);
     }
-    // A device that computes wrongly is not to be trusted to say so the next time. One that gives an error, as one does
-    // whose memory others have taken, is.
+    // A device that computes wrong results may not be noticed the next time, so the module fails. An error, such as
+    // that of a device whose memory other processes use, may pass.
     const std::string reason = fmt::format("{}", fmt::join(problems, "; "));
     if (is_wrong) return failed(reason);
     if (working == 0 && !problems.empty()) return failed_by_accident(reason);
@@ -316,13 +317,13 @@ json supervise(const std::string& module, const Limits& limits, int life) {
   try {
     return Supervision(module, limits, life).run();
   } catch (const std::system_error& error) {
-    // There was no process, or no pipe, to be had.
+    // No process or pipe could be created.
     end_descendants(3);
     return {{"verdict", "failed"},
             {"reason", fmt::format("its probe could not be started: {}", error.what())},
             {"may_pass", true}};
   } catch (const std::exception& error) {
-    // Also an answer that is not of the form that ours has: somebody else wrote it.
+    // Includes an answer of another form than the worker's, which something else must have written.
     end_descendants(3);
     return {{"verdict", "failed"},
             {"reason", fmt::format("its probe gave no answer that can be read: {}", error.what())}};

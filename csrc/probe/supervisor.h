@@ -1,4 +1,4 @@
-// The process between ferrule and the worker: it sees the worker end, however it ends, and leaves nothing behind.
+// The process between ferrule and the worker: it observes how the worker ends, and ends all its descendants.
 #pragma once
 
 #include "probe/limits.h"
@@ -9,12 +9,14 @@
 
 namespace ferrule::probe {
 
-// Has the module tried in a process of its own. The verdict is an object:
-//   verdict: "passed", "refused" (it says itself, in order, that it cannot work here: code, reason), "failed" or
-//   "timeout" reason: a sentence; code: the fe_code of a refusal notes: sentences; output: what was printed, bounded;
-//   devices: [{name, kind, state, reason}]; threads: how many outlive its close; version; milliseconds
-// Nothing of it survives: all descendants are ended. When the descriptor `life` (if not negative) is closed at its
-// other end, nobody waits for the verdict any more, and everything ends at once.
+// Tries the module in its own process. Returns the verdict, an object:
+//   verdict: "passed", "refused" (the module itself reports that it cannot run here), "failed" or "timeout"
+//   reason: a sentence, "" when it passed; code: the fe_code of a refusal
+//   may_pass: true for a failure that may not occur again
+//   notes: sentences; output: what was printed, of limited length; milliseconds
+//   devices: [{name, kind, state, reason}]; threads: how many go on after its close; version
+// All descendants are ended. When the other end of the descriptor `life` (if not negative) is closed, the caller no
+// longer waits for the verdict, and everything ends at once.
 nlohmann::json supervise(const std::string& module, const Limits& limits, int life);
 
 }  // namespace ferrule::probe

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// An fe_error as an exception within the worker.
+// An fe_error as an exception inside the worker.
 struct Failure {
   fe_code code;
   std::string sentence;
@@ -50,7 +50,7 @@ json taken(fe_string* text) {
   return parsed;
 }
 
-// Says what is being done, and sees after each step what the module has left behind.
+// Reports each step, and checks after it what the module changed in the process.
 class Steps {
  public:
   explicit Steps(int answer) : answer_(answer) {}
@@ -134,7 +134,7 @@ ArrayPointer array_of(fe_device* device, const std::array<float, 6>& numbers) {
   return ArrayPointer(array);
 }
 
-// The sum must be exact: each of its numbers is one of float32.
+// The sum must be exact: float32 represents all its elements.
 bool computes_the_sum(fe_device* device, fe_compiled* compiled) {
   const ArrayPointer a = array_of(device, left), b = array_of(device, right);
   std::array<float, 6> result{};
@@ -152,7 +152,7 @@ bool computes_the_sum(fe_device* device, fe_compiled* compiled) {
   return true;
 }
 
-// {name, kind, state: "right" | "wrong" | "unchecked" | "error", reason}
+// Tries one device. Returns {name, kind, state: "right" | "wrong" | "unchecked" | "error", reason}.
 json try_device(fe_device* device, Steps& steps) {
   const std::string name = fe_device_name(device);
   json row = {{"name", name}, {"state", "right"}, {"reason", ""}};
@@ -174,7 +174,7 @@ json try_device(fe_device* device, Steps& steps) {
     step = "execute";
     steps.begin(step, name);
     const bool is_right = computes_the_sum(device, compiled.get());
-    // A device for tests computes nothing.
+    // A device of kind test computes nothing.
     if (row["kind"] != "test" && !is_right)
       return end("wrong", fmt::format("{} computes a wrong sum of six float32 numbers", name));
     return row;
@@ -186,13 +186,13 @@ json try_device(fe_device* device, Steps& steps) {
 
 void begin_step(void* steps, const char* step) { static_cast<Steps*>(steps)->begin(step); }
 
-// The steps inside fe_load are known to the loader only.
+// Lets the loader report the steps inside fe_load.
 void tell_steps_to(Steps& steps) {
   using Setter = void (*)(fe_load_step_callback, void*);
   if (const auto set = reinterpret_cast<Setter>(fe_get_proc(FE_SET_LOAD_STEP_CALLBACK))) set(begin_step, &steps);
 }
 
-// Threads that have a moment to end by themselves.
+// The number of threads beyond `before` that have not ended after 0.2 s.
 std::size_t threads_left(std::size_t before) {
   std::size_t now = thread_count();
   for (int i = 0; i < 40 && now > before; ++i) {
@@ -202,11 +202,11 @@ std::size_t threads_left(std::size_t before) {
   return now > before ? now - before : 0;
 }
 
-// Unloads, but keeps the code mapped until no thread can be running it.
+// Unloads the module, but keeps its code mapped until no thread can be running it.
 void close_all(const std::string& module, std::size_t threads, Steps& steps, json& answer) {
   void* const code = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   steps.begin("close");
-  fe_set_log_level(FE_LOG_ERROR);  // that we keep its code mapped is no news
+  fe_set_log_level(FE_LOG_ERROR);  // suppresses the warning that the code stays mapped, which is intended here
   check(fe_shutdown());
   const std::size_t left_behind = threads_left(threads);
   answer["threads"] = left_behind;

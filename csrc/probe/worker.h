@@ -1,17 +1,17 @@
-// The process that opens a module: what it does, and what it says on the way.
+// The process that opens a module and reports its steps.
 #pragma once
 
 #include <string>
 
 namespace ferrule::probe {
 
-// Opens the module, lists its devices, and on each compiles and runs one small graph; then unloads it. Writes lines of
-// JSON to the descriptor `answer`: {"step": ..} before each step, at last {"answer": {..}}. Does not return: it ends
-// without calling what a module left to be called at exit.
-// `seal` goes with the answer: what is written without it came from the module.
+// Opens the module, lists its devices, compiles and runs a small graph on each, and unloads it. Writes lines of JSON to
+// the descriptor `answer`: {"step": ..} before each step, finally {"answer": {..}}. Exits without running the module's
+// exit handlers.
+// `seal` is written with the answer: an answer without it comes from the module and is ignored.
 [[noreturn]] void work(const std::string& module, int answer, const std::string& seal);
 
-// What the worker exits with when its answer cannot be written any more.
+// The worker's exit status when it cannot write its answer.
 constexpr int answer_is_closed = 77;
 
 }  // namespace ferrule::probe

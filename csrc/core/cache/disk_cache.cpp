@@ -29,7 +29,7 @@ constexpr Bounds of_core{64 * 1024, 512};
 constexpr Bounds of_modules{64 << 20, 16};
 constexpr std::string_view ending = ".entry";
 constexpr std::string_view unfinished_ending = ".unfinished";
-constexpr std::chrono::minutes longest_write{10};  // what is unfinished for longer was left by a process that died
+constexpr std::chrono::minutes longest_write{10};  // an older unfinished file was left by a process that died
 constexpr std::size_t digits_in_name = 32;
 constexpr std::size_t digits_of_hash = 64;
 constexpr std::string_view first_word = "ferrule-cache 1 ";
@@ -51,7 +51,7 @@ const Bounds& bounds_of(std::string_view kind) { return is_of_module(kind) ? of_
 
 std::string before_text(std::string_view key) { return fmt::format("{:08x}\n{}", key.size(), key); }
 
-// Under the hash of it all: a file that lost a part, or has a wrong bit, is no entry.
+// An entry begins with the hash of the rest, so that a truncated or damaged file is recognized.
 std::string entry_of(std::string_view key, std::string_view text) {
   std::string body = before_text(key);
   body += text;
@@ -68,7 +68,7 @@ std::optional<std::string> text_of(std::string_view entry, std::string_view key)
   return std::string(body.substr(before.size()));
 }
 
-// As the system has it; nothing when the process has no home of its own.
+// The user's folder for caches; empty when the process has no home folder.
 fs::path users_folder() {
 #if defined(_WIN32)
   return environment("LOCALAPPDATA").value_or("");
@@ -77,12 +77,12 @@ fs::path users_folder() {
 #if defined(__APPLE__)
   const fs::path caches = home / "Library" / "Caches";
 #else
-  // The specification of XDG says that a relative path in it does not count.
+  // The XDG specification says that relative paths are ignored.
   fs::path named = environment("XDG_CACHE_HOME").value_or("");
   if (named.is_absolute()) return named;
   const fs::path caches = home / ".cache";
 #endif
-  // A home that does not exist is that of an account for services: it shall have none.
+  // Service accounts have a home that does not exist; it is not created.
   std::error_code problem;
   return home.is_absolute() && fs::is_directory(home, problem) ? caches : fs::path();
 #endif
@@ -93,8 +93,8 @@ std::string unfinished_name() {
   return fmt::format("{:08x}{:08x}{}", random(), random(), unfinished_ending);
 }
 
-// Keeps entries of such a kind within their bounds. Other processes may do the same at the same time: what is gone is
-// gone.
+// Removes old entries when there are too many of this kind. Other processes may do the same at the same time, so files
+// may disappear meanwhile.
 void make_room(const PrivateFolder& folder, std::string_view kind) {
   const auto counts = [&](std::string_view name) {
     return name.ends_with(ending) && is_of_module(name) == is_of_module(kind);
@@ -125,7 +125,7 @@ std::optional<PrivateFolder> opened(const fs::path& path) {
   return folder;
 }
 
-// Says why nothing is kept.
+// Logs why nothing is kept; returns false.
 bool give_up(std::string_view reason) {
   log_debug("cache: {}", reason);
   return false;

@@ -21,7 +21,7 @@ bool is_kind(std::string_view kind) {
   return !kind.empty() && kind.size() <= longest_kind && std::all_of(kind.begin(), kind.end(), is_allowed);
 }
 
-// The kind as the cache has it; nothing for arguments that are none.
+// The cache's kind for a module's kind; nullopt when the arguments are invalid.
 std::optional<std::string> checked(const char* what, const char* kind, const void* key, std::size_t key_size) {
   const std::string_view word = kind != nullptr ? kind : "";
   if (is_kind(word) && (key != nullptr || key_size == 0)) return fmt::format("{}{}", disk_cache::module_prefix, word);

@@ -1,4 +1,4 @@
-// The cache as modules see it.
+// The interface of the disk cache for modules.
 #pragma once
 
 #include <ferrule/cache.h>

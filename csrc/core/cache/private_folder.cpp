@@ -20,7 +20,7 @@ namespace {
 
 std::string last_error() { return std::generic_category().message(errno); }
 
-// A descriptor, or -1, for as long as the object lives.
+// A descriptor, or -1, that is closed on destruction.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -36,7 +36,7 @@ class Descriptor {
   int value_;
 };
 
-// Written by root, too, this would be somebody else's: what we make belongs to the effective user.
+// A sentence when the file is not the effective user's alone, else "". Files of root are refused, too.
 std::string complaint_about(const struct stat& status) {
   if (status.st_uid != geteuid()) return fmt::format("it belongs to uid {}, not to uid {}", status.st_uid, geteuid());
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
@@ -44,7 +44,7 @@ std::string complaint_about(const struct stat& status) {
   return "";
 }
 
-// Who can write a folder above it can put another one in its place. A sticky folder, such as /tmp, is harmless.
+// A user who can write a folder above could replace the cache folder. Sticky folders, such as /tmp, prevent this.
 std::string complaint_about_folders_above(const std::filesystem::path& path) {
   std::error_code trouble;
   std::filesystem::path folder = std::filesystem::canonical(path, trouble);
@@ -92,7 +92,7 @@ void PrivateFolder::create(const std::filesystem::path& path, std::string& probl
     above = std::exchange(made, made / part);
     struct stat status {};
     if (stat(made.c_str(), &status) == 0) continue;
-    // Root with the home of a user (sudo) would leave a folder there that the user cannot write.
+    // Root with the home of another user (sudo) would create a folder there that the user cannot write.
     if (geteuid() == 0 && stat(above.c_str(), &status) == 0 && status.st_uid != 0) {
       problem = fmt::format("{} is not made for root in a folder of uid {}", made.string(), status.st_uid);
       return;
@@ -110,7 +110,7 @@ PrivateFolder::~PrivateFolder() {
 }
 
 std::optional<std::string> PrivateFolder::read(const std::string& name, std::size_t limit) const {
-  // O_NONBLOCK: a pipe in the file's place has no writer to wait for.
+  // O_NONBLOCK avoids waiting for a writer if the path is a pipe.
   const Descriptor file(openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<std::string> PrivateFolder::read(const std::string& name, std::siz
 bool PrivateFolder::write(const std::string& name, const std::string& unfinished, std::string_view text) const {
   Descriptor file(openat(descriptor_, unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.get() < 0) return false;
-  // A full disk may be told by close() alone.
+  // A full disk may be reported only by close().
   const bool is_whole = write_all(file.get(), text) && close(file.release()) == 0;
   if (is_whole && renameat(descriptor_, unfinished.c_str(), descriptor_, name.c_str()) == 0) return true;
   const int reason = errno;

@@ -1,5 +1,5 @@
-// A folder of small files that nobody but this user can write. What is not so is not used: no function here throws for
-// the state of a file system, and none waits for it.
+// A folder of small files that only this user can write; other folders are not used. No function throws because of the
+// state of the file system, and none blocks on special files.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@ namespace ferrule {
 
 class PrivateFolder {
  public:
-  // Nothing, and `problem` is a sentence about it, when there is none, it is a link, belongs to somebody else, or when
-  // others can write it or a folder above it.
+  // Opens a folder. Returns nullopt, with a sentence in `problem`, when it does not exist, is a link, belongs to
+  // another user, or when others can write it or a folder above it.
   static std::optional<PrivateFolder> open(const std::filesystem::path& path, std::string& problem);
-  // Makes it, and those above it that are missing, for this user only. `problem` says why that failed.
+  // Creates the folder and missing folders above it for this user only. `problem` says why that failed.
   static void create(const std::filesystem::path& path, std::string& problem);
 
   PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder& operator=(PrivateFolder&&) = delete;
   ~PrivateFolder();
 
-  // The whole file. Nothing when it is larger than the limit, or no regular file of this user's alone.
+  // Reads a whole file. nullopt when it is larger than the limit, or not a regular file that only this user can write.
   std::optional<std::string> read(const std::string& name, std::size_t limit) const;
-  // Replaces the file at once: whoever reads meanwhile sees the old text or the new one. `unfinished` is the name that
-  // nobody else uses now. False, and nothing is left behind, when it cannot be written.
+  // Replaces the file atomically: concurrent readers see the old text or the new one. `unfinished` is the name of the
+  // temporary file, which must be unique. Returns false and leaves no file behind when it cannot be written.
   bool write(const std::string& name, const std::string& unfinished, std::string_view text) const;
   void remove(const std::string& name) const;
   std::vector<std::string> names() const;
-  // When the file was written last; nothing when it is gone.
+  // The time of the file's last write; nullopt when it is gone.
   std::optional<std::chrono::system_clock::time_point> written_at(const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// Windows: the folder lies in the user's profile, whose access list keeps others out; owners are not looked at.
+// On Windows the folder is in the user's profile, whose access list keeps other users out; owners are not checked.
 #include "core/cache/private_folder.h"
 
 #if defined(_WIN32)

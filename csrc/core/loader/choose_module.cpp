@@ -22,7 +22,7 @@ constexpr int score_without_one = 1;
 
 int score_of(const Candidate& candidate) { return candidate.row.score.value_or(score_without_one); }
 
-// Where all were asked, their scores decide, and between equal ones the order of ranks and names.
+// The reason in a load that selects by score: the highest score wins; ties go by rank, then by file name.
 std::string outscored_by(const Candidate& loser, const Candidate& winner, const std::string& file) {
   const char* const none = loser.row.score ? "" : ", which is what a module without a score has";
   if (score_of(winner) > score_of(loser))
@@ -42,7 +42,7 @@ std::string outranked_by(const Candidate& loser, const Candidate& winner, Select
   return fmt::format("{} is loaded", file);
 }
 
-// The best by rank: nobody else is opened unless it fails.
+// Opens candidates by rank until one works; the others are never opened.
 Candidate* first_by_rank(const Group& group, const Prober& prober) {
   for (Candidate* candidate : in_order_of_rank(group))
     if (auto source = open_module(*candidate, prober))
@@ -50,7 +50,7 @@ Candidate* first_by_rank(const Group& group, const Prober& prober) {
   return nullptr;
 }
 
-// All are opened and asked; the losers are closed when this returns.
+// Opens all candidates and compares their scores; those that lose are closed on return.
 Candidate* first_by_score(const Group& group, const Prober& prober) {
   std::vector<Opened> opened;
   for (Candidate* candidate : in_order_of_rank(group))

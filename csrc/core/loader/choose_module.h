@@ -1,4 +1,4 @@
-// Opens the best runnable module of a name, or the next one when it fails.
+// Opens the best runnable module of a name, and the next best when that fails.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -10,8 +10,8 @@
 
 namespace ferrule {
 
-// Candidates of one name, in the order of roots; those that can run are opened until one is loaded. The first root with
-// a runnable module wins; within it those with a manifest go by rank, then those without one by their own score.
+// Opens candidates of one name, given in the order of roots, until one is loaded. The first root with a runnable module
+// wins. Within a root, candidates with a manifest come first, by rank; then those without one, by their own score.
 void choose_module(const std::vector<Candidate*>& candidates, Select select, const Prober& prober);
 
 }  // namespace ferrule

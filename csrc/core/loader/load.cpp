@@ -37,7 +37,7 @@ std::string already_there(const Candidate& candidate, const Backend& backend) {
   return (is_neighbour ? loaded.filename() : loaded).string() + " is loaded already";
 }
 
-// A name that is there stays as it is.
+// Fills in the rows of a name whose backend is loaded already: the backend stays as it is.
 void keep_loaded(const std::vector<Candidate*>& candidates, const Backend& backend, std::set<std::string>& reported) {
   for (Candidate* candidate : candidates) {
     if (is_same_file(*candidate, backend) && !reported.contains(backend.name())) {
@@ -63,7 +63,7 @@ LoadRow row_of(const Backend& backend) {
   return row;
 }
 
-// Those that no candidate stands for: linked in, or loaded from elsewhere before.
+// Adds the backends that have no candidate row: those linked in, and those loaded earlier from elsewhere.
 void add_other_rows(const std::set<std::string>& reported, LoadReport& report) {
   for (const auto& backend : Registry::instance().backends())
     if (!reported.contains(backend->name())) report.rows.push_back(row_of(*backend));
@@ -103,7 +103,7 @@ std::string line_about(const LoadRow& row) {
   return fmt::format("{}: {}{}{}", row.path, name_of(row.state), row.reason.empty() ? "" : ", ", row.reason);
 }
 
-// What the user named and did not get: one warning. What was merely found stays in the report.
+// Logs one warning about modules that the user named and that were not loaded. Other failures are only in the report.
 void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   std::vector<std::string> problems;
   for (const LoadRoot& root : report.roots)
@@ -118,7 +118,7 @@ void warn_of_named(const LoadOptions& options, const LoadReport& report) {
   if (!problems.empty()) log_warning("load: {}", joined(problems, "; "));
 }
 
-// For the errors of those who ask for a device that is not there.
+// Stores the outcome of each name for the error messages of requests for missing devices.
 void remember(const LoadReport& report) {
   std::set<std::string> names;
   for (const LoadRow& row : report.rows)
@@ -146,7 +146,7 @@ void read_and_check(Candidate& candidate, const std::vector<std::string>& only, 
   refuse_incompatible(candidate);
 }
 
-// All that can be found out while nothing of a module runs: side by side, where there are many.
+// Checks everything that needs no code of a module to run. Many candidates are examined in parallel.
 void examine(std::vector<Candidate>& candidates, const std::vector<std::string>& only, Trust trust,
              const Prober& prober) {
   constexpr int64_t files_worth_a_thread = 8;
@@ -174,7 +174,7 @@ LoadTimes sum_of_times(const std::vector<LoadRow>& rows) {
   return sum;
 }
 
-// Throws when the file at the path is none that can be opened.
+// Throws when the file at the path cannot be opened as a module.
 Candidate runnable_candidate(const fs::path& path, const Policy& policy, const std::string& as_name) {
   Candidate candidate = candidate_of_any_name(path);
   candidate.is_named = true;
@@ -191,7 +191,8 @@ Candidate runnable_candidate(const fs::path& path, const Policy& policy, const s
   return candidate;
 }
 
-// The backend that has the candidate's name. Where only its init tells that, the one that came from its file.
+// The loaded backend with the candidate's name. When only the module's init provides the name, the backend that was
+// loaded from the same file.
 std::shared_ptr<Backend> named_as(const Candidate& candidate) {
   if (!candidate.name().empty()) return Registry::instance().find_backend(candidate.name());
   for (const auto& backend : Registry::instance().backends())
@@ -288,7 +289,7 @@ std::shared_ptr<Backend> reload(std::string_view name) {
   const fs::path path = backend->source().path;
   Candidate candidate = runnable_candidate(path, default_policy(), backend->source().is_renamed ? backend->name() : "");
   const FileIdentity &before = backend->source().identity, &now = candidate.identity;
-  // The system shows the new bytes to the code that runs: what is loaded may be broken already, and cannot be closed.
+  // The mapping shows the new bytes, so the code that is loaded may be broken already and cannot be closed safely.
   if (now.inode == before.inode && now.device == before.device &&
       (now.size != before.size || now.modified_ns != before.modified_ns))
     fail(FE_UNSUPPORTED,

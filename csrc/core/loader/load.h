@@ -1,4 +1,4 @@
-// Loading modules: find candidates, read them, refuse what cannot run, probe, open, register, report.
+// Loads modules: finds candidates, reads them, refuses those that cannot run, probes, opens, registers, reports.
 #pragma once
 
 #include "core/loader/options/load_options.h"
@@ -13,21 +13,22 @@
 
 namespace ferrule {
 
-// Loads the best runnable module of each name. What is loaded stays as it is. Any number of threads may call it.
+// Loads the best runnable module of each name. Backends that are loaded already stay as they are. Thread-safe.
 LoadReport load_all(const LoadOptions& options = {});
 
-// Throws not_found, with the rows of what is missing, unless all that the options require is loaded.
+// Throws not_found, with the rows of the missing backends, unless everything in options.require is loaded.
 void check_required(const LoadOptions& options, const LoadReport& report);
 
-// One file of any name, through the same steps. Returns the backend that is there when this very file is loaded under
-// the name. `as_name`, unless empty, is what the backend is called, so that a file may be loaded more than once: each
-// time with static variables of its own. Throws not_found (no such file), io, abi_mismatch, unsupported (not for this
-// machine, disabled, no device), invalid_argument (no module, or its name is taken), or the error of the module's init.
+// Loads one file of any name through the same steps. When this file is loaded already under the name, returns that
+// backend. A nonempty `as_name` is the backend's name; with it a file can be loaded several times, each with its own
+// static variables. Throws not_found (no such file), io, abi_mismatch, unsupported (not for this machine, disabled, no
+// device), invalid_argument (not a module, or its name is taken), or the error of the module's init.
 std::shared_ptr<Backend> load(const std::filesystem::path& path, const Policy& policy = default_policy(),
                               const std::string& as_name = "");
 
-// Unloads a backend and loads what lies at its path now. The new file is read and judged first: when it is no good, the
-// old one stays. Throws as load and unload do; unsupported when the old one cannot be let go of.
+// Unloads a backend and loads the file that is at its path now. The new file is read and checked first; when it is
+// refused, the old backend stays loaded. Throws like load and unload; unsupported when the old module stays mapped or
+// its file was rewritten in place.
 std::shared_ptr<Backend> reload(std::string_view name);
 
 }  // namespace ferrule

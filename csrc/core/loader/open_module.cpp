@@ -31,7 +31,7 @@
 namespace ferrule {
 namespace {
 
-// Runs a step: whatever comes out of it is a row, not the end of the load.
+// Runs a step. An exception refuses the candidate and does not end the load.
 template <class Step>
 bool attempt(Candidate& candidate, double& milliseconds, Step step) {
   const Stopwatch stopwatch(milliseconds);
@@ -53,7 +53,7 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
                          "the file was replaced or rewritten while it was looked at; load it again"};
 }
 
-// `file` is what lies at the path now, and must be what was read.
+// The hash of `file`, which is open at the candidate's path now and must be the file that was read.
 std::string checked_hash(const Candidate& candidate, module_file::FileBytes& file) {
   if (!file.is_open()) throw CandidateRefusal{LoadState::error, FE_IO, file.problem()};
   if (file.identity() != candidate.identity) refuse_replaced();
@@ -67,11 +67,11 @@ std::string checked_hash(const Candidate& candidate, module_file::FileBytes& fil
   return *hash;
 }
 
-// That the bytes which were hashed are those that were mapped. Constructors have run by now; nothing else has.
+// Checks that the mapped file is the hashed one. At this point the module's constructors have run, and nothing else.
 void check_mapping(const DynamicLibrary& library, const std::filesystem::path& path,
                    const module_file::FileBytes& file) {
   std::optional<bool> is_same = is_mapped_from(library.address(), file.descriptor());
-  // Where the system does not tell, what lies at the path is all there is to ask.
+  // When the system does not provide the mapping's file, compare with the file at the path.
   if (!is_same) is_same = module_file::FileBytes::identity_at(path) == file.identity();
   if (!*is_same)
     throw CandidateRefusal{
@@ -80,14 +80,14 @@ void check_mapping(const DynamicLibrary& library, const std::filesystem::path& p
         "process has had another file of this path open; load it again"};
 }
 
-// Real paths of what came with a module, its own first.
+// Lists the real paths of the files that opening the module mapped, its own first.
 void list_files(Candidate& candidate, const MappedLibraries& before) {
   candidate.row.files = {candidate.real.string()};
   for (const std::string& name : before.names_of_new()) {
     if (name == candidate.row.files.front()) continue;
     std::error_code problem;
     const std::filesystem::path path = name, real = std::filesystem::canonical(path, problem);
-    if (problem || real == candidate.real) continue;  // the kernel's own has a name and no file
+    if (problem || real == candidate.real) continue;  // the kernel's vDSO has a name but no file
     candidate.row.files.push_back(real.string());
     if (path.is_relative())
       candidate.row.notes.push_back(
@@ -97,8 +97,8 @@ void list_files(Candidate& candidate, const MappedLibraries& before) {
   }
 }
 
-// A manifest that tells other kinds than there are misleads those who go by it before the module is opened. The module
-// itself is none the worse for it. A kind that does not appear is one that this machine does not have.
+// Notes device kinds that the manifest does not list. Code that reads the manifest before the module is opened would be
+// misled; the module itself works. A listed kind without a device is normal: this machine has no such device.
 void note_other_kinds(Candidate& candidate, Backend& backend) {
   if (!candidate.manifest || candidate.manifest->device_kinds.empty()) return;
   const std::vector<std::string>& told = candidate.manifest->device_kinds;
@@ -122,10 +122,10 @@ ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, co
                           const std::vector<CheckedLibrary>& libraries) {
   begin_step("open");
   const MappedLibraries before;
-  // What replaced it while it was probed would have its constructors run.
+  // Opening a file runs its constructors, so a file that was replaced during the probe is refused before that.
   if (module_file::FileBytes::identity_at(candidate.real) != candidate.identity) refuse_replaced();
   if (!are_unchanged(libraries)) refuse_replaced();
-  // What is mapped is the file, or a copy of it where a backend of another name has the file.
+  // Maps the file, or a copy of it when a backend of another name has the file open.
   std::optional<PrivateCopy> copy;
   if (is_loaded(candidate.real)) copy.emplace(file, candidate.real.filename());
   const std::filesystem::path mapped = copy ? copy->path() : candidate.real;
@@ -170,7 +170,7 @@ std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prob
   std::optional<ModuleSource> source;
   LoadTimes& times = candidate.row.times;
   std::string hash;
-  // Kept open until it is mapped, so that its numbers are nobody else's.
+  // Kept open until it is mapped, so that no other file gets its inode number.
   module_file::FileBytes file(candidate.real, module_file::Links::refuse);
   std::vector<CheckedLibrary> libraries;
   const auto check_hashes = [&] {

@@ -1,4 +1,4 @@
-// Step five of a load: opens a module, asks its score and initialises it. From here on the module's code runs.
+// Step five of a load: opens a module, calls its score and initialises it. From here on the module's code runs.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -10,11 +10,11 @@
 
 namespace ferrule {
 
-// Checks the hash, has the module probed where that is wanted, opens the file and asks its score. Nothing, and the
-// candidate is refused, when that fails.
+// Checks the hash, probes the module if the policy requires it, opens the file and calls its score. On failure refuses
+// the candidate and returns nullopt.
 std::optional<ModuleSource> open_module(Candidate& candidate, const Prober& prober);
 
-// Initialises an opened module and puts it into the registry. Null, and the candidate is refused, when that fails.
+// Initialises an opened module and adds it to the registry. On failure refuses the candidate and returns null.
 std::shared_ptr<Backend> start_module(Candidate& candidate, ModuleSource source);
 
 }  // namespace ferrule

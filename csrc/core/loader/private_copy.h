@@ -1,5 +1,5 @@
-// A module's file once more, for a process that has opened it under another name: the system's loader maps one file
-// once, and two backends on one mapping would share their static variables.
+// A copy of a module's file, for loading it under a second name: the system's loader maps a file only once, and two
+// backends on one mapping would share their static variables.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -12,10 +12,10 @@ namespace ferrule {
 
 class PrivateCopy {
  public:
-  // In a folder that nobody else can write, below TMPDIR or /tmp, under the same file name. Throws io; unsupported
-  // where a file that is mapped cannot be removed.
+  // Copies the file to a new folder below TMPDIR or /tmp that only this user can write, under the name `name`. Throws
+  // io; unsupported on Windows, where a mapped file cannot be removed.
   PrivateCopy(module_file::FileBytes& file, const std::filesystem::path& name);
-  // Removes it. What is mapped stays mapped.
+  // Removes the copy. Existing mappings stay valid.
   ~PrivateCopy();
   PrivateCopy(const PrivateCopy&) = delete;
   PrivateCopy& operator=(const PrivateCopy&) = delete;

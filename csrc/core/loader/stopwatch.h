@@ -1,4 +1,4 @@
-// How long a step took.
+// Measures how long a step takes.
 #pragma once
 
 #include <chrono>

@@ -7,7 +7,7 @@
 namespace ferrule {
 namespace {
 
-// acl(5), and linux/posix_acl_xattr.h: a version, then entries; numbers are little-endian.
+// The format of acl(5) and linux/posix_acl_xattr.h: a version, then entries, in little-endian numbers.
 struct Entry {
   uint16_t tag, permissions;
   uint32_t id;
@@ -27,7 +27,7 @@ std::optional<std::vector<Writer>> writers_in_access_list(std::span<const std::b
   if (version != known_version) return std::nullopt;
   std::vector<Entry> entries((attribute.size() - sizeof version) / sizeof(Entry));
   std::memcpy(entries.data(), attribute.data() + sizeof version, entries.size() * sizeof(Entry));
-  // What the mask lacks, none of the named ones can do.
+  // The mask limits the permissions of all named users and groups.
   const auto limit = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) { return entry.tag == mask; });
   const uint16_t allowed = limit != entries.end() ? limit->permissions : write;
   std::vector<Writer> writers;

@@ -22,7 +22,7 @@
 namespace ferrule {
 namespace {
 
-// Parts of the CPU's state that the operating system must save for an instruction to be usable (bits of XCR0).
+// Register state that the operating system must save before an instruction can be used (bits of XCR0).
 constexpr uint64_t no_state = 0;
 constexpr uint64_t avx_state = 0x6;
 constexpr uint64_t avx512_state = 0xe6;
@@ -31,7 +31,7 @@ constexpr uint64_t amx_state = 0x60000;
 enum Register : uint8_t { a, b, c, d };
 
 struct Feature {
-  const char* name;  // without the dashes, dots and underscores in which spellings differ
+  const char* name;  // without dashes, dots and underscores, which differ between spellings
   uint32_t leaf, subleaf;
   Register register_;
   int bit;
@@ -90,13 +90,13 @@ std::array<uint32_t, 4> cpuid(uint32_t leaf, uint32_t subleaf) {
   __cpuidex(registers, static_cast<int>(leaf), static_cast<int>(subleaf));
   for (std::size_t i = 0; i < 4; ++i) out[i] = static_cast<uint32_t>(registers[i]);
 #else
-  // Zeros, and so "no", when the CPU does not have the leaf.
+  // The result stays zero, which means "no", when the CPU does not have the leaf.
   __get_cpuid_count(leaf, subleaf, &out[0], &out[1], &out[2], &out[3]);
 #endif
   return out;
 }
 
-// What the operating system saves; nothing beyond SSE when it says so itself.
+// The state that the operating system saves (XCR0). 0, for nothing beyond SSE, when it does not use XSAVE.
 uint64_t saved_state() {
   constexpr int osxsave = 27;
   if ((cpuid(1, 0)[c] >> osxsave & 1) == 0) return 0;
@@ -109,7 +109,7 @@ uint64_t saved_state() {
 #endif
 }
 
-// Asked once: a virtual machine leaves its guest for each CPUID, which takes longer than to read a file.
+// Read once: in a virtual machine each CPUID exits the guest, which takes longer than reading a file.
 struct Processor {
   uint64_t saved = saved_state();
   std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
@@ -119,7 +119,7 @@ Processor look_at_processor() {
   Processor found;
   for (const Feature& feature : features) {
     const auto [place, is_new] = found.leaves.try_emplace({feature.leaf, feature.subleaf});
-    // A subleaf exists when subleaf 0, which comes before it in the table, says so.
+    // Subleaf 0, which comes first in the table, has the number of the last subleaf.
     const bool exists = feature.subleaf == 0 || feature.subleaf <= found.leaves.at({feature.leaf, 0})[a];
     if (is_new && exists) place->second = cpuid(feature.leaf, feature.subleaf);
   }

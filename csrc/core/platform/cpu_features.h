@@ -1,4 +1,4 @@
-// What the CPU can do and the system saves, by name.
+// CPU features by name. A feature counts as present when the CPU has it and the operating system saves its state.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace ferrule {
 
-// Nothing when the name is unknown. "avx512_vnni", "avx512vnni" and "AVX512-VNNI" are one name.
+// nullopt when the name is unknown. "avx512_vnni", "avx512vnni" and "AVX512-VNNI" are the same name.
 std::optional<bool> has_cpu_feature(std::string_view name);
-// All known names of this architecture, with and without support here.
+// All names known for this architecture, whether or not this CPU has the feature.
 std::vector<std::string> known_cpu_features();
-// Of a list, those that this machine lacks or nobody knows.
+// The names of `wanted` that this machine lacks or that are unknown.
 std::vector<std::string> missing_cpu_features(const std::vector<std::string>& wanted);
 
 }  // namespace ferrule

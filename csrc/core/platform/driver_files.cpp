@@ -18,17 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t largest_manifest = 1 << 20;  // bytes; of a larger one the file's numbers alone count
-constexpr std::size_t most_files = 256;         // of a folder
+constexpr uint64_t largest_manifest = 1 << 20;  // bytes; a larger file is not parsed, only its identity is recorded
+constexpr std::size_t most_files = 256;         // per folder
 
-// Those of a list, or what the standard of XDG says when it is unset.
+// Adds the paths of an environment variable, or the defaults of the XDG standard when it is unset.
 void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
   std::vector<std::string> named = environment_paths(variable);
   if (named.empty()) named = std::move(otherwise);
   for (std::string& path : named) bases.emplace_back(std::move(path));
 }
 
-// Of configuration and data, the user's own first.
+// The XDG base folders of configuration, then of data; the user's own come first in each.
 std::vector<fs::path> base_folders() {
   std::vector<fs::path> bases;
   const auto in_home = [](const char* folder) {
@@ -52,7 +52,7 @@ std::string numbers_of(const fs::path& path) {
                      identity->modified_ns, identity->changed_ns);
 }
 
-// A path from the folder of the manifest, or a name that the system's loader looks up.
+// Resolves a path relative to the manifest's folder; a plain name is looked up as the system's loader does.
 fs::path path_of_library(const std::string& named, const fs::path& manifest) {
   if (fs::path(named).is_absolute()) return named;
   if (named.find_first_of("/\\") != std::string::npos) return manifest.parent_path() / named;
@@ -65,7 +65,7 @@ void add_libraries(const nlohmann::json& owner, std::vector<std::string>& librar
     libraries.push_back(found->get<std::string>());
 }
 
-// What a manifest of a driver, or of one or more layers, has under "library_path"; nothing of what is no such text.
+// The "library_path" entries of a driver or layer manifest. Entries that are not strings are ignored.
 std::vector<std::string> libraries_named_in(const fs::path& manifest) {
   std::vector<std::string> libraries;
   module_file::FileBytes file(manifest);
@@ -79,7 +79,7 @@ std::vector<std::string> libraries_named_in(const fs::path& manifest) {
     if (const auto found = json.find("layers"); found != json.end() && found->is_array())
       for (const nlohmann::json& layer : *found) add_libraries(layer, libraries);
   } catch (const Error&) {
-    // The loader of the drivers passes it over, too.
+    // The driver loader ignores a manifest that is not JSON, too.
   }
   return libraries;
 }
@@ -96,7 +96,7 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
     if (path.extension() == ".json") files.push_back(path);
     return files.size() < most_files;
   };
-  static_cast<void>(visit_entries(folder, visit));  // a folder that cannot be read has none
+  static_cast<void>(visit_entries(folder, visit));  // a folder that cannot be read counts as empty
   std::sort(files.begin(), files.end());
   return files;
 }

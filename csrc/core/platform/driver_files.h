@@ -1,6 +1,6 @@
-// The files that a driver's library reads, as the manifest of a module declares them: manifests of drivers and layers,
-// and the libraries that they name. They decide what a module shows and does, and change without the driver's own
-// library changing.
+// The files that a driver's library reads, as a module's manifest declares them: driver and layer manifests, and the
+// libraries that they name. They affect which devices a module lists and what it does, and can change while the
+// driver's own library stays the same.
 #pragma once
 
 #include "core/platform/driver_need.h"
@@ -11,12 +11,12 @@
 
 namespace ferrule {
 
-// The places that the driver's file variables and folders name, files and folders; they need not exist. Not those that
-// Windows keeps in its registry.
+// The files and folders that the driver's file variables and folders name. They need not exist. Places listed in the
+// Windows registry are not included.
 std::vector<std::filesystem::path> places_of_driver_files(const DriverNeed& driver);
 
-// A text that is another one when a manifest of a driver or a layer, or a library that one names, is another file.
-// Variables that switch layers on are not in it: they are part of a verdict's key.
+// A text that changes when a driver or layer manifest, or a library that one names, is replaced or modified.
+// Environment variables that enable layers are not included: they are part of a verdict's key.
 std::string driver_files_state(const DriverNeed& driver);
 
 }  // namespace ferrule

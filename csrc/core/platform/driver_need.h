@@ -1,4 +1,4 @@
-// What a module's manifest declares of a driver.
+// A driver requirement as a module's manifest declares it.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace ferrule {
 
-// A library of a driver that must be on the machine.
+// A driver library that must be on the machine.
 struct DriverNeed {
-  std::string library;            // a name as the system's loader takes it, or an absolute path
-  std::string floor = {};         // the oldest version that will do, "550.54"; "" for any
-  std::string version_file = {};  // that tells the version; "" when the name of the library's file does
-  // What else decides what the driver shows, and so is part of the key of a verdict. Variables of the environment;
-  // "VK_*" stands for all that begin so:
+  std::string library;            // a name for the system's loader, or an absolute path
+  std::string floor = {};         // the oldest accepted version, such as "550.54"; "" for any
+  std::string version_file = {};  // holds the version; "" when the library's file name contains it
+  // The remaining fields also affect which devices the driver lists, and so are part of a verdict's key.
+  // Environment variables; "VK_*" stands for all with that prefix:
   std::vector<std::string> variables = {};
-  std::vector<std::string> file_variables = {};  // each a list of files or folders that the driver reads
-  std::vector<std::string> folders = {};         // that it reads, "vulkan/icd.d", below each base folder of XDG
-  std::vector<std::string> state_files = {};     // absolute paths of texts that tell versions of its other parts
+  std::vector<std::string> file_variables = {};  // variables that list files or folders that the driver reads
+  std::vector<std::string> folders = {};         // read below each XDG base folder, such as "vulkan/icd.d"
+  std::vector<std::string> state_files = {};     // absolute paths of text files with the versions of its other parts
   friend bool operator==(const DriverNeed&, const DriverNeed&) = default;
 };
 

@@ -14,9 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_version_file = 1024;  // bytes of it that are read
+constexpr std::size_t longest_version_file = 1024;  // bytes that are read of the file
 
-// What the kernel shows as a file has no size to go by, and a pipe in its place would not end.
+// Reads a limited number of bytes of a regular file: files of the kernel have no meaningful size, and reading a pipe
+// might never end.
 std::string beginning_of(const fs::path& path) {
   std::error_code problem;
   if (!fs::is_regular_file(path, problem)) return "";
@@ -34,7 +35,7 @@ bool is_version(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
 }
 
-// The first word of a text that is a version.
+// The first word of a text that looks like a version.
 std::optional<std::string> version_in(std::string_view text) {
   constexpr std::string_view blanks(" \t\r\n\0", 5);
   while (!text.empty()) {
@@ -46,7 +47,7 @@ std::optional<std::string> version_in(std::string_view text) {
   return std::nullopt;
 }
 
-// Takes the first number off a version; its leading zeros, too, so that of two the longer is the larger.
+// Removes the first number from a version and returns it without leading zeros, so that a longer number is larger.
 std::string_view take_number(std::string_view& version) {
   const std::size_t end = version.find('.');
   std::string_view number = version.substr(0, end);
@@ -78,7 +79,7 @@ std::optional<std::string> driver_version(const std::string& library, const std:
   std::error_code problem;
   const std::string real = fs::canonical(*path, problem).filename().string();
   const std::size_t end_of_stem = name.find(".so.");
-  // A file of the very name that programs ask for tells its interface only, not its version.
+  // A file whose name is the name that programs ask for shows the interface version only.
   if (problem || real == name || end_of_stem == std::string::npos) return std::nullopt;
   const std::string stem = name.substr(0, end_of_stem + 4);
   if (!real.starts_with(stem) || !is_version(std::string_view(real).substr(stem.size()))) return std::nullopt;

@@ -27,7 +27,7 @@ std::string last_error() {
   return out;
 }
 
-// A missing DLL is an error for us to report, not a window for somebody to click away.
+// Suppresses the dialog boxes of Windows: a missing DLL is reported as an error.
 struct WithoutDialogs {
   WithoutDialogs() { SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before); }
   ~WithoutDialogs() { SetThreadErrorMode(before, nullptr); }
@@ -49,7 +49,7 @@ std::shared_ptr<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path
     try {
       opened.push_back(open(library));
     } catch (const Error&) {
-      // The system finds that out again, and says it of the module.
+      // Opening the module below then fails with the system's message.
     }
   }
   const HoldsForks holds_forks;

@@ -1,4 +1,4 @@
-// A shared library that is open.
+// An open shared library.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,12 @@ namespace ferrule {
 
 class DynamicLibrary {
  public:
-  // Throws io with the system's words. Nothing of it is seen by libraries that are opened later. What lies beside it
-  // and is needed by it is its own, whatever the run paths say: it is opened first, and then found by its name.
+  // Opens a library; throws io with the system's message. Its symbols are not visible to libraries opened later.
+  // `needed` lists the libraries beside it that it depends on. They are opened first, so that the system's loader
+  // finds them by name, whatever the run paths are.
   static std::shared_ptr<DynamicLibrary> open(const std::filesystem::path& path,
                                               const std::vector<std::filesystem::path>& needed = {});
-  // Whether a file at this path is mapped as a library, by whomever.
+  // Whether the file at this path is open as a library in this process, no matter which code opened it.
   static bool is_open(const std::filesystem::path& path);
 
   explicit DynamicLibrary(void* handle, std::vector<std::shared_ptr<DynamicLibrary>> needed = {})
@@ -24,9 +25,9 @@ class DynamicLibrary {
   DynamicLibrary(const DynamicLibrary&) = delete;
   DynamicLibrary& operator=(const DynamicLibrary&) = delete;
 
-  // Where bytes of its file are mapped; null where the system does not tell.
+  // An address at which the library's file is mapped; null where the system does not provide one.
   const void* address() const noexcept;
-  // Null when it exports no such symbol.
+  // Null when the library exports no such symbol.
   void* symbol(const char* name) const noexcept;
   template <class Function>
   Function function(const char* name) const noexcept {
@@ -34,7 +35,7 @@ class DynamicLibrary {
   }
 
  private:
-  std::vector<std::shared_ptr<DynamicLibrary>> needed_;  // closed after it
+  std::vector<std::shared_ptr<DynamicLibrary>> needed_;  // closed after this library
   void* handle_;
 };
 

@@ -23,17 +23,17 @@
 namespace ferrule {
 namespace {
 
-constexpr std::size_t largest_record = 1 << 20;  // of the databases of users and groups
+constexpr std::size_t largest_record = 1 << 20;  // bytes, in the user and group databases
 
 struct Group {
   std::string name;
-  std::vector<std::string> members;  // those that the group names; not those whose first group it is
+  std::vector<std::string> members;  // users listed in the group; not those with it as their primary group
 };
 
-// The databases want a buffer whose size nobody knows before.
+// Queries a database with a growing buffer: the size needed is not known in advance.
 template <class Record, class Ask>
 bool ask_database(std::vector<char>& buffer, Record& record, Ask ask) {
-  const HoldsForks holds_forks;  // the system frees its lock in no child
+  const HoldsForks holds_forks;  // libc does not release the database's lock in a forked child
   for (buffer.resize(4096); buffer.size() <= largest_record; buffer.resize(buffer.size() * 4)) {
     Record* found = nullptr;
     if (const int problem = ask(&record, buffer.data(), buffer.size(), &found); problem != ERANGE)
@@ -82,7 +82,7 @@ bool is_member(uid_t id, gid_t group) {
   return record && std::find(record->members.begin(), record->members.end(), user->name) != record->members.end();
 }
 
-// Only a list that names somebody is kept by the system; the mode's bits for the group are then its mask.
+// The system keeps an access list only when it has named entries; the mode's group bits are then the list's mask.
 std::optional<std::vector<Writer>> writers_in_list(const std::filesystem::path& path, gid_t group) {
 #if defined(__linux__)
   std::array<std::byte, 4096> attribute{};
@@ -135,7 +135,8 @@ bool is_among(const Writer& writer, const std::set<Writer>& writers) {
     return std::any_of(writers.begin(), writers.end(), [&](const Writer& other) {
       return other.kind == Writer::Kind::group && is_member(writer.id, other.id);
     });
-  // A user's private group has the user's number, is the first group of nobody else, and names nobody else.
+  // A group is a trusted user's private group when its id is the user's, and all its members, and all users with it
+  // as their primary group, are trusted.
   const auto is_trusted = [&](uint32_t user) { return is_among({Writer::Kind::user, user}, writers); };
   if (!is_trusted(writer.id)) return false;
   const auto record = group_of(writer.id);

@@ -1,4 +1,4 @@
-// Who can write a file or a folder, as the system's modes and access lists have it.
+// Finds who can write a file or a folder, by its mode and access list.
 #pragma once
 
 #include <compare>
@@ -13,24 +13,24 @@ namespace ferrule {
 struct Writer {
   enum class Kind { user, group, everybody };
   Kind kind = Kind::everybody;
-  uint32_t id = 0;  // of the user or the group
+  uint32_t id = 0;  // the uid or gid
   friend auto operator<=>(const Writer&, const Writer&) = default;
 };
 
 enum class WriterOf {
   file,
-  folder,        // of which anything may be added or taken
-  folder_above,  // in a sticky one, such as /tmp, nobody but its owner takes away what belongs to others
+  folder,        // a writer can add and remove any entry
+  folder_above,  // in a sticky folder, such as /tmp, only the folder's owner can remove entries of other users
 };
 
 #if !defined(_WIN32)
-// Of what lies at this path itself: its owner, and whom its mode or its access list lets write. Throws io when it
-// cannot be looked at.
+// The owner of a file or folder, and those to whom its mode or access list gives write permission. Links are not
+// followed. Throws io when its status cannot be read.
 std::vector<Writer> writers_of(const std::filesystem::path& path, WriterOf what);
-// Of a file, and of each folder above it. `path` is a real path.
+// The writers of a file and of each folder above it. `path` must be a real path.
 std::set<Writer> writers_of_whole_path(const std::filesystem::path& path);
 
-// Whether all who are this writer are among those in the set. Root and the effective user are in any.
+// Whether the set covers everyone that this writer stands for. Root and the effective user are in every set.
 bool is_among(const Writer& writer, const std::set<Writer>& writers);
 
 // "uid 1000 (anna)", "group 100 (users)", "everybody"

@@ -1,4 +1,4 @@
-// Entries of folders, and real paths of many files in few folders.
+// Lists the entries of folders, and resolves the real paths of many files in few folders.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace ferrule {
 
-// Calls `visit` with the path of each entry, in no order, until it returns false. A folder that cannot be read is told
-// of in the error code. Throws bad_alloc, where libstdc++'s directory_iterator ends the process: its increment is
-// noexcept, in all of its forms, and takes memory for each name.
+// Calls `visit` with the path of each entry, in no particular order, until it returns false. Returns the error of a
+// folder that cannot be read. Throws bad_alloc; libstdc++'s directory_iterator would terminate the process instead,
+// because its increment allocates memory and is noexcept in all its forms.
 std::error_code visit_entries(const std::filesystem::path& folder,
                               const std::function<bool(const std::filesystem::path& path)>& visit);
 
-// Follows the links on the way to a folder once, those of a file each time: an object serves one load.
+// Resolves real paths. Each folder is resolved once and each file every time, so use one object per load.
 class RealPaths {
  public:
-  // As std::filesystem::canonical.
+  // The same result as std::filesystem::canonical.
   std::filesystem::path of(const std::filesystem::path& path, std::error_code& problem);
 
  private:

@@ -37,7 +37,7 @@ fs::path file_of(HMODULE module) {
 #endif
 
 #if defined(__linux__)
-// The system's loader knows the program by whatever name it was started with; only "is it in there" is sure.
+// The system's loader only has the name that the program was started with, so the program is recognized by address.
 bool is_in_program(const void* address) {
   const auto visit = [](dl_phdr_info* info, size_t, void* argument) {
     const auto wanted = *static_cast<const uintptr_t*>(argument);
@@ -88,7 +88,7 @@ fs::path find_library_file() {
 fs::path executable_dir() { return executable_file().parent_path(); }
 
 fs::path library_file() {
-  // Asked once: a name relative to the current directory does not survive a chdir.
+  // Found once: a name relative to the current directory would be wrong after a chdir.
   static constinit Once<fs::path> file;
   return file.get(find_library_file);
 }

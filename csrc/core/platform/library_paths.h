@@ -1,13 +1,13 @@
-// Where this library and the program lie.
+// The files and folders of this library and of the running program.
 #pragma once
 
 #include <filesystem>
 
 namespace ferrule {
 
-// The folder of the running program; empty when the system does not tell.
+// The folder of the running program; empty when it is unknown.
 std::filesystem::path executable_dir();
-// libferrule itself, which is the program when it is linked in; empty when the system does not tell.
+// The file of libferrule, which is the program's when linked statically; empty when it is unknown.
 std::filesystem::path library_file();
 // The folder of library_file().
 std::filesystem::path library_dir();

@@ -26,7 +26,7 @@ bool is_there(const fs::path& path) {
 }
 
 #if defined(__linux__)
-// The words of an ELF header that tell two machines apart: class, byte order, architecture.
+// The bytes of an ELF header that identify the machine: class, byte order, architecture.
 std::optional<std::array<uint8_t, 3>> machine_of(const fs::path& path) {
   module_file::FileBytes file(path);
   std::array<uint8_t, 3> machine{};
@@ -34,14 +34,14 @@ std::optional<std::array<uint8_t, 3>> machine_of(const fs::path& path) {
   return machine;
 }
 
-// A library of the same name may lie there for 32 bit programs.
+// A folder may hold a library of the same name for 32-bit programs.
 bool is_for_this_machine(const fs::path& path) {
   static constinit Once<decltype(machine_of(path))> own;
   const auto& ours = own.get([] { return machine_of("/proc/self/exe"); });
   return is_there(path) && (!ours || machine_of(path) == ours);
 }
 
-// The cache of the system's loader holds the path of each library, with a zero byte behind it.
+// The cache of the system's loader contains the path of each library, followed by a zero byte.
 std::optional<fs::path> find_in_loader_cache(const std::string& library) {
   static constinit Once<std::string> whole;
   const std::string& cache = whole.get([] {
@@ -65,7 +65,7 @@ std::optional<fs::path> find_in_loader_cache(const std::string& library) {
 #if defined(__linux__)
 std::optional<fs::path> find_library_in(const std::vector<std::string>& folders, const std::string& library) {
   for (const std::string& folder : folders) {
-    fs::path path = fs::path(folder) / library;  // a relative one would be the current directory's
+    fs::path path = fs::path(folder) / library;  // a relative one would depend on the current directory
     if (path.is_absolute() && is_for_this_machine(path)) return path;
   }
   return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<fs::path> find_library_in(const std::vector<std::string>& folders,
 std::optional<fs::path> find_library(const std::string& library) {
   if (fs::path(library).is_absolute()) return is_there(library) ? std::optional<fs::path>(library) : std::nullopt;
 #if defined(__linux__)
-  // A path that begins anywhere else is none that the loader would look for.
+  // The loader does not search for a relative path.
   if (library.find('/') != std::string::npos) return std::nullopt;
   if (auto path = find_library_in(environment_paths("LD_LIBRARY_PATH"), library)) return path;
   if (auto path = find_in_loader_cache(library)) return path;
@@ -86,7 +86,7 @@ std::optional<fs::path> find_library(const std::string& library) {
       SearchPathW(nullptr, fs::path(library).c_str(), nullptr, static_cast<DWORD>(path.size()), path.data(), nullptr));
   return path.empty() ? std::nullopt : std::optional<fs::path>(path);
 #else
-  // Libraries of the system need not be files there: the module finds out itself.
+  // System libraries need not exist as files on macOS: opening the module shows whether they are there.
   return library;
 #endif
 }

@@ -1,4 +1,4 @@
-// Where the system's loader finds a library, without opening it.
+// Finds a library as the system's loader would, without opening it.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace ferrule {
 
-// Where the system's loader finds a library: `library` is a name ("libm.so.6") or an absolute path. Nothing when it is
-// not there; where the system's libraries need not be files (macOS), the name itself.
+// The path of a library, given by name ("libm.so.6") or absolute path; nullopt when it is not found. On macOS, where
+// system libraries need not be files, the name itself.
 std::optional<std::filesystem::path> find_library(const std::string& library);
 
 #if defined(__linux__)
-// The library of this name in the first of the folders that has it, built for this machine. Relative folders, which
-// would be the current directory's, are passed over.
+// The path of the library in the first folder that has it, built for this machine. Relative folders are skipped: they
+// would depend on the current directory.
 std::optional<std::filesystem::path> find_library_in(const std::vector<std::string>& folders,
                                                      const std::string& library);
 #endif

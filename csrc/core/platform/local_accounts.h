@@ -1,4 +1,4 @@
-// The accounts that this machine itself keeps, in /etc/passwd.
+// The accounts in this machine's /etc/passwd.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace ferrule {
 
 struct LocalAccount {
   std::string name;
-  uint32_t user = 0;   // its number
-  uint32_t group = 0;  // the number of its first group
+  uint32_t user = 0;   // the uid
+  uint32_t group = 0;  // the gid of its primary group
   friend bool operator==(const LocalAccount&, const LocalAccount&) = default;
 };
 
-// Lines that are no accounts are left out.
+// Lines that are not accounts are skipped.
 std::vector<LocalAccount> local_accounts_in(std::istream& passwd);
-// Of this machine; none when they cannot be read.
+// The accounts of this machine; empty when they cannot be read.
 std::vector<LocalAccount> local_accounts();
 
-// Whether a group has accounts, and none but these: at least one account has it as its first group, and each that has
-// it so is trusted. The system has no question "whose first group is this": its database of groups names other members
-// only, and asking a directory on the network for all its users may be slow, switched off or incomplete.
+// Whether at least one account has this group as its primary group, and all such accounts are trusted. /etc/passwd is
+// read because the group database does not list these accounts, and enumerating the users of a network directory may
+// be slow, disabled or incomplete.
 bool is_first_group_of_trusted_only(uint32_t group, std::span<const LocalAccount> accounts,
                                     const std::function<bool(uint32_t user)>& is_trusted);
 

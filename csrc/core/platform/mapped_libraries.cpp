@@ -15,19 +15,19 @@ namespace ferrule {
 namespace {
 
 #if defined(__linux__)
-// Calls visit(library) for each in the order of opening.
+// Calls visit(library) for each open library, in the order of opening.
 template <class Visit>
 void for_each_library(Visit visit) {
   const auto step = [](dl_phdr_info* info, std::size_t, void* argument) {
     (*static_cast<Visit*>(argument))(*info);
     return 0;
   };
-  const HoldsForks holds_forks;  // the system frees its lock in no child
+  const HoldsForks holds_forks;  // libc does not release the loader's lock in a forked child
   dl_iterate_phdr(step, &visit);
 }
 
 struct Count {
-  uint64_t opened = 0;  // ever
+  uint64_t opened = 0;  // since the process started
   uint64_t mapped = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which shared libraries are mapped: what was opened, and what came with it.
+// Finds which shared libraries an opened library brought with it.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace ferrule {
 
-// What is mapped at the moment this is made.
+// The libraries that are mapped when the object is constructed.
 class MappedLibraries {
  public:
   MappedLibraries();
 
-  // What came since, in the order in which it was opened, by the names that the system's loader has for it. The system
-  // lists what came last at the end: when another thread closes such a library meanwhile, one more is named.
+  // The names, as the system's loader has them, of the libraries mapped since, in the order of opening. They are taken
+  // from the end of the system's list: when another thread closes one meanwhile, an older library is listed as well.
   std::vector<std::string> names_of_new() const;
 
  private:
-  uint64_t opened_ = 0;  // libraries, in the life of this process
+  uint64_t opened_ = 0;  // libraries opened since the process started
 };
 
 }  // namespace ferrule

@@ -22,15 +22,15 @@ namespace ferrule {
 #if defined(__linux__)
 namespace {
 
-// The file of a mapping. On overlayfs and btrfs these are not the numbers that fstat tells of the same file, and those
-// of no other: when they are equal, so are the files; when they are not, only two mappings compare.
+// The file of a mapping. On overlayfs and btrfs these numbers differ from those that fstat returns for the same file,
+// but are those of no other file. So equal numbers mean the same file; when they differ, two mappings are compared.
 struct MappedFile {
   uint64_t major = 0, minor = 0, inode = 0;
   friend bool operator==(const MappedFile&, const MappedFile&) = default;
 };
 using Pair = std::array<std::optional<MappedFile>, 2>;
 
-// The first page of a file, mapped for as long as the object lives.
+// The first page of a file, mapped for the lifetime of the object.
 class Page {
  public:
   explicit Page(int descriptor)
@@ -57,9 +57,9 @@ class Maps {
   Maps(const Maps&) = delete;
   Maps& operator=(const Maps&) = delete;
 
-  // By a question about one address, which Linux 6.11 and later answer without walking through all mappings.
+  // Queries a single address, which Linux 6.11 and later support without listing all mappings.
   std::optional<MappedFile> ask(const void* address) const {
-    struct Query {  // struct procmap_query of linux/fs.h, which the headers of older systems lack
+    struct Query {  // struct procmap_query of linux/fs.h, which older kernel headers lack
       uint64_t size, flags, address, begin, end, vma_flags, page_size, offset, inode;
       uint32_t major, minor, name_size, build_id_size;
       uint64_t name, build_id;
@@ -72,7 +72,7 @@ class Maps {
     return MappedFile{query.major, query.minor, query.inode};
   }
 
-  // All lines, of which two are wanted: in one go, so that nothing is mapped in between.
+  // Finds two addresses in one reading of the list, so that no mapping changes in between.
   Pair find(const std::array<const void*, 2>& addresses) const {
     Pair found;
     const std::string text = read_all();
@@ -113,7 +113,7 @@ class Maps {
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       const auto address = reinterpret_cast<uintptr_t>(addresses[i]);
       if (address < begin || address >= end) continue;
-      line.remove_prefix(std::min(line.find(' ') + 1, line.size()));  // the rights
+      line.remove_prefix(std::min(line.find(' ') + 1, line.size()));  // the permissions
       number(16, ' ');                                                // the offset
       MappedFile file;
       file.major = number(16, ':');
@@ -127,7 +127,7 @@ class Maps {
   int descriptor_;
 };
 
-// The numbers of a file as fstat has them.
+// The numbers that fstat returns for a file.
 std::optional<MappedFile> told_by(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return std::nullopt;

@@ -1,15 +1,15 @@
-// Which file the memory of this process comes from, as the kernel has it.
+// Finds which file the memory of this process is mapped from.
 #pragma once
 
 #include <optional>
 
 namespace ferrule {
 
-// Whether the memory at an address is mapped from the very file that a descriptor is open on. Nothing where the system
-// does not tell.
+// Whether the memory at an address is mapped from the file that a descriptor has open. nullopt when the system does
+// not provide this.
 std::optional<bool> is_mapped_from(const void* address, int descriptor);
 
-// As above, by the list of mappings alone, which older kernels have, too.
+// The same, using only the list of mappings, which older kernels have as well.
 std::optional<bool> is_listed_from(const void* address, int descriptor);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// Where a module's own libraries are looked for.
+// The folders in which a module's libraries are searched.
 #pragma once
 
 #include "module_file/image.h"
@@ -10,10 +10,10 @@
 
 namespace ferrule {
 
-// A sentence when the module would take libraries from wherever the current directory happens to be; "" when not.
+// A sentence when the module would load libraries relative to the current directory; "" otherwise.
 std::string complaint_about_relative_paths(const module_file::Image& image);
 
-// The folders of its run paths, for a module that lies in `folder`.
+// The folders of a module's run paths; the module itself lies in `folder`.
 std::vector<std::filesystem::path> folders_of_run_paths(const module_file::Image& image,
                                                         const std::filesystem::path& folder);
 

@@ -7,7 +7,7 @@
 namespace ferrule {
 namespace {
 
-// No promise was made yet: only equal layouts fit, whatever their minors are called.
+// Major 0 promises no compatibility: only equal layouts fit, whatever the minors are.
 std::string complaint_before_the_first_major(const module_file::AbiVersion& module,
                                              const module_file::AbiVersion& core) {
   if (module.layout_hash() == core.layout_hash()) return "";

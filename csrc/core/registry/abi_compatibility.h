@@ -1,4 +1,4 @@
-// Whether a module was built for the interface that this core has.
+// Checks whether a module was built for this core's interface.
 #pragma once
 
 #include "module_file/abi_version.h"
@@ -7,11 +7,11 @@
 
 namespace ferrule {
 
-// "" when they fit, else why not, as a part of a sentence about the module. docs/abi.md states the rules.
+// "" when module and core fit, else the reason, which completes a sentence about the module. docs/abi.md has the rules.
 std::string abi_complaint(const module_file::AbiVersion& module,
                           const module_file::AbiVersion& core = module_file::own_abi());
 
-// The same of what a module shows in this process, which is also held against fe_abi itself.
+// The same for the constant of an opened module. Checks that `abi` is valid and stores what it says in `version`.
 std::string abi_complaint(const fe_abi* abi, module_file::AbiVersion& version);
 
 }  // namespace ferrule

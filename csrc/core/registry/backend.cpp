@@ -14,13 +14,13 @@
 namespace ferrule {
 namespace {
 
-// The bytes past what the module's headers know are as if it had left them null.
+// Clears the slots that the module's headers do not have.
 void clear_unknown_slots(fe_backend& table) {
   if (table.struct_size < sizeof table)
     std::memset(reinterpret_cast<char*>(&table) + table.struct_size, 0, sizeof table - table.struct_size);
 }
 
-// No machine has as many; a number out of uninitialised memory has no such bound.
+// More than any machine has. A larger count, such as one from uninitialised memory, is an error.
 constexpr uint32_t most_devices = 4096;
 
 struct Slot {
@@ -51,7 +51,7 @@ std::string Backend::full_name() const { return variant().empty() ? name() : nam
 std::string Backend::file() const { return is_static() ? "static" : source_.path.string(); }
 
 void Backend::initialise() {
-  closed_ = true;  // until all is well
+  closed_ = true;  // until the module is initialised
   table_.struct_size = sizeof table_;
   begin_step("init");
   const HoldsForks holds_forks;
@@ -140,14 +140,14 @@ bool Backend::enumerate(bool renews_lost) {
                        !(renews_lost && before[index]->is_lost());
     now.push_back(stays ? before[index] : std::make_shared<Device>(shared_from_this(), index, found[index]));
   }
-  // A device that is gone from its place is at another one, if one has come there that is the same.
+  // A device that left its index has only moved if the same device appeared at another index.
   std::vector<std::shared_ptr<Device>> retired, come;
   for (std::size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
     if (i < before.size() && i < now.size() && before[i] == now[i]) continue;
     if (i < before.size()) retired.push_back(before[i]);
     if (i < now.size()) come.push_back(now[i]);
   }
-  // From here on Backend::close finds them, whatever becomes of them.
+  // From here on Backend::close finds the retired devices, even if an exception follows.
   std::vector<std::shared_ptr<Device>> all_retired = retired_;
   std::erase_if(all_retired, [](const auto& device) { return !device->is_open(); });  // closed meanwhile
   all_retired.insert(all_retired.end(), retired.begin(), retired.end());

@@ -23,24 +23,24 @@ using module_file::FileIdentity;
 
 // A module that is ready to be initialised.
 struct ModuleSource {
-  std::string name, variant;     // without a name both are what its init says
+  std::string name, variant;     // without a name, its init provides both
   std::filesystem::path path;    // the real path; empty when it is linked into the program
-  std::filesystem::path mapped;  // what is mapped: the same, or a copy of it that is gone
+  std::filesystem::path mapped;  // the path that was mapped: the same, or that of a removed copy
   FileIdentity identity;
   std::shared_ptr<void> code;  // keeps the module mapped; null when it is linked in
   std::optional<Manifest> manifest;
   module_file::AbiVersion abi;
-  std::optional<int> score;  // its own, when it has one
-  int preference = 0;        // without a manifest
+  std::optional<int> score;  // the module's own, if it has one
+  int preference = 0;        // used without a manifest
   std::function<fe_error*(const fe_host*, fe_backend*)> init;
-  bool is_renamed = false;  // by whom has loaded it: its init calls itself otherwise
-  // It is known to leave threads behind: its code stays mapped when it is closed.
+  bool is_renamed = false;  // the caller chose the name; its init may use another
+  // Its threads go on after close, so its code stays mapped then.
   bool leaves_threads = false;
 };
 
 class Backend : public std::enable_shared_from_this<Backend> {
  public:
-  // Initialises the module and enumerates its devices. Throws the module's error, or says what is wrong with its table.
+  // Initialises the module and lists its devices. Throws the module's error, or internal when its table is invalid.
   static std::shared_ptr<Backend> start(ModuleSource source);
   explicit Backend(ModuleSource source);
   ~Backend();
@@ -61,27 +61,27 @@ class Backend : public std::enable_shared_from_this<Backend> {
   const fe_backend& table() const noexcept { return table_; }
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-  // In the module's order. Asks the module again after it announced a new device.
+  // The devices in the module's order. Lists them again after the module announced a new device.
   std::vector<std::shared_ptr<Device>> devices();
   void announce_devices() noexcept { stale_.store(true, std::memory_order_release); }
-  // Asks the module again, and makes a new device of each that was lost. Devices that it does not list any more, or at
-  // another place, are retired: the first kind is lost, the second kind serves what lives of it. Returns whether there
-  // was one.
+  // Lists the module's devices again, and replaces each lost device by a new one. Devices that are no longer listed, or
+  // listed at another index, are retired: the former are lost, the latter stay usable by what uses them already.
+  // Returns whether any was retired.
   bool refresh();
 
-  // What the module offers by name, null when it offers none of that name; and what keeps the backend from being closed
-  // meanwhile. Throws not_found when it is closed.
+  // The function that the module offers by this name, or null. The backend cannot be closed while `hold` exists. Throws
+  // not_found when the backend is closed.
   struct Proc {
     void* address = nullptr;
     std::shared_ptr<void> hold;
   };
   Proc proc(const char* name);
-  // Names and values of FE_FEATURES; none when it offers no such list, or is closed.
+  // The names and values of the proc FE_FEATURES; empty when the module has none or the backend is closed.
   std::vector<std::pair<std::string, std::string>> features();
 
-  // Closes its devices, the module's backend, and lets go of the code; see unmap_module. Throws invalid_argument,
-  // naming what lives, when something of it does, a function given by proc() included; not_found when it is closed
-  // already; unsupported in the child of a fork when a device of it belongs to the parent.
+  // Closes the devices and the module's backend, and unmaps the code (see unmap_module). Throws invalid_argument, which
+  // lists the objects, when arrays, other objects or a function of proc() are in use; not_found when it is closed
+  // already; unsupported in the child of a fork when one of its devices belongs to the parent.
   void close();
 
  private:
@@ -92,16 +92,16 @@ class Backend : public std::enable_shared_from_this<Backend> {
   void* ask_for(const char* name) const;
   std::vector<DeviceProperties> read_devices() const;
   bool belongs_to_parent() const;
-  std::vector<std::shared_ptr<Device>> all_devices() const;  // the retired, too
+  std::vector<std::shared_ptr<Device>> all_devices() const;  // retired devices included
 
   ModuleSource source_;
   std::string version_;
   fe_backend table_{};
   std::atomic<bool> closed_{false};
   std::atomic<bool> stale_{true};
-  std::atomic<uint32_t> holds_{0};  // grows under changing_ only
-  LongMutex changing_;        // held while its devices are listed, while it is asked for more, and while it is closed
-  mutable BriefMutex mutex_;  // of what follows
+  std::atomic<uint32_t> holds_{0};  // increased only under changing_
+  LongMutex changing_;              // held while devices are listed, procs are looked up, and the backend is closed
+  mutable BriefMutex mutex_;        // guards the members below
   std::vector<std::shared_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Device>> retired_;
 };

@@ -1,4 +1,4 @@
-// What a backend offers beside its slots, by name.
+// The functions that a backend offers by name (procs).
 #include "core/error.h"
 #include "core/registry/backend.h"
 #include "core/registry/module_calls.h"

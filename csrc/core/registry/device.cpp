@@ -66,7 +66,7 @@ Device::Device(std::shared_ptr<Backend> backend, uint32_t index, DevicePropertie
 Device::~Device() = default;
 
 std::vector<DeviceOptionInfo> Device::known_options() const {
-  // Asked once: a child of a fork may want to know, too.
+  // Queried once, so that the child of a fork has them as well.
   {
     const std::scoped_lock lock(mutex_);
     if (known_options_) return *known_options_;
@@ -85,7 +85,7 @@ std::vector<DeviceOptionInfo> Device::ask_for_options() const {
     if (closed_) return options;
   }
   if (table_.device_option == nullptr) return options;
-  // A module that never says "past the last" is not believed for ever.
+  // Limited, in case a module never reports the end of the list.
   for (uint32_t i = 0; i < 1000; ++i) {
     fe_option_info info{};
     info.struct_size = sizeof info;
@@ -284,20 +284,20 @@ std::size_t Device::use_count() const {
 void Device::finish_work() noexcept {
   if (belongs_to_parent()) return;
   try {
-    const DeviceUse working(shared_from_this(), "work that ends");  // what is attached is there as long
+    const DeviceUse working(shared_from_this(), "work that ends");  // keeps the attached objects alive
     std::vector<std::function<void()>> all;
     {
       const std::scoped_lock lock(mutex_);
       all = finishes_;
     }
     for (const auto& finish : all) finish();
-  } catch (...) {  // it is closed already, or there is no memory: then what is not over is in the way of closing
+  } catch (...) {  // closed already, or out of memory: unfinished work then prevents closing
   }
 }
 
 void Device::begin_closing() {
   finish_work();
-  const std::scoped_lock changing(changing_);  // an opening that is under way ends first
+  const std::scoped_lock changing(changing_);  // waits for an open() in progress
   const std::scoped_lock lock(mutex_);
   if (use_count_ == 0) {
     closing_ = true;
@@ -314,7 +314,7 @@ void Device::begin_closing() {
 
 void Device::cancel_closing() noexcept {
   const std::scoped_lock lock(mutex_);
-  closing_ = retired_ && use_count_ == 0;  // such a one is being closed by whom it lived for
+  closing_ = retired_ && use_count_ == 0;  // the end of its last use is closing such a device
 }
 
 void Device::finish_closing() noexcept {
@@ -327,7 +327,7 @@ void Device::finish_closing() noexcept {
     finishes_.clear();
     closed_ = true;
   }
-  while (!attached.empty()) attached.pop_back();  // the last made first
+  while (!attached.empty()) attached.pop_back();  // in reverse order of creation
   const bool is_ours = !belongs_to_parent();
   if (fe_module_device* handle = handle_.exchange(nullptr); handle != nullptr && is_ours) table_.device_close(handle);
 }

@@ -1,4 +1,4 @@
-// A device: a place where buffers live and graphs run. Seen here by one backend.
+// A device as one backend sees it: it has memory and runs graphs.
 #pragma once
 
 #include "core/error.h"
@@ -29,7 +29,7 @@ class DeviceUse;
 
 using DeviceOptions = std::map<std::string, std::string>;
 
-// fe_device_properties with its strings copied: they outlive the module.
+// fe_device_properties with copied strings, which outlive the module.
 struct DeviceProperties {
   fe_device_kind kind = FE_DEVICE_CPU;
   uint32_t flags = 0;
@@ -52,10 +52,10 @@ struct DeviceMemory {
   uint64_t total = 0;            // bytes; 0 = unknown
 };
 
-// Whether both describe one and the same device, as far as can be told.
+// Whether both describe the same device: kind, name, UUID and PCI address are equal.
 bool is_same_device(const DeviceProperties& a, const DeviceProperties& b);
 
-// What lives on a device, for messages. Put into words when an unloading is refused, which is rare.
+// Describes an object on a device for messages. The text is made only when unloading is refused, which is rare.
 struct ArrayInUse {
   TensorType type;
 };
@@ -65,7 +65,7 @@ struct BytesInUse {
 };
 using UseDescription = std::variant<std::string, ArrayInUse, BytesInUse>;
 
-// Reads one device of a module.
+// Reads the properties of one device of a module.
 DeviceProperties read_properties(const fe_backend& table, uint32_t index);
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -75,57 +75,59 @@ class Device : public std::enable_shared_from_this<Device> {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // How it is listed: "gpu:0" for the preferred view of a device that several backends see, else its view_name. It
-  // changes when backends come or go; what was returned stays as long as the device.
+  // The name in lists: "gpu:0" for the preferred view of a device that several backends see, else its view_name. It
+  // changes when backends are loaded or unloaded; a returned reference stays valid as long as the device.
   const std::string& name() const noexcept { return *listed_name_.load(std::memory_order_acquire); }
-  // "<backend>:<index>"; always names this view.
+  // "<backend>:<index>", which always names this view.
   const std::string& view_name() const noexcept { return name_; }
-  // Of this device alone in this process, also after it is gone.
+  // Unique in this process, also after the device is gone.
   uint64_t id() const noexcept { return id_; }
   uint32_t index() const noexcept { return index_; }
   fe_device_kind kind() const noexcept { return properties_.kind; }
   const DeviceProperties& properties() const noexcept { return properties_; }
-  // Its buffers are host memory.
+  // Whether its buffers are host memory.
   bool is_host() const noexcept { return (properties_.flags & FE_DEVICE_FLAG_HOST_MEMORY) != 0; }
   const std::shared_ptr<Backend>& backend() const noexcept { return backend_; }
-  // The module's functions. Slots that the module does not have are null. Not to be called after unloading, which
-  // holding a DeviceUse prevents.
+  // The module's functions; slots that the module does not have are null. Hold a DeviceUse to call them: it keeps the
+  // module from being unloaded.
   const fe_backend& table() const noexcept { return table_; }
 
-  // Opens the device on first use. Options given here go before FERRULE_<NAME>_<KEY>; a key that the device does not
-  // know is invalid_argument, and so are options that differ from those it is open with. Without options: as it is.
-  // Throws not_found after its backend was unloaded, device_lost after it was lost, and unsupported in the child of a
-  // fork, unless it survives_fork().
+  // Opens the device on first use. Given options take precedence over FERRULE_<NAME>_<KEY>. Without options, an open
+  // device is returned as it is. Throws invalid_argument for an unknown key and for options that differ from those that
+  // the device is open with, not_found after its backend was unloaded, device_lost after it was lost, and unsupported
+  // in the child of a fork unless it survives_fork().
   fe_module_device* open(const DeviceOptions& options = {});
-  // As the module knows it, also when it is lost; null unless it is open.
+  // The module's handle, also of a lost device; null unless the device is open.
   fe_module_device* handle() const noexcept { return handle_.load(std::memory_order_acquire); }
   bool is_open() const noexcept { return handle_.load(std::memory_order_acquire) != nullptr; }
   std::vector<DeviceOptionInfo> known_options() const;
   DeviceMemory memory() const;
 
-  // Its memory is the host's and its work is done by the calling thread and the core's: a child can go on with it.
+  // Whether a forked child can go on using it: its memory is the host's, and only the core's and the calling threads
+  // work for it.
   bool survives_fork() const noexcept { return is_host() && table_.queue_create == nullptr; }
-  // In the child of a fork, of a device that the parent has opened: nothing of it may be called, not even to free.
+  // Whether this is the child of a fork and the parent opened the device. Its functions must not be called then, not
+  // even to free memory.
   bool belongs_to_parent() const noexcept;
-  // What every error of a call for this device goes through: throws it, if there is one, and remembers that the device
-  // is lost when it says so.
+  // Handles the result of every call for this device: throws the error, if there is one. An error device_lost marks the
+  // device as lost.
   void check(fe_error* error);
-  void note(const fe_error* error) noexcept;  // remembers it only
+  void note(const fe_error* error) noexcept;  // the same without throwing
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
-  // Its module has brought it back: what is lost no more.
+  // Called when the module has recovered the device: it is no longer lost.
   void forget_loss() noexcept;
-  // Runs the function unless the device is closed, and keeps it from being closed meanwhile.
+  // Runs the function if the device is open, and keeps it from being closed meanwhile.
   template <class Function>
   void while_open(Function&& function);
 
-  // What keeps its backend from being unloaded, and is named when that is refused: "array float32(2, 3)". Opens the
-  // device. Throws as open does.
+  // An object that keeps the backend from being unloaded. The refusal names it by `what`: "array float32(2, 3)". Opens
+  // the device, and throws like open.
   [[nodiscard]] DeviceUse use(UseDescription what);
   std::size_t use_count() const;
 
-  // One T(Device&) for each device, made on first use and ended before the device is closed: what other parts of the
-  // core keep for each device. T holds no shared_ptr to the device. Where T has finish_work(), that is called before
-  // the device is closed, or found to be in use.
+  // Data of another part of the core for this device: one T(Device&), made on first use and destroyed before the device
+  // is closed. T must not hold a shared_ptr to the device. If T has finish_work(), it is called before the device is
+  // closed, and before the check whether it is in use.
   template <class T>
   T& attached() {
     static const std::size_t place = next_attachment();
@@ -145,18 +147,18 @@ class Device : public std::enable_shared_from_this<Device> {
   friend class Backend;
   friend class DeviceNames;
   friend class DeviceUse;
-  // Between the three, no DeviceUse can be made. Called by Backend::close.
-  void begin_closing();  // throws invalid_argument, naming what lives
+  // Called by Backend::close. Between begin and cancel or finish no DeviceUse can be made.
+  void begin_closing();  // throws invalid_argument, which lists what is in use
   void cancel_closing() noexcept;
   void finish_closing() noexcept;
-  // Its backend lists it no more: it is closed when nothing of it lives. With a reason it is lost, too.
+  // Called when its backend no longer lists it: closes it as soon as it is not in use. A nonempty reason marks it lost.
   void retire(const std::string& loss);
   void begin_use(DeviceUse& begun);
   void end_use(DeviceUse& ended) noexcept;
   void move_use(DeviceUse& from, DeviceUse& to) noexcept;
   void lose(std::string_view reason) noexcept;
   void check_is_there() const;
-  // A number for each type that is attached to devices.
+  // A new index into attachments_, one for each type.
   static std::size_t next_attachment();
   void attach(std::size_t place, std::shared_ptr<void> made, std::function<void()> finish_work);
   void finish_work() noexcept;
@@ -170,20 +172,20 @@ class Device : public std::enable_shared_from_this<Device> {
   const DeviceProperties properties_;
   const std::string name_;
   const uint64_t id_;
-  std::atomic<const std::string*> listed_name_{&name_};  // else one that is never freed; set by DeviceNames
+  std::atomic<const std::string*> listed_name_{&name_};  // or a string that is never freed; set by DeviceNames
 
   static constexpr std::size_t most_attachments = 8;
-  std::array<std::atomic<void*>, most_attachments> attachments_{};  // by their numbers; null: not made
+  std::array<std::atomic<void*>, most_attachments> attachments_{};  // null until made
 
   std::atomic<fe_module_device*> handle_{nullptr};
   std::atomic<bool> lost_{false};
   uint32_t opened_in_generation_ = 0;
 
-  mutable LongMutex changing_;  // held while the device is opened, closed, asked, and while attachments are made
+  mutable LongMutex changing_;  // held while it is opened, closed or queried, and while attachments are made
   DeviceOptions options_;
   std::optional<uint32_t> opening_in_generation_;
 
-  mutable BriefMutex mutex_;  // of what follows
+  mutable BriefMutex mutex_;  // guards the members below
   bool closing_ = false;
   bool closed_ = false;
   bool retired_ = false;
@@ -196,7 +198,7 @@ class Device : public std::enable_shared_from_this<Device> {
   mutable std::optional<std::vector<DeviceOptionInfo>> known_options_;
 };
 
-// As long as it exists, its device's backend cannot be unloaded. A device's list of what lives runs through these.
+// Keeps its device's backend from being unloaded. These objects form the device's linked list of uses.
 class DeviceUse {
  public:
   DeviceUse() = default;
@@ -221,7 +223,7 @@ class DeviceUse {
 
   std::shared_ptr<Device> device_;
   UseDescription what_;
-  DeviceUse* previous_ = nullptr;  // guarded by the device's mutex, as the next
+  DeviceUse* previous_ = nullptr;  // guarded, like next_, by the device's mutex
   DeviceUse* next_ = nullptr;
 };
 
@@ -229,7 +231,8 @@ template <class Function>
 void Device::while_open(Function&& function) {
   const std::scoped_lock lock(changing_);
   if (!is_open()) return;
-  // It may be the last of a retired device, which is closed then; others do not see it, as they wait for the lock.
+  // This may be the last use of a retired device, which is closed when it ends. Others wait for the lock, so they do
+  // not see this use.
   const DeviceUse running(shared_from_this(), "a call for it");
   std::forward<Function>(function)();
 }

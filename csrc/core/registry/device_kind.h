@@ -1,4 +1,4 @@
-// Kinds of device by name.
+// The names of device kinds.
 #pragma once
 
 #include <ferrule/types.h>
@@ -8,7 +8,7 @@
 
 namespace ferrule {
 
-// "integrated_gpu"; and back, nothing when it is no kind.
+// The name of a kind, such as "integrated_gpu"; and the kind of a name, nullopt when it is unknown.
 const char* name_of(fe_device_kind kind) noexcept;
 std::optional<fe_device_kind> device_kind(std::string_view name) noexcept;
 

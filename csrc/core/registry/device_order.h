@@ -1,4 +1,4 @@
-// The order in which devices are listed, and the words by which they are asked for.
+// The order in which devices are listed, and the syntax of their names.
 #pragma once
 
 #include "core/registry/device.h"
@@ -13,30 +13,30 @@
 
 namespace ferrule {
 
-// Which backend comes before which: as FERRULE_PREFER lists them, then by preference (the highest first), then by name.
+// The order of backends: as FERRULE_PREFER lists them, then by preference (the highest first), then by name.
 class BackendOrder {
  public:
-  // Names in lower case, the most preferred first.
+  // `preferred` has names in lower case, the most preferred first.
   explicit BackendOrder(std::vector<std::string> preferred) : preferred_(std::move(preferred)) {}
   static BackendOrder from_environment();
 
   const std::vector<std::string>& preferred() const noexcept { return preferred_; }
-  // Less is better. It refers to the backend's name.
+  // The sort key of a backend; lower is preferred. It refers to the backend's name.
   std::tuple<std::size_t, int64_t, std::string_view> place(const Backend& backend) const noexcept;
 
  private:
   std::vector<std::string> preferred_;
 };
 
-// By kind, backend, index.
+// Sorts by kind, backend, index.
 void sort_devices(std::vector<std::shared_ptr<Device>>& devices, const BackendOrder& order);
 
-// "<word>[:i]" in lower case: a word, and which of its devices.
+// A parsed device name, "<word>[:i]": the word in lower case, and the index if given.
 struct DeviceName {
   std::string word;
   std::optional<std::size_t> index;
 };
-// Throws invalid_argument when it is no such string.
+// Throws invalid_argument when the text is not a device name.
 DeviceName parse_device_name(std::string_view text);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// What the registry answers to those who look for a device.
+// The registry's searches for devices.
 #include "core/environment.h"
 #include "core/log.h"
 #include "core/registry/registry.h"
@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const PhysicalDevice& device) {
 Listing Registry::listing() const {
   const uint64_t begun = names_.begin();
   const std::vector<std::shared_ptr<Backend>> snapshot = open_backends();
-  // A module that is asked for new devices is not called under the lock.
+  // devices() may call the module, so it is not called under the lock.
   std::vector<std::shared_ptr<Device>> views;
   for (const auto& backend : snapshot)
     for (auto& view : backend->devices()) views.push_back(std::move(view));

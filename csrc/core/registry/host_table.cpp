@@ -12,7 +12,7 @@
 namespace ferrule {
 namespace {
 
-// Null strings come from modules that are not ours: they are answered, not dereferenced.
+// Modules may pass null strings; they are read as "".
 std::string_view text_of(const char* text) { return text != nullptr ? text : ""; }
 
 fe_error* error_create(fe_code code, const char* message) { return make_error(code, text_of(message)); }
@@ -55,7 +55,7 @@ int is_being_traced() { return is_tracing() ? 1 : 0; }
 void device_added(fe_module_backend* backend) { Registry::announce_devices(backend); }
 
 void* get_proc(const char* name) {
-  // By the interface the pointer is to something that may be written, which a table of functions is not.
+  // The interface returns a pointer to non-const, but the table of functions is constant.
   if (text_of(name) == FE_CACHE) return const_cast<fe_cache*>(module_cache());
   return nullptr;
 }

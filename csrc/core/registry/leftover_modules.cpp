@@ -14,7 +14,7 @@
 namespace ferrule {
 namespace {
 
-// What is kept stays mapped until the process has ended.
+// The code that is kept here stays mapped until the process ends.
 struct Kept {
   BriefMutex mutex;
   std::vector<LeftoverModule> modules;

@@ -1,4 +1,4 @@
-// What stays of modules that were unloaded.
+// Modules that stay mapped after they were unloaded.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct LeftoverModule {
   std::string reason;
 };
 
-// Unmaps a closed module. Where that cannot be, or would be the end of the process, it is recorded as left over, and a
-// warning says so.
+// Unmaps a closed module. When that is impossible, or would crash the process, records the module as left over and logs
+// a warning.
 void unmap_module(ModuleSource& source);
 
-// Those that are mapped still.
+// The unloaded modules that are still mapped.
 std::vector<LeftoverModule> leftover_modules();
-// Why the file at the path is one of them; "" when it is none.
+// The reason why the file at the path is still mapped; "" when it is not one of them.
 std::string reason_left_mapped(const std::string& path);
 
 }  // namespace ferrule

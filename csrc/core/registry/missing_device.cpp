@@ -22,7 +22,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The name that was probably meant, where one is near enough; else "".
+// The most similar name if it is similar enough, else "".
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
   const auto distance = [&](const std::string& name) { return ops::edit_distance(wanted, name); };
   const auto found = std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
@@ -38,7 +38,7 @@ std::string clause_about(const KnownModule& module) {
                                : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
 }
 
-// Nothing that was found is named by the variable: a name is misspelt, or its module is not installed.
+// The reason when FERRULE_ONLY lists none of the names found: one is misspelt, or its module is not installed.
 std::string reason_of_only(const std::vector<std::string>& names) {
   const std::vector<std::string> only = environment_names("FERRULE_ONLY");
   const auto is_found = [&](const std::string& name) { return contains(names, name); };
@@ -78,7 +78,7 @@ std::string reason_for_no_backend(const LastLoad& load, std::string_view name) {
   const auto found =
       std::find_if(load->begin(), load->end(), [&](const KnownModule& module) { return module.name == name; });
   if (found != load->end()) return clause_about(*found);
-  // "npu" and "tpu" are no slips of the pen for "cpu".
+  // Suggested only if the first letter is the same: "npu" and "tpu" are not misspellings of "cpu".
   const std::string meant = nearest(name, names_of(*load));
   return !meant.empty() && meant.front() == name.front() ? fmt::format("did you mean '{}'?", meant) : "";
 }

@@ -1,4 +1,4 @@
-// Why a device that is asked for is not there, as far as the last load knows.
+// Explains from the last load why a requested device is missing.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,19 @@
 
 namespace ferrule {
 
-// A module of each name that the last load found: the loaded one, else the one that came furthest.
+// The outcome of a name in the last load: that of the loaded module, else of the one that got furthest.
 struct KnownModule {
   std::string name;
-  std::string state;  // in the word of the load report
+  std::string state;  // as in the load report
   std::string reason;
 };
-using LastLoad = std::optional<std::vector<KnownModule>>;  // nothing while nothing was looked for
+using LastLoad = std::optional<std::vector<KnownModule>>;  // nullopt before the first load
 
-// Why there is no device at all, as a clause: "nothing matches FERRULE_ONLY=cpy; found are cpu, vulkan; did you mean
+// A clause that says why there is no device: "nothing matches FERRULE_ONLY=cpy; found are cpu, vulkan; did you mean
 // 'cpu'?"
 std::string reason_for_no_device(const LastLoad& load);
 
-// Why the backend of a name is not there: "cpu is disabled: FERRULE_ONLY does not name it", or
+// A clause that says why a backend is missing: "cpu is disabled: FERRULE_ONLY does not name it", or
 // "did you mean 'cpu'?". "" when nothing is known.
 std::string reason_for_no_backend(const LastLoad& load, std::string_view name);
 

@@ -1,4 +1,4 @@
-// Calls into a module, after which its code may be unmapped, and the name of the step of a load that makes them.
+// Calls into modules, whose code may be unmapped afterwards, and reports the current step of a load.
 #pragma once
 
 #include "core/error.h"
@@ -7,8 +7,8 @@
 
 namespace ferrule {
 
-// Runs a function that calls into a module. A module must not let a C++ exception out; where one does, it ends here,
-// while the code that knows how to destroy it is still mapped, and becomes an Error about `what`.
+// Runs a function that calls into a module. Modules must not throw C++ exceptions. An exception of one is turned into
+// an Error about `what` here, while the code that destroys it is still mapped.
 template <class Function>
 decltype(auto) call_module(const char* what, Function&& function) {
   try {
@@ -21,10 +21,10 @@ decltype(auto) call_module(const char* what, Function&& function) {
   }
 }
 
-// Told which step of a load is about to call into a module: for a process that is watched from outside.
+// Called with the name of a step of a load before it calls into a module. ferrule-probe uses it to report the step.
 using StepCallback = void (*)(void* argument, const char* step);
 
-// Null ends it. A load that is running on another thread may still call the former one.
+// Null removes the callback. A load on another thread may still call the previous one.
 void set_step_callback(StepCallback callback, void* argument) noexcept;
 void begin_step(const char* step);
 

@@ -20,8 +20,8 @@ DeviceIdentity identity_of(const Device& device) {
           device.kind() == FE_DEVICE_SOFTWARE || device.kind() == FE_DEVICE_TEST};
 }
 
-// The same text at the same address for as long as the process lives: a name that somebody still holds may have been
-// replaced. There are few: "gpu:0", "gpu:1", ...
+// Returns a copy of the text that is never freed: callers may hold a name that has been replaced since. There are few
+// such texts: "gpu:0", "gpu:1", ...
 const std::string* lasting(std::string text) {
   struct Texts {
     BriefMutex mutex;
@@ -55,7 +55,7 @@ PhysicalDevice Listing::device_of(const std::shared_ptr<Device>& view) const {
 std::vector<std::shared_ptr<Device>> Listing::matching(const DeviceName& name) const {
   std::vector<std::shared_ptr<Device>> all;
   if (has_backend(*this, name.word)) {
-    // Numbered as the backend does, whatever their kinds are; without a number the first in order.
+    // The index is the backend's own, for devices of any kind. Without an index, all devices match.
     std::copy_if(views.begin(), views.end(), std::back_inserter(all), [&](const auto& view) {
       return view->backend()->name() == name.word && view->index() == name.index.value_or(view->index());
     });
@@ -80,7 +80,7 @@ Listing list_devices(std::vector<std::shared_ptr<Device>> views, const BackendOr
     PhysicalDevice device;
     device.reserve(group.size());
     for (const std::size_t view : group) device.push_back(views[view]);
-    // Not sort_devices: backends may differ over the kind, and the preferred one is believed.
+    // sort_devices would order by kind, but the backends may report different kinds; the preferred one decides.
     std::sort(device.begin(), device.end(),
               [&](const auto& a, const auto& b) { return order.place(*a->backend()) < order.place(*b->backend()); });
     preferred.push_back(device.front());
@@ -103,15 +103,15 @@ void DeviceNames::assign(uint64_t begun, const Listing& listing) {
   for (const PhysicalDevice& device : listing.devices) {
     const Device& first = *device.front();
     const std::size_t number = counts[first.kind()]++;
-    // A backend that is called as a kind has that word for its own devices.
+    // When a backend has the name of a kind, the word means that backend's devices.
     if (device.size() > 1 && !has_backend(listing, name_of(first.kind())))
       names[&first] = lasting(fmt::format("{}:{}", name_of(first.kind()), number));
   }
-  std::vector<std::shared_ptr<Device>> former;  // let go of after the lock
+  std::vector<std::shared_ptr<Device>> former;  // released after the lock
   const std::scoped_lock lock(mutex_);
   if (begun < last_assigned_) return;
   last_assigned_ = begun;
-  // Also of those that are listed no more.
+  // Includes devices that are no longer listed.
   for (const auto& renamed : renamed_)
     if (auto device = renamed.lock()) former.push_back(std::move(device));
   for (const auto& device : former)

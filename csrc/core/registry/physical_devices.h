@@ -1,4 +1,4 @@
-// Physical devices: what backends see, brought together and put in order.
+// Groups the devices of all backends into physical devices, and orders them.
 #pragma once
 
 #include "core/registry/device_order.h"
@@ -10,27 +10,28 @@
 
 namespace ferrule {
 
-// A device as each backend sees it that does: the view of the preferred backend first. Never empty.
+// The views of one device by the backends that see it, that of the preferred backend first. Never empty.
 using PhysicalDevice = std::vector<std::shared_ptr<Device>>;
 
 struct Listing {
   std::vector<PhysicalDevice> devices;         // in the order of their preferred views
-  std::vector<std::shared_ptr<Device>> views;  // each device of each backend, in the order of sort_devices
+  std::vector<std::shared_ptr<Device>> views;  // all devices of all backends, in the order of sort_devices
 
   std::vector<std::shared_ptr<Device>> preferred() const;
-  // The physical device of a view; the view alone when it is not listed, as that of an unloaded backend is not.
+  // The physical device of a view. A view that is not listed, such as one of an unloaded backend, is returned alone.
   PhysicalDevice device_of(const std::shared_ptr<Device>& view) const;
-  // The devices of a name, in order: a backend's, else those of a kind.
+  // The devices that a name means, in order: those of a backend, else those of a kind.
   std::vector<std::shared_ptr<Device>> matching(const DeviceName& name) const;
 };
 
-// The same whatever the order of `views` is.
+// The result does not depend on the order of `views`.
 Listing list_devices(std::vector<std::shared_ptr<Device>> views, const BackendOrder& order);
 
-// Keeps Device::name() as devices are listed. It names a device such that Registry::by_name finds it again.
+// Sets Device::name() so that Registry::by_name finds the device by it.
 class DeviceNames {
  public:
-  // To be taken before what is listed is looked at: of listings made at once, the one begun last decides.
+  // Call begin() before listing devices, and pass its result to assign(): of concurrent listings, the one that began
+  // last decides.
   uint64_t begin();
   void assign(uint64_t begun, const Listing& listing);
 

@@ -16,88 +16,89 @@
 
 namespace ferrule {
 
-// A module that is linked into the program and did not become a backend.
+// A module that is linked into the program and could not be initialised, or is disabled.
 struct StaticRefusal {
   std::string name, variant;
   bool disabled = false;
   std::string reason;
-  fe_code code = FE_OK;  // of the error that it came back with
+  fe_code code = FE_OK;  // the code of its error
 };
 
 class Registry {
  public:
-  // The modules that are linked in are there from the first access.
+  // The first access initialises the modules that are linked in.
   static Registry& instance();
 
-  // Initialises a module that is linked into the program. Throws invalid_argument for null, and when its name is taken;
-  // unsupported when FERRULE_DISABLE or FERRULE_ONLY leave it out.
+  // Initialises a module that is linked into the program. Throws invalid_argument for null, or when its name is taken;
+  // unsupported when FERRULE_DISABLE or FERRULE_ONLY excludes it, or when its score is 0 or less.
   std::shared_ptr<Backend> add(const fe_static_module* module);
-  // Initialises a backend whose functions are the program's. Throws as the former does, and for a name that is none.
+  // Initialises a backend that the program implements. Throws like the former; invalid_argument also for an invalid
+  // name.
   std::shared_ptr<Backend> add(const fe_program_backend* program);
-  // Throws invalid_argument when its name is taken. Whoever has added all that there is to add names the devices.
+  // Throws invalid_argument when its name is taken. Call name_devices() after the last add().
   void add(std::shared_ptr<Backend> backend);
-  // Gives each device the name by which by_name() finds it, as it is now; listing() does it, too.
+  // Gives each device the name by which by_name() finds it now. listing() does this, too.
   void name_devices() const { static_cast<void>(listing()); }
-  // Initialises those linked-in modules that are not there; keeps why some are not.
+  // Initialises the linked-in modules that are not loaded. static_refusals() tells why some could not be.
   void add_static_modules();
   std::vector<StaticRefusal> static_refusals() const;
 
-  // Snapshots, without what is closed or about to be. Backends in the order of their first device. Devices in the order
-  // of kind, FERRULE_PREFER, the manifest's preference (the highest first), name, index: each once, as its preferred
+  // Snapshots without closed backends. Backends are in the order of their first device. Devices are ordered by kind,
+  // FERRULE_PREFER, the manifest's preference (the highest first), name, index; each is listed once, as its preferred
   // backend sees it.
   std::vector<std::shared_ptr<Backend>> backends() const;
   std::vector<std::shared_ptr<Device>> devices() const;
-  // The same, and what all the backends see, from which it comes.
+  // The devices together with the views of all backends.
   Listing listing() const;
-  // What a load found, for the errors of those who ask for a device that is not there.
+  // Stores the outcome of a load for the error messages about missing devices.
   void remember_load(std::vector<KnownModule> modules);
-  // Says, once, which names in FERRULE_PREFER are no loaded backend's. To be called when all that is to be loaded is.
+  // Warns, once, of names in FERRULE_PREFER without a loaded backend. Call it after loading.
   void warn_of_unknown_preferences() const;
 
-  // Null when there is none. The case of letters does not matter.
+  // The backend of a name, in upper or lower case; null when it is not loaded.
   std::shared_ptr<Backend> find_backend(std::string_view name) const;
-  // "<word>[:i]": the word is a backend's name, and i the number that this backend gives to the device; else a kind,
-  // and i counts in devices(). Without i the first in order. Throws not_found, naming what there is, and
-  // invalid_argument when it is no such string.
+  // Finds a device by "<word>[:i]". When the word is a backend's name, i is the backend's index of the device; when it
+  // is a kind, i counts the devices of that kind in devices(). Without i, returns the first in order. Throws not_found,
+  // which lists the devices, and invalid_argument for other text.
   std::shared_ptr<Device> by_name(std::string_view name) const;
-  // The same device as that backend sees it; throws not_found, naming those that do see it.
+  // The view of the same device by that backend. Throws not_found, which lists the backends that see the device.
   std::shared_ptr<Device> view(const std::shared_ptr<Device>& device, std::string_view backend) const;
-  // Those that see the device, the preferred one first.
+  // The backends that see the device, the preferred one first.
   std::vector<std::shared_ptr<Backend>> backends_of(const std::shared_ptr<Device>& device) const;
-  // The first of a kind; throws not_found.
+  // The first device of a kind; throws not_found.
   std::shared_ptr<Device> by_kind(fe_device_kind kind) const;
-  // gpu, then integrated_gpu, then cpu; throws not_found when there is none of them.
+  // The first gpu, else integrated_gpu, else cpu; throws not_found when there is none of these.
   std::shared_ptr<Device> best() const;
 
-  // Closes a backend. Throws not_found, and invalid_argument, naming what lives, when something of it does.
+  // Closes a backend. Throws not_found; and invalid_argument, which lists the objects, when it is in use.
   void unload(std::string_view name);
-  // Closes all backends and ends the threads. Throws when something of one lives; the others are closed.
+  // Closes all backends and ends the threads. Throws when a backend is in use; the others are closed then.
   void shutdown();
-  // A module's backend has more devices than before. Any module may call it at any time, also while it is initialised.
+  // Records that a module's backend has new devices. Modules may call it at any time, also during their init.
   static void announce_devices(const fe_module_backend* backend) noexcept;
-  // Asks every module for the devices that it has now; see Backend::refresh. Returns whether any was retired.
+  // Lists the devices of every backend again; see Backend::refresh. Returns whether any device was retired.
   bool refresh();
-  // Files of unloaded modules that stay mapped, and why.
+  // The files of unloaded modules that stay mapped, and the reasons.
   std::vector<LeftoverModule> remaining() const;
-  // Held by whom loads, unloads or reloads: one at a time.
+  // Held during loads, unloads and reloads, so that they run one at a time.
   LongMutex& changes() noexcept { return changes_; }
 
  private:
   std::shared_ptr<Backend> add(ModuleSource source, fe_score_function score_of);
   LongMutex changes_;
-  mutable BriefMutex mutex_;  // of what follows
-  // The child of a fork may find one here that is closed, and nobody left who would take it out.
+  mutable BriefMutex mutex_;  // guards the members below
+  // The child of a fork may find a closed backend here that no thread will remove.
   std::vector<std::shared_ptr<Backend>> backends_;
   std::vector<StaticRefusal> refusals_;
   LastLoad last_load_;
   mutable DeviceNames names_;
   std::vector<std::shared_ptr<Backend>> open_backends() const;
-  // "there is gpu:0 (seen by cuda, vulkan), cpu:0", or why there is nothing.
+  // "there is gpu:0 (seen by cuda, vulkan), cpu:0", or why there is no device.
   std::string what_there_is(const Listing& listing) const;
   LastLoad last_load() const;
 };
 
-// Why FERRULE_DISABLE or FERRULE_ONLY leave a backend out; "" when they do not.
+// A sentence when FERRULE_DISABLE or FERRULE_ONLY excludes the backend, else "".
 std::string disabled_reason(std::string_view name);
 
 }  // namespace ferrule

@@ -1,13 +1,13 @@
-// To take one device for two costs an entry in a list; to take two for one computes on a device nobody asked for. So
-// every doubt is decided for two:
-// - A UUID or an address that one backend gives to two of its devices tells nothing, whoever else reports it. So do a
-//   UUID of zeros, and 0000:00:00.0, where the host bridge is.
-// - Devices with different UUIDs are different, also at one address: parts of a partitioned GPU are such.
-// - Devices with one UUID are one, also at different addresses: a virtual machine has addresses of its own.
-// - A device without a UUID is known by its address, unless devices known to be different lie there: two UUIDs, or, all
-//   told, two that one backend sees. Then nobody can say which of them it is, and it stays alone.
-// - Matches carry on: what has one UUID is one device with what lies at the address of any of its views.
-// - A simulation (kinds software and test) that copies the identity of a real device is not that device.
+// Listing one device twice costs one entry in a list; merging two devices computes on a device that was not asked for.
+// So in doubt views are kept apart:
+// - A UUID or address that one backend gives to two of its devices is ignored for all backends. So are a UUID of zeros
+//   and the address 0000:00:00.0, which is the host bridge's.
+// - Views with different UUIDs are different devices, even at one address, like the parts of a partitioned GPU.
+// - Views with the same UUID are one device, even at different addresses: a virtual machine has its own addresses.
+// - A view without a UUID is identified by its address, unless different devices are known to be there: two UUIDs, or
+//   two devices of one backend in the resulting group. Then its device is unknown, and it stays alone.
+// - Matches are transitive: views with one UUID are one device with the views at any of their addresses.
+// - A simulated device (kinds software and test) that copies the identity of a real device is not that device.
 #include "core/registry/unify_devices.h"
 
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ namespace ferrule {
 namespace {
 
 template <class Value>
-using Key = std::pair<bool, Value>;  // whether it is simulated, and who it is
+using Key = std::pair<bool, Value>;  // whether it is simulated, and its UUID or address
 
-// For each device the value that identifies it. `value_of` gives what the backend said.
+// The identifying value of each device, or nullopt. `value_of` gives the value that the backend reported.
 template <class Value, class ValueOf>
 std::vector<std::optional<Key<Value>>> keys_of(std::span<const DeviceIdentity> devices, ValueOf value_of) {
   std::vector<std::optional<Key<Value>>> keys;
@@ -49,13 +49,13 @@ std::optional<DeviceUuid> usable_uuid(const DeviceIdentity& device) {
 using Group = std::vector<std::size_t>;
 
 struct Place {
-  std::set<Group*> with_uuid;  // those of which a view lies here
+  std::set<Group*> with_uuid;  // groups that have a view at this address
   Group without_uuid;
   bool is_clear = true;
 };
 
-// A backend would see this device twice if all that lies at its addresses were one with it: which of the two it is
-// cannot be told, so that those addresses tell nothing.
+// Ignores addresses that would make a backend see the device twice, were all views at its addresses merged with it:
+// which of the backend's two views is the device is unknown.
 void find_contradictions(std::span<const DeviceIdentity> devices, const Group& group,
                          const std::vector<Place*>& places) {
   std::map<std::string_view, int> sightings;
@@ -67,7 +67,7 @@ void find_contradictions(std::span<const DeviceIdentity> devices, const Group& g
       if (sightings[devices[view].backend] > 1) place->is_clear = false;
 }
 
-// A hexadecimal number up to `separator`, or to the end, which is taken off the text.
+// Reads a hexadecimal number of at most `greatest` and removes it from the text.
 std::optional<uint32_t> take_number(std::string_view& text, uint32_t greatest) {
   uint32_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);

@@ -1,4 +1,4 @@
-// Which devices, as backends see them, are one physical device.
+// Finds which of the backends' devices are the same physical device.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace ferrule {
 
 using DeviceUuid = std::array<uint8_t, 16>;
 
-// What a backend says of who a device is.
+// How a backend identifies a device.
 struct DeviceIdentity {
   std::string backend;
   std::optional<DeviceUuid> uuid;
@@ -22,13 +22,14 @@ struct DeviceIdentity {
   bool is_simulated = false;
 };
 
-// Groups of indices into `devices`: each group is one physical device, which a backend sees at most once. Two views are
-// one device when they have the same UUID, or, where one of them has none, the same PCI address; else never. What holds
-// when these rules disagree is said in unify.cpp. The groups do not depend on the order of `devices`; they, and the
-// indices within, are listed in it.
+// Groups indices into `devices`: each group is one physical device, which a backend sees at most once. Two views are
+// one device when they have the same UUID, or when one of them has no UUID and they have the same PCI address.
+// unify_devices.cpp says what happens when these rules disagree. The grouping does not depend on the order of
+// `devices`; groups and their indices are sorted in that order.
 std::vector<std::vector<std::size_t>> unify(std::span<const DeviceIdentity> devices);
 
-// "0000:01:00.0" of "1:0", "01:00.0", "00000000:01:00.0" and the like; nothing when it is no address of a device.
+// The normal form "0000:01:00.0" of "1:0", "01:00.0", "00000000:01:00.0" and the like; nullopt when the text is not
+// the address of a device.
 std::optional<std::string> normal_pci_address(std::string_view text);
 
 }  // namespace ferrule

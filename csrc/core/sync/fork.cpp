@@ -15,13 +15,13 @@ namespace {
 
 std::atomic<uint32_t> generation{0};
 
-constinit BriefMutex holding;  // of what follows
+constinit BriefMutex holding;  // guards the two variables below
 constinit uint32_t holders = 0;
-constinit uint32_t waiting_forks = 0;  // while there is one, nobody else begins to hold
+constinit uint32_t waiting_forks = 0;  // while above 0, no further thread becomes a holder
 thread_local uint32_t held_here = 0;
 
 #if !defined(_WIN32)
-// The forking thread may itself be inside: a module's init that forks does not wait for itself.
+// The forking thread may be a holder itself, in a module's init that forks; the fork does not wait for it.
 void prepare() {
   constexpr std::chrono::seconds longest{2};
   const auto deadline = std::chrono::steady_clock::now() + longest;
@@ -45,7 +45,7 @@ void begin_child() {
   unlock_brief_mutexes();
 }
 
-// Before main, or while libferrule is opened: no thread can have come before it.
+// Runs before main, or while libferrule is opened, so before any thread uses the library.
 [[maybe_unused]] const bool is_watching = pthread_atfork(prepare, resume_parent, begin_child) == 0;
 #endif
 

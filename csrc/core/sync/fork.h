@@ -1,15 +1,15 @@
-// What a process knows of its forks.
+// Tracks the forks of the process.
 #pragma once
 
 #include <cstdint>
 
 namespace ferrule {
 
-// Grows by one in the child of each fork: state that a fork breaks remembers the number it was made under.
+// Increases by one in the child of each fork. State that a fork breaks stores the generation in which it was made.
 uint32_t fork_generation() noexcept;
 
-// As long as one exists, a fork of another thread waits, two seconds at most: what runs meanwhile (the system's linker,
-// a module's init) would be found half done by the child, and nobody there to finish it.
+// Delays forks of other threads for its lifetime, by two seconds at most. In the child, a call in progress (in the
+// system's loader, or a module's init) would be left half done, without the thread that would finish it.
 class HoldsForks {
  public:
   HoldsForks() noexcept;

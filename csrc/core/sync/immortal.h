@@ -1,12 +1,12 @@
-// Objects of the process that are never destroyed.
+// Global objects that are never destroyed.
 #pragma once
 
 #include <memory>
 
 namespace ferrule {
 
-// The one T of the process. It outlives every thread and every static object, as at the end of the process no driver is
-// called; and it is made while libferrule is loaded, so that no fork finds it half made.
+// The process's single T. It is never destroyed, so it outlives all threads and static objects, and no driver is called
+// when the process ends. It is constructed while libferrule is loaded, so that no fork interrupts its construction.
 template <class T>
 class Immortal {
  public:

@@ -10,7 +10,7 @@
 namespace ferrule {
 namespace {
 
-// Fewer than the 64 that ThreadSanitizer can see held by one thread.
+// Fewer than 64, the number of locks of one thread that ThreadSanitizer can track.
 constexpr std::size_t lock_count = 32;
 
 struct alignas(64) Lock {
@@ -25,7 +25,7 @@ std::mutex& lock_of(const void* place) noexcept {
 static_assert(lock_count == std::size_t{1} << (64 - 59));
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(NDEBUG)
-// Two inside of each other are a deadlock, if only when their addresses will it so: tests shall see each of them.
+// Nested BriefMutexes deadlock when their addresses map to the same lock. Test builds abort on any nesting.
 thread_local bool is_inside = false;
 void enter() noexcept {
   if (is_inside) std::abort();
@@ -73,7 +73,7 @@ void LongMutex::lock() noexcept {
   uint64_t holder = holder_.load(std::memory_order_relaxed);
   for (;;) {
     if (thread_in(holder) == self) break;
-    // A holder of another generation is a thread that the fork left behind.
+    // A holder of another generation is a thread that does not exist in this child of a fork.
     const uint32_t generation = fork_generation();
     if (thread_in(holder) != 0 && generation_in(holder) == generation) {
       holder_.wait(holder, std::memory_order_relaxed);

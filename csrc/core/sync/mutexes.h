@@ -1,5 +1,5 @@
-// The core's two kinds of mutex. A fork copies a locked mutex, and leaves the thread that would unlock it behind: a
-// plain std::mutex would be locked for ever in the child.
+// The core's two kinds of mutex. A fork copies a locked mutex but not the thread that would unlock it: a plain
+// std::mutex would stay locked forever in the child.
 #pragma once
 
 #include <atomic>
@@ -7,9 +7,9 @@
 
 namespace ferrule {
 
-// Guards data of the core, for some microseconds. A fork waits until nobody is inside any, so that a child finds them
-// free and what they guard whole. Inside: no other BriefMutex, no call into a module or to a callback, nothing
-// destroyed that does so. Many share one lock, chosen by their address.
+// Guards data of the core for a few microseconds at a time. A fork waits until none is held, so that the child finds
+// them free and their data consistent. While holding one, do not lock another BriefMutex, call a module or a callback,
+// or destroy an object that does. Several mutexes share one lock, chosen by address.
 class BriefMutex {
  public:
   constexpr BriefMutex() noexcept = default;
@@ -19,16 +19,16 @@ class BriefMutex {
   void unlock() noexcept;
 
  private:
-  // An address of its own.
+  // Gives each mutex its own address.
   [[maybe_unused]] char place_ = 0;
 };
 
-// What surrounds a fork: all of them.
+// Locks and unlocks all of them, around a fork.
 void lock_brief_mutexes() noexcept;
 void unlock_brief_mutexes() noexcept;
 
-// Orders work that may take long, as modules run under it; the same thread may lock it again. A fork does not wait for
-// it. In the child it is free, unless the forking thread holds it; what is changed under it is guarded by a BriefMutex.
+// A recursive mutex for work that may take long, since modules run under it. A fork does not wait for it; in the child
+// it is free unless the forking thread holds it. Data that is changed under it needs a BriefMutex as well.
 class LongMutex {
  public:
   constexpr LongMutex() noexcept = default;
@@ -38,7 +38,7 @@ class LongMutex {
   void unlock() noexcept;
 
  private:
-  std::atomic<uint64_t> holder_{0};  // above: the generation of the fork; below: the thread's number, 0 = free
+  std::atomic<uint64_t> holder_{0};  // high half: fork generation; low half: thread number, 0 = free
   uint32_t depth_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Values that are found out when first asked for.
+// Values that are computed on first use.
 #pragma once
 
 #include "core/sync/mutexes.h"
@@ -9,9 +9,9 @@
 
 namespace ferrule {
 
-// A value found out once in the process and never destroyed; declare it static constinit. Neither a function's static
-// object nor std::call_once, which in the child of a fork wait for ever for the thread that was in the middle of it:
-// the child finds the value out for itself. What finds it out may throw; then the next one to ask does so again.
+// A value that is computed once per process and never destroyed; declare it static constinit. Local statics and
+// std::call_once would hang in the child of a fork that interrupts the computation; here the child computes the value
+// again. If `find` throws, the next call tries again.
 template <class T>
 class Once {
  public:

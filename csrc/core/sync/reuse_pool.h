@@ -1,4 +1,4 @@
-// Objects that are used again, so that the memory which they hold need not be allocated each time.
+// A pool of reused objects, which saves allocating their memory each time.
 #pragma once
 
 #include "core/sync/mutexes.h"
@@ -10,12 +10,12 @@
 
 namespace ferrule {
 
-// T has a default constructor; `void clear() noexcept`, which lets go of all that T refers to and keeps its capacity;
-// and `bool is_large() const noexcept`, for what is not worth keeping. Any thread.
+// T needs a default constructor; `void clear() noexcept`, which drops its contents and keeps its capacity; and
+// `bool is_large() const noexcept`, for objects too large to keep. Thread-safe.
 template <class T>
 class ReusePool {
  public:
-  // An object for one use: cleared and given back at the end.
+  // Holds an object for one use; clears it and returns it to the pool at the end.
   class Use {
    public:
     explicit Use(ReusePool& pool) : pool_(&pool), object_(pool.take()) {}
@@ -50,7 +50,7 @@ class ReusePool {
     const std::scoped_lock lock(mutex_);
     try {
       free_.push_back(std::move(object));
-    } catch (...) {  // no memory to keep it with
+    } catch (...) {  // out of memory: the object is destroyed
     }
   }
 

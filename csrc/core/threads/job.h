@@ -1,4 +1,4 @@
-// One parallel_for in progress: which ranges are left, who takes part, what went wrong.
+// One parallel_for in progress: the ranges left, the participating threads, the first error.
 #pragma once
 
 #include "core/error.h"
@@ -18,7 +18,7 @@ struct Range {
 
 class Job {
  public:
-  // Before anyone takes part.
+  // Call it before any thread takes part.
   void reset(int64_t n, int64_t grain, uint32_t participants, fe_range_function fn, void* argument) noexcept {
     n_ = n;
     grain_ = grain;
@@ -39,11 +39,11 @@ class Job {
       if (fe_error* error = fn_(argument_, range.begin, range.end, thread)) fail(error);
   }
 
-  // After everybody has left.
+  // The first error. Call it after all threads have left.
   fe_error* error() const noexcept { return error_.load(std::memory_order_relaxed); }
 
  private:
-  // Large ranges first, single grains last: few hand-outs, and threads that end at about the same time.
+  // Hands out large ranges first and single grains last: few hand-outs, and threads that end at about the same time.
   Range take() noexcept {
     int64_t first = taken_.load(std::memory_order_relaxed);
     int64_t count = 0;

@@ -22,11 +22,11 @@ namespace {
 
 constexpr uint32_t max_threads = 1024;
 
-// CPUs that this process may run on, at least 1.
+// The number of CPUs that this process may run on, at least 1.
 uint32_t available_cpus() noexcept {
   const uint32_t all = std::max(1u, std::thread::hardware_concurrency());
 #if defined(__linux__)
-  // Fails on machines with more CPUs than a cpu_set_t has bits; there the number of all is as good as any.
+  // Fails on machines with more CPUs than a cpu_set_t has bits; there the number of all CPUs is used.
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
     return std::clamp(static_cast<uint32_t>(CPU_COUNT(&allowed)), 1u, all);
@@ -46,24 +46,24 @@ uint32_t default_count() {
   return cpus;
 }
 
-// 0 = not asked for yet.
+// Set by set_thread_count; 0 = the default.
 std::atomic<uint32_t> wanted_count{0};
 
-thread_local uint32_t depth = 0;  // of ranges that this thread is in
+thread_local uint32_t depth = 0;  // number of nested ranges that this thread is in
 thread_local uint32_t current_thread = 0;
 
 struct Pool {
   explicit Pool(uint32_t fork_generation) : generation(fork_generation) {}
   const uint32_t generation;
-  std::mutex mutex;  // held by the call that has the workers
+  std::mutex mutex;  // held by the call that uses the workers
   std::unique_ptr<Workers> workers;
-  uint32_t size = 0;  // threads it was made for; the system may have given fewer
+  uint32_t size = 0;  // requested number of threads; the system may have provided fewer
   Job job;
 };
 
 std::atomic<Pool*> current{nullptr};
 
-// The child of a fork has none of the threads and perhaps a held lock: it leaves the pool behind and makes its own.
+// The child of a fork has none of the threads, and the lock may be held: it abandons the pool and makes its own.
 Pool& pool() {
   Pool* existing = current.load(std::memory_order_acquire);
   const uint32_t generation = fork_generation();
@@ -73,7 +73,7 @@ Pool& pool() {
   return *made.release();
 }
 
-// What the range function sees: its thread counts as one that is inside.
+// Marks the calling thread as inside a range, with its number, while the range function runs.
 struct Inside {
   explicit Inside(uint32_t thread) : outer(current_thread) {
     ++depth;
@@ -97,12 +97,12 @@ fe_error* run_range(void* argument, int64_t begin, int64_t end, uint32_t thread)
   return call.fn(call.argument, begin, end, thread);
 }
 
-// All at once. A nested call keeps the number of the thread it is on, which no other range has at the same time.
+// Runs [0, n) as one range. A nested call keeps its thread's number, which no other running range has.
 fe_error* run_serially(int64_t n, Call& call) { return run_range(&call, 0, n, depth > 0 ? current_thread : 0); }
 
 #if !defined(_WIN32)
-// Threads must not outlive the code that they run, should libferrule be closed. A pool that is busy is left alone: at
-// the end of the process nothing waits for it.
+// Joins the threads when libferrule is closed, because they must not outlive the code that they run. A busy pool is
+// left alone, so that the end of the process never waits for it.
 struct JoinAtUnload {
   ~JoinAtUnload() {
     Pool* existing = current.load(std::memory_order_acquire);
@@ -139,14 +139,14 @@ fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_functi
     shared.workers->run(shared.job, participants - 1);
     return shared.job.error();
   } catch (...) {
-    return run_serially(n, call);  // no memory for threads: nothing has run yet
+    return run_serially(n, call);  // out of memory for threads: nothing has run yet
   }
 }
 
 uint32_t thread_count() noexcept {
   uint32_t count = wanted_count.load(std::memory_order_relaxed);
   if (count != 0) return count;
-  // Threads that ask at once may both look, and find the same.
+  // Concurrent first calls may each compute the default, with the same result.
   static std::atomic<uint32_t> at_first{0};
   count = at_first.load(std::memory_order_relaxed);
   if (count != 0) return count;

@@ -1,4 +1,4 @@
-// The one thread pool of the process.
+// The thread pool of the process.
 #pragma once
 
 #include "core/error.h"
@@ -11,12 +11,12 @@
 namespace ferrule {
 
 // Runs fn over [0, n) in ranges whose bounds are multiples of `grain` (the last one ends at n), on the pool and the
-// calling thread; at most `limit` threads, 0 = all. `thread` is distinct among the ranges of one call that run at the
-// same time, and below the number of threads that take part. Returns the first error; ranges that had not begun by then
-// are left out. A call from inside a range, or while another thread's call has the pool, runs serially.
+// calling thread, with at most `limit` threads (0 = all). `thread` differs among the ranges of a call that run at the
+// same time, and is below the number of participating threads. Returns the first error; ranges that have not begun by
+// then are skipped. A call from inside a range, or while another thread's call uses the pool, runs serially.
 fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range_function fn, void* argument) noexcept;
 
-// The same for function(begin, end, thread), which may throw; throws the first error.
+// The same for function(begin, end, thread), which may throw. Throws the first error.
 template <class Function>
 void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function) {
   using Plain = std::remove_reference_t<Function>;
@@ -28,14 +28,15 @@ void parallel_for(int64_t n, int64_t grain, uint32_t limit, Function&& function)
       const_cast<void*>(static_cast<const void*>(&function))));
 }
 
-// Threads that a parallel_for may use, the calling one included: FERRULE_THREADS, else the CPUs that this process may
-// run on.
+// The number of threads that a parallel_for may use, the calling one included: as set by set_thread_count, else
+// FERRULE_THREADS, else the number of CPUs that this process may run on.
 uint32_t thread_count() noexcept;
-// 0 brings the default back; throws invalid_argument above 1024. Waits for a running parallel_for.
+// 0 restores the default. Throws invalid_argument above 1024, or inside a parallel_for. Waits for a running
+// parallel_for.
 void set_thread_count(uint32_t count);
 // Ends and joins the workers; the next parallel_for starts them again.
 void shutdown_threads() noexcept;
-// True on a thread that runs a range.
+// Whether the calling thread runs a range.
 bool inside_parallel_for() noexcept;
 
 }  // namespace ferrule

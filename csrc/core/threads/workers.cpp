@@ -9,7 +9,7 @@
 namespace ferrule {
 namespace {
 
-// Longer than the serial part between two small nodes of a graph, shorter than anyone would notice.
+// Longer than the serial part between two small nodes of a graph, and too short to be noticed.
 constexpr std::chrono::microseconds spin_time{40};
 
 void pause() noexcept {
@@ -20,7 +20,7 @@ void pause() noexcept {
 #endif
 }
 
-// True as soon as the condition holds; false when the time has passed.
+// Spins until the condition holds and returns true; false after spin_time.
 template <class Condition>
 bool spin_until(Condition condition) noexcept {
   const auto deadline = std::chrono::steady_clock::now() + spin_time;
@@ -40,7 +40,7 @@ Workers::Workers(uint32_t count, bool spin) : spin_(spin) {
   try {
     for (uint32_t i = 0; i < count; ++i) threads_.emplace_back([this] { serve(); });
   } catch (...) {
-    // As many threads as the system gives: the caller works in any case.
+    // Continue with the threads that the system provided: the caller works in any case.
   }
 }
 
@@ -94,7 +94,7 @@ bool Workers::enter() noexcept {
 }
 
 void Workers::leave() noexcept {
-  // The last one out of a shut gate wakes the caller, who may be asleep.
+  // The last thread to leave a closed gate wakes the caller, which may be waiting.
   if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
 }
 

@@ -12,10 +12,10 @@ namespace ferrule {
 
 class Workers {
  public:
-  // `spin`: idle threads, and a caller that waits for the last of them, look around for some microseconds before they
-  // sleep. Pays when every thread has a CPU of its own, and costs when not.
+  // `spin`: idle threads, and the caller waiting for the last of them, spin for some microseconds before they sleep.
+  // This is faster when every thread has its own CPU, and slower otherwise.
   Workers(uint32_t count, bool spin);
-  ~Workers();  // joins
+  ~Workers();  // joins the threads
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
@@ -29,14 +29,14 @@ class Workers {
   bool enter() noexcept;
   void leave() noexcept;
 
-  // The gate lets threads into the job while the caller works on it. A thread that wakes too late finds it shut and
-  // nobody waits for it. The high bit says open; the rest counts those inside.
+  // The gate admits threads to the job while the caller works on it. A thread that wakes too late finds it closed, and
+  // the caller does not wait for it. The high bit means open; the other bits count the threads inside.
   static constexpr uint32_t open = 1u << 31;
 
   const bool spin_;
-  alignas(64) std::atomic<uint32_t> calls_{0};  // grows with each job; threads sleep on it
+  alignas(64) std::atomic<uint32_t> calls_{0};  // increased with each job; threads wait on it
   alignas(64) std::atomic<uint32_t> gate_{0};
-  Job* job_ = nullptr;  // read by those inside only
+  Job* job_ = nullptr;  // read only by threads inside the gate
   std::atomic<bool> end_{false};
   std::vector<std::thread> threads_;
 };

@@ -37,12 +37,12 @@ uint64_t asked_thread_number() noexcept {
 
 }  // namespace
 
-// Guarded by the mutex of the sessions.
+// Guarded by TraceSessions::mutex.
 struct TraceSession::Content {
   uint64_t begin_ns = 0;
-  std::deque<TraceEvent> events;  // does not move what it holds when it grows
+  std::deque<TraceEvent> events;  // does not move its elements when it grows
   std::deque<TracedWorkPointer> work;
-  std::size_t events_left = 0;  // events that may still come
+  std::size_t events_left = 0;  // how many events may still be added
   uint64_t dropped = 0;
 
   template <class List, class Item>
@@ -116,7 +116,7 @@ void TraceSession::stop() noexcept {
 }
 
 TraceSession::Result TraceSession::end() {
-  stop();  // the content is this thread's from here on
+  stop();  // from here on only this thread uses the content
   Result result;
   result.begin_ns = content_->begin_ns;
   result.end_ns = monotonic_ns();
@@ -127,7 +127,7 @@ TraceSession::Result TraceSession::end() {
                        std::make_move_iterator(content_->events.end()));
   content_->events.clear();
   content_->work.clear();
-  // What surrounds others comes before them.
+  // An enclosing event comes before the events inside it.
   std::stable_sort(result.events.begin(), result.events.end(), [](const TraceEvent& a, const TraceEvent& b) {
     if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
     return a.end_ns > b.end_ns;

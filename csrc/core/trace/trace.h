@@ -1,5 +1,5 @@
-// What happens when, on the host's threads and on the queues of devices. While nobody traces, each place that would
-// record something costs one relaxed load.
+// Records when things happen on the host's threads and on the queues of devices. While no trace is active, each place
+// that would record an event costs one relaxed load.
 #pragma once
 
 #include <ferrule/ferrule.h>
@@ -12,17 +12,17 @@
 
 namespace ferrule {
 
-// What an event is about. Events of the same work share one.
+// The description of an event. Events of the same work share one.
 struct TraceLabel {
   std::string name;    // an op, a pass, ...
   std::string detail;  // dtypes and shapes
-  std::string kernel;  // as the module names it
+  std::string kernel;  // the module's name for it
   std::string device;
   uint64_t bytes_read = 0, bytes_written = 0;
 };
 using TraceLabelPointer = std::shared_ptr<const TraceLabel>;
 
-// A segment and its nodes.
+// The labels of a segment and its nodes.
 struct SegmentLabels {
   TraceLabel whole;
   std::vector<TraceLabel> nodes;
@@ -31,40 +31,40 @@ using SegmentLabelsPointer = std::shared_ptr<const SegmentLabels>;
 
 struct TraceEvent {
   fe_trace_kind kind = FE_TRACE_RECORD;
-  int32_t queue = -1;                 // fe_queue_kind of the device's queue; -1: a thread of the host's
-  uint64_t thread = 0;                // the system's number of it
-  uint64_t begin_ns = 0, end_ns = 0;  // of the host's monotonic clock
+  int32_t queue = -1;                 // fe_queue_kind of the device's queue; -1 for a host thread
+  uint64_t thread = 0;                // the system's number of the host thread
+  uint64_t begin_ns = 0, end_ns = 0;  // by the host's monotonic clock
   TraceLabelPointer label;
 };
 
 class TracedWork;
 using TracedWorkPointer = std::shared_ptr<TracedWork>;
 
-// Whether somebody traces. Read through is_tracing(), set by the sessions.
+// Whether a trace is active. Read through is_tracing(), set by the sessions.
 inline constinit std::atomic<bool> trace_flag{false};
 inline bool is_tracing() noexcept { return trace_flag.load(std::memory_order_relaxed); }
 
 uint64_t monotonic_ns() noexcept;
 // The system's number of the calling thread.
 uint64_t thread_number() noexcept;
-// To all sessions. An event for which there is no memory is counted as dropped.
+// Adds an event to all sessions. Without memory for it, it is counted as dropped.
 void add_to_traces(const TraceEvent& event) noexcept;
-// In the order in which a queue was given its work.
+// Adds work to all sessions. Call it in the order in which the work is submitted to a queue.
 void add_to_traces(const TracedWorkPointer& work) noexcept;
 
-// From one begin to its end. Any number at once; each has all events that begin within it.
+// A trace from begin() to end(). Any number can be active at once; each has all events that begin during it.
 class TraceSession {
  public:
   struct Result {
     std::vector<TraceEvent> events;
-    uint64_t dropped = 0;  // for which there was no room, and work that was not known to be over
+    uint64_t dropped = 0;  // events beyond the limit or without memory, and events of work not known to be over
     uint64_t begin_ns = 0, end_ns = 0;
   };
-  // Of at most so many events.
+  // Starts a session that keeps at most `max_events` events.
   static std::shared_ptr<TraceSession> begin(std::size_t max_events);
-  // Once. Work that is not over is dropped.
+  // Ends the session; call it once. Work that is not over is dropped.
   Result end();
-  // What end() does first: no event comes any more.
+  // Stops adding events. end() calls it first.
   void stop() noexcept;
 
  private:
@@ -81,14 +81,14 @@ class TraceSession {
   const std::unique_ptr<Content> content_;
 };
 
-// What the calling thread does as long as it exists.
+// Records an event of the calling thread for its lifetime.
 class TraceSpan {
  public:
   TraceSpan(fe_trace_kind kind, const char* name) noexcept {
     if (is_tracing()) [[unlikely]]
       begin(kind, name);
   }
-  // Nothing without a label.
+  // Records nothing when the label is null.
   TraceSpan(fe_trace_kind kind, TraceLabelPointer label) noexcept : kind_(kind), label_(std::move(label)) {
     if (label_) begin_ns_ = monotonic_ns();
   }
@@ -98,13 +98,13 @@ class TraceSpan {
     if (label_) [[unlikely]]
       end();
   }
-  // Calls the function with the label while somebody traces. What it throws is ignored.
+  // Calls the function with the label while a trace is active. Its exceptions are ignored.
   template <class Function>
   void describe(const Function& function) noexcept {
     if (!own_label_) return;
     try {
       function(*own_label_);
-    } catch (...) {  // no memory for the words
+    } catch (...) {  // out of memory for the text
     }
   }
 
@@ -118,7 +118,7 @@ class TraceSpan {
   TraceLabel* own_label_ = nullptr;  // label_, if this span made it
 };
 
-// The fe_execution.trace of a device without queues, whose nodes are computed before the call returns.
+// The fe_execution.trace for a device without queues, which computes the nodes before the call returns.
 class TracedCall {
  public:
   explicit TracedCall(const SegmentLabelsPointer& labels) : labels_(labels) {}

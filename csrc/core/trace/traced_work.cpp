@@ -65,7 +65,7 @@ uint64_t TracedWork::end_ns() const {
 }
 
 std::vector<TracedWork::Times> TracedWork::nodes() const {
-  std::vector<Times> nodes(labels_->nodes.size());  // no memory is taken under the lock
+  std::vector<Times> nodes(labels_->nodes.size());  // no allocation under the lock
   const std::scoped_lock lock(mutex_);
   std::copy(nodes_.begin(), nodes_.end(), nodes.begin());
   return nodes;
@@ -76,7 +76,7 @@ std::vector<TraceEvent> events_of(const std::vector<TracedWorkPointer>& work, ui
   using Queue = std::pair<uint64_t, fe_queue_kind>;
   const auto queue_of = [](const TracedWork& one) { return Queue(one.device(), one.queue()); };
 
-  // Work is over when later work of its queue is, also where that was noticed first.
+  // Work ends no later than later work of its queue, even if the end of the later work was noticed first.
   std::vector<uint64_t> ends(work.size());
   std::map<Queue, uint64_t> next_end;
   for (std::size_t i = work.size(); i-- > 0;) {

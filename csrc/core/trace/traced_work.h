@@ -1,4 +1,4 @@
-// When a queue did a piece of work, and its nodes.
+// Records when a queue executed a piece of work and its nodes.
 #pragma once
 
 #include "core/sync/mutexes.h"
@@ -9,7 +9,7 @@
 
 namespace ferrule {
 
-// Made before the queue is given the work, and kept until that is over: modules tell of nodes late. Any thread.
+// Made before the work is submitted to the queue, and kept until it is over: modules report nodes late. Thread-safe.
 class TracedWork {
  public:
   struct Times {
@@ -17,17 +17,17 @@ class TracedWork {
     bool is_known() const { return end_ns != 0; }
   };
 
-  // Null while nobody traces, and without memory.
+  // Both return null when nothing is traced (no labels, or no active trace) and when out of memory.
   static TracedWorkPointer of_segment(uint64_t device, SegmentLabelsPointer labels) noexcept;
   static TracedWorkPointer of_transfer(uint64_t device, TraceLabel label) noexcept;
   TracedWork(fe_trace_kind kind, uint64_t device, SegmentLabelsPointer labels);
 
-  // The queue is given the work now, which begins after the other work, by their numbers.
+  // Records that the work is submitted now. It begins after the work with the numbers in `after`.
   void submit(fe_queue_kind queue, std::vector<uint64_t> after);
-  // fe_execution.trace
+  // The function of fe_execution.trace: records the times of a node.
   static void tell(void* work, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept;
-  // It is over. `end_ns` is when, if its device tells; what cannot be true by the host's clock is not believed. The
-  // first call counts.
+  // Records that the work is over. `end_ns` is the time that the device reports, if any; one that is impossible by the
+  // host's clock is replaced by the current time. Only the first call counts.
   void finish(std::optional<uint64_t> end_ns) noexcept;
 
   uint64_t number() const { return number_; }
@@ -40,26 +40,26 @@ class TracedWork {
   std::size_t event_count() const { return 1 + labels_->nodes.size(); }
   // 0 while it is not known to be over.
   uint64_t end_ns() const;
-  // Of each node; those that nobody told of are not known.
+  // The times of each node; is_known() is false for those that were not reported.
   std::vector<Times> nodes() const;
 
  private:
   const fe_trace_kind kind_;
   const uint64_t number_, device_;
   const SegmentLabelsPointer labels_;
-  // Set before anybody else knows of it.
+  // Set before other threads have access to the object.
   fe_queue_kind queue_ = FE_QUEUE_COMPUTE;
   uint64_t submitted_ns_ = 0;
   std::vector<uint64_t> after_;
 
-  mutable BriefMutex mutex_;  // of what follows
+  mutable BriefMutex mutex_;  // guards the members below
   uint64_t end_ns_ = 0;
   std::vector<Times> nodes_;
 };
 
-// The events of work that queues were given, in that order. A queue does one piece of work after the other: where its
-// device does not tell when, each lies between its submission and the moment when it was known to be over. How many
-// were not over is added to `dropped`.
+// The events of work, given in the order of submission. A queue executes its work in sequence: when the device reports
+// no times, a piece of work lies between its submission and the time when it was known to be over. The number of events
+// of work that is not over is added to `dropped`.
 std::vector<TraceEvent> events_of(const std::vector<TracedWorkPointer>& work, uint64_t& dropped);
 
 }  // namespace ferrule

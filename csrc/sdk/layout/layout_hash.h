@@ -1,5 +1,5 @@
-// The hash of the layout text: FNV-1a, 64 bits, over everything but blanks, which are a matter of formatting, and but
-// what a later minor appended.
+// The hash of the layout text of a minor: 64-bit FNV-1a over the text without blanks, which depend on formatting, and
+// without what later minors appended.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace ferrule {
 
-// The number behind an '@', which is text[at].
+// The number after the '@' at text[at].
 constexpr uint32_t marked_minor(std::string_view text, std::size_t at) {
   uint32_t minor = 0;
   while (text[++at] != ';') minor = minor * 10 + static_cast<uint32_t>(text[at] - '0');
   return minor;
 }
 
-// Of all that was there in `minor`: a slot belongs to the minor of the last mark before it in its list, else to 0.
+// The hash of what `minor` has. A slot belongs to the minor of the last mark before it in its list, else to minor 0.
 constexpr uint64_t layout_hash(std::string_view text, uint32_t minor) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   bool is_there = true;
@@ -32,7 +32,7 @@ constexpr uint64_t layout_hash(std::string_view text, uint32_t minor) {
   return hash;
 }
 
-// Those of the last minors, oldest first, the last of them `minor`.
+// The hashes of the last `count` minors, oldest first, ending with `minor`.
 template <std::size_t count>
 constexpr std::array<uint64_t, count> layout_hashes(std::string_view text, uint32_t minor) {
   std::array<uint64_t, count> hashes{};
@@ -40,7 +40,7 @@ constexpr std::array<uint64_t, count> layout_hashes(std::string_view text, uint3
   return hashes;
 }
 
-// Marks stand in rising order in each list, from 1 to the headers' own minor: what is appended is appended.
+// Whether the marks of each list are in rising order, from 1 to the headers' own minor: slots are only appended.
 constexpr bool are_marks_in_order(std::string_view text, uint32_t minor) {
   uint32_t last = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

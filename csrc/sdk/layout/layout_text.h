@@ -1,5 +1,5 @@
-// The layout of the binary interface as one string: what the layout hashes are computed from. Where a list says
-// FE_SINCE(n), the string has "@n;".
+// The layout of the binary interface as one string, from which the layout hashes are computed. FE_SINCE(n) in a list
+// becomes "@n;" in the string.
 #pragma once
 
 #include <ferrule/backend.h>

@@ -1,4 +1,4 @@
-// Prints what `./dev abi` keeps in git: the layout hashes (`hash`), or the snapshot of the whole interface
+// Prints the files that `./dev abi` keeps in git: the layout hashes (`hash`), or the snapshot of the whole interface
 // (`snapshot`).
 #include <ferrule/cache.h>
 #include <ferrule/ferrule.h>
@@ -16,10 +16,10 @@ namespace {
 using ferrule::layout_hash;
 using ferrule::layout_text;
 
-// Before 1.0 only the last layout counts; after it, those of all minors that fe_abi has room for.
+// Before 1.0 only the current layout is listed; from 1.0 on, those of as many minors as fe_abi can hold.
 constexpr uint32_t hash_count = FE_ABI_MAJOR == 0 ? 1 : std::min(FE_ABI_MINOR + 1, FE_ABI_MOST_HASHES);
 
-// What was kept in git before, where there was anything.
+// The hashes in the snapshot that is in git now, if there is one.
 struct KeptHash {
   uint32_t major, minor;
   uint64_t hash;
@@ -42,7 +42,7 @@ constexpr KeptHash kept_hashes[] = {
 #include <ferrule/abi_snapshot.inc>
 };
 
-// Once there is a 1.0, the layout of a minor that was followed by another never changes.
+// From 1.0 on, the layout of a minor must not change once a later minor exists.
 bool is_an_old_minor_changed() {
   bool is_changed = false;
   for (const KeptHash& kept : kept_hashes) {
@@ -85,7 +85,7 @@ void print_hashes() {
     fields(PRINT)                                                 \
   }
 
-// What no list of slots holds: see read_declarations.py.
+// Declarations that are not in a list of slots; read_declarations.py generates their macros.
 #define DECLARED_STRUCT(type) std::printf("FE_SIZE(%s, %zu)\n", #type, sizeof(type));
 #define DECLARED_FIELD(structure, name, kind) \
   std::printf("FE_SLOT(%s, %s, %zu, \"%s\")\n", #structure, #name, offsetof(structure, name), kind);

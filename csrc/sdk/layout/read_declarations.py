@@ -1,9 +1,9 @@
-"""Writes as macros what the public headers declare, for print_layout.cpp, which knows where things lie.
+"""Writes the declarations of the public headers as macros, for print_layout.cpp, which computes sizes and offsets.
 
     python3 read_declarations.py <folder of the headers> >declarations.inc
 
-The headers are C of one form: a struct that is no list of slots names a field at a time, an enumeration gives each
-name a value, a function begins with FE_API. What is not understood is an error here, never left out.
+The headers must have a fixed form: a struct without a list of slots has one field per declaration, an enumeration
+gives each name a value, a function begins with FE_API. A field or function of another form is an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 def declarations(text: str) -> Iterator[str]:
     for name, body in STRUCT.findall(text):
         if "_FIELDS(" in body or "_SLOTS(" in body:
-            continue  # print_layout.cpp has the list itself
+            continue  # print_layout.cpp uses the list itself
         yield f"DECLARED_STRUCT({name})"
         for field in filter(None, (one_line(part) for part in body.split(";"))):
             if field == "size_t struct_size":
@@ -56,7 +56,7 @@ def declarations(text: str) -> Iterator[str]:
 def main() -> None:
     for header in sorted(Path(sys.argv[1]).glob("*.h")):
         text = without_comments(header.read_text(encoding="utf-8"))
-        # A definition of the preprocessor may look like a declaration.
+        # Remove preprocessor directives: a macro definition may look like a declaration.
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
         for line in declarations(text):
             sys.stdout.write(line + "\n")

@@ -1,4 +1,4 @@
-// A file that may be a module, on its way through the steps of a load.
+// A file that may be a module, and what the steps of a load find out about it.
 #pragma once
 
 #include "core/loader/report/load_report.h"
@@ -23,21 +23,21 @@ struct EarlierVerdict;  // core/loader/probe/prober.h
 
 struct Candidate {
   std::filesystem::path path;  // as found
-  std::filesystem::path real;  // what is opened
-  std::size_t root = 0;        // place in the report's roots
+  std::filesystem::path real;  // links resolved; the file that is opened
+  std::size_t root = 0;        // index into the report's roots
   std::optional<Manifest> manifest;
   module_file::Image image;
-  std::vector<std::filesystem::path> neighbours;   // libraries that it needs and that lie beside it
-  std::vector<module_file::OwnLibrary> libraries;  // these and all others that come with it
+  std::vector<std::filesystem::path> neighbours;   // the libraries beside it that it depends on
+  std::vector<module_file::OwnLibrary> libraries;  // all libraries that come with it
   FileIdentity identity;
-  std::string hash;  // SHA-256 of the file when it was read; "" when that was left for later
-  std::shared_ptr<EarlierVerdict> earlier_verdict;  // of a probe, when one is remembered
+  std::string hash;                                 // the file's SHA-256 when it was read; "" when it is computed later
+  std::shared_ptr<EarlierVerdict> earlier_verdict;  // the cached verdict of a probe, or null
   LoadRow row;
-  std::string as_name;          // what its backend shall be called; "" for its own name
-  bool is_named = false;        // the file itself, by the user, and not merely found
-  bool leaves_threads = false;  // after its close; told by its probe
+  std::string as_name;          // the name for its backend; "" for the module's own
+  bool is_named = false;        // the user named this file
+  bool leaves_threads = false;  // its threads go on after close, according to its probe
   bool is_refused = false;
-  fe_code code = FE_OK;  // of the refusal
+  fe_code code = FE_OK;  // why it was refused
 
   const std::string& name() const { return row.name; }
   void refuse(LoadState state, fe_code why, std::string reason) {
@@ -48,14 +48,14 @@ struct Candidate {
   }
 };
 
-// What a step throws to refuse its candidate: the state of the row, the code and the reason that it leaves behind.
+// Thrown by a step to refuse its candidate.
 struct CandidateRefusal {
   LoadState state;
   fe_code code;
   std::string reason;
 };
 
-// The state of a module whose own functions refuse with this code, in its probe, here, or linked into the program.
+// The state of a module whose own functions fail with this code: in its probe, in this process, or in a static build.
 inline LoadState state_of(fe_code code) {
   switch (code) {
     case FE_NOT_FOUND:

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// The value of a key, or null when it is absent and may be.
+// The value of a key, or null when it is absent and not needed.
 const json* find(const json& object, const char* key, bool is_needed) {
   const auto found = object.find(key);
   if (found != object.end()) return &*found;

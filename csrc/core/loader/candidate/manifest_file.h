@@ -1,4 +1,4 @@
-// Reads the file beside a module.
+// Reads the manifest beside a module.
 #pragma once
 
 #include "core/registry/manifest.h"
@@ -8,10 +8,10 @@
 
 namespace ferrule {
 
-// "libferrule-cpu-haswell.json" for "libferrule-cpu-haswell.so".
+// The manifest's path: "libferrule-cpu-haswell.json" for "libferrule-cpu-haswell.so".
 std::filesystem::path manifest_path(const std::filesystem::path& module);
 
-// Throws invalid_argument with what is wrong, as a part of a sentence about the manifest.
+// Throws invalid_argument. Its message completes a sentence about the manifest.
 Manifest parse_manifest(const std::string& text);
 
 }  // namespace ferrule

@@ -1,4 +1,4 @@
-// What the caller of load_all asks for.
+// The options of load_all.
 #pragma once
 
 #include "core/loader/options/load_policy.h"
@@ -11,14 +11,14 @@
 namespace ferrule {
 
 struct LoadOptions {
-  // Replaces the default roots. A folder that does not exist is not_found.
+  // Replaces the default roots. A folder that does not exist gives not_found.
   std::optional<std::vector<std::filesystem::path>> dirs;
-  // Names that must be loaded in the end: what check_required looks at.
+  // Names of backends that must be loaded; check_required checks them.
   std::vector<std::string> require;
-  // Other names are left out, when this is not empty.
+  // When not empty, only backends of these names are loaded.
   std::vector<std::string> only;
   Policy policy = default_policy();
-  // Default roots that the caller knows of, after our own.
+  // The caller's own default roots, searched after the core's.
   std::vector<std::filesystem::path> extra_roots;
 };
 

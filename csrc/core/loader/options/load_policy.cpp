@@ -8,7 +8,7 @@
 namespace ferrule {
 namespace {
 
-// In the order of the enumerations.
+// The words of each enumeration, in its order.
 constexpr std::array select_words = {"manifest", "score"};
 constexpr std::array probe_words = {"auto", "always", "never"};
 constexpr std::array trust_words = {"owner", "manifest-hash", "any"};
@@ -20,7 +20,7 @@ Word word_of(const std::array<const char*, Count>& words, const std::string& giv
   fail_argument("load: {} is '{}', and must be one of: {}", option, given, fmt::join(words, ", "));
 }
 
-// The caller's word, else that of a variable, else the first there is.
+// The value of the caller's word, else of the environment variable, else the first of the enumeration.
 template <class Word, std::size_t Count>
 Word word_or(const std::array<const char*, Count>& words, const std::string& given, const char* option,
              const char* variable) {

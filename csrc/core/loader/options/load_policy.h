@@ -1,4 +1,4 @@
-// What a caller, or else the environment, asks of a load: who is probed, and whose files are opened.
+// The policy of a load, from its caller or the environment: how modules are selected, probed and trusted.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@ namespace ferrule {
 
 enum class Select { by_manifest, by_score };
 enum class ProbePolicy {
-  automatic,  // those that did not come with libferrule itself, where there is a probe
-  always,     // all; without a probe none is opened
+  automatic,  // modules that did not come with libferrule, if ferrule-probe is installed
+  always,     // all modules; without ferrule-probe none is opened
   never,
 };
 enum class Trust {
-  owner,          // not what someone can write who cannot write libferrule
-  manifest_hash,  // nor what has no manifest with its hash
+  owner,          // only files whose writers can all write libferrule as well
+  manifest_hash,  // of these, only modules whose manifest has their hash
   any,
 };
 
@@ -21,13 +21,13 @@ struct Policy {
   Select select = Select::by_manifest;
   ProbePolicy probe = ProbePolicy::automatic;
   Trust trust = Trust::owner;
-  bool reprobe = false;  // verdicts of earlier probes do not count
+  bool reprobe = false;  // ignore the verdicts of earlier probes
 };
 
-// By their words. An empty probe or trust is FERRULE_PROBE's or FERRULE_TRUST's, else the default. Throws
-// invalid_argument, naming the words that there are.
+// The policy given by these words. An empty probe or trust is taken from FERRULE_PROBE or FERRULE_TRUST, else it is the
+// default. Throws invalid_argument, which lists the valid words.
 Policy policy_of(const std::string& select, const std::string& probe, const std::string& trust, bool reprobe);
-// What holds when the caller asks for nothing.
+// The policy when the caller gives none.
 Policy default_policy();
 const char* name_of(Select select) noexcept;
 const char* name_of(ProbePolicy probe) noexcept;

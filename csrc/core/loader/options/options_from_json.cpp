@@ -10,7 +10,7 @@
 namespace ferrule {
 namespace {
 
-// Names end at a NUL where the system or a module takes them: what stands behind it would be ignored.
+// Refuses text with a NUL: the system and modules take C strings, and would ignore the rest.
 std::string text_in(const char* function, const char* key, const nlohmann::json& value) {
   std::string text = value.get<std::string>();
   if (text.find('\0') != std::string::npos) fail_argument("{}: {} holds a NUL: {}", function, key, shown(value));
@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> paths(const nlohmann::json& options, const ch
   return list;
 }
 
-// A string of the options, "" when it is absent.
+// A string option; "" when it is absent.
 std::string word(const char* function, const nlohmann::json& options, const char* key) {
   if (!options.contains(key) || options[key].is_null()) return "";
   if (!options[key].is_string()) fail_argument("{}: {} is a word, not {}", function, key, shown(options[key]));
@@ -48,7 +48,7 @@ bool flag(const char* function, const nlohmann::json& options, const char* key) 
   return options[key].get<bool>();
 }
 
-// The object in `text`, which may have these keys only.
+// Parses the object in `text`; throws when it has a key that is not in `known`.
 JsonDocument known_options(const char* function, const char* text, std::initializer_list<std::string_view> known) {
   JsonDocument json = parse_object(function, text);
   for (const auto& [key, value] : json->items())

@@ -1,4 +1,4 @@
-// The options of load and load_all, as the C API takes them: JSON text.
+// Parses the options of load and load_all, which the C API takes as JSON text.
 #pragma once
 
 #include "core/loader/options/load_options.h"
@@ -7,13 +7,13 @@
 
 namespace ferrule {
 
-// Of load(), which takes one file.
+// The options of load(), which takes one file.
 struct FileOptions {
   Policy policy;
   std::string as_name;
 };
 
-// Of NULL and "" the defaults. Both throw invalid_argument with what is wrong.
+// NULL and "" give the defaults. Both throw invalid_argument.
 LoadOptions load_all_options(const char* text);
 FileOptions load_options(const char* text);
 

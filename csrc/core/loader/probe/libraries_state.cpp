@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 #if defined(__linux__)
-// Those of the C library are the same for as long as the process is, and every module has them.
+// The libraries of the C library are left out: every module has them, and they do not change within a process.
 bool is_of_c_library(std::string_view library) {
   const auto is_one = [&](std::string_view stem) {
     return library.starts_with(stem) && library.substr(stem.size()).starts_with(".so");
@@ -36,7 +36,7 @@ bool is_of_c_library(std::string_view library) {
   return library.starts_with("ld-") || std::any_of(std::begin(stems), std::end(stems), is_one);
 }
 
-// The libraries that the module, or a library that comes with it, is linked with.
+// The libraries that the module, and the libraries that come with it, are linked with.
 std::vector<std::string> needed_libraries(const Candidate& candidate) {
   std::vector<std::string> needed = candidate.image.libraries;
   for (const module_file::OwnLibrary& own : candidate.libraries) {
@@ -70,7 +70,7 @@ std::string libraries_state(const Candidate& candidate) {
       for (const std::string& file : need.state_files) state += line_about_version_file(file);
       for (const std::string& entry : environment_entries(need.variables)) state += entry + '\n';
       if (need.file_variables.empty() && need.folders.empty()) continue;
-      module_file::Sha256 files;  // there may be many, and a key is bounded
+      module_file::Sha256 files;  // hashed, because there may be many files and a key has a limited length
       const std::string text = driver_files_state(need);
       files.update({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
       state += fmt::format("files of {} {}\n", need.library, files.finish());

@@ -1,4 +1,4 @@
-// The state of the libraries and drivers that a module depends on: a part of the key under which its verdict is kept.
+// The state of the libraries and drivers that a module depends on, which is part of the key of its verdict.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -7,10 +7,10 @@
 
 namespace ferrule {
 
-// A text that changes when a driver, or what the driver shows, changes. It identifies the files behind the libraries that
-// the manifest names, that come with the module, and that these or the module are linked with; and what else the manifest
-// declares of its drivers: variables of the environment, the files that they read (driver_files.h), and version files of
-// their other parts. The C library does not count.
+// A text that changes when a driver or library of the module changes. It identifies the files of the libraries that the
+// manifest names, that come with the module, and that the module or a library that comes with it is linked with. It
+// includes what else the manifest declares of its drivers: environment variables, the files that they read
+// (driver_files.h), and version files of their other parts. The C library is left out.
 std::string libraries_state(const Candidate& candidate);
 
 }  // namespace ferrule

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A whole number from a variable, in steps of 1/scale.
+// The number in an environment variable times `scale`, rounded down; `otherwise` when it is unset.
 uint64_t number_in(const char* variable, uint64_t otherwise, uint64_t scale) {
   const auto text = environment(variable);
   if (!text) return otherwise;
@@ -64,7 +64,7 @@ std::string run_probe(const fs::path&, const fs::path&, const ProbeLimits&) {
 
 namespace {
 
-// Closed when it goes.
+// A file descriptor that is closed on destruction.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -92,7 +92,8 @@ struct Pipe {
       fail(FE_IO, "no pipe to its probe could be made: {}", std::generic_category().message(errno));
     reader = apart(ends[0]), writer = apart(ends[1]);
   }
-  // Not for other children, and above the standard streams, which a program may have closed: these are put there.
+  // Duplicates an end with close-on-exec, numbered above the standard streams: a program may have closed those, and the
+  // spawn actions connect the pipes there.
   static Descriptor apart(int end) {
     const Descriptor given(end);
     return Descriptor(fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -105,7 +106,7 @@ class Actions {
   Actions() {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    // What this program ignores or blocks is no business of the module's.
+    // The module must not inherit the signals that this program ignores or blocks.
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -129,7 +130,7 @@ class Actions {
   posix_spawnattr_t attributes_;
 };
 
-// A running ferrule-probe; it ends, with all that came from it, when its standard input is closed.
+// A running ferrule-probe. It ends, with all its descendants, when its standard input is closed.
 class ProbeProcess {
  public:
   ProbeProcess(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
@@ -156,12 +157,12 @@ class ProbeProcess {
     life_.writer.close();
     answer_.reader.close();
     if (!has_answered_) kill(id_, SIGKILL);
-    // A program that takes all its children's ends itself leaves none for us.
+    // waitpid fails when the program reaps all its children itself.
     while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
 
-  // All that it prints until it ends.
+  // Everything that the probe prints until it ends. Throws timeout after `patience`, io when the answer is unusable.
   std::string answer(std::chrono::milliseconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::string text;
@@ -203,7 +204,7 @@ std::optional<fs::path> find_probe() {
 }
 
 std::string run_probe(const fs::path& probe, const fs::path& module, const ProbeLimits& limits) {
-  // It keeps to its limit itself; the rest is for ending what it started.
+  // The probe keeps the limit itself; the extra time is for ending the processes that it started.
   constexpr std::chrono::seconds grace{8};
   ProbeProcess process(probe, module, limits);
   return process.answer(std::chrono::milliseconds(limits.milliseconds) + grace);

@@ -12,14 +12,16 @@ struct ProbeLimits {
   uint64_t milliseconds = 20'000;
   uint64_t mebibytes = 4096;
 };
-// FERRULE_PROBE_TIMEOUT in seconds, FERRULE_PROBE_MEMORY in MiB. Throws invalid_argument when one is no number above 0.
+// The limits in FERRULE_PROBE_TIMEOUT (seconds) and FERRULE_PROBE_MEMORY (MiB), else the defaults. Throws
+// invalid_argument when one is not a number above 0 and up to a million.
 ProbeLimits probe_limits();
 
-// The executable that belongs to this libferrule; nothing where there is none, as on systems that it does not run on.
+// The executable that belongs to this libferrule; nullopt when it is not installed or the system is not supported.
 std::optional<std::filesystem::path> find_probe();
 
-// What it printed: one line of JSON. Throws io, as a part of a sentence about the module, when it cannot be started or
-// does not answer; nothing of it is left then.
+// Runs the probe and returns its output, one line of JSON. Throws io when it cannot be started or gives no usable
+// answer, and timeout when it does not answer in time; the message completes a sentence about the module. No process is
+// left running.
 std::string run_probe(const std::filesystem::path& probe, const std::filesystem::path& module,
                       const ProbeLimits& limits);
 

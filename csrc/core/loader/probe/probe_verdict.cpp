@@ -92,17 +92,17 @@ std::optional<Verdict> remembered_verdict(const std::string& key) {
     const std::size_t end = entry->find('\n');
     int64_t written = 0;
     const auto [digits_end, problem] = std::from_chars(entry->data(), entry->data() + entry->size(), written);
-    if (problem != std::errc() || digits_end != entry->data() + end) return std::nullopt;  // one of another ferrule
+    if (problem != std::errc() || digits_end != entry->data() + end) return std::nullopt;  // another ferrule's format
     Verdict verdict = verdict_from(entry->substr(end + 1));
     const int64_t age = seconds_now() - written;
     if (verdict.may_pass && (age < 0 || age > seconds_that_a_passing_fault_holds)) return std::nullopt;
     return verdict;
   } catch (const std::exception&) {
-    return std::nullopt;  // damaged: it is asked again
+    return std::nullopt;  // a damaged entry: the module is probed again
   }
 }
 
-// The time in seconds since 1970 and the line as it came, each a line.
+// Writes the time in seconds since 1970 and the probe's line, separated by a newline.
 void remember_verdict(const std::string& key, const std::string& line) {
   disk_cache::put(cache_kind, key, fmt::format("{}\n{}", seconds_now(), line));
 }

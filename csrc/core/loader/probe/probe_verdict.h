@@ -1,4 +1,4 @@
-// What a probe found out about a module, and for how long that holds.
+// The verdict of a probe, and the cache of verdicts.
 #pragma once
 
 #include <ferrule/types.h>
@@ -11,7 +11,7 @@ namespace ferrule {
 
 enum class VerdictKind {
   passed,
-  refused,  // it says in order that it cannot work here
+  refused,  // the module itself reports that it cannot run here
   failed,
   timeout,
 };
@@ -19,22 +19,24 @@ enum class VerdictKind {
 struct Verdict {
   VerdictKind kind = VerdictKind::failed;
   std::string reason;    // a sentence; "" when it passed
-  fe_code code = FE_OK;  // of a refusal
+  fe_code code = FE_OK;  // the code of a refusal
   std::vector<std::string> notes;
-  std::string output;  // what it printed
+  std::string output;  // what the module printed
   bool leaves_threads = false;
-  bool may_pass = false;  // a failure that may have been an accident
+  bool may_pass = false;  // a failure that may not occur again; the verdict expires
 };
 
-// From the line that ferrule-probe prints. Throws io, as a part of a sentence about the module, when it is none.
+// Parses the line that ferrule-probe prints. Throws io when it is not a verdict; the message completes a sentence about
+// the module.
 Verdict verdict_from(const std::string& line);
 
-// The module's file and all that may change what it does: the driver, the boot, the variables of the system's loader,
-// the limits. `hash` is the file's SHA-256, `driver` the state of its drivers (libraries_state).
+// The key of a verdict: the module's file and everything that may change the result, which is the state of its drivers
+// and libraries, ferrule's version, the boot id, the variables of the system's loader, and the limits. `hash` is the
+// file's SHA-256, `driver` the text of libraries_state.
 std::string verdict_key(const std::string& hash, const std::string& driver);
 
-// An earlier verdict that still holds. What may pass by itself holds for ten minutes: a timeout, a refusal, and a
-// failure that may have been an accident.
+// An earlier verdict that still holds. A verdict that may pass by itself holds for ten minutes: a timeout, a refusal,
+// or a failure that may have been an accident.
 std::optional<Verdict> remembered_verdict(const std::string& key);
 void remember_verdict(const std::string& key, const std::string& line);
 

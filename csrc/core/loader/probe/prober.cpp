@@ -27,8 +27,8 @@ Verdict fresh_verdict(const Candidate& candidate, const std::filesystem::path& p
   return verdict;
 }
 
-// The modules that came with libferrule, in the same package: they were tried when it was built. Their hashes stand in
-// own-modules.json beside libferrule, which the installation writes; who can write that can write libferrule.
+// The modules in libferrule's own package need no probe: they were tested when it was built. Their hashes are in
+// own-modules.json beside libferrule, which the installation writes. Its writers can write libferrule as well.
 void warn_of_damage(const std::exception& error) {
   log_warning("load: own-modules.json beside libferrule is damaged: {}", error.what());
 }

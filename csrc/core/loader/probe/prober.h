@@ -1,4 +1,4 @@
-// Step four of a load: modules that did not come with libferrule are tried in a process of their own first.
+// Step four of a load: probes modules that did not come with libferrule, each in its own process.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -11,21 +11,21 @@
 
 namespace ferrule {
 
-// What an earlier load found out about a candidate, and the key of all that it depends on.
+// The verdict of an earlier load about a candidate, and its key.
 struct EarlierVerdict {
   std::string key;
   Verdict verdict;
 };
 
-// For one load: what is the same for all modules is found out once. Any thread may ask.
+// Serves one load, so that the policy and the executable are looked up once. Thread-safe.
 class Prober {
  public:
   explicit Prober(const Policy& policy);
 
-  // Looks up, ahead of probe(), what is remembered of a candidate whose hash is known.
+  // Looks up the cached verdict of a candidate whose hash is known, ahead of probe().
   void recall(Candidate& candidate) const;
-  // `hash` is the SHA-256 of the candidate's file. Fills in what the row tells of the probe; throws a CandidateRefusal
-  // when the module must not be opened.
+  // Probes a module if the policy requires it. `hash` is the SHA-256 of the candidate's file. Fills in the row's fields
+  // about the probe; throws a CandidateRefusal when the module must not be opened.
   void probe(Candidate& candidate, const std::string& hash) const;
 
  private:

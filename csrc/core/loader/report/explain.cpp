@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 std::string file_name(const LoadRow& row) { return fs::path(row.path).filename().string(); }
 
-// A file whose name could not be taken apart is meant, too, when it begins as the name's files do.
+// A row without a name, whose file name could not be parsed, matches by the beginning of its file name.
 bool is_about(const LoadRow& row, const std::string& name) {
   if (!row.name.empty()) return lower_case(row.name) == name;
   const std::string file = lower_case(file_name(row)), prefix = "ferrule-" + name;
   return file.starts_with(prefix) || file.starts_with("lib" + prefix);
 }
 
-// How far through the steps of a load it came.
+// How far the candidate got through the steps of a load.
 int stage_of(const LoadRow& row) {
   switch (row.state) {
     case LoadState::outranked:
@@ -49,14 +49,14 @@ int stage_of(const LoadRow& row) {
   return 0;
 }
 
-// Reasons are sentences of others, which may come with lines and a full stop.
+// Removes line breaks and a final full stop, which reasons from modules may have.
 std::string as_clause(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
   return text;
 }
 
-// What there is, before it is said what became of it.
+// The first half of the sentence: what is installed, and where.
 std::string presence(const LoadRow& row) {
   if (row.root == "static") return "it is linked into the program";
   if (row.version.empty()) return row.path + " is there";

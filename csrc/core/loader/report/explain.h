@@ -1,4 +1,4 @@
-// Why a backend is there or is not, as one sentence that a person can act on.
+// Explains in one sentence why a backend is loaded or not.
 #pragma once
 
 #include "core/loader/report/load_report.h"
@@ -11,16 +11,16 @@
 
 namespace ferrule {
 
-// Of several candidates of the name, which counts without case and up to a colon ("cpu:0"), the one that came furthest
-// speaks. A name that nothing was found for is answered, too: with the roots that were looked into.
+// Explains the candidate of a name that got furthest. Case, and a colon with what follows it ("cpu:0"), are ignored in
+// the name. For a name without candidates, the sentence lists the roots that were searched.
 std::string explain(const LoadReport& report, std::string_view name);
 
-// The kind of device that a name means ("GPU", "gpu:1"), unless a candidate has it for its name.
+// The device kind that a name means ("GPU", "gpu:1"), unless a candidate has this name.
 std::optional<fe_device_kind> kind_to_explain(const LoadReport& report, std::string_view name);
-// The devices of a kind that there are now, or which backends are loaded that drive none, and which of the report are
-// not loaded.
+// Lists the devices of a kind that are present now; without any, the backends that are loaded and those of the report
+// that are not.
 std::string explain(const LoadReport& report, fe_device_kind kind);
-// The row of a name that is loaded, else the one that came furthest; null when there is none.
+// The row of a name that got furthest, which is the loaded one if any; null when the name has no row.
 const LoadRow* furthest_row(const LoadReport& report, std::string_view name);
 
 }  // namespace ferrule

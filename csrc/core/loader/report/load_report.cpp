@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t longest_text = 500;  // bytes
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
-// Of a character that takes several bytes in UTF-8.
+// Whether this is a continuation byte of a UTF-8 character.
 bool is_later_byte(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 constexpr std::array state_names = {"loaded",     "outranked",    "disabled",  "incompatible", "unsafe",
@@ -76,7 +76,7 @@ Cells cells_of(const LoadRow& row) {
 
 constexpr bool is_number(std::size_t column) { return column == 2 || column == 3 || column == 5; }
 
-// Columns as wide as their widest cell; numbers to the right; nothing behind the last word of a line.
+// Columns are as wide as their widest cell; numbers are right-aligned; lines have no trailing spaces.
 std::string aligned(const Cells& cells, const std::array<std::size_t, 7>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {

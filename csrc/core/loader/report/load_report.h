@@ -1,4 +1,4 @@
-// What a load looked at, and what became of it.
+// The report of a load: the roots searched, and the outcome of each candidate.
 #pragma once
 
 #include "core/loader/options/load_policy.h"
@@ -13,9 +13,9 @@ namespace ferrule {
 
 enum class LoadState {
   loaded,
-  outranked,     // another module of its name is better, or came first
+  outranked,     // another module of its name is preferred or loaded already
   disabled,      // by FERRULE_DISABLE, FERRULE_ONLY or only=
-  incompatible,  // right, but not for this core or this machine
+  incompatible,  // a valid module, but not for this core or this machine
   unsafe,
   not_probed,
   probe_failed,
@@ -24,33 +24,33 @@ enum class LoadState {
 };
 const char* name_of(LoadState state) noexcept;
 
-// Where the time of a load, or of one module, went: milliseconds.
+// The time that each step of a load, or of one module, took, in milliseconds.
 struct LoadTimes {
-  double find = 0;   // looking into the roots; of a report only
-  double read = 0;   // manifests, headers and owners of files
-  double hash = 0;   // of the file's bytes
-  double probe = 0;  // in a process of its own
-  double open = 0;   // mapping it and asking its score
-  double init = 0;   // its init, and listing its devices
+  double find = 0;   // searching the roots; 0 in the times of one module
+  double read = 0;   // reading manifests, headers and owners of files
+  double hash = 0;   // hashing the file
+  double probe = 0;  // the trial in another process
+  double open = 0;   // mapping the file and calling its score
+  double init = 0;   // initialising the module and listing its devices
 
   double sum() const { return find + read + hash + probe + open + init; }
 };
 
-// A module that was found: one row.
+// The row of one module.
 struct LoadRow {
   std::string path;  // "static" when it is linked into the program
   std::string root;
   std::string name, variant;
-  std::string version;  // "" when it tells none
+  std::string version;  // "" when it has none
   LoadState state = LoadState::outranked;
-  std::string reason;        // "" when there is nothing to say
+  std::string reason;        // a sentence, or ""
   std::optional<int> rank;   // the manifest's
   std::optional<int> score;  // the module's own
   std::vector<std::string> devices;
-  std::string probed = "no";       // "yes": now; "cached": before, with the verdict that still holds
-  std::vector<std::string> notes;  // sentences about what is odd and did not keep it from being loaded
-  std::string output;              // what it printed in its probe; bounded
-  std::vector<std::string> files;  // what opening it mapped: real paths, its own first
+  std::string probed = "no";       // "yes": in this load; "cached": earlier, and the verdict still holds
+  std::vector<std::string> notes;  // sentences about problems that did not keep it from being loaded
+  std::string output;              // what the module printed in its probe; of limited length
+  std::vector<std::string> files;  // the real paths of the files that opening it mapped, its own first
   LoadTimes times;
 };
 
@@ -74,13 +74,12 @@ struct LoadReport {
   const LoadRow* loaded(std::string_view name) const;
 };
 
-// A text of others (a module, its manifest, the system's loader) as a part of a report: one line of bounded length,
+// Makes foreign text (of a module, its manifest, the system's loader) fit for a report: one line of limited length,
 // without control characters, so that no escape sequence reaches a terminal.
 std::string as_report_text(std::string text);
 
-// JSON.
 std::string to_json(const LoadReport& report);
-// A table for people.
+// A table to be read in a terminal.
 std::string to_text(const LoadReport& report);
 
 }  // namespace ferrule

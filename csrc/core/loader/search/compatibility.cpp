@@ -14,7 +14,7 @@
 namespace ferrule {
 namespace {
 
-// Why a driver will not do, as a sentence; "" when it will, as far as can be told.
+// A sentence that says why the driver cannot be used; "" when no problem is known.
 std::string complaint_about_driver(const DriverNeed& need) {
   if (!find_library(need.library)) return "its driver's library " + need.library + " is not on this machine";
   if (need.floor.empty()) return "";

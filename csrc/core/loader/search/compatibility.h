@@ -8,12 +8,12 @@
 
 namespace ferrule {
 
-// Refuses what is switched off; done before its file is read.
+// Refuses a candidate whose name is disabled. Called before its file is read.
 void refuse_disabled(Candidate& candidate, const std::vector<std::string>& only);
-// Refuses what this core or this machine cannot run, as far as that can be told without opening it.
+// Refuses a candidate that this core or machine cannot run, as far as that is known without opening it.
 void refuse_incompatible(Candidate& candidate);
 
-// Those of one name and one root that are opened one after the other until one works: by rank, ties by file name.
+// Orders candidates of one name and root as they are tried: highest rank first, ties by file name.
 std::vector<Candidate*> in_order_of_rank(const std::vector<Candidate*>& candidates);
 
 }  // namespace ferrule

@@ -26,7 +26,7 @@ constexpr const char* folders_variable = "FERRULE_BACKEND_DIR";
 struct Folder {
   fs::path path;
   std::string origin;
-  bool is_named;  // by the user: that it is missing is worth saying
+  bool is_named;  // named by the user: the report says when it is missing
 };
 
 std::vector<Folder> default_folders(const std::vector<fs::path>& extra) {
@@ -53,8 +53,8 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
   return folders;
 }
 
-// Adds what has the name of a module in a folder, whatever it is: that it is no file is said later. Folders inside it
-// are not looked into.
+// Adds every entry of a folder that has the name of a module. Entries that are not files are refused later. Subfolders
+// are not searched.
 void scan(const fs::path& folder, std::size_t root, Findings& found) {
   std::vector<fs::path> files;
   const std::error_code problem = visit_entries(folder, [&](const fs::path& path) {

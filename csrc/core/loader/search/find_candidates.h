@@ -12,15 +12,16 @@ namespace ferrule {
 
 struct Findings {
   std::vector<LoadRoot> roots;
-  std::vector<Candidate> candidates;  // in the order of roots, then of file names
+  std::vector<Candidate> candidates;  // ordered by root, then by file name
 };
 
-// Throws not_found when one of options.dirs is no folder.
+// Throws not_found when one of options.dirs is not a folder.
 Findings find_candidates(const LoadOptions& options);
 
-// One file, by a path from the caller; its row names it as it was given. Refused when it has not the name of a module.
+// The candidate of one file. Its row has the path as given. It is refused when its name is not that of a module.
 Candidate candidate_at(const std::filesystem::path& path);
-// One file of any name. What its name does not tell, its manifest or its init does.
+// The candidate of a file of any name. When the file's name is not that of a module, its manifest or its init provides
+// the backend's name.
 Candidate candidate_of_any_name(const std::filesystem::path& path);
 
 // The folders that are searched without `dirs`: FERRULE_BACKEND_DIR, the compiled-in root, backends/ beside libferrule.

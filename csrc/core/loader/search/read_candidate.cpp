@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t largest_manifest = 1 << 20;        // bytes
-constexpr uint64_t largest_hashed_early = 64 * 1024;  // bytes; of larger files only those that are to be opened are
+constexpr uint64_t largest_hashed_early = 64 * 1024;  // bytes; larger files are hashed only when they are to be opened
 
 void read_manifest(Candidate& candidate) {
   const fs::path path = manifest_path(candidate.real);
@@ -43,7 +43,7 @@ void read_manifest(Candidate& candidate) {
   if (manifest.name != candidate.row.name || manifest.variant != candidate.row.variant)
     return refuse(fmt::format("it is about '{}' and variant '{}', and the file is named otherwise", manifest.name,
                               manifest.variant));
-  // What has no variant is the last resort, whatever it says.
+  // A module without a variant has rank 0, whatever its manifest says, so that variants are preferred.
   candidate.row.version = manifest.version;
   candidate.row.rank = manifest.variant.empty() ? 0 : manifest.rank;
 }
@@ -67,7 +67,7 @@ void read_module(Candidate& candidate, module_file::FileBytes& file) {
     candidate.refuse(LoadState::error, FE_IO, "its manifest tells another interface than the file has");
 }
 
-// Why a path leads to no file.
+// A sentence that says why a path does not lead to a file.
 std::string complaint_about_path(const fs::path& path, const std::error_code& problem) {
   std::error_code none;
   if (problem == std::errc::too_many_symbolic_link_levels) return "it is a link that leads back to itself";

@@ -6,8 +6,8 @@
 
 namespace ferrule {
 
-// Fills in the manifest, the image and the identity; refuses the candidate when one of them is no good, or when others
-// can write them.
+// Fills in the manifest, the image and the identity. Refuses the candidate when one of them is invalid, or when an
+// untrusted user can write the files.
 void read_candidate(Candidate& candidate, TrustCheck& trust);
 
 }  // namespace ferrule

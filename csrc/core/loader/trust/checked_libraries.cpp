@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A manifest names it by the path from the module's folder, in UTF-8.
+// A manifest names a library by its path relative to the module's folder, in UTF-8.
 fs::path path_of(const Candidate& candidate, const std::string& name) {
   return candidate.real.parent_path() / std::u8string(name.begin(), name.end());
 }

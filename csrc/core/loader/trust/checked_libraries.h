@@ -1,4 +1,4 @@
-// The libraries that come with a module, checked against the hashes in its manifest.
+// Checks the libraries that come with a module against the hashes in its manifest.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -8,17 +8,17 @@
 
 namespace ferrule {
 
-// One whose bytes have the hash in the manifest.
+// A library whose hash equals the one in the manifest.
 struct CheckedLibrary {
   std::filesystem::path path;  // real
   FileIdentity identity;
 };
 
-// Those of the manifest's that are there: opening a module finds the others elsewhere, or not at all. Throws a
-// CandidateRefusal when one has another hash, or cannot be read.
+// The libraries of the manifest that exist; opening the module finds the others elsewhere, or not at all. Throws a
+// CandidateRefusal when one has another hash or cannot be read.
 std::vector<CheckedLibrary> checked_libraries(const Candidate& candidate);
 
-// Whether the same files lie there now.
+// Whether the same files are at these paths now.
 bool are_unchanged(const std::vector<CheckedLibrary>& libraries);
 
 }  // namespace ferrule

@@ -15,8 +15,8 @@
 namespace ferrule {
 namespace {
 
-constexpr uint64_t smallest_on_disk = 128 * 1024;  // bytes; less is hashed sooner than looked up
-// As coarse as the clock of a file system may be: what changed a moment ago may change again at the same time.
+constexpr uint64_t smallest_on_disk = 128 * 1024;  // bytes; a smaller file is hashed faster than it is looked up
+// File systems may have coarse timestamps: a file that changed a moment ago may change again with the same timestamp.
 constexpr std::chrono::seconds settled_after{2};
 
 bool is_settled(const module_file::FileIdentity& identity) {
@@ -52,7 +52,7 @@ std::optional<std::string> known_hash(const std::string& key) {
 std::optional<std::string> hash_of(module_file::FileBytes& file, const std::filesystem::path& path) {
   const auto identity = file.identity();
   if (!identity) return std::nullopt;
-  // Where the system tells no inode, two files of one size and time would be one.
+  // Without inode numbers, two files of the same size and time would have the same key.
   if (identity->inode == 0 || !is_settled(*identity)) return fresh_hash(file, *identity);
   const std::string key = key_of(path, *identity);
   if (auto hash = known_hash(key)) return hash;

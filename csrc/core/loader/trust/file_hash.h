@@ -1,4 +1,4 @@
-// Hashes of files, computed once for each content.
+// Hashes of files, computed once and cached.
 #pragma once
 
 #include "module_file/file_bytes.h"
@@ -9,8 +9,8 @@
 
 namespace ferrule {
 
-// The SHA-256 of an open file in hexadecimal digits; nothing when it cannot be read, or changes meanwhile. What was
-// found out is kept, for this process and the next, under the path, the file's numbers, its size and its times.
+// The SHA-256 of an open file in hexadecimal digits; nullopt when it cannot be read or changes meanwhile. Results are
+// cached by path, device, inode, size and times: in this process, and for large files on disk.
 std::optional<std::string> hash_of(module_file::FileBytes& file, const std::filesystem::path& path);
 
 }  // namespace ferrule

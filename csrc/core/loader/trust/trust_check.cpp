@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 #if !defined(_WIN32)
-// Those who can write libferrule can do anything in this process already.
+// Users who can write libferrule can run any code in this process already, so they are trusted.
 const std::set<Writer>& writers_of_libferrule() {
   static constinit Once<std::set<Writer>> writers;
   return writers.get([] {
@@ -60,7 +60,7 @@ std::string complaint_of(const fs::path& path, WriterOf what) {
 }  // namespace
 
 #if defined(_WIN32)
-// Access lists of Windows are not looked at; the documentation says so.
+// Access lists of Windows are not checked; the documentation says so.
 const std::string& TrustCheck::complaint_about(const fs::path& path, WriterOf what) {
   return complaints_[{path.native(), what}];
 }
@@ -113,7 +113,7 @@ void TrustCheck::check_manifest(Candidate& candidate) const {
                                manifest_path(candidate.path).filename().string()));
 }
 
-// That the hashes are right is found out when they are needed, before anything is opened.
+// Checks that every library has a hash. The hashes themselves are checked before the module is opened.
 void TrustCheck::check_hashes_of_libraries(Candidate& candidate) const {
   if (trust_ != Trust::manifest_hash || !candidate.manifest) return;
   const auto refuse = [&](std::string reason) {

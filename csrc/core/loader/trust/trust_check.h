@@ -1,4 +1,4 @@
-// Whose files are opened: none that someone can write who cannot write libferrule itself.
+// Refuses files that a user can write who cannot write libferrule itself.
 #pragma once
 
 #include "core/loader/candidate/candidate.h"
@@ -14,26 +14,27 @@
 
 namespace ferrule {
 
-// For one load: many modules share folders, and each folder is asked about once.
+// Serves one load: many modules share folders, and each folder is checked once.
 class TrustCheck {
  public:
   explicit TrustCheck(Trust trust) : trust_(trust) {}
 
   RealPaths& real_paths() noexcept { return real_paths_; }
 
-  // Refuses a candidate, whose real path is known, as unsafe. What the user named by its file gets a note and a warning
-  // instead.
+  // Refuses a candidate as unsafe when an untrusted user can write its file, its manifest, or a folder of their paths.
+  // A candidate whose file the user named gets a note and a warning instead. Its real path must be known.
   void check_writers(Candidate& candidate);
-  // Refuses what has no manifest, where the policy wants one.
+  // Refuses a candidate without a manifest when the policy requires one.
   void check_manifest(Candidate& candidate) const;
-  // Refuses what would take libraries from the current directory, whoever named it; as unsafe, as above, what others
-  // can write of the libraries that come with it; and where the policy wants hashes, what has a library without one.
+  // Checks the libraries that come with a candidate. Refuses it when its libraries would be searched relative to the
+  // current directory, even if the user named it (with Trust::any, adds a note); when an untrusted user can write one,
+  // as in check_writers; and when the policy requires hashes and a library has none.
   void check_libraries(Candidate& candidate);
 
  private:
   void refuse_or_warn(Candidate& candidate, std::string complaint) const;
   void check_hashes_of_libraries(Candidate& candidate) const;
-  // A sentence about who else can write the file or a folder on its path; "" when nobody can.
+  // A sentence about an untrusted user who can write the file or a folder of its path; "" when there is none.
   std::string complaint_about_path(const std::filesystem::path& real);
   const std::string& complaint_about(const std::filesystem::path& path, WriterOf what);
   const std::string& complaint_about_folders(const std::filesystem::path& parent);
@@ -42,7 +43,7 @@ class TrustCheck {
   const Trust trust_;
   RealPaths real_paths_;
   std::map<std::pair<Text, WriterOf>, std::string> complaints_;
-  std::map<Text, std::string> complaints_about_folders_;  // about any on the way
+  std::map<Text, std::string> complaints_about_folders_;  // about a folder or one above it
 };
 
 }  // namespace ferrule
