@@ -25,7 +25,7 @@ class Latency:
     before: str  # {foreign} is replaced by a folder of fifty third-party modules
     timed: str
     mark: Mark | None
-    told: str = ""  # an expression for the seconds, if they are not those of the whole statement
+    seconds: str = ""  # an expression for the seconds, if they are not those of the whole statement
 
 
 # A copy is not listed as ferrule's own module, so it is probed, each time.
@@ -100,7 +100,7 @@ def measure(latencies: list[Latency], rounds: int, advance: Callable[[], None]) 
 
 def _in_fresh_process(latency: Latency, cache: str) -> float:
     lines = ["import time", latency.before, "start = time.perf_counter()", latency.timed]
-    program = "\n".join([*lines, f"print({latency.told or 'time.perf_counter() - start'})"])
+    program = "\n".join([*lines, f"print({latency.seconds or 'time.perf_counter() - start'})"])
     if "{foreign}" in program:
         program = program.replace("{foreign}", str(folder_of_modules(50, _headers())))
     with tempfile.TemporaryDirectory() as empty:  # the current folder, so that nothing is imported from it

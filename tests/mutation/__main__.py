@@ -55,11 +55,11 @@ def generate(options: argparse.Namespace, console: Console) -> int:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("faults", total=len(faults))
 
-        def told(one: Tried) -> None:
+        def on_tried(one: Tried) -> None:
             console.print(table.line_of(one), highlight=False, soft_wrap=True)
             progress.advance(task)
 
-        campaign = Campaign(variant, options.level, options.jobs, told)
+        campaign = Campaign(variant, options.level, options.jobs, on_tried)
         again = {"none": (), "survived": (SURVIVED,), "all": table.STATES}[options.again]
         tried = campaign.run(faults, lambda outcome: outcome.state in again)
     table.show(console, tried)

@@ -34,10 +34,10 @@ class Tried:
 
 
 class Campaign:
-    """Tries faults; `told` is called with each fault that has been tried."""
+    """Tries faults; `on_tried` is called with each fault that has been tried."""
 
-    def __init__(self, variant: str, level: str, jobs: int, told: Callable[[Tried], None]) -> None:
-        self._variant, self._level, self._jobs, self._told = variant, level, jobs, told
+    def __init__(self, variant: str, level: str, jobs: int, on_tried: Callable[[Tried], None]) -> None:
+        self._variant, self._level, self._jobs, self._on_tried = variant, level, jobs, on_tried
         self._results = FOLDER / "results" / level
         self._results.mkdir(parents=True, exist_ok=True)
 
@@ -51,7 +51,7 @@ class Campaign:
                 left.setdefault(fault.area, []).append(fault)
             else:
                 tried.append(self._judged(fault, kept))
-                self._told(tried[-1])
+                self._on_tried(tried[-1])
         for area, of_area in left.items():
             tried += self._run_area(area, of_area)
         return tried
@@ -82,7 +82,7 @@ class Campaign:
             try:
                 for future in as_completed(futures):
                     tried.append(future.result())
-                    self._told(tried[-1])
+                    self._on_tried(tried[-1])
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
