@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measures, shows a table, writes one JSON file."""
+"""`python -m benchmarks`: measures, prints a table, writes one JSON file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATENCY_ROUNDS = {FULL: 15, QUICK: 9}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when everything was measured, however slow it is; 1 when a contender failed or gave a wrong answer."""
+    """Returns 0 if everything was measured, at whatever speed; 1 if a contender failed or gave a wrong result."""
     options = parse(arguments)
     pace = QUICK if options.quick else FULL
     console = Console() if sys.stdout.isatty() else Console(width=TABLE_WIDTH)
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def any_failure(run: Run) -> bool:
-    """Whether a contender raised, died, or was wrong."""
+    """Whether a contender raised, died, or gave a wrong result."""
     return any(heat.failures for heat in run.heats) or any(isinstance(time, str) for time in run.latencies.values())
 
 
@@ -61,7 +61,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def measure_all(options: argparse.Namespace, pace: Pace, progress: Progress) -> Run:
-    """Each number of threads in turn, with fresh processes; then the latencies."""
+    """Measures with each number of threads in turn, in new processes; then the latencies."""
     names = [*([] if options.peers_only else [OURS]), *PEERS]
     cases = [case for case in CASES if _wanted(case.name, options.only)]
     latencies = _latencies(options)
@@ -80,7 +80,7 @@ def measure_all(options: argparse.Namespace, pace: Pace, progress: Progress) -> 
         for remote in remotes:
             contenders.setdefault(remote.name, _describe(remote))
             remote.close()
-        # Before and after the cases: what else the machine does comes and goes.
+        # Measured before and after the cases, because the other load of the machine varies.
         limits[threads] = Limits(max(copied, copy_bandwidth(threads)), peak_flops(heats, threads))
     progress.update(task, description="latencies")
     timings = measure(latencies, rounds, lambda: progress.advance(task)) if latencies else {}

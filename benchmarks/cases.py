@@ -1,4 +1,4 @@
-"""What is timed: inputs, work done, the right answer, and the mark to reach."""
+"""The benchmark cases: inputs, amount of work, expected result, and the mark to reach."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ APPEND = Mark("microseconds", at_most=10.0)
 
 @dataclass(frozen=True)
 class Case:
-    """One op or model at one size. `bytes` is what must be read and written once, caches or not.
+    """One op or model at one size. `bytes` must be read or written at least once, whatever the caches.
 
-    `absolute` and `relative` bound |got - expected| before anything is timed.
+    `absolute` and `relative` bound |got - expected|, which is checked before anything is timed.
     """
 
     name: str
@@ -45,20 +45,20 @@ class Case:
 
 
 def matmul(size: int) -> Case:
-    # Inputs lie in [-1, 1): rounding grows like sqrt(size) * 2^-24, a lost term is 0.25 on average.
+    # Inputs are in [-1, 1): rounding errors grow like sqrt(size) * 2^-24, a missing term is 0.25 on average.
     bytes_moved = 3 * 4 * size**2
     return Case(f"matmul {size}", "matmul", ((size, size),) * 2, 2 * size**3, bytes_moved, BEST_PEER, size * 2.0**-24)
 
 
 def memory_bound(op: str, arrays: int, flops: int, absolute: float, relative: float = 0.0) -> Case:
-    """`arrays`: how many of 64 MB are read or written; `flops`: operations an element, for comparison only."""
+    """`arrays`: how many arrays of 64 MB are read or written; `flops`: operations per element, for comparison only."""
     shapes = ((ROWS, COLUMNS),) * (arrays - 1)
     count = ROWS * COLUMNS
     return Case(f"{op} 64 MB", op, shapes, flops * count, arrays * 4 * count, BEST_PEER, absolute, relative)
 
 
 def append(megabytes: int) -> Case:
-    """One row of 4 KB, written into a cache of any size."""
+    """Writes one row of 4 KB into a cache of the given size."""
     shapes = ((megabytes * 256, 1024), (1, 1024))
     return Case(f"append to {megabytes} MB", "append", shapes, 0, 2 * 4096, APPEND, 0.0)
 
@@ -90,7 +90,7 @@ CASES = [
 
 
 def make_inputs(case: Case) -> Inputs:
-    """The same for every contender. MiniLM gets token ids and a mask (int32, all tokens real), the rest float32."""
+    """The inputs of every contender. MiniLM gets token ids and a mask (int32, all tokens real), the others float32."""
     generator = np.random.default_rng(20240607)
     if case.op == "minilm":
         token_ids = generator.integers(1000, 30000, case.shapes[0]).astype(np.int32)
@@ -100,18 +100,18 @@ def make_inputs(case: Case) -> Inputs:
 
 
 def layer_norm_parameters() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Scale and shift, which every contender holds as constants."""
+    """Scale and shift, constants for every contender."""
     generator = np.random.default_rng(7)
     return generator.random(COLUMNS, dtype=np.float32) + 0.5, generator.random(COLUMNS, dtype=np.float32) - 0.5
 
 
 def greatest_error(case: Case, inputs: Inputs, got: NDArray[Any]) -> tuple[float, bool]:
-    """Largest |got - expected| against float64, and whether all of it lies within the bounds of the case."""
+    """The greatest |got - expected| against float64, and whether all errors are within the bounds of the case."""
     rows, expected = _expected(case, inputs)
     if got.dtype != np.float32 or got[rows].shape != expected.shape:
         raise ValueError(f"{case.name}: {got.dtype} {got.shape} is not what was asked for")
     error = np.abs(got[rows] - expected)
-    within = bool(np.all(error <= case.absolute + case.relative * np.abs(expected)))  # so written, nan is outside
+    within = bool(np.all(error <= case.absolute + case.relative * np.abs(expected)))  # NaN fails this comparison
     return float(np.max(error)), within
 
 
@@ -128,7 +128,7 @@ def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArra
     elif case.op == "append":
         x[APPENDED] = inputs[1]
     elif case.op == "softmax":
-        np.exp(x, out=x)  # float64 has room for exp(4) without subtracting the maximum
+        np.exp(x, out=x)  # inputs are small enough for float64 without subtracting the maximum
         x /= x.sum(axis=1, keepdims=True)
     elif case.op == "layer_norm":
         scale, shift = layer_norm_parameters()
@@ -141,7 +141,7 @@ def _expected(case: Case, inputs: Inputs) -> tuple[Sequence[int] | slice, NDArra
 
 
 def _expected_embeddings(inputs: Inputs) -> tuple[list[int], NDArray[np.float64]]:
-    """Four sentences of the batch, first and last among them: a sentence of 128 tokens takes float64 a while."""
+    """Four sentences of the batch, including the first and the last, because float64 takes long for each."""
     batch = len(inputs[0])
     rows = sorted({math.floor(share * (batch - 1)) for share in (0.0, 0.3, 0.7, 1.0)})
     return rows, Reference(find_model_files().weights).embed(inputs[0][rows].tolist())

@@ -1,4 +1,4 @@
-"""Modules that others might have put on a machine: small, different, without manifests, and each of them works."""
+"""Generates third-party modules: small, all different, without manifests, and all working."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _kept() -> tempfile.TemporaryDirectory[str]:
 
 @cache
 def folder_of_modules(count: int, headers: Path) -> Path:
-    """`count` modules in a folder that goes with this process. Raises RuntimeError without a C compiler."""
+    """`count` modules in a folder that is removed with this process. Raises RuntimeError without a C compiler."""
     folder = Path(_kept().name)
 
     def compile_one(number: int) -> None:

@@ -1,5 +1,5 @@
-"""What a user waits for before the first op, and for a million small ones. Every sample is a fresh interpreter that
-times itself."""
+"""Latencies: the time before the first op, and of a million small ones. Every sample is a new interpreter that times
+itself."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from benchmarks.timing import Timing
 
 @dataclass(frozen=True)
 class Latency:
-    """A program that is not timed, and a statement that is."""
+    """A setup program, which is not timed, and a statement, which is."""
 
     name: str
-    before: str  # {foreign} in it is a folder of fifty modules that did not come with ferrule
+    before: str  # {foreign} is replaced by a folder of fifty third-party modules
     timed: str
     mark: Mark | None
-    told: str = ""  # the seconds, when not all that the statement took counts
+    seconds: str = ""  # an expression for the seconds, if they are not those of the whole statement
 
 
-# A copy is nobody's own module: it is tried in a process of its own, each time.
+# A copy is not listed as ferrule's own module, so it is probed, each time.
 COPIED_NULL = """
 import ferrule, pathlib, shutil
 null = pathlib.Path(ferrule.__file__).parent / "testing" / "libferrule-null.so"
@@ -36,7 +36,7 @@ for file in (null, null.with_suffix(".json")):
     shutil.copy(file, ".")
 """
 
-# Recorded one by one; every ten thousand are computed together.
+# Recorded one by one; computed together every ten thousand ops.
 TWO_ARRAYS = "import ferrule; a = ferrule.zeros(16) + 1; b = ferrule.zeros(16) + 1; ferrule.eval(a, b)"
 CHAINED_ADDS = """
 for _ in range(10**6):
@@ -44,7 +44,7 @@ for _ in range(10**6):
 ferrule.eval(a)
 """
 
-# Small calls, eager and of a traced function; then the same while everything is recorded.
+# Small calls, eager and of a traced function; then the same while a profile is recorded.
 SMALL_CALLS = """import ferrule
 x = ferrule.zeros(16) + 1
 f = ferrule.graph(lambda x: x * 2 + 1)
@@ -80,7 +80,7 @@ LATENCIES = [
 
 
 def measure(latencies: list[Latency], rounds: int, advance: Callable[[], None]) -> dict[str, Timing | str]:
-    """A timing for each, or the reason why there is none; interleaved, after one round that fills the caches."""
+    """A timing for each, or the reason why there is none; interleaved, after one round that warms the caches."""
     samples: dict[str, list[float]] = {latency.name: [] for latency in latencies}
     failures: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as cache:  # of verdicts and hashes: warm after the first round
@@ -100,10 +100,10 @@ def measure(latencies: list[Latency], rounds: int, advance: Callable[[], None]) 
 
 def _in_fresh_process(latency: Latency, cache: str) -> float:
     lines = ["import time", latency.before, "start = time.perf_counter()", latency.timed]
-    program = "\n".join([*lines, f"print({latency.told or 'time.perf_counter() - start'})"])
+    program = "\n".join([*lines, f"print({latency.seconds or 'time.perf_counter() - start'})"])
     if "{foreign}" in program:
         program = program.replace("{foreign}", str(folder_of_modules(50, _headers())))
-    with tempfile.TemporaryDirectory() as empty:  # so that nothing in the current folder is imported instead
+    with tempfile.TemporaryDirectory() as empty:  # the current folder, so that nothing is imported from it
         environment = {**os.environ, "FERRULE_CACHE_DIR": cache}
         command = [sys.executable, "-c", program]
         result = subprocess.run(command, capture_output=True, text=True, cwd=empty, check=False, env=environment)

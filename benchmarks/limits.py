@@ -1,6 +1,6 @@
-"""The machine's own limits, measured in the same run: copy bandwidth here, flops from the peers' matmuls.
+"""The machine's limits, measured in the same run: copy bandwidth here, FLOP/s from the matmuls of the peers.
 
-Medians, as in the cases: the best of many copies is now and then twice the usual one, which nobody can rely on.
+Medians, as in the cases: the best of many copies is sometimes twice the usual one, and not reproducible.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from benchmarks.marks import PEERS
 from benchmarks.race import Heat
 
-COPY_BYTES = 64 * 2**20  # as the cases: of 64 MB, a large last-level cache holds as much for us as for them
+COPY_BYTES = 64 * 2**20  # as in the cases, so that a large last-level cache holds the same share in both
 COPY_ROUNDS = 25
 
 
 def copy_bandwidth(threads: int) -> float:
-    """Bytes a second, read and written, of the median of 25 copies of 64 MB, cut into one piece a thread.
+    """Bytes per second, read and written, of the median of 25 copies of 64 MB, divided among the threads.
 
-    NumPy copies with memcpy and releases the GIL, so that Python threads are enough.
+    NumPy copies with memcpy and releases the GIL, so Python threads suffice.
     """
     source = np.ones(COPY_BYTES // 8)
     target = np.zeros_like(source)
@@ -37,7 +37,7 @@ def copy_bandwidth(threads: int) -> float:
 
 
 def peak_flops(heats: Iterable[Heat], threads: int) -> float | None:
-    """The fastest float32 matmul of any peer with this many threads; None when none was run."""
+    """The fastest float32 matmul of any peer with this number of threads; None if none was run."""
     return max(
         (
             heat.case.flops / timing.median

@@ -1,4 +1,4 @@
-"""Which machine and which software a result belongs to."""
+"""Describes the machine and the software that a result was measured with."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import platform
 import sys
 from pathlib import Path
 
-# What decides which kernels run; the full list of flags is of no use to a reader.
+# The CPU flags that decide which kernels run.
 TELLING_FLAGS = ("sse4_2", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile", "asimd", "sve2")
 
 
 def describe_machine() -> dict[str, object]:
-    """Processor, caches, memory, system, and how busy it was when we began."""
+    """Processor, caches, memory, system, and the load at the start."""
     return {
         "processor": _from_cpuinfo("model name") or platform.processor(),
         "flags": [flag for flag in TELLING_FLAGS if flag in (_from_cpuinfo("flags") or "").split()],
@@ -26,7 +26,7 @@ def describe_machine() -> dict[str, object]:
 
 
 def usable_cores() -> int:
-    """Cores this process may run on, which a container can hold below what the machine has."""
+    """The number of cores that this process may use, which a container can limit."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -41,7 +41,7 @@ def _from_cpuinfo(key: str) -> str | None:
 
 
 def _caches() -> dict[str, str]:
-    """Level and kind to size, of the first core."""
+    """Size by level and kind, of the first core."""
     found = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))

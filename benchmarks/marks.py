@@ -1,4 +1,4 @@
-"""The marks to reach. One that is missed is shown, and never fails the run: a busy machine is not a bug."""
+"""The marks to reach. A missed mark is shown, but does not fail the run: a busy machine is not a bug."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Mark:
     at_most: float = float("inf")
 
     def value(self, seconds: Mapping[str, float]) -> float | None:
-        """The measure, from the seconds of each contender; None without ours, or without the peer it needs."""
+        """The measure, from the seconds of each contender; None without ferrule, or without the peer that it needs."""
         ours = seconds.get(OURS)
         if ours is None:
             return None

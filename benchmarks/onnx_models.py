@@ -1,8 +1,8 @@
-"""The models that ONNX Runtime is timed with: single ops, and MiniLM written in its own fused ops.
+"""The models for ONNX Runtime: single ops, and MiniLM written in ONNX Runtime's fused ops.
 
 MiniLM comes from the same safetensors file. ONNX Runtime's transformer optimiser rewrites an exported BERT into
-EmbedLayerNormalization, Attention, SkipLayerNormalization and BiasGelu; we write that result directly, because it is
-then certain that the fusions took place, and no framework is needed to export anything.
+EmbedLayerNormalization, Attention, SkipLayerNormalization and BiasGelu; that result is written directly here, so the
+fusions are certain to take place, and no framework is needed for an export.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def minilm_model(tensors: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 class _Builder:
-    """Nodes and initializers in the making; every method returns the name of the value it adds."""
+    """Collects nodes and initializers; every method returns the name of the value it adds."""
 
     def __init__(self, tensors: Mapping[str, NDArray[Any]]) -> None:
         self.tensors = tensors
@@ -62,11 +62,11 @@ class _Builder:
         return self.constant(name, self.tensors[name])
 
     def transposed(self, name: str) -> str:
-        """The file keeps weights as (out, in); MatMul wants (in, out), which ONNX Runtime packs when it loads."""
+        """A weight as (in, out) for MatMul, which ONNX Runtime packs at load time; the file has (out, in)."""
         return self.constant(f"{name}.transposed", self.tensors[name].T)
 
     def embedding(self) -> str:
-        """Only texts of kind 0 occur: its row goes into the positions, and the fused op is spared a lookup a token."""
+        """Only texts of kind 0 occur: its row is added to the positions, which saves a lookup per token."""
         names = [f"embeddings.{name}" for name in ("word_embeddings.weight", "LayerNorm.weight", "LayerNorm.bias")]
         word, scale, shift = (self.weight(name) for name in names)
         kind = self.tensors["embeddings.token_type_embeddings.weight"][0]
@@ -93,7 +93,7 @@ class _Builder:
         return self.node("SkipLayerNormalization", [x, skipped, *parameters], MICROSOFT, epsilon=EPSILON)
 
     def pooling(self, x: str) -> str:
-        """Mean over the real tokens, then a norm of 1."""
+        """Mean over the real tokens, normalised to length 1."""
         tokens = self.constant("axis_of_tokens", np.array([1], dtype=np.int64))
         last = self.constant("last_axis", np.array([-1], dtype=np.int64))
         real = self.node("Cast", ["mask"], to=TensorProto.FLOAT)

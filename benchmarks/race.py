@@ -1,4 +1,4 @@
-"""Interleaving: all contenders of a case take short turns, so that a slow second of the machine hits them alike."""
+"""Interleaving: all contenders of a case take short turns, so that slow phases of the machine affect all alike."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from benchmarks.contenders import NotOfferedError
 from benchmarks.timing import Timing
 from benchmarks.worker import serve
 
-# OpenBLAS's idle threads spin for 2^26 cycles before they sleep; the next contender must not pay for that.
+# OpenBLAS's idle threads spin for 2^26 cycles before they sleep; this must not slow down the next contender.
 SETTLE_SECONDS = 0.03
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to measure: `rounds` turns of at least `turn_seconds` each."""
+    """The measuring time: `rounds` turns of at least `turn_seconds` each."""
 
     rounds: int
     turn_seconds: float
@@ -28,7 +28,7 @@ class Pace:
 
 @dataclass
 class Heat:
-    """One case with one number of threads: timings and errors of those who answered rightly, reasons of the rest."""
+    """One case with one number of threads: timings and errors of correct contenders, reasons of the others."""
 
     case: Case
     threads: int
@@ -39,7 +39,7 @@ class Heat:
 
 
 class ContenderError(Exception):
-    """A contender raised, gave a wrong answer, or died."""
+    """A contender raised, gave a wrong result, or died."""
 
 
 class Remote:
@@ -75,7 +75,7 @@ class Remote:
 
 
 def run_heat(case: Case, threads: int, remotes: Sequence[Remote], pace: Pace, advance: Callable[[], None]) -> Heat:
-    """Prepare and check all, then time them in turns; `advance` is called after each round."""
+    """Prepares and checks all, then times them in turns; `advance` is called after each round."""
     heat = Heat(case, threads)
     running: list[Remote] = []
     for remote in remotes:
@@ -89,7 +89,7 @@ def run_heat(case: Case, threads: int, remotes: Sequence[Remote], pace: Pace, ad
     samples: dict[str, list[float]] = {remote.name: [] for remote in running}
     for number in range(pace.rounds):
         first = number % len(running) if running else 0
-        for remote in running[first:] + running[:first]:  # nobody is always the one after the noisy neighbour
+        for remote in running[first:] + running[:first]:  # rotates, so that no contender always follows the same one
             if remote.name not in heat.failures:
                 _take_turn(heat, remote, pace, samples[remote.name])
         advance()

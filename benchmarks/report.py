@@ -1,4 +1,4 @@
-"""The two forms of a result: JSON with everything, and a table for a person."""
+"""Formats results: JSON with everything, and a table for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.timing import Timing
 
 @dataclass(frozen=True)
 class Limits:
-    """Of the machine, with one number of threads."""
+    """The machine's limits with one number of threads."""
 
     copy_bytes_per_second: float
     peer_flops: float | None
@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that was measured."""
+    """All measurements of a run."""
 
     machine: Mapping[str, object]
     contenders: Mapping[str, Mapping[str, str]]
@@ -36,7 +36,7 @@ class Run:
 
 
 def as_json(run: Run) -> dict[str, Any]:
-    """Plain data; times in seconds, sizes in bytes."""
+    """The run as plain data; times in seconds, sizes in bytes."""
     return {
         "machine": run.machine,
         "contenders": run.contenders,
@@ -97,7 +97,7 @@ def _judged(mark: Mark, seconds: Mapping[str, float]) -> tuple[str, Text]:
 
 
 def _rate(heat: Heat, limits: Limits) -> tuple[str, str]:
-    """What ferrule reaches (without it, the fastest peer), and the share of the machine's limit."""
+    """The rate of ferrule (without it, of the fastest peer), and its share of the machine's limit."""
     name = OURS if OURS in heat.timings else min(heat.timings, key=lambda name: heat.timings[name].median, default=None)
     if name is None or heat.case.mark.measure == "microseconds":
         return "", ""

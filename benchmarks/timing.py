@@ -9,7 +9,7 @@ from statistics import median, quantiles
 
 @dataclass(frozen=True)
 class Timing:
-    """Samples in seconds a call. The median is what ratios are made of: the minimum is luck, the mean is noise."""
+    """Samples in seconds per call. Ratios use the median, because minimum and mean depend on outliers."""
 
     samples: Sequence[float]
 

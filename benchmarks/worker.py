@@ -1,4 +1,4 @@
-"""The process of one contender: waits for an order, answers, and waits again without using the processor."""
+"""The process of one contender: waits for a request, answers, and waits again without using the processor."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 from benchmarks.cases import CASES, greatest_error, make_inputs
 from benchmarks.contenders import MODULES, Contender, NotOfferedError
 
-# Seconds. Calls are grouped until a sample takes so long, because reading the clock would show in a call of 1 us.
+# Seconds. Calls are grouped until a sample takes this long, because reading the clock would distort a call of 1 us.
 SHORTEST_SAMPLE = 1e-3
 
 
 def serve(connection: Connection, name: str, threads: int) -> None:
-    """Orders are (method, arguments); every answer is ("ok", value), ("not offered", why) or ("failed", why)."""
+    """Requests are (method, arguments); every answer is ("ok", value), ("not offered", why) or ("failed", why)."""
     worker: Worker | None = None
     while True:
         try:
@@ -30,13 +30,13 @@ def serve(connection: Connection, name: str, threads: int) -> None:
             connection.send(("ok", getattr(worker, method)(*arguments)))
         except NotOfferedError as reason:
             connection.send(("not offered", str(reason)))
-        except Exception as error:  # whatever a contender raises must not end the run of the others
+        except Exception as error:  # a failing contender must not end the run of the others
             last_line = traceback.format_exception_only(error)[-1].strip()
             connection.send(("failed", last_line))
 
 
 class Worker:
-    """Prepares a case, checks it, and times turns of it."""
+    """Prepares a case, checks it, and times turns."""
 
     def __init__(self, name: str, threads: int) -> None:
         self.contender: Contender = import_module(MODULES[name]).Contender(threads)
@@ -47,7 +47,7 @@ class Worker:
         return self.contender.describe()
 
     def prepare(self, case_name: str) -> dict[str, Any]:
-        """Compile, compute once, compare with float64: the greatest error, or ValueError if it is too great."""
+        """Compiles, computes once, returns the greatest error against float64; ValueError if it is too great."""
         case = next(case for case in CASES if case.name == case_name)
         inputs = make_inputs(case)
         prepared = self.contender.prepare(case, inputs)
@@ -61,7 +61,7 @@ class Worker:
         return {"greatest_error": error}
 
     def turn(self, seconds: float) -> list[float]:
-        """Seconds a call of at least one sample, after one that is not counted: the caches hold another's data."""
+        """Seconds per call of at least one sample, after a warm-up: the caches hold another contender's data."""
         self._sample(self.calls_a_sample)
         end = time.perf_counter() + seconds
         samples = [self._sample(self.calls_a_sample)]
@@ -70,7 +70,7 @@ class Worker:
         return samples
 
     def finish(self) -> None:
-        """Let go of the arrays of the case."""
+        """Releases the arrays of the case."""
         self.call = lambda: None
 
     def _sample(self, calls: int) -> float:

@@ -1,4 +1,4 @@
-# How everything in the tree is compiled.
+# Compile options of the whole tree.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -14,7 +14,7 @@ if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 
-# The core waits for kernels, which choose their own level: -O3 would only make it larger and slower to build.
+# The core waits for kernels, which set their own optimisation level: -O3 would only make it larger and slower to build.
 if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   foreach(language C CXX)
     string(REPLACE -O3 -O2 CMAKE_${language}_FLAGS_RELEASE "${CMAKE_${language}_FLAGS_RELEASE}")
@@ -24,16 +24,16 @@ endif()
 if(MSVC)
   add_compile_options(/W4 /utf-8)
 else()
-  # A product and a sum are fused where we write it, never where a compiler likes to: results stay comparable.
+  # Multiply-adds are fused only where the source says so, so that results do not depend on the compiler.
   add_compile_options(-Wall -Wextra -ffp-contract=off)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # A unique symbol would pin a module in memory and make unload a lie.
+    # A unique symbol would keep a module mapped after it is unloaded.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
 endif()
 
-# Whatever computes may run on the thread of someone else, whose stack may be small: memory to work in belongs to the
-# plan of an execution (fe_execution.scratch) or to the heap. Sanitizers put room around every variable.
+# Code may run on threads of other programs, whose stacks may be small: working memory belongs in the plan of an
+# execution (fe_execution.scratch) or on the heap. Sanitizers enlarge stack frames, so the limit is off for them.
 if(NOT MSVC AND NOT FERRULE_SANITIZE AND NOT FERRULE_FUZZ)
   add_compile_options(-Wframe-larger-than=16384)
 endif()
@@ -41,15 +41,15 @@ endif()
 if(FERRULE_SANITIZE)
   add_compile_options(-fsanitize=${FERRULE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${FERRULE_SANITIZE})
-  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # an index beyond a vector's end, also where memory goes on
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # detects an index beyond a vector's size, also within its capacity
 endif()
 
 find_program(CCACHE ccache)
 mark_as_advanced(CCACHE)
 foreach(language C CXX)
   if(CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-    # Paths below the source tree count as relative, so that two build trees share their objects. What is laxer than
-    # ccache's habit is what it wants for precompiled headers.
+    # Paths below the source tree are hashed as relative, so that build trees share their objects. Precompiled headers
+    # need this sloppiness.
     set(CMAKE_${language}_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
         CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})

@@ -1,4 +1,4 @@
-# What `cmake --install` and the wheel contain beside the modules, which install themselves.
+# What `cmake --install` and the wheel contain, except the modules, which have their own install rules.
 if(NOT FERRULE_INSTALL)
   return()
 endif()
@@ -17,7 +17,7 @@ install(TARGETS ${tools} EXPORT ferruleTargets RUNTIME DESTINATION ${FERRULE_INS
 install(DIRECTORY csrc/sdk/ferrule DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.inc)
 install(FILES ${FERRULE_OPS_HEADER} ${FERRULE_OPS_TABLE} DESTINATION ${FERRULE_INSTALL_INCLUDE_DIR}/ferrule)
 
-# Which modules came with this libferrule, by their hashes: they need no probe.
+# The hashes of the modules that are installed with this libferrule: these need no probe.
 get_property(manifests GLOBAL PROPERTY FERRULE_INSTALLED_MANIFESTS)
 install(CODE "set(manifests ${manifests})
 set(list \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_LIB_DIR}/own-modules.json\")")
@@ -34,7 +34,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ferruleConfig.cmake ${CMAKE_CURRENT_BI
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${FERRULE_INSTALL_PKGCONFIG_DIR}
            OUTPUT_VARIABLE pkgconfig_prefix)
-# Of an archive a program needs the libraries, too: `pkg-config --static`.
+# A program that links the archive also needs these libraries: `pkg-config --static`.
 set(libraries "${FERRULE_PRIVATE_LIBRARIES};${CMAKE_DL_LIBS}")
 list(REMOVE_ITEM libraries "")
 list(TRANSFORM libraries REPLACE "^([^/]+)$" "-l\\1")

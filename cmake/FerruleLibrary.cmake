@@ -1,4 +1,4 @@
-# libferrule itself, from the objects of the core: shared, or an archive with modules linked in.
+# libferrule, from the objects of the core: a shared library, or an archive with modules linked in.
 set(static_table ${FERRULE_GENERATED}/private/static_modules.c)
 set(core_objects $<TARGET_OBJECTS:ferrule_core> $<TARGET_OBJECTS:ferrule_ops> ${FERRULE_FMT_OBJECTS})
 if(FERRULE_STATIC)
@@ -14,14 +14,14 @@ else()
                         $<$<CONFIG:Release>:-s>)
     set_property(TARGET ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libferrule.map)
   endif()
-  # The same objects for unit tests, which look behind the C API.
+  # The same objects for unit tests of internals.
   add_library(ferrule_static STATIC EXCLUDE_FROM_ALL ${core_objects} ${static_table})
   target_link_libraries(ferrule_static PUBLIC ferrule_internals)
 endif()
 add_library(ferrule::ferrule ALIAS ferrule)
 target_link_libraries(ferrule PUBLIC ferrule_sdk PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-# What the archive needs beside them. A program in C alone, which its compiler links without the C++ library, gets it by
-# name: what the C++ compiler links with and the C compiler does not.
+# Libraries that users of the archive have to link. A C program is linked without the C++ library, so it needs everything
+# that the C++ compiler links implicitly and the C compiler does not.
 set(FERRULE_PRIVATE_LIBRARIES "${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES}")
 list(REMOVE_ITEM FERRULE_PRIVATE_LIBRARIES "" ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_DUPLICATES FERRULE_PRIVATE_LIBRARIES)

@@ -1,36 +1,36 @@
 # ferrule_add_module: a backend module and its manifest. Used by the backends of this tree and, through
-# find_package(ferrule), by everyone else's.
+# find_package(ferrule), by backends in other trees.
 #
 #   ferrule_add_module(
 #     NAME mine                # [a-z0-9_]+; the module is libferrule-mine.so
 #     [VARIANT fast]           # libferrule-mine-fast.so
 #     SOURCES mine.cpp ...     # compiled for the base architecture; one of them holds FE_DEFINE_MODULE
-#     [KERNELS k.cpp ...]      # compiled with KERNEL_OPTIONS beside COMPILE_OPTIONS
-#     [KERNELS_OF target]      # or the compiled kernels of another module
+#     [KERNELS k.cpp ...]      # compiled with KERNEL_OPTIONS in addition to COMPILE_OPTIONS
+#     [KERNELS_OF target]      # or reuses the compiled kernels of another module
 #     [COMPILE_OPTIONS ...] [KERNEL_OPTIONS ...] [DEFINITIONS ...] [INCLUDES ...] [LIBRARIES ...]
-#     [RANK n]                 # orders the variants of one name; without a variant 0, the last resort
-#     [PREFERENCE n]           # orders devices of one kind; higher comes first
+#     [RANK n]                 # order among the variants of one name, highest first; 0 without a variant
+#     [PREFERENCE n]           # order among devices of one kind, highest first
 #     [DEVICE_KINDS cpu ...]   # gpu integrated_gpu accelerator remote cpu software test
-#     [CPU_FEATURES avx2 ...]  # what the machine must have
+#     [CPU_FEATURES avx2 ...]  # required of the machine
 #     [DRIVER libcuda.so.1 [FLOOR 550] [VERSION_FILE /sys/module/nvidia/version]
 #             [VARIABLES CUDA_* ...] [HIDING_VARIABLES CUDA_VISIBLE_DEVICES ...] [FILE_VARIABLES VK_DRIVER_FILES ...]
 #             [FOLDERS vulkan/icd.d ...] [STATE_FILES /proc/driver/nvidia/version ...] [LIBRARY libother.so.1 ...] ...]
-#                              # libraries of drivers, each with the oldest version that will do, the file that tells it
-#                              # if the name of the library's file does not, and what else decides what the driver
-#                              # shows: variables of the environment, some of which hide all devices, some of which
-#                              # list files; folders that it reads; files with versions (docs/loading.md). LIBRARY
-#                              # begins the next driver behind a list
+#                              # required driver libraries, each with the oldest accepted version, the file that
+#                              # contains the version if the name of the library's file does not, and everything else
+#                              # that affects which devices the driver lists: environment variables, those that hide
+#                              # all devices, those that list files; folders that the driver reads; files with versions
+#                              # (docs/loading.md). LIBRARY starts the next driver after a list
 #     [LIBRARIES_BESIDE $<TARGET_FILE:mine_kernels> ...]
-#                              # libraries that will lie beside the module, final as they are (BUILD_WITH_INSTALL_RPATH):
-#                              # the manifest tells their hashes. Those that lie there already when the module is linked,
-#                              # or where $ORIGIN in a run path leads, are found by themselves
-#     [VERSION 0.3]            # of the module, for people
+#                              # libraries that will be beside the module, in final form (BUILD_WITH_INSTALL_RPATH): the
+#                              # manifest lists their hashes. Those that are there when the module is linked, or where
+#                              # $ORIGIN in a run path leads, are found automatically
+#     [VERSION 0.3]            # of the module, informative
 #     [OPS add ...]            # for readers of the manifest
-#     [DESTINATION folder]     # where it is installed; without one it is not
+#     [DESTINATION folder]     # install folder; without it the module is not installed
 #     [OWN_SYMBOLS])           # the sources define the three exported symbols themselves
 #
-# The target is ferrule-<name>[-<variant>]. In a static build it is an object library, which libferrule contains if
-# FERRULE_STATIC_BACKENDS names it.
+# The target is ferrule-<name>[-<variant>]. In a static build it is an object library, which is linked into libferrule
+# if FERRULE_STATIC_BACKENDS names it.
 function(ferrule_add_module)
   cmake_parse_arguments(
     PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;VERSION;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
@@ -52,7 +52,7 @@ function(ferrule_add_module)
     list(APPEND options $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
 
-  # One object library for the module's own sources, one for the kernels: they differ in their instruction set.
+  # Separate object libraries for the module's own sources and its kernels: their instruction sets differ.
   set(objects ${stem}-objects)
   add_library(${objects} OBJECT ${arg_SOURCES})
   target_compile_options(${objects} PRIVATE ${options})
@@ -101,7 +101,7 @@ function(ferrule_add_module)
     list(APPEND contents ${symbols})
   endif()
   add_library(${stem} MODULE ${contents})
-  # The file is final when it is linked: nothing may strip it, or change its run path, after its manifest was written.
+  # The linked file is final: nothing may strip it, or change its run path, after its manifest is written.
   set_target_properties(${stem} PROPERTIES PREFIX lib LINKER_LANGUAGE CXX BUILD_WITH_INSTALL_RPATH ON)
   target_link_libraries(${stem} PRIVATE ferrule::sdk ${arg_LIBRARIES})
   if(CMAKE_SYSTEM_NAME STREQUAL Linux)
@@ -120,13 +120,13 @@ function(ferrule_add_module)
     install(FILES $<TARGET_FILE_DIR:${stem}>/lib${stem}.json DESTINATION ${arg_DESTINATION})
     set_property(GLOBAL APPEND PROPERTY FERRULE_INSTALLED_MANIFESTS $<TARGET_FILE_DIR:${stem}>/lib${stem}.json)
   elseif(TARGET ferrule_core)
-    # Apart from the modules that are installed, in a folder that no test takes for a root by accident.
+    # In a separate folder, so that no test loads the module from a root by accident.
     set_target_properties(${stem} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/testing)
   endif()
 endfunction()
 
-# Whether the module is part of this build: in a static one, FERRULE_STATIC_BACKENDS names it and FERRULE_STATIC_<NAME>
-# its variant; in a shared one, FERRULE_VARIANTS, when it is not empty, names its variant.
+# Whether the module is part of this build: in a static build, if FERRULE_STATIC_BACKENDS names it and
+# FERRULE_STATIC_<NAME> its variant; in a shared one, if FERRULE_VARIANTS is empty or names its variant.
 function(_ferrule_is_wanted out)
   string(TOUPPER ${arg_NAME} upper)
   set(${out} ON PARENT_SCOPE)
@@ -141,7 +141,7 @@ function(_ferrule_is_wanted out)
   endif()
 endfunction()
 
-# The last step that touches the file of a module: its manifest, with the hash of what was just linked.
+# Writes the manifest, with the hash of the linked file. Must be the last step that changes the module's file.
 function(_ferrule_write_manifest stem)
   set(arguments "")
   foreach(option version rank preference)

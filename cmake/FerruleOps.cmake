@@ -1,5 +1,5 @@
-# The op set. An op is added by its row in csrc/ops/*.cpp alone: the table that names it, the C structs of its attributes
-# and the Python functions are generated from the rows. The file with the row names the op's family.
+# The op set. To add an op, add its row to csrc/ops/*.cpp: the table of ops, the C structs of attributes and the Python
+# functions are generated from the rows. The name of the row's file is the op's family.
 file(GLOB op_sources CONFIGURE_DEPENDS csrc/ops/*.cpp)
 set(op_entries "")
 foreach(source IN LISTS op_sources)
@@ -23,8 +23,8 @@ file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
 add_executable(ferrule-generate-ops ${generator_sources})
 target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops)
 
-# ferrule_generate(<what> <file>): the file, written by `ferrule-generate-ops <what>`, and left alone when it would not
-# change: much is compiled after it.
+# ferrule_generate(<what> <file>): writes the file by `ferrule-generate-ops <what>`. An unchanged file keeps its time
+# stamp, because many files depend on it.
 function(ferrule_generate what file)
   cmake_path(GET file PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})

@@ -1,4 +1,4 @@
-# What can be chosen at configure time, and where things are installed.
+# Options of the configuration, and install folders.
 include(GNUInstallDirs)
 
 set(is_wheel OFF)
@@ -16,14 +16,14 @@ option(FERRULE_FUZZ "Build the fuzzers of tests/fuzz, with clang" OFF)
 option(FERRULE_BUILD_PYTHON "Build the extension of the Python package" OFF)
 option(FERRULE_PACKAGE_LAYOUT "Install as a Python package, everything below ferrule/" ${is_wheel})
 option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
-# A variant that no machine at hand has run has no place in a wheel: name here those that one has.
+# Wheels should contain only variants that were tested on some machine: set this to exclude the others.
 set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# A Python package holds everything in one folder; elsewhere things lie where GNU's conventions put them.
+# A Python package has everything in one folder; otherwise the GNU install folders are used.
 if(FERRULE_PACKAGE_LAYOUT)
   set(FERRULE_INSTALL_LIB_DIR ferrule)
   set(FERRULE_INSTALL_BIN_DIR ferrule/bin)
@@ -42,7 +42,7 @@ else()
   set(FERRULE_INSTALL_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-# Relative to libferrule, so that an installation can be moved. `backends/` beside libferrule is searched in any case.
+# Relative to libferrule, so that an installation can be moved. `backends/` beside libferrule is always searched.
 cmake_path(RELATIVE_PATH FERRULE_INSTALL_BACKEND_DIR BASE_DIRECTORY ${FERRULE_INSTALL_LIB_DIR} OUTPUT_VARIABLE default_root)
 set(FERRULE_DEFAULT_BACKEND_DIR ${default_root} CACHE STRING "Folder of backends, relative to libferrule or absolute")
 

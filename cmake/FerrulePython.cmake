@@ -6,7 +6,7 @@ pybind11_add_module(_ferrule MODULE NO_EXTRAS ${binding_sources})
 target_link_libraries(_ferrule PRIVATE ferrule)
 target_link_options(_ferrule PRIVATE $<$<CONFIG:Release>:-s>)
 if(CMAKE_SYSTEM_NAME STREQUAL Linux)
-  # Hidden visibility does not reach the templates of the C++ library.
+  # Hidden visibility does not hide instantiated templates of the C++ library.
   target_link_options(_ferrule PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/extension.map)
   set_property(TARGET _ferrule APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/extension.map)
 endif()

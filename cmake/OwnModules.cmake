@@ -1,5 +1,5 @@
-# Run by the installation: writes `list`, which says by their hashes which modules came with libferrule. `manifests` are
-# the files beside the modules.
+# Runs at install time: writes `list`, the hashes of the modules that are installed with libferrule. `manifests` are
+# the manifest files beside the modules.
 set(entries "")
 foreach(manifest IN LISTS manifests)
   file(READ ${manifest} text)

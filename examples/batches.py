@@ -1,7 +1,7 @@
-"""From texts to the rectangles of token ids that the model takes.
-
-A graph is compiled for each shape, so the shapes are few: sentences are sorted by length, cut into batches of one size,
-and each batch is padded to the next multiple of 16 tokens. That is at most 16 shapes and one for the short last batch.
+"""Packs texts into the rectangular batches of token ids that the model takes.
+ A graph is compiled for each shape, so there should be few shapes: sentences are sorted by length, cut into batches of
+one size, and each batch is padded to the next multiple of 16 tokens. That is at most 16 shapes and one for the short
+last batch.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tokenizers import Tokenizer
 
 BATCH_SIZE = 32
 LENGTH_STEP = 16
-LONGEST = 256  # tokens; the model was trained on 128 and takes 512, its authors use 256
+LONGEST = 256  # tokens, as the model's authors use it; it was trained on 128 and accepts 512
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences of like length: `rows` says which ones, `mask` is True at real tokens and False at padding."""
+    """Sentences of similar length: `rows` are their indices, `mask` is True at real tokens and False at padding."""
 
     rows: NDArray[np.int64]
     token_ids: NDArray[np.int32]
@@ -29,7 +29,7 @@ class Batch:
 
 
 def tokenise(tokenizer_file: Path, texts: Sequence[str]) -> list[list[int]]:
-    """Token ids of each text, at most 256 and unpadded; the file itself asks for 128, padded, which we override."""
+    """Token ids of each text, at most 256 and unpadded; overrides the padding to 128 that the file specifies."""
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)

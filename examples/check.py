@@ -1,4 +1,4 @@
-"""Does the search agree with NumPy float64? Answers for every query and a fixed sample of the paragraphs."""
+"""Compares the search with NumPy float64: embeddings and rankings of every query and a fixed sample of paragraphs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from reference import Reference
 
 SAMPLE_SIZE = 256
-# Of cosine distances, and of the scores that a ranking may confuse. The distance goes with the square of an error, so
-# that it shows a forgotten mask and hardly the tanh gelu or a wrong epsilon; the scores go with the error itself, and
-# those two turn a ranking (change them in minilm.py and run `search_docs.py --limit 200 --check` to see it).
+# Bounds for cosine distances, and for score differences that a ranking may swap. The distance grows with the square of
+# an error: it reveals a missing mask, but hardly the tanh gelu or a wrong epsilon. Scores grow with the error itself,
+# and those two errors change a ranking (change them in minilm.py and run `search_docs.py --limit 200 --check` to see
+# it).
 TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was compared, the greatest cosine distance, and a sentence for each thing that is wrong."""
+    """The numbers compared, the greatest cosine distance, and a sentence for each problem."""
 
     compared: int
     greatest_distance: float
@@ -27,7 +28,7 @@ class Verdict:
 
 
 def sample_rows(count: int) -> list[int]:
-    """The same rows in every run over the same corpus, longest and shortest alike."""
+    """Selects rows, the same in every run over the same corpus, longest and shortest alike."""
     return sorted(random.Random(SAMPLE_SIZE).sample(range(count), min(SAMPLE_SIZE, count)))
 
 
@@ -37,13 +38,13 @@ def check(
     embeddings: NDArray[np.float32],
     query_count: int,
 ) -> Verdict:
-    """Compare `embeddings` with those of `reference` for the same `sentences`, of which the last are the queries."""
+    """Compares `embeddings` with those of `reference` for the same `sentences`; the last sentences are the queries."""
     expected = reference.embed(sentences)
     actual = embeddings.astype(np.float64)
     lengths = np.linalg.norm(actual, axis=1) * np.linalg.norm(expected, axis=1)
     distances = 1.0 - np.sum(actual * expected, axis=1) / lengths
     failures = []
-    if not np.all(distances <= TOLERANCE):  # so written, nan fails too
+    if not np.all(distances <= TOLERANCE):  # NaN fails this comparison, too
         worst = int(np.argmax(np.nan_to_num(distances, nan=np.inf)))
         failures.append(f"embedding {worst} of the sample is {distances[worst]:.1e} from float64, limit {TOLERANCE:g}")
     first_query = len(expected) - query_count

@@ -1,8 +1,7 @@
-"""The text that every Python ships about itself, as a list of paragraphs worth finding.
-
-`pydoc_data.topics` is what `help("assert")` prints: about 465,000 characters of plain text laid out for a terminal. A
-search result has to stand alone, so headings are dropped, a table gives one paragraph a row, a signature such as
-`object.__len__(self)` stays with the description below it, and what several topics share is kept once.
+"""The documentation that Python ships with itself, as a list of paragraphs to search.
+ `pydoc_data.topics` is what `help("assert")` prints: about 465,000 characters of plain text laid out for a terminal. A
+search result has to be readable on its own, so headings are dropped, a table gives one paragraph per row, a signature
+such as `object.__len__(self)` stays with the description below it, and duplicates in several topics are kept once.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pydoc_data.topics import topics
 
-# Shorter than this are leftovers of the layout ("See also:", "Notes:", "New in version 3.2."), which answer nothing but
-# lie near to every short query. With it CPython 3.11.7 gives 1,700 paragraphs (`python examples/corpus.py`).
+# Shorter paragraphs are remains of the layout ("See also:", "Notes:", "New in version 3.2."), which answer nothing but
+# are close to every short query. With this limit CPython 3.11.7 gives 1,700 paragraphs (`python examples/corpus.py`).
 MINIMUM_CHARACTERS = 24
 
 _HEADING = re.compile(r"^.*\S.*\n([*=~\-^\"])\1{2,} *$", re.MULTILINE)
@@ -44,7 +43,7 @@ def load_paragraphs(limit: int | None = None) -> list[Paragraph]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Paragraphs of one topic; signature lines wait for the description that follows them."""
+    """Splits one topic into paragraphs; signature lines are joined to the description that follows them."""
     waiting = ""
     for block in re.split(r"\n\s*\n", _HEADING.sub("", text)):
         if not block.strip():
@@ -61,11 +60,11 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _table_rows(lines: list[str]) -> Iterator[str]:
-    """A row of a table drawn with `+---+` and `|`: its cells joined, each cell's lines first."""
+    """The rows of a table drawn with `+---+` and `|`: the cells of a row joined, and the lines of each cell."""
     cells: list[list[str]] = []
     for line in lines:
         if _TABLE_RULE.match(line):
-            if "=" not in line:  # what stands above a rule of "=" are the names of the columns
+            if "=" not in line:  # the rows above a rule of "=" are the names of the columns
                 yield ": ".join(text for text in (" ".join(cell).strip() for cell in cells) if text)
             cells = []
         else:

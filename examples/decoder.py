@@ -1,8 +1,8 @@
-"""A decoder that writes one token after the other, and keeps the keys and values of what it has read:
+"""A decoder that generates one token after the other, with a cache of keys and values:
 `python examples/decoder.py --steps 1000`.
 
-The weights are random, always the same ones: what it writes means nothing, and how it runs is what a language model
-does. One graph serves every step, as the position is a number of the call; the caches are donated, so that a step
+The weights are random, from a fixed seed: the output means nothing, but the computation is that of a language model.
+One graph serves every step, since the position is a number among the arguments; the caches are donated, so a step
 writes one row into each and copies neither. `--check` repeats it in NumPy float64.
 """
 
@@ -24,7 +24,7 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the model, and how many tokens there is room for."""
+    """Sizes of the model, and the number of tokens that fit the caches."""
 
     tokens: int = 256
     width: int = 64
@@ -38,7 +38,7 @@ class Sizes:
 
 
 class Model:
-    """Layers of attention and of a gelu between two products, each added to what it reads (Vaswani et al. 2017)."""
+    """Layers of attention and of a gelu between two products, each with a residual connection (Vaswani et al. 2017)."""
 
     def __init__(self, sizes: Sizes, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
@@ -51,13 +51,13 @@ class Model:
         self.sizes = sizes
         self.embedding = weights(sizes.tokens, sizes.width)
         self.position = weights(sizes.room, sizes.width)
-        self.attention = weights(sizes.layers, 4, sizes.width, sizes.width)  # of queries, keys, values and the result
+        self.attention = weights(sizes.layers, 4, sizes.width, sizes.width)  # for queries, keys, values and the result
         self.wider = weights(sizes.layers, sizes.width, 4 * sizes.width)
         self.narrower = weights(sizes.layers, 4 * sizes.width, sizes.width)
 
 
 class Decoder:
-    """The model with its caches on a device. Each step reads one token and gives the scores of the next."""
+    """The model with its caches on a device. Each step reads one token and returns the scores of the next."""
 
     def __init__(self, model: Model, device: str | None = None) -> None:
         sizes = model.sizes
@@ -94,7 +94,7 @@ def unit(x: fe.Array) -> fe.Array:
 
 
 class Reference:
-    """The same in NumPy float64: the truth that --check compares with."""
+    """The same model in NumPy float64, for --check."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -132,7 +132,7 @@ class Reference:
 
 
 def decode(model: Model, steps: int, device: str | None, check: bool) -> dict[str, Any]:
-    """Writes `steps` tokens, the likeliest one each time, and says how that went."""
+    """Generates `steps` tokens, the most likely one each time, and returns statistics."""
     decoder, reference = Decoder(model, device), Reference(model)
     token, worst, written = 0, 0.0, []
     seconds = 0.0
@@ -153,7 +153,7 @@ def decode(model: Model, steps: int, device: str | None, check: bool) -> dict[st
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0, or 1 when the check fails or the device is not there."""
+    """Returns the exit status: 0, or 1 when the check fails or the device does not exist."""
     parser = argparse.ArgumentParser(description="Write tokens with a small decoder and its cache.")
     parser.add_argument("--steps", type=int, default=200, help="how many tokens (default: 200)")
     parser.add_argument("--device", help='such as "cpu" or "gpu:0"; the best one without it')

@@ -1,4 +1,4 @@
-"""The paragraphs as vectors, and which of them are nearest to a query."""
+"""Embeds the paragraphs, and ranks them for a query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BEST = 5
 
 @dataclass(frozen=True)
 class Index:
-    """Embeddings (sentences, 384) in the order of the sentences, and the seconds they took, compiling included."""
+    """Embeddings (sentences, 384) in the order of the sentences, and the time in seconds, including compilation."""
 
     embeddings: NDArray[np.float32]
     seconds: float
@@ -37,7 +37,7 @@ def embed_all(
     sentences: Sequence[Sequence[int]],
     progress: Callable[[Iterable[Batch], int], Iterable[Batch]] = lambda batches, count: batches,
 ) -> Index:
-    """Embed token ids batch by batch; `progress` is handed the batches and the number of sentences, to watch them."""
+    """Embeds token ids batch by batch; `progress(batches, number of sentences)` may wrap the batches to watch them."""
     embeddings = np.empty((len(sentences), model.width), dtype=np.float32)
     start = time.perf_counter()
     for batch in progress(batches_by_length(sentences), len(sentences)):
@@ -47,7 +47,7 @@ def embed_all(
 
 
 def score(queries: Index, paragraphs: Index, device: fe.Device) -> NDArray[np.float32]:
-    """Cosines (queries, paragraphs): all vectors have norm 1."""
+    """Cosines (queries, paragraphs); all vectors have norm 1."""
     left, right = (fe.asarray(index.embeddings, device=device) for index in (queries, paragraphs))
     return np.asarray(fe.matmul(left, right.T))
 

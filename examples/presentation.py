@@ -1,4 +1,4 @@
-"""What the example prints. Standard output, so that a person sees all of it; `--json` adds its line after that."""
+"""Prints the example's results to standard output; `--json` adds its line at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ console = Console(highlight=False)
 
 
 def show_loading(report: fe.LoadReport) -> None:
-    """The load report in one line a state; `python -m ferrule` prints it whole."""
+    """Prints the load report with one line per state; `python -m ferrule` prints all of it."""
     states: dict[str, list[str]] = {}
     for candidate in report.candidates:
         states.setdefault(candidate.state, []).append(candidate.path.name)
@@ -32,7 +32,7 @@ def show_loading(report: fe.LoadReport) -> None:
 
 
 def describe(device: fe.Device) -> dict[str, Any]:
-    """Which module computes, as `--json` names it."""
+    """The module that computes, as `--json` names it."""
     backend = device.backend
     return {
         "device": str(device),
@@ -48,7 +48,7 @@ def show_device(device: fe.Device) -> None:
 
 
 def watch_batches(batches: Iterable[Batch], sentences: int) -> Iterator[Batch]:
-    """Hand the batches on, with a bar that counts sentences."""
+    """Yields the batches, and shows a progress bar that counts sentences."""
     columns = (TextColumn("indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("indexing", total=sentences)

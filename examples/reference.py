@@ -1,7 +1,7 @@
-"""The same model in NumPy float64, to check the example with: slow, plain, and written without looking at minilm.py.
+"""The same model in NumPy float64, to check the example: slow, simple, and written without looking at minilm.py.
 
-It shares nothing with ferrule: it reads the file itself, handles one sentence at a time, so that it has neither padding
-nor a mask to get wrong, and takes erf from the C library.
+It shares no code with ferrule: it reads the file itself, handles one sentence at a time, so that there is no padding
+or mask to get wrong, and takes erf from the C library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i
 
 
 def read_safetensors(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Name -> array, as views of the mapped file: 8 bytes of header length, a JSON header, then the bytes."""
+    """Name -> array, as views of the mapped file: 8 bytes of header length, a JSON header, then the data."""
     raw = np.memmap(path, mode="r")
     size = int.from_bytes(raw[:8].tobytes(), "little")
     header = json.loads(raw[8 : 8 + size].tobytes())
@@ -34,7 +34,7 @@ def read_safetensors(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 class Reference:
-    """The float64 forward: 1 sentence of 128 tokens is 2.7 GFLOP."""
+    """The float64 forward pass: one sentence of 128 tokens takes 2.7 GFLOP."""
 
     def __init__(self, path: Path | str) -> None:
         self.tensors = read_safetensors(path)
@@ -84,18 +84,18 @@ class Reference:
 
 
 def gelu(x: Vector) -> Vector:
-    """x times the normal distribution's share below x (Hendrycks and Gimpel 2016), not its tanh approximation."""
+    """x times the normal distribution function of x (Hendrycks and Gimpel 2016), not its tanh approximation."""
     return 0.5 * x * (1.0 + erf(x / math.sqrt(2.0)))
 
 
-_STEPS = 512  # a unit; the Taylor step is then at most 1/1024, and the first term left out below 3e-16
-_GRID = np.arange(-6 * _STEPS, 6 * _STEPS + 1) / _STEPS  # beyond 6, erf is 1 to the last bit
+_STEPS = 512  # per unit; the Taylor step is then at most 1/1024, and the first omitted term below 3e-16
+_GRID = np.arange(-6 * _STEPS, 6 * _STEPS + 1) / _STEPS  # beyond 6, erf is 1 in float64
 _ERF_ON_GRID = np.array([math.erf(x) for x in _GRID])
 _SLOPE_ON_GRID = 2.0 / math.sqrt(math.pi) * np.exp(-_GRID * _GRID)
 
 
 def erf(x: Vector) -> Vector:
-    """erf to the last bits: the C library's value at the nearest grid point, and a Taylor step from there."""
+    """erf, correct to the last bits: the C library's value at the nearest grid point, plus a Taylor step."""
     x = np.clip(x, -6.0, 6.0)
     index = np.rint(x * _STEPS).astype(np.int64) + 6 * _STEPS
     point = _GRID[index]

@@ -1,8 +1,6 @@
 """Search Python's own documentation by meaning: `python examples/search_docs.py "how do I make a copy of a list"`.
-
-Every paragraph of `pydoc_data.topics` is embedded by MiniLM through whichever ferrule backend is best here, and the
-paragraphs nearest to each query are shown. `--check` repeats a sample in NumPy float64; `--json` ends with one line
-for programs.
+ MiniLM embeds every paragraph of `pydoc_data.topics` on the best available ferrule backend, and the paragraphs nearest
+to each query are shown. `--check` repeats a sample in NumPy float64; `--json` prints a last line of JSON for programs.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ QUERIES = [
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0, or 1 when the check fails or the model or the device is not there."""
+    """Returns the exit status: 0, or 1 when the check fails or the model or the device is missing."""
     options = parse(arguments)
     try:
         return search(options, find_model_files())
@@ -52,7 +50,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def positive(text: str) -> int:
-    """A number of things, for argparse."""
+    """Parses a positive number, for argparse."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be 1 or more, got {number}")
@@ -60,7 +58,7 @@ def positive(text: str) -> int:
 
 
 def search(options: argparse.Namespace, files: ModelFiles) -> int:
-    """Everything that the module's docstring promises, in order."""
+    """Runs the search as the module's docstring describes."""
     show_loading(fe.load_all())
     if options.threads:
         fe.set_thread_count(options.threads)
@@ -105,7 +103,7 @@ def search(options: argparse.Namespace, files: ModelFiles) -> int:
 
 
 def compare(files: ModelFiles, token_ids: Sequence[list[list[int]]], indexes: Sequence[Index]) -> Verdict:
-    """Repeat a fixed sample of the paragraphs and all queries in NumPy float64."""
+    """Repeats a fixed sample of the paragraphs and all queries in NumPy float64."""
     (sentences, questions), (index, asked) = token_ids, indexes
     rows = sample_rows(len(sentences))
     sample = [sentences[row] for row in rows] + questions

@@ -1,4 +1,4 @@
-"""Who takes part. Each module has a class `Contender`; it is imported only in the process that runs it."""
+"""The contenders. Each module has a class `Contender`; it is imported only in the process that runs it."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ MODULES = {
 
 
 class NotOfferedError(Exception):
-    """This contender has no such thing; the table shows a dash."""
+    """The contender does not have this case; the table shows a dash."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """`call` is what is timed: it computes into memory that was there before. `output` copies nothing it need not."""
+    """`call` is timed: it computes into existing memory. `output` returns the result, without a copy if possible."""
 
     call: Callable[[], object]
     output: Callable[[], NDArray[Any]]
 
 
 class Contender(Protocol):
-    """Lives in one process with one number of threads."""
+    """A contender runs in one process with one number of threads."""
 
     def __init__(self, threads: int) -> None: ...
 
     def describe(self) -> dict[str, str]:
-        """Version, and whatever else decides how fast it is."""
+        """The version, and whatever else affects its speed."""
 
     def prepare(self, case: Case, inputs: Inputs) -> Prepared:
-        """Everything that a user would do once and not for each call; raises NotOfferedError."""
+        """Does everything that a user does once and not for each call; raises NotOfferedError."""

@@ -1,4 +1,4 @@
-"""ferrule as an application uses it: arrays over NumPy's memory, one compiled graph, called again and again."""
+"""ferrule as an application uses it: arrays that borrow NumPy's memory, and one compiled graph, called repeatedly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.contenders import Prepared
 
 
 class Contender:
-    """The CPU device, because the peers have only that."""
+    """Uses the CPU device, because the peers have only that."""
 
     def __init__(self, threads: int) -> None:
         fe.load_all()
@@ -46,7 +46,7 @@ class Contender:
 
 
 def appending(x: fe.Array, row: fe.Array) -> Prepared:
-    """As a decoder does it: the cache is donated to each call, and is its result."""
+    """Appends as a decoder does: the cache is donated to each call, and is its result."""
     append = fe.graph(lambda cache, row, i: fe.update_slice(cache, row, (i, 0)), donate=0)
     caches = [x * 1]
 
@@ -57,7 +57,7 @@ def appending(x: fe.Array, row: fe.Array) -> Prepared:
 
 
 def layer_norm(device: fe.Device) -> Callable[..., fe.Array]:
-    """Scale and shift are arrays that exist before the trace, and so are constants of the graph."""
+    """Scale and shift are arrays from before the trace, and so constants of the graph."""
     scale, shift = (fe.asarray(x, device=device) for x in layer_norm_parameters())
     return lambda x: fe.layer_norm(x, scale, shift, epsilon=1e-12)
 

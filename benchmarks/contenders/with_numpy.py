@@ -1,4 +1,4 @@
-"""NumPy with `out=`: BLAS uses the threads, all else runs on one."""
+"""NumPy with `out=`: BLAS uses the threads, everything else runs on one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.contenders import NotOfferedError, Prepared
 
 
 class Contender:
-    """The shortest way that allocates nothing in the timed call, a row's statistics aside."""
+    """The shortest code that allocates nothing in the timed call, except the statistics of rows."""
 
     def __init__(self, threads: int) -> None:
         self.limits = threadpool_limits(limits=threads)

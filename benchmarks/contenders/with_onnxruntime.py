@@ -1,4 +1,4 @@
-"""ONNX Runtime's CPU provider, all optimisations on, inputs and outputs bound so that no call copies them."""
+"""ONNX Runtime's CPU provider, with all optimisations, inputs and outputs bound so that no call copies them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Contender:
-    """One session a case."""
+    """One session per case."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

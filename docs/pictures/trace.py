@@ -1,9 +1,9 @@
-"""The picture of docs/tracing.md: a run on two simulated devices, traced, and the file drawn.
+"""Draws the picture of docs/tracing.md: traces a run on two simulated devices, and draws the file.
 
     python docs/pictures/trace.py docs/pictures/trace.png      (needs matplotlib)
 
-The devices are the null backend's: their queues work behind the caller and take as long as the options say, by the
-host's clock, and the CPU's kernels compute what they compute.
+The devices are those of the null backend: their queues are asynchronous, take the time given by the options, by the
+host's clock, and compute with the CPU's kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS = {
     "execution_ns": 1_500_000,
     "bytes_per_second": 80_000_000,
 }
-# Okabe and Ito's colours, which differ for everyone's eyes; text in each has a contrast of at least 4.5.
+# Okabe and Ito's colours, which colour-blind people can distinguish; their text has a contrast of at least 4.5.
 COLOURS = {
     "segment": ("#cfe3f2", "#000000"),
     "kernel": ("#0072b2", "#ffffff"),
@@ -50,7 +50,7 @@ def simulated_devices() -> list[fe.Device]:
 
 
 def record(path: Path) -> None:
-    """Batches through a few layers, on both devices; the next batch is uploaded while the one before is computed."""
+    """Computes batches on both devices; each batch is uploaded while the previous one is computed."""
     rng = np.random.default_rng(1)
     devices = simulated_devices()
     host = rng.standard_normal((WIDTH, WIDTH), dtype=np.float32) / WIDTH**0.5
@@ -81,7 +81,7 @@ def draw(events: list[dict[str, Any]], path: Path) -> None:
     row, used = 0, set()
     for (pid, tid), track in sorted(tracks.items(), key=lambda item: (processes[item[0][0]], item[0])):
         first = row
-        ends: list[float] = []  # of what the next event is in
+        ends: list[float] = []  # of the events that contain the next one
         for event in sorted(track, key=lambda e: (e["ts"], -e["dur"])):
             while ends and ends[-1] <= event["ts"] + 0.0005:  # half a nanosecond
                 ends.pop()
@@ -108,7 +108,7 @@ def draw(events: list[dict[str, Any]], path: Path) -> None:
 
 
 def bar(axes: plt.Axes, event: dict[str, Any], row: float, letter: float) -> None:
-    """`letter`: the milliseconds that a letter is wide."""
+    """`letter` is the width of a letter in milliseconds."""
     begin, length = event["ts"] / 1e3, event["dur"] / 1e3
     fill, ink = COLOURS[event["cat"]]
     axes.barh(row, length, left=begin, height=0.8, color=fill, edgecolor="white", linewidth=0.4)

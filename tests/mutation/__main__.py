@@ -1,11 +1,11 @@
-"""Plants one fault after the other in copies of the tree, and shows which of them the kit and the tests catch:
+"""Mutation tests: plants one fault at a time in copies of the tree, and shows which ones the kit and the tests catch:
 
-    .venv/bin/python -m tests.mutation [kernel ...]      # faults that people wrote, in the CPU module's kernels
-    .venv/bin/python -m tests.mutation --core [word ...] # and in what waits for what, in the core
-    .venv/bin/python -m tests.mutation --generate 200    # faults made automatically; --where kernels|vulkan|passes
+    .venv/bin/python -m tests.mutation [kernel ...]      # hand-written faults in the CPU module's kernels
+    .venv/bin/python -m tests.mutation --core [word ...] # and in the waits and errors of the core
+    .venv/bin/python -m tests.mutation --generate 200    # generated faults; --where kernels|vulkan|passes
 
-Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md tells how to read the tables. The
-exit status is the number of faults that nothing caught and for which equivalent.toml has no reason, at most 100.
+Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md explains the tables. The
+exit status is the number of faults that no test caught and that have no reason in equivalent.toml, at most 100.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .generated import AREAS, GeneratedFault, all_faults, draw
 from .trial import SURVIVED
 from .workspace import FOLDER, ROOT
 
-# How many of a hundred faults go to an area when none is named.
+# The percentage of faults in each area when --where is not given.
 SHARES = {"kernels": 50, "passes": 30, "vulkan": 20}
 
 
 def chosen(options: argparse.Namespace) -> list[GeneratedFault]:
-    """Those that are named, or as many as asked for, in the order of the seed."""
+    """The faults that --only names, or as many as asked for, in the order of the seed."""
     areas = [options.where] if options.where else list(AREAS)
     faults = {area: all_faults(area, ROOT) for area in areas}
     if options.only:
-        names = {name.split("-")[-1] for name in options.only}  # the fingerprint is enough
+        names = {name.split("-")[-1] for name in options.only}  # only the fingerprint counts
         found = [fault for area in areas for fault in faults[area] if fault.fingerprint in names]
         if not found:
             raise SystemExit(f"no fault is called {' or '.join(options.only)}; --list prints their names")
@@ -55,11 +55,11 @@ def generate(options: argparse.Namespace, console: Console) -> int:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("faults", total=len(faults))
 
-        def told(one: Tried) -> None:
+        def on_tried(one: Tried) -> None:
             console.print(table.line_of(one), highlight=False, soft_wrap=True)
             progress.advance(task)
 
-        campaign = Campaign(variant, options.level, options.jobs, told)
+        campaign = Campaign(variant, options.level, options.jobs, on_tried)
         again = {"none": (), "survived": (SURVIVED,), "all": table.STATES}[options.again]
         tried = campaign.run(faults, lambda outcome: outcome.state in again)
     table.show(console, tried)

@@ -1,4 +1,4 @@
-"""Tries generated faults side by side, and keeps what came of each, so that an interrupted run goes on where it was."""
+"""Tries generated faults in parallel, and stores the result of each, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .generated import GeneratedFault
 from .trial import SURVIVED, TRIALS, Outcome, PassTrial, Trial
 from .workspace import FOLDER
 
-EQUIVALENT = "equivalent"  # a survivor of which somebody has said why nothing can catch it
+EQUIVALENT = "equivalent"  # a survivor with an explanation in equivalent.toml
 JUDGED = Path(__file__).with_name("equivalent.toml")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A fault and what came of it. `reason` is why a survivor is equivalent."""
+    """A fault and its outcome. `reason` says why a survivor is equivalent."""
 
     fault: GeneratedFault
     outcome: Outcome
@@ -34,15 +34,15 @@ class Tried:
 
 
 class Campaign:
-    """`told` is called with each fault that has been tried."""
+    """Tries faults; `on_tried` is called with each fault that has been tried."""
 
-    def __init__(self, variant: str, level: str, jobs: int, told: Callable[[Tried], None]) -> None:
-        self._variant, self._level, self._jobs, self._told = variant, level, jobs, told
+    def __init__(self, variant: str, level: str, jobs: int, on_tried: Callable[[Tried], None]) -> None:
+        self._variant, self._level, self._jobs, self._on_tried = variant, level, jobs, on_tried
         self._results = FOLDER / "results" / level
         self._results.mkdir(parents=True, exist_ok=True)
 
     def run(self, faults: Iterable[GeneratedFault], again: Callable[[Outcome], bool]) -> list[Tried]:
-        """Tries those that were not tried before, or of which `again` says that they are to be."""
+        """Tries the faults that have no stored outcome, or whose outcome `again` selects."""
         tried: list[Tried] = []
         left: dict[str, list[GeneratedFault]] = {}
         for fault in faults:
@@ -51,7 +51,7 @@ class Campaign:
                 left.setdefault(fault.area, []).append(fault)
             else:
                 tried.append(self._judged(fault, kept))
-                self._told(tried[-1])
+                self._on_tried(tried[-1])
         for area, of_area in left.items():
             tried += self._run_area(area, of_area)
         return tried
@@ -60,7 +60,7 @@ class Campaign:
         jobs = min(self._jobs, len(faults))
         trials = [TRIALS[area](self._variant, number, self._level) for number in range(jobs)]
         free: SimpleQueue[Trial] = SimpleQueue()
-        for trial in trials:  # one after the other: the second finds what the first compiled in the cache
+        for trial in trials:  # sequentially: later ones find the objects of the first in the compiler cache
             trial.workspace.prepare()
             free.put(trial)
 
@@ -82,7 +82,7 @@ class Campaign:
             try:
                 for future in as_completed(futures):
                     tried.append(future.result())
-                    self._told(tried[-1])
+                    self._on_tried(tried[-1])
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -111,7 +111,7 @@ class Campaign:
 
 
 def _measure(trials: list[PassTrial]) -> None:
-    """The first tells the others how long the tests take without a fault."""
+    """Measures the time limits of the tests with the first trial, and copies them to the others."""
     if trials and (outcome := trials[0].measure()).state != SURVIVED:
         raise SystemExit(f"the tests fail without a fault: {outcome.by}")
     for trial in trials[1:]:
@@ -119,6 +119,6 @@ def _measure(trials: list[PassTrial]) -> None:
 
 
 def judged_equivalent() -> dict[str, str]:
-    """The reasons in equivalent.toml, by the fingerprint of the fault."""
+    """The reasons in equivalent.toml, by fault fingerprint."""
     groups = tomllib.loads(JUDGED.read_text()).get("equivalent", [])
     return {name.split("-")[-1]: group["reason"] for group in groups for name in group["faults"]}

@@ -1,5 +1,5 @@
-"""Faults of what waits for what in the core, one edit each: with them a queue, the host or an allocation does not wait
-for the work of another queue, or an error gets lost."""
+"""Faults of the synchronisation in the core, one edit each: a queue, the host or an allocation does not wait for the
+work of another queue, or an error gets lost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class CoreFault:
     file: str  # relative to csrc/core
-    before: str  # found exactly once
+    before: str  # occurs exactly once
     after: str
     what: str
-    test: str  # that must notice: `file.py::name` of tests/python, or a filter of ferrule-tests
+    test: str  # must fail: `file.py::name` of tests/python, or a filter of ferrule-tests
 
 
 _QUEUE, _STORAGE, _ALLOCATOR = "memory/queue.cpp", "memory/storage.cpp", "memory/allocator.cpp"

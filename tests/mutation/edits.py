@@ -1,4 +1,4 @@
-"""The kinds of faults that are made automatically, each a small edit of one token, statement or condition."""
+"""The kinds of generated faults, each a small edit of one token, statement or condition."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OPERATORS = {
     "logic": {"&&": "||", "||": "&&"},
     "mask": {"&": "|", "|": "&", "^": "|", "&=": "|=", "|=": "&="},
 }
-# Names of functions, those of Highway among them, which stand before a parenthesis: `name>other`.
+# Names of functions, including Highway's, that are replaced before a parenthesis: `name>other`.
 _FUNCTIONS = {
     kind: dict(pair.split(">", 1) for pair in pairs.split())
     for kind, pairs in {
@@ -61,7 +61,7 @@ KINDS = (
 
 
 def edits_of(source: SourceText) -> Iterator[Edit]:
-    """All of them, in the order of the text."""
+    """All edits, in the order of the text."""
     fields = _fields(source)
     for index in range(len(source.tokens)):
         if source.may_change(index):
@@ -85,7 +85,7 @@ def _at_operator(source: SourceText, index: int) -> Iterator[Edit]:
 
 
 def _without_operand(source: SourceText, index: int) -> Iterator[Edit]:
-    """`a && b` loses a, or b."""
+    """Replaces `a && b` by b or a."""
     text, tokens = source.text, source.tokens
     ends = {";", ",", "?", ":", "=", "return", "&&", "||", "{", "}"}
     left = index - 1
@@ -122,7 +122,7 @@ def _at_word(source: SourceText, index: int) -> Iterator[Edit]:
 
 
 def _exchanged(source: SourceText, index: int) -> Iterator[Edit]:
-    """IfThenElse(mask, a, b) becomes IfThenElse(mask, b, a)."""
+    """Replaces IfThenElse(mask, a, b) by IfThenElse(mask, b, a)."""
     close = source.partner.get(index + 1, index)
     commas, at = [], index + 2
     while at < close:
@@ -147,7 +147,7 @@ def _at_number(source: SourceText, index: int) -> Iterator[Edit]:
 
 
 def numbers_near(text: str) -> list[str]:
-    """What somebody may have written instead of a number: one more, one less, a bit, or the fourth digit."""
+    """Plausible errors for a number: one more, one less, a bit, or the fourth digit."""
     if found := _HEXADECIMAL.fullmatch(text):
         value = int(found["number"], 16)
         return [f"{value ^ (value & -value):#x}{found['suffix']}"] if value else []
@@ -184,7 +184,7 @@ def _at_field(source: SourceText, index: int, fields: dict[str, list[str]]) -> I
 
 
 def _at_statement(source: SourceText, index: int) -> Iterator[Edit]:
-    """Leaves out a statement that calls or assigns, a jump or a barrier; no declaration, which others need."""
+    """Deletes a statement that calls or assigns, a jump or a barrier; not a declaration, which other code needs."""
     tokens = source.tokens
     if index == 0 or tokens[index - 1].text not in (";", "{", "}", ")", "else") or tokens[index].kind == "punctuation":
         return
@@ -207,6 +207,6 @@ def _at_statement(source: SourceText, index: int) -> Iterator[Edit]:
 
 
 def _closes_condition(source: SourceText, index: int) -> bool:
-    """Whether a parenthesis closes that of an `if`, `for` or `while`."""
+    """Whether a parenthesis closes the condition of an `if`, `for` or `while`."""
     opens = source.partner.get(index, 0)
     return opens > 0 and source.tokens[opens - 1].text in ("if", "for", "while", "constexpr")

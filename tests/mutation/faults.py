@@ -1,4 +1,4 @@
-"""Faults for the kernels of the CPU module: one edit each, of the kind that happens to people."""
+"""Hand-written faults in the kernels of the CPU module: one edit each, like typical mistakes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Fault:
     kernel: str
     file: str  # relative to csrc/backends/cpu/kernels
-    before: str  # found exactly once
+    before: str  # occurs exactly once
     after: str
     what: str
     dtypes: tuple[str, ...] = ("float32",)
-    check: str = ""  # of the kit, that must notice; where none is named any may
+    check: str = ""  # the kit's check that must fail; any if empty
 
 
 FAULTS = [

@@ -1,4 +1,4 @@
-"""Faults that are made automatically: where they can be, which of them are drawn, and what they are called."""
+"""Generated faults: which files they change, how they are drawn, and how they are named."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .edits import KINDS, Edit, edits_of
 from .served import near, ops_in, ops_with_rows
 from .source_text import SourceText
 
-# What is changed in each area, as patterns below the root; and what is left out of it, with the reason.
+# The files that are changed in each area, as patterns relative to the root; and exceptions, each with its reason.
 AREAS = {
     "kernels": ("csrc/backends/cpu/kernels/**/*.h", "csrc/backends/cpu/kernels/**/*.cpp"),
     "vulkan": ("csrc/backends/vulkan/kernels/**/*.*",),
@@ -29,10 +29,10 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class GeneratedFault:
-    """One edit of one file. `fingerprint` stays the same when lines are put in elsewhere in the file."""
+    """One edit of one file. `fingerprint` does not change when lines are inserted elsewhere in the file."""
 
     area: str
-    file: str  # below the root, with slashes
+    file: str  # relative to the root, with slashes
     line: int
     edit: Edit
     fingerprint: str
@@ -56,7 +56,7 @@ def files_of(area: str, root: Path) -> list[Path]:
 
 
 def faults_in(area: str, file: str, text: str) -> list[GeneratedFault]:
-    """All faults that one file can have, in the order of its text."""
+    """All possible faults of one file, in the order of its text."""
     source = SourceText(text)
     seen: Counter[str] = Counter()
     faults = []
@@ -70,7 +70,7 @@ def faults_in(area: str, file: str, text: str) -> list[GeneratedFault]:
 
 
 def all_faults(area: str, root: Path) -> list[GeneratedFault]:
-    """Those of an area, without those in kernels of ops that have no row yet: nothing runs them."""
+    """The faults of an area, except those in kernels of ops without a row, which nothing runs."""
     found = []
     for path in files_of(area, root):
         text = path.read_text()
@@ -81,8 +81,8 @@ def all_faults(area: str, root: Path) -> list[GeneratedFault]:
 
 
 def draw(faults: Iterable[GeneratedFault], seed: int) -> Iterator[GeneratedFault]:
-    """In an order in which any number of the first is a fair sample: the kinds take turns, and within a kind the
-    files. A larger sample of the same seed begins with the smaller one."""
+    """Draws faults so that any number of the first ones is a fair sample: the kinds take turns, and within a kind the
+    files. A larger sample with the same seed begins with the smaller one."""
     ordered = list(faults)
     random.Random(seed).shuffle(ordered)
     by_kind = {kind: _turns([fault for fault in ordered if fault.kind == kind]) for kind in KINDS}
@@ -107,7 +107,7 @@ def _turns(faults: list[GeneratedFault]) -> Iterator[GeneratedFault]:
 
 
 def _fingerprint(file: str, text: str, edit: Edit) -> str:
-    """Of the line with the edit in it and of its neighbours, without indentation or numbers of lines."""
+    """A hash of the edited line and its neighbours, without indentation or line numbers."""
     begin = text.rfind("\n", 0, edit.start) + 1
     end = text.find("\n", edit.start + len(edit.before))
     end = len(text) if end < 0 else end

@@ -1,5 +1,5 @@
-"""Holds a module with a fault against the kit until the first check fails. A process of its own, since the module
-decides how much memory it takes: reads a request as JSON from standard input and prints the answer as JSON."""
+"""Runs the kit on a module with a fault until the first check fails. Runs in a separate process, since the module
+decides how much memory it uses: reads a request as JSON from standard input and prints the answer as JSON."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
 from ferrule.testing.target import Target
 
-MEMORY = 16 << 30  # a fault may ask for any number of bytes
+MEMORY = 16 << 30  # limits the process, because a fault may allocate any number of bytes
 
 
 @dataclass
 class Request:
-    """`clean` is the module without the fault: what fails on it, too, says nothing. Items of the ops `near` come
+    """`clean` is the module without the fault: a failure that it shares does not count. Items of the ops `near` come
     first, the others in an order drawn by `seed`."""
 
     module: str
@@ -38,8 +38,8 @@ class Request:
 class Answer:
     killed_by: str = ""  # "add-float32 values (failed)"
     message: str = ""
-    refuses: list[str] = field(default_factory=list)  # cases that the clean module takes, or takes with other kernels
-    items: int = 0  # that ran
+    refuses: list[str] = field(default_factory=list)  # cases that the clean module accepts, or runs with other kernels
+    items: int = 0  # number of items that ran
 
 
 def judge(request: Request) -> Answer:
@@ -102,8 +102,8 @@ def _same(item: Item, subjects: list[Subject]) -> Item:
 
 
 def _compare_support(subjects: list[Subject], clean: list[Subject], answer: Answer) -> None:
-    """An op that a module declares and does not take fails the kit; fewer cases of one, and those that it leaves to
-    other kernels than before, are listed by it."""
+    """An op that a module declares but does not support fails the kit. The kit only lists cases that the fault makes
+    the module refuse, or leave to other kernels than before; these are collected here."""
     for subject, before in zip(subjects, clean, strict=False):
         for op in sorted(subject.ops or ()):
             if op in subject.declared and before.supported(op) and not subject.supported(op):
@@ -115,7 +115,7 @@ def _compare_support(subjects: list[Subject], clean: list[Subject], answer: Answ
 
 
 def _families(kernels: list[str]) -> list[str]:
-    """The first word of each kernel's name: variants of one kernel count as the same."""
+    """The first word of each kernel's name: variants of one kernel count as the same kernel."""
     return [re.split(r"[._ ]", kernel)[0] for kernel in kernels]
 
 

@@ -1,4 +1,4 @@
-"""Which ops the files of kernels serve: from the lines by which CMake finds them, and from what includes what."""
+"""Maps kernel files to ops: by the lines from which CMake finds the ops, and by includes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ops_of_family(path: Path, folder: Path, root: Path) -> frozenset[str]:
 
 
 def cpu_units(path: Path) -> list[Unit]:
-    """The kernel files that a file is part of: itself, or those that include it, small ones first."""
+    """The kernel files that a file is part of: itself, or those that include it, those with few ops first."""
     folder = kernels_above(path)
     sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.rglob("*.cpp")) if path in included(s)]
     units = [Unit(source, ops_in(source.read_text()) or _elementwise(folder)) for source in sources]
@@ -54,7 +54,7 @@ def cpu_units(path: Path) -> list[Unit]:
 
 @cache
 def included(path: Path) -> frozenset[Path]:
-    """Everything that a file includes of its own folders, however deep."""
+    """All files that a file includes from its own folders, directly or indirectly."""
     found: set[Path] = set()
     for name in _INCLUDE.findall(path.read_text()):
         for folder in (path.parent, path.parent.parent):
@@ -66,7 +66,7 @@ def included(path: Path) -> frozenset[Path]:
 
 
 def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
-    """Of a planner: its rows. Of a shader: those of the planners that name it. Of an include: both ways together."""
+    """For a planner: its rows. For a shader: the rows of the planners that name it. For an include: both."""
     planners = sorted(folder.rglob("*.cpp"))
     if path.suffix in (".cpp", ".h"):
         of = [path] if path.suffix == ".cpp" else [planner for planner in planners if path in included(planner)]
@@ -83,12 +83,12 @@ def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
 
 @cache
 def ops_with_rows(root: Path) -> frozenset[str]:
-    """The ops that there are. A kernel of another name waits for its row, and nothing can run it."""
+    """The existing ops. A kernel whose op has no row yet cannot run."""
     return frozenset(op for path in (root / "csrc/ops").glob("*.cpp") for op in _OP.findall(path.read_text()))
 
 
 def near(text: str, line: int, ops: frozenset[str]) -> list[str]:
-    """The ops that the definition around a line is named after: what `struct FloorDivide` or `exp_f32` is for."""
+    """The ops that the definition around a line is named after: for example of `struct FloorDivide` or `exp_f32`."""
     above = "\n".join(text.splitlines()[:line])
     names = [next(name for name in found if name) for found in _DEFINITION.findall(above)]
     if not names:

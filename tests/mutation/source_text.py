@@ -1,7 +1,7 @@
 """The tokens of a C++ or GLSL file that a fault may change.
 
-Comments, strings, preprocessor lines, static_asserts, parameter lists of templates and the tables of elementwise
-kernels are left out. The tree is formatted by clang-format (`./dev lint`), so that spaces tell operators apart: a
+Comments, strings, preprocessor lines, static_asserts, template parameter lists and the tables of elementwise
+kernels are left out. The tree is formatted by clang-format (`./dev lint`), so spaces distinguish operators: a
 binary operator has them on both sides, and the `*`, `&` and `<` of a type do not.
 """
 
@@ -35,7 +35,7 @@ class Token:
 
 
 class SourceText:
-    """`tokens` are those of the code; `may_change(index)` says whether a fault may begin at one."""
+    """`tokens` are the tokens of the code; `may_change(index)` says whether a fault may begin at one."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +46,7 @@ class SourceText:
 
     @cached_property
     def partner(self) -> dict[int, int]:
-        """The index of the bracket that closes the one at an index, and the other way round."""
+        """The index of the closing bracket by the index of the opening one, and vice versa."""
         found: dict[int, int] = {}
         opened: list[int] = []
         for index, token in enumerate(self.tokens):
@@ -64,7 +64,7 @@ class SourceText:
             if token.text in _SKIPPED_CALLS and self._text(index + 1) == "(":
                 skipped.update(range(index, self.partner.get(index + 1, index) + 1))
             elif token.text == "KERNEL" and self._text(index + 1) == "(":
-                # Of a kernel's row: numbers and switches, not the dtypes that it takes.
+                # In a kernel's row: numbers and flags, but not the dtypes that it supports.
                 inside = range(index, self.partner.get(index + 1, index) + 1)
                 skipped.update(at for at in inside if self.tokens[at].text not in ("true", "false", *"0123456789"))
             elif token.text in _SKIPPED_STATEMENTS:
@@ -98,7 +98,7 @@ class SourceText:
         return index - 1
 
     def _declares_array(self, index: int) -> bool:
-        """Whether this bracket holds the size of an array: `T level[48]`, one more of which nobody sees."""
+        """Whether this bracket contains an array size, as in `T level[48]`: one element more has no visible effect."""
         before, name = self.tokens[index - 2 : index - 1], self.tokens[index - 1 : index]
         if not before or name[0].kind != "word" or name[0].text in ("return", "else"):
             return False
@@ -107,7 +107,7 @@ class SourceText:
 
 def _tokens(text: str) -> Iterator[Token]:
     directives = _preprocessor(text)
-    run = ""  # of operator characters that touch each other
+    run = ""  # adjacent operator characters
     begin = 0
     for start, kind, value in CppLexer(stripnl=False, ensurenl=False).get_tokens_unprocessed(text):
         is_operator = (kind in Operator or (kind in Punctuation and value in "<>:")) and not value.isalpha()
@@ -139,7 +139,7 @@ def _operators(text: str, begin: int, run: str) -> Iterator[Token]:
 
 
 def _preprocessor(text: str) -> set[int]:
-    """The offsets of the lines of the preprocessor, those that a backslash adds included."""
+    """The offsets of the preprocessor lines, including those continued by a backslash."""
     offsets: set[int] = set()
     start, goes_on = 0, False
     for line in text.splitlines(keepends=True):

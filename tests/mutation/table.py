@@ -1,4 +1,4 @@
-"""What came of generated faults: as tables, and as JSON."""
+"""Formats the outcomes of generated faults, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATES = (NOT_COMPILED, IDENTICAL, EQUIVALENT, KILLED, SURVIVED)
 
 
 def share(tried: Iterable[Tried]) -> float:
-    """The part that was killed of those that can be."""
+    """The fraction of killed faults among the killed and survived ones."""
     states = Counter(one.state for one in tried)
     possible = states[KILLED] + states[SURVIVED]
     return states[KILLED] / possible if possible else 1.0
@@ -48,13 +48,13 @@ def _table(title: str, tried: list[Tried], key: Callable[[Tried], str]) -> Table
 
 
 def check_of(one: Tried) -> str:
-    """`values` of the kit, `ctest` or `pytest`."""
+    """The kit's check that caught it, such as `values`, or `ctest` or `pytest`."""
     by = one.outcome.by
     return by.split(":")[0] if one.fault.area == "passes" else [*by.split(), "", ""][1].strip(",()")
 
 
 def line_of(one: Tried) -> str:
-    """One line of the progress."""
+    """One line of progress output."""
     outcome = one.outcome
     said = f"by {outcome.by}" if outcome.state == KILLED else one.reason or outcome.note
     colour = {SURVIVED: "[bold red]", KILLED: "[green]"}.get(one.state, "")

@@ -1,4 +1,4 @@
-"""Tries one generated fault: plants it, builds what it changes, and asks the kit or the tests whether they see it."""
+"""Tries one generated fault: plants it, builds the changed files, and runs the kit or the tests."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
-TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times as long as without, and a minute
-# The kit only lists what a module does not take, or leaves to other kernels; of ours these tests know it.
+TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times its time without, plus a minute
+# The kit only lists cases that a module refuses or leaves to other kernels; these tests check them for ferrule's
+# modules.
 CPU_SUPPORT, VULKAN_SUPPORT = "tests/python/kit/test_support.py", "csrc/backends/vulkan/tests/test_support.py"
 
 
 @dataclass
 class Outcome:
-    """What came of a fault. `by` is the check or test that caught it; `note` is for who judges a survivor."""
+    """The outcome of a fault. `by` is the check or test that caught it; `note` helps to judge a survivor."""
 
     state: str
     by: str = ""
@@ -37,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Step:
-    """Tests that one command runs; it fails when its exit status is not 0."""
+    """Tests that one command runs; they fail if its exit status is not 0."""
 
     name: str
     command: tuple[str, ...]
@@ -46,7 +47,7 @@ class Step:
 
 
 class KernelTrial:
-    """Faults of the CPU module's kernels, held against the kit."""
+    """Faults in the CPU module's kernels, tested by the kit."""
 
     def __init__(self, variant: str, number: int, level: str) -> None:
         self.workspace = KernelWorkspace("kernels", variant, number)
@@ -72,7 +73,7 @@ class KernelTrial:
 
 
 class VulkanTrial:
-    """Faults of the Vulkan module's kernels, held against the kit on whatever device there is."""
+    """Faults in the Vulkan module's kernels, tested by the kit on any available device."""
 
     def __init__(self, variant: str, number: int, level: str) -> None:
         self.workspace = Workspace("vulkan", variant, number)
@@ -83,8 +84,8 @@ class VulkanTrial:
         text = path.read_text()
         folder = ROOT / "csrc/backends/vulkan/kernels"
         ops = vulkan_ops(path, folder)
-        # A shader that is spliced holds all elementwise functions. A fault in the functions of one family is held
-        # against the ops of that family: all ops take half an hour on a software device.
+        # A spliced shader contains all elementwise functions. Functions of a family are tested only with the family's
+        # ops: all ops take half an hour on a software device.
         if path.is_relative_to(folder / "elementwise"):
             ops = (ops & ops_of_family(path, folder / "elementwise", ROOT)) or ops
         first = near(text, fault.line, ops)
@@ -99,7 +100,7 @@ class VulkanTrial:
 
 
 class PassTrial:
-    """Faults of the compiler's passes, held against the tests of `./dev test` that graphs go through."""
+    """Faults in the compiler's passes, tested by the tests of `./dev test` that use graphs."""
 
     def __init__(self, variant: str, number: int, level: str) -> None:
         self.workspace = Workspace("passes", variant, number)
@@ -107,7 +108,7 @@ class PassTrial:
         self.limits: dict[str, float] = {}  # of the steps, in seconds
 
     def measure(self) -> Outcome:
-        """Runs all steps without a fault, for the limits of those with one."""
+        """Runs all steps without a fault, to set the time limits."""
         self.limits = {}
         for step in self._steps():
             start = time.perf_counter()
@@ -155,7 +156,7 @@ class PassTrial:
 
 
 def environment_of(workspace: Workspace) -> dict[str, str]:
-    """In which Python imports a copy of the installed package, with the libferrule of the workspace."""
+    """An environment in which Python imports a copy of the installed package, with the libferrule of the workspace."""
     installed = find_spec("ferrule._ferrule")
     assert installed is not None
     assert installed.origin is not None
@@ -167,7 +168,7 @@ def environment_of(workspace: Workspace) -> dict[str, str]:
 
 
 Trial = KernelTrial | VulkanTrial | PassTrial
-# By area: made of a variant, the number of a workspace and a level.
+# The trial classes by area, constructed from a variant, the number of a workspace and a level.
 TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
     "kernels": KernelTrial,
     "vulkan": VulkanTrial,
@@ -176,7 +177,7 @@ TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
 
 
 def ask_kit(workspace: Workspace, ops: Iterable[str], first: Sequence[str], level: str, support_test: str) -> Outcome:
-    """Whether the kit passes the product of a workspace, as far as these ops go, and the test of what it takes."""
+    """Runs the kit, limited to these ops, and the support test on the product of a workspace."""
     request = {
         "module": str(workspace.product),
         "clean": str(workspace.clean),
@@ -208,7 +209,7 @@ def ask_kit(workspace: Workspace, ops: Iterable[str], first: Sequence[str], leve
 
 
 def failure_of(step: Step, limit: float) -> str:
-    """What failed first, or nothing."""
+    """The first failure, or an empty string."""
     try:
         done = subprocess.run(
             step.command,

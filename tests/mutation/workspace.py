@@ -1,4 +1,4 @@
-"""Copies of the tree in which faults are planted, and what is built of them: one module, or the core and its tests."""
+"""Copies of the tree in which faults are planted, and their builds: one module, or the core and its tests."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ BUILD_LIMIT = 900.0  # seconds; a fault can send the compiler into a loop, too
 
 
 class BuildError(Exception):
-    """The last lines of what the build said."""
+    """Carries the last lines of the build's output."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What is built of a copy, with what options, and which file the faults are to change."""
+    """What is built of a copy, with which options, and which file the faults must change."""
 
     folders: tuple[str, ...]
     options: tuple[str, ...]
     target: str
     product: str  # in the build folder
-    left_out: str = ""  # names of files that are not copied, as a pattern
+    left_out: str = ""  # a pattern of names of files that are not copied
 
 
-# Of the unit tests those that have to do with graphs: the others take longer to compile than all faults together.
+# The unit tests that use graphs: the others take longer to compile than all faults together.
 _OTHER_TESTS = "(?!compiler_|executor_|graph_|ops_|layout_).*_test[.]cpp"
 
 
@@ -50,7 +50,7 @@ def layout_of(area: str, variant: str) -> Layout:
 
 
 class Workspace:
-    """One copy. `number` tells those that work side by side apart."""
+    """One copy. `number` distinguishes workspaces that work in parallel."""
 
     def __init__(self, area: str, variant: str, number: int = 0) -> None:
         self.layout = layout_of(area, variant)
@@ -61,7 +61,7 @@ class Workspace:
         self.clean = self.folder / "clean" / self.product.name  # the product without a fault
 
     def prepare(self) -> None:
-        """Brings the copy up to date, configures and builds it."""
+        """Updates the copy, configures and builds it."""
         for name in self.layout.folders:
             _update(ROOT / name, self.source / name, self.layout.left_out)
         _update_file(ROOT / "CMakeLists.txt", self.source / "CMakeLists.txt")
@@ -73,18 +73,18 @@ class Workspace:
                 shutil.copy2(path, self.clean.with_name(path.name))
 
     def build(self, *targets: str, readonly_cache: bool = True) -> None:
-        """Raises BuildError. What has a fault in it does not go into the cache of the compiler."""
+        """Raises BuildError. Objects with a fault are not stored in the compiler cache."""
         cache = {"CCACHE_READONLY": "1"} if readonly_cache else {}
         self._run("ninja", "-C", self.build_folder, *(targets or (self.layout.target,)), environment=cache)
 
     @property
     def is_identical(self) -> bool:
-        """Whether the product has the bytes that it has without a fault."""
+        """Whether the product has the same bytes as without a fault."""
         return digest(self.product) == digest(self.clean)
 
     @contextlib.contextmanager
     def planted(self, file: str, text: str) -> Iterator[None]:
-        """The file has this text meanwhile. What was built of it is built anew the next time."""
+        """Replaces the file's text in the context. Files built from it are rebuilt the next time."""
         path = self.source / file
         kept = path.read_bytes()
         try:
@@ -111,8 +111,8 @@ class Workspace:
 
 
 class KernelWorkspace(Workspace):
-    """Of the CPU module. The kernel files that include a header with a fault are compiled one at a time, as long as
-    nothing has caught it; the others stay as they are."""
+    """A workspace of the CPU module. The kernel files that include a header with a fault are compiled one at a time,
+    until a check catches it; the others stay unchanged."""
 
     def __init__(self, area: str, variant: str, number: int = 0) -> None:
         super().__init__(area, variant, number)
@@ -123,8 +123,8 @@ class KernelWorkspace(Workspace):
         shutil.copytree(self.build_folder / self._objects, self.folder / "clean" / "objects", dirs_exist_ok=True)
 
     def build_unit(self, name: str) -> bool:
-        """Compiles one kernel file and links it with the others. False when its object is what it was. By ninja's
-        commands and without ninja, which would compile all that includes a changed header."""
+        """Compiles one kernel file and links it with the others. Returns False if its object is unchanged. Runs ninja's
+        commands directly, because ninja would compile all files that include a changed header."""
         self._run_command_of(f"{self._objects}/{name}.o")
         if digest(self._object(name)) == digest(self._clean_object(name)):
             return False
@@ -132,7 +132,7 @@ class KernelWorkspace(Workspace):
         return True
 
     def build_all(self) -> None:
-        """The module, with every kernel file that is newer."""
+        """Builds the module, with every kernel file that is newer."""
         self.build()
 
     def _run_command_of(self, target: str) -> None:
@@ -143,8 +143,9 @@ class KernelWorkspace(Workspace):
 
     @contextlib.contextmanager
     def planted(self, file: str, text: str) -> Iterator[None]:
-        """Times and objects of kernels are put back, too: they need not be compiled anew. The module is linked anew,
-        and what is no kernel compiled: else the fault would stay in what is built next, and be taken for clean."""
+        """Also restores times and objects of kernels, so that they need not be recompiled. The module is linked again,
+        and files other than kernels are compiled: otherwise the fault would remain in the next build and count as
+        clean."""
         path = self.source / file
         kept, times = path.read_bytes(), path.stat()
         try:
@@ -173,8 +174,8 @@ def digest(path: Path) -> str:
 
 
 def _update(source: Path, to: Path, left_out: str) -> None:
-    """Makes a folder what another is. A file whose bytes are the same keeps its time; another one is newer than
-    anything built, also if an interrupted run left a fault in it."""
+    """Makes a folder equal to another. A file with the same bytes keeps its time; a changed one gets a time newer than
+    any build, even if an interrupted run left a fault in it."""
     files = (path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     wanted = {path.relative_to(source) for path in files if not re.fullmatch(left_out, path.name)}
     for path in [path for path in to.rglob("*") if path.is_file()]:

@@ -1,5 +1,5 @@
-"""Tries the faults that people wrote: whether the kit catches each of faults.py, and by which checks; whether the test
-that must notice catches each of core_faults.py."""
+"""Tries the hand-written faults: whether the kit catches each fault of faults.py, and by which checks; whether the
+named test catches each fault of core_faults.py."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 KERNELS = "csrc/backends/cpu/kernels"
 CORE = "csrc/core"
-CORE_LIMIT = 180.0  # seconds of a test with a fault, which may hang
+CORE_LIMIT = 180.0  # seconds for a test with a fault, which may hang
 
 
 def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
-    """The number of faults that were not caught."""
+    """Returns the number of faults that were not caught."""
     workspace = KernelWorkspace("kernels", variant)
     workspace.prepare()
     console.print(f"{workspace.product.name}, level {level}")
@@ -37,7 +37,7 @@ def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
 
 
 def _caught_by(fault: Fault, workspace: KernelWorkspace, level: str) -> str:
-    """The checks that fail with the fault and pass without it; nothing when one that must notice does not."""
+    """The checks that fail only with the fault; empty if the check that the fault names does not fail."""
     text = (ROOT / KERNELS / fault.file).read_text()
     if text.count(fault.before) != 1:
         raise SystemExit(f"{fault.file} holds {text.count(fault.before)} times, not once: {fault.before}")
@@ -53,8 +53,8 @@ def _caught_by(fault: Fault, workspace: KernelWorkspace, level: str) -> str:
 
 
 def run_core(words: list[str], console: Console) -> int:
-    """The number of faults of the core that were not caught, of those whose file, description or test has one of these
-    words; of all without words."""
+    """Returns the number of faults in the core that were not caught, among those whose file, description or test
+    contains one of the words; among all if there are no words."""
     chosen = [
         fault
         for fault in CORE_FAULTS
@@ -77,7 +77,7 @@ def run_core(words: list[str], console: Console) -> int:
 
 
 def _failure_with(fault: CoreFault, workspace: Workspace) -> str:
-    """What fails with the fault; nothing when its test passes."""
+    """The failure with the fault; empty if its test passes."""
     text = (ROOT / CORE / fault.file).read_text()
     if text.count(fault.before) != 1:
         raise SystemExit(f"{fault.file} holds {text.count(fault.before)} times, not once: {fault.before}")

@@ -1,8 +1,8 @@
-"""Instruction and byte counts of the Vulkan kernels, where no GPU can be timed.
+"""Instruction and byte counts of the Vulkan kernels, measured without a GPU.
 
     python -m csrc.backends.vulkan.bench.shaders TABLE
 
-TABLE is the shader_table.h of a build of the Vulkan module, which includes each shader. Needs spirv-dis (Debian:
+TABLE is the shader_table.h of a build of the Vulkan module, which includes all shaders. Needs spirv-dis (Debian:
 spirv-tools).
 """
 
@@ -21,7 +21,7 @@ from csrc.backends.vulkan.bench.spirv import FLOAT_OPS, Module, disassembled
 
 BEGIN = "<!-- the kernels: written by ./dev shaders -->"
 END = "<!-- the end of the kernels -->"
-WORKGROUP = 128  # invocations, where shared memory depends on them
+WORKGROUP = 128  # invocations, for kernels whose shared memory depends on them
 COLUMNS = ("SPIR-V bytes", "instructions", "from main", "loads", "stores", "barriers", "shared bytes", *FLOAT_OPS)
 
 
@@ -30,21 +30,21 @@ class Shader:
     """Counts of one shader."""
 
     file: str
-    variant: str  # empty where there is one alone
+    variant: str  # empty if there is only one
     spirv_bytes: int
-    instructions: int  # of all functions that the module holds
-    reached: int  # of main and what it calls, a function counted at each call
-    loads: int  # of those, through buffer references; so are stores
+    instructions: int  # in all functions of the module
+    reached: int  # in main and the functions it calls, counted at each call
+    loads: int  # among the reached instructions, through buffer references; the same for stores
     stores: int
     barriers: int
     shared_bytes: int
-    fma: int  # of floats, in the innermost loop; so are mul and add
+    fma: int  # floating-point, in the innermost loop; the same for mul and add
     mul: int
     add: int
 
     @property
     def family(self) -> tuple[str, str]:
-        """The file, and what variants compute where it is not the dtype alone: `sum_*` of `sum_f32`."""
+        """The file, and the variant without its dtype: `sum_*` for `sum_f32`."""
         kind, _, dtype = self.variant.rpartition("_")
         return self.file, f"{kind}_*" if kind and dtype else ""
 
@@ -54,7 +54,7 @@ class Shader:
 
 
 def shader_in(header: Path) -> Shader:
-    """Of the C header that the build embeds."""
+    """Counts a shader, given the C header that the build embeds."""
     words = [int(word, 16) for word in re.findall(r"\b0x([0-9a-f]{8})\b", header.read_text())]
     binary = struct.pack(f"<{len(words)}I", *words)
     module = Module(disassembled(binary), specialised={0: WORKGROUP, 1: 1, 2: 1})
@@ -81,7 +81,7 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def row_of(shaders: Sequence[Shader], variants: str) -> tuple[str, ...]:
-    """The least and the greatest count of them."""
+    """The least and the greatest count of the shaders."""
     columns = zip(*(shader.counts for shader in shaders), strict=True)
     cells = (
         f"{min(column)}" if min(column) == max(column) else f"{min(column)} to {max(column)}" for column in columns

@@ -1,4 +1,4 @@
-// The backend backend_name: one device, in the memory of the host. What it computes lies in kernels/.
+// The backend backend_name: one device in host memory. Its kernels are in kernels/.
 #include "kernels/kernels.h"
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace ferrule_backend_name {
 
-// kernels.inc is written by CMake: one KERNEL(op) for each file of kernels/.
+// CMake writes kernels.inc: one KERNEL(op) for each file of kernels/.
 #define KERNEL(op) Kernel op(const Node& node);
 #include "kernels.inc"
 #undef KERNEL
@@ -27,7 +27,7 @@ constexpr Row table[] = {
 
 class TableDevice final : public KernelDevice {
  public:
-  // Asked both whether a node is supported and for what computes it, so that the two answers cannot differ.
+  // Called both to decide whether a node is supported and to get its kernel, so that the two cannot differ.
   Kernel kernel(const Node& node) override {
     for (const Row& row : table)
       if (row.op == node.op()) return row.kernel(node);
@@ -39,7 +39,7 @@ class TableBackend final : public Backend {
  public:
   static constexpr const char* version = BACKEND_VERSION;
 
-  // A backend whose hardware is absent returns no device; finding out takes no memory of it and opens no context.
+  // Returns no device if the hardware is absent. Must not allocate device memory or create a context.
   std::vector<DeviceDescription> devices() override {
     return {{.kind = FE_DEVICE_CPU,
              .flags = FE_DEVICE_FLAG_HOST_MEMORY,

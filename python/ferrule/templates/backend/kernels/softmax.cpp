@@ -8,9 +8,9 @@
 namespace ferrule_backend_name {
 namespace {
 
-// One row: element i of x lies at i * x_stride. The maximum is subtracted lest exp overflow. In double only the results
-// are rounded, and a sum from first to last is the same on any thread and in any batch. A NaN in the row passes through
-// exp into the sum, and so into every result, as does the NaN of inf - inf.
+// One row: element i of x is at i * x_stride. The maximum is subtracted so that exp does not overflow. Intermediates
+// are double, and the sum runs from first to last, so that threads and batches do not change it. A NaN in the row
+// propagates through exp into the sum, and so into every result, as does the NaN of inf - inf.
 void softmax_row(const float* x, int64_t x_stride, float* y, int64_t y_stride, int64_t size) {
   double maximum = -std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < size; ++i) maximum = std::max<double>(maximum, x[i * x_stride]);
@@ -31,7 +31,7 @@ Kernel softmax(const Node& node) {
   const auto axis = static_cast<size_t>(node.attributes<fe_softmax_attributes>().axis);
 
   const int64_t size = y.shape()[axis];
-  int64_t inner = 1;  // elements from one of a row to the next: the product of the sizes after the axis
+  int64_t inner = 1;  // distance between elements of a row: the product of the sizes after the axis
   for (const int64_t after : y.shape().subspan(axis + 1)) inner *= after;
   const int64_t x_stride = x.strides()[axis];
   const int64_t rows = size == 0 ? 0 : y.count() / size;
@@ -41,7 +41,7 @@ Kernel softmax(const Node& node) {
             auto* const to = launch.pointer<float>(y);
             parallel_for(rows, grain_of(size), launch.thread_limit(), [&](int64_t begin, int64_t end, uint32_t) {
               for (int64_t row = begin; row < end; ++row) {
-                const int64_t first = row / inner * inner * size + row % inner;  // of the row, in C order
+                const int64_t first = row / inner * inner * size + row % inner;  // index of the row's first element
                 softmax_row(from + offset_of(x, first), x_stride, to + first, inner, size);
               }
             });

@@ -1,4 +1,4 @@
-"""What the conformance kit cannot know of backend_name: pytest tests --ferrule-backend <the module>."""
+"""Tests that the conformance kit does not cover: pytest tests --ferrule-backend <the module>."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 @pytest.fixture
 def device(ferrule_device: fe.Device) -> fe.Device:
-    """The kit's fixture is the best device where no module is named, and that would be another's."""
+    """The kit's fixture, which without --ferrule-backend is the best device, of any backend."""
     assert ferrule_device.backend.name == "backend_name", "name the module by --ferrule-backend"
     return ferrule_device
 
 
 def softmax(values: NDArray[np.float32], axis: int, device: fe.Device) -> NDArray[np.float32]:
-    """Computed by that device, or not at all."""
+    """Softmax on that device; raises instead of falling back to another one."""
     graph = fe.Graph(device)
     graph.output(fe.softmax(graph.input(values.shape, values.dtype), axis=axis))
     graph.compile(fallback="error")
@@ -40,7 +40,7 @@ def test_a_large_difference_does_not_overflow(device: fe.Device) -> None:
 
 
 def test_a_row_of_a_million_is_as_exact_as_the_kit_asks(device: fe.Device, ferrule_case: Callable[..., Case]) -> None:
-    """The kit's oracle and tolerance, for a shape that is larger than its own."""
+    """Uses the kit's oracle and tolerance for a shape that is larger than the kit's own."""
     case = ferrule_case("softmax", "float32")
     problem = Problem(((2, 1_000_000),), {"axis": 1})
     inputs = case.inputs(problem, np.random.default_rng(0))
