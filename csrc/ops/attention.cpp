@@ -8,8 +8,8 @@
 namespace ferrule::ops {
 namespace {
 
-// Which input is kv_length: no mask is an integer, so that a last input of integers is the length with a mask and
-// without.
+// Index of the kv_length input. A mask never has an integer dtype, so a last input of integers is the length, with a
+// mask and without.
 template <class TypeOf>
 std::optional<std::size_t> length_input(std::size_t count, TypeOf type_of) {
   if (count <= 3) return std::nullopt;
@@ -77,7 +77,7 @@ OP(scaled_dot_product_attention)
       const auto length = length_input(c.inputs.size(), [&](std::size_t i) { return b.type(c.input(i)); });
       Value key_count = b.scalar(static_cast<double>(keys), DType::int64), value = c.input(2);
       if (length) {
-        // An error where it is no number of keys.
+        // Fails if it is no possible number of keys.
         key_count = b.reshape(
             b.apply("dynamic_slice", {numbers(keys + 1), c.input(*length)}, {{"sizes", std::vector<int64_t>{1}}}), {});
         const Value is_there = b.apply("less", {numbers(keys), key_count});

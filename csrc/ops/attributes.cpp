@@ -100,7 +100,7 @@ std::shared_ptr<const Attributes> shared(Attributes attributes) {
 }
 
 namespace {
-// Made while libferrule is loaded, so that no fork finds it half made.
+// Made while libferrule is loaded, so that a fork cannot find it half made.
 [[maybe_unused]] const bool are_none_made = shared({}) != nullptr;
 }  // namespace
 

@@ -1,10 +1,10 @@
-// Ops that keep some of the elements; how many is known only when they are computed.
+// Ops that keep some of the elements; how many is known only after they are computed.
 #include "ops/rules.h"
 
 namespace ferrule::ops {
 namespace {
 
-// The attribute `size`, or the bound where it is not given (-1).
+// The attribute `size`, or the bound if it is not given (-1).
 int64_t size_or(Inference& i, int64_t bound) {
   const int64_t size = i.attribute().integer("size");
   if (size < -1) i.fail("size is {}", size);

@@ -4,7 +4,7 @@
 namespace ferrule::ops {
 namespace {
 
-// Blocks are made of float32, and become it: what else is wanted is cast from there.
+// Block dtypes are converted only from and to float32; another dtype needs a second cast.
 void check_quantising(Inference& i, DType to) {
   const DType from = i.input(0).dtype;
   if (from == to || (!is_block(from) && !is_block(to))) return;

@@ -1,4 +1,4 @@
-// What the compiler makes.
+// The op of fused nodes, which only the compiler makes.
 #include "ops/rules.h"
 
 namespace ferrule::ops {

@@ -1,4 +1,4 @@
-// Moving elements: copies, indexing, joining, padding, slices at places that are known only when they are computed.
+// Moving elements: copies, indexing, joining, padding, slices with starts that are known only at execution.
 #include "ops/rules.h"
 
 namespace ferrule::ops {

@@ -11,7 +11,7 @@ namespace {
 struct Format {
   int mantissa_bits;
   int least_exponent;  // of a normal number
-  unsigned too_large;  // the bits that follow those of the greatest number
+  unsigned too_large;  // the bit pattern after that of the greatest number
   unsigned nan;
   unsigned sign;
 };
@@ -40,7 +40,7 @@ uint16_t narrow_float_from(double value, DType dtype) {
   if (std::isnan(value)) return static_cast<uint16_t>(sign | format.nan);
   if (std::isinf(value)) return static_cast<uint16_t>(sign | format.too_large);
   const int exponent = magnitude == 0 ? format.least_exponent : std::max(std::ilogb(magnitude), format.least_exponent);
-  // In units of the last place, exactly; a carry out of the mantissa is one into the exponent, as it should be.
+  // Units in the last place, rounded once. A carry out of the mantissa correctly increments the exponent.
   const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   const double bits = units + std::ldexp(exponent - format.least_exponent, format.mantissa_bits);
   return static_cast<uint16_t>(sign | std::min(static_cast<unsigned>(std::min(bits, 65535.0)), format.too_large));
@@ -48,7 +48,7 @@ uint16_t narrow_float_from(double value, DType dtype) {
 
 uint16_t narrow_float_from(int64_t value, DType dtype) {
   constexpr int64_t exact = int64_t{1} << 53, lost = 0x7ff;
-  // To a multiple of 2048, an odd one if anything was lost: a double then rounds as the integer would.
+  // To a multiple of 2048, an odd one if bits were lost, so that the double rounds to the same result as the integer.
   if (value > exact || value < -exact) value = (value & ~lost) | ((value & lost) != 0 ? lost + 1 : 0);
   return narrow_float_from(static_cast<double>(value), dtype);
 }

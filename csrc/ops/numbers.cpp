@@ -11,7 +11,7 @@ namespace {
 
 bool is_complex_wide(DType dtype) { return dtype == DType::float64 || dtype == DType::complex128; }
 
-// The widest floating dtype; none if there is none, float32 if there are several.
+// The widest floating dtype; none if there is none, float32 if several are equally wide.
 DType widest_floating(std::span<const DType> dtypes) {
   DType widest = DType::none;
   bool is_one_of_several = false;
@@ -27,7 +27,7 @@ DType widest_floating(std::span<const DType> dtypes) {
   return is_one_of_several ? DType::float32 : widest;
 }
 
-// The common dtype of the integers; the first one if there is none, which the op refuses.
+// The common dtype of the integers, int64 without any; the first one if they have none, which the op then rejects.
 DType common_integer(std::span<const DType> dtypes) {
   DType first = DType::none, common = DType::none;
   for (const DType dtype : dtypes) {

@@ -3,8 +3,8 @@
 namespace ferrule::ops {
 namespace {
 
-// Gives the numbers the dtypes that they take beside the tensors. Returns which operands do not promote within their
-// kind: all that are no ordinary tensors, where there is one.
+// Sets the dtypes that the numbers take beside the tensors. Returns which operands are weak, that is, do not promote
+// within their kind: operands that stand for a number, and numbers beside a tensor.
 std::vector<bool> give_dtypes(const Row& op, std::span<const OperandNumber> numbers, std::vector<TensorType>& types) {
   if (numbers.empty()) return {};
   std::vector<DType> others;

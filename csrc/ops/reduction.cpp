@@ -23,7 +23,7 @@ void reduced_nonempty(Inference& i) {
     if (i.input(0).shape[static_cast<int>(axis)] == 0) i.fail("axis {} of {} is empty", axis, i.call());
 }
 
-// The number of elements that one result of a reduction is made of.
+// The number of elements that each result is reduced from.
 int64_t reduced_count(Builder& b, const Call& c) {
   const Shape shape = b.type(c.input(0)).shape;
   int64_t count = 1;

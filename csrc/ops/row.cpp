@@ -5,7 +5,7 @@
 namespace ferrule::ops {
 namespace {
 
-// The end of the message about a dtype that an input does not take: the cast that helps, if one does.
+// The end of the message about a dtype that an input does not accept: the cast that helps, if there is one.
 std::string advice(const InputRow& input, DType dtype) {
   if (is_complex(dtype) || !accepts(input.accepts, DType::float32)) return "";
   return fmt::format("; convert it with {}.astype('float32')", input.name);

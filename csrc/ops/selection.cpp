@@ -1,4 +1,4 @@
-// Choosing between elements: by a condition or by which is greater; elementwise.
+// Selection of elements by a condition or by comparison; elementwise.
 #include "ops/rules.h"
 
 namespace ferrule::ops {

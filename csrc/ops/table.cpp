@@ -31,7 +31,7 @@ constexpr std::array<const char*, table.size()> families = {
 
 std::span<const Row* const> all_ops() { return table; }
 
-// Ops are recorded by their names.
+// Recording looks ops up by name.
 const Row* find_op(std::string_view name) {
   // Never destroyed: threads may record until the process ends.
   static const std::unordered_map<std::string_view, const Row*>& rows = *[] {
@@ -44,7 +44,7 @@ const Row* find_op(std::string_view name) {
 }
 
 namespace {
-// The index is made while libferrule is loaded, so that no fork finds it half made.
+// The index is made while libferrule is loaded, so that a fork cannot find it half made.
 [[maybe_unused]] const bool is_index_made = find_op("") == nullptr;
 }  // namespace
 

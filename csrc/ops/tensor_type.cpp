@@ -6,13 +6,13 @@
 namespace ferrule {
 namespace {
 
-// Of numbers >= 0.
+// Requires a >= 0 and b >= 0.
 int64_t checked_product(int64_t a, int64_t b, const Shape& shape) {
   if (b != 0 && a > INT64_MAX / b) fail_argument("an array of shape {} is larger than memory can be", to_string(shape));
   return a * b;
 }
 
-// The product of the sizes that are not zero: as long as it fits, so does each stride, and each product of some sizes.
+// The product of the nonzero sizes. If it fits, so does each stride, and each product of some of the sizes.
 int64_t checked_extent(const Shape& shape) {
   int64_t extent = 1;
   for (int64_t size : shape)

@@ -89,7 +89,7 @@ OP(slice)
               ferrule::name_of(i.input(0).dtype), block, start, size, step, to_string(i.input(0)));
         if (size < 0 || step == 0) i.fail("axis {}: size {} and step {} are no slice of {}", k, size, step, i.call());
         if (size == 0) continue;
-        // Counted in steps from the start to the end of the axis, which cannot overflow; -step could.
+        // Counts in steps from the start to the end of the axis, which cannot overflow; -step could.
         if (start < 0 || start >= shape[k] || size - 1 > (step > 0 ? (shape[k] - 1 - start) / step : -(start / step)))
           i.fail("axis {}: start {}, size {}, step {} leave {}", k, start, size, step, to_string(i.input(0)));
       }

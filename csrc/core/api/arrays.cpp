@@ -1,4 +1,4 @@
-// Arrays.
+// Host API: arrays.
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
 #include "core/lazy/from_host.h"
@@ -15,14 +15,14 @@ namespace {
 
 void give_array(const char* function, fe_array** out, ArrayPointer array) { give(function, out, std::move(array)); }
 
-// All of them, or none where there is no memory for one.
+// All handles, or none if there is no memory for one of them.
 void give_arrays(std::vector<ArrayPointer> arrays, fe_array** out) {
   std::array<std::unique_ptr<fe_array>, ops::max_outputs> handles;
   for (std::size_t i = 0; i < arrays.size(); ++i) handles[i] = std::make_unique<fe_array>(std::move(arrays[i]));
   for (std::size_t i = 0; i < arrays.size(); ++i) out[i] = handles[i].release();
 }
 
-// Null where there is a number.
+// The arrays of the handles; null for operands that are numbers.
 std::vector<ArrayPointer> pointers(const char* function, fe_array* const* arrays, size_t count,
                                    const std::vector<ops::OperandNumber>& numbers = {}) {
   if (count > 0) given(arrays, function, "arrays");
@@ -62,8 +62,7 @@ const ArrayPointer& array_of(const fe_array* handle, const char* function, const
   return of.array;
 }
 
-// The arguments of a call that borrows memory. Memory that cannot be borrowed, as another argument is NULL, is
-// released.
+// Checks the arguments of a call that borrows memory. If another argument is NULL, the memory is released.
 void check_borrowed_memory(const char* call, const fe_device* device, const fe_host_memory* memory, fe_array** out) {
   if (!memory) fail_argument("{}: memory is NULL", call);
   if (memory->struct_size < sizeof(fe_host_memory)) fail_argument("{}: memory's struct_size is too small", call);
@@ -262,7 +261,7 @@ fe_error* fe_submit(fe_array* const* arrays, size_t count, fe_cancel_function ca
     if (count > 0) given(arrays, "eval", "arrays");
     std::vector<ArrayPointer> pending;
     for (size_t i = 0; i < count; ++i) {
-      const ArrayPointer& array = array_of(arrays[i], "eval", "an array");  // throws for one that was donated
+      const ArrayPointer& array = array_of(arrays[i], "eval", "an array");  // throws if it was donated
       if (array->state() != Array::State::computed) pending.push_back(array);
     }
     if (!pending.empty()) evaluate(pending, {.cancel = {cancel, argument}});
@@ -305,7 +304,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
     of.is_looked_at = true;
     const StridedStorage view = of.strided_array().data;
     if (!view.storage) return;
-    view.storage->device()->open();  // throws when it is lost, or another process's
+    view.storage->device()->open();  // throws if it is lost or belongs to the parent process
     view.storage->finish_write();
     void* const base = view.storage->host_pointer();
     if (!base)

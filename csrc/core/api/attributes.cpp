@@ -5,7 +5,7 @@
 namespace ferrule {
 namespace {
 
-// More than any caller has: what follows would read elsewhere.
+// Rejects counts that no caller can have: so many items would reach beyond the caller's memory.
 void check_count(const char* op, const char* what, std::size_t count) {
   if (count > INT32_MAX) fail_argument("{}: {} {} are more than there can be", op, count, what);
 }

@@ -1,4 +1,4 @@
-// The attributes and the numbers of a call as the host C API gives them.
+// Conversion of the attributes and numbers of a call from the host C API.
 #pragma once
 
 #include "ops/numbers.h"
@@ -11,16 +11,16 @@
 
 namespace ferrule {
 
-// Throws for kinds that there are not and values that are null.
+// Throws for unknown kinds and for null values.
 std::vector<ops::NamedAttribute> attributes_of(const ops::Row& op, const fe_attribute* attributes, std::size_t count);
 
-// The number; none of the kinds that are no numbers. Throws for kinds that there are not.
+// The number; empty for kinds that are not numbers. Throws for unknown kinds.
 std::optional<ops::Number> number_of(const char* op, const fe_number& number);
 
-// As many as there are operands, or none when no operand is a number or stands for one.
+// One entry per operand; empty if no operand is a number or stands for one.
 std::vector<ops::OperandNumber> numbers_of(const ops::Row& op, const fe_number* numbers, std::size_t count);
 
-// Throws unless there is place for as many outputs as the op has.
+// Throws unless `outputs` has as many entries as the op has outputs.
 template <class Output>
 void check_outputs(const ops::Row& op, const Output* outputs, std::size_t count) {
   if (!outputs) fail_argument("{}: the place for the outputs is null", op.name);

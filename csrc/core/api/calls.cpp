@@ -1,4 +1,4 @@
-// The compiled graphs of a function's calls.
+// Host API: compiled graphs of the calls of a function.
 #include "core/api/handles.h"
 #include "core/executor/executable_cache.h"
 #include "core/key.h"
@@ -8,7 +8,7 @@ using namespace ferrule;
 
 namespace {
 
-// A compiled graph, and what its caller added.
+// A compiled graph and the caller's context.
 struct KnownCall {
   KnownCall(const std::shared_ptr<const fe_compiled::Parts>& parts, void* added, const std::shared_ptr<void>& owner)
       : compiled(new fe_compiled(parts, owner), fe_compiled_release), context(added) {}

@@ -1,4 +1,4 @@
-// Backends and devices.
+// Host API: backends and devices.
 #include "core/api/handles.h"
 #include "core/environment.h"
 #include "core/executor/executable.h"
@@ -15,7 +15,7 @@ using namespace ferrule;
 
 namespace {
 
-// A block of `count` handles that fe_list_free frees.
+// A block of `count` handles, for fe_list_free.
 template <class Handle, class Item>
 void give_list(const std::vector<std::shared_ptr<Item>>& items, Handle*** out, std::size_t* count) {
   auto** const block = static_cast<Handle**>(std::calloc(items.size() + 1, sizeof(Handle*)));
@@ -33,7 +33,7 @@ std::string uuid_text(const DeviceUuid& uuid) {
   return text;
 }
 
-// Bits of fe_device_details.
+// Capability bits of fe_device_details.
 uint32_t capabilities_of(const Device& device) {
   const fe_backend& table = device.table();
   uint32_t bits = 0;
@@ -129,7 +129,7 @@ fe_error* fe_backend_get_proc(const fe_backend_ref* handle, const char* name, fe
     Backend::Proc proc = of.backend->proc(&given(name, "backend_get_proc", "name"));
     const std::scoped_lock lock(of.mutex);
     *out = reinterpret_cast<fe_proc>(proc.address);
-    if (!of.hold) of.hold.swap(proc.hold);  // one is enough for all
+    if (!of.hold) of.hold.swap(proc.hold);  // one suffices for all procs
   });
 }
 
@@ -181,7 +181,7 @@ fe_error* fe_device_open(fe_device* device, const char* options_json) {
     const JsonDocument given_options = parse_object("device_open", options_json);
     for (const auto& [key, value] : given_options->items())
       options[key] = value.is_string() ? value.get<std::string>() : value.dump();
-    for (const auto& [key, value] : options)  // a module takes them as C strings
+    for (const auto& [key, value] : options)  // modules take them as C strings
       if (key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
         fail_argument("device_open: the option {} holds a NUL", shown(nlohmann::json(key)));
     given(device, "device_open", "device").device->open(options);
@@ -326,7 +326,7 @@ fe_error* fe_host_free(fe_device* device, void* pointer) {
   return guarded([&] {
     Device& of = *given(device, "host_free", "device").device;
     if (!pointer) return;
-    // What is there to be freed keeps the device open.
+    // Memory that can be freed keeps the device open.
     if (!of.is_open() || !of.attached<HostMemory>().free(pointer))
       fail_argument("host_free: {} is not from host_allocate of {}, or freed already", pointer, of.name());
   });

@@ -1,4 +1,4 @@
-// Graphs.
+// Host API: graphs.
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
 #include "core/json_object.h"
@@ -22,7 +22,7 @@ void check_value(const char* function, const Graph& graph, uint32_t value) {
   if (value >= graph.values.size()) fail_argument("{}: the graph has no value %{}", function, value);
 }
 
-// Those that the caller's headers do not know are not asked for.
+// Options past the end of the caller's struct are 0.
 fe_compute_options read_options(const fe_compute_options* options) {
   fe_compute_options read{};
   if (!options) return read;
@@ -32,8 +32,8 @@ fe_compute_options read_options(const fe_compute_options* options) {
   return read;
 }
 
-// The inputs that a call gives away. Their handles say so when it is done; of one that failed those that it may have
-// written to.
+// The inputs that a call donates. After a call their handles are marked as donated; after a failed one, those that it
+// may have written to.
 class Donation : public Donor {
  public:
   Donation(std::span<fe_array* const> inputs, const fe_compute_options& options) : inputs_(inputs), options_(options) {}
@@ -186,7 +186,7 @@ fe_error* fe_graph_compile(fe_graph* graph, const char* options_json, fe_compile
         fail_argument("graph_compile: option {}: {} is not one; there are fallback (a string), fuse and guard (bools)",
                       key, value.dump());
     }
-    // A copy of the graph as it is now: others may record while it is compiled.
+    // A copy, as other threads may record while it is compiled.
     auto [recorded, others] = graph->read([](const Graph& of, const auto& asked) { return std::pair(of, asked); });
     for (const auto& other : others) other->open();
     const auto compiled = std::make_shared<fe_compiled::Parts>();

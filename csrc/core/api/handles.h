@@ -1,4 +1,4 @@
-// The handles of ferrule.h, and what every function of it begins with.
+// The handles of ferrule.h, and helpers of its functions.
 #pragma once
 
 #include "core/error.h"
@@ -25,8 +25,8 @@ struct fe_backend_ref {
       : backend(std::move(referred)), path(backend->file()) {}
   const std::shared_ptr<ferrule::Backend> backend;
   const std::string path;
-  mutable ferrule::BriefMutex mutex;   // of what follows
-  mutable std::shared_ptr<void> hold;  // from when a function of the backend was asked for
+  mutable ferrule::BriefMutex mutex;   // guards hold
+  mutable std::shared_ptr<void> hold;  // set when a proc of the backend was requested
 };
 struct fe_device {
   std::shared_ptr<ferrule::Device> device;
@@ -39,20 +39,20 @@ struct fe_array {
   ~fe_array() { --array->handles; }
   std::atomic<uint32_t> references{1};
   const ferrule::ArrayPointer array;
-  const uint64_t max_cut_bytes;  // of what is cut from it, as fe_buffer_from_host_ptr was told
+  const uint64_t max_cut_bytes;  // limit for arrays cut from it, from fe_buffer_from_host_ptr
 
-  // To what it was donated, in words; empty: it was not.
+  // Description of what it was donated to; empty if it was not.
   std::string donated_to() const;
   bool is_donated() const { return is_donated_.load(std::memory_order_acquire); }
-  // If there is no memory for the words, the array is donated to "a call".
+  // Without memory for the description, it is "a call".
   void donate(const char* to, const char* how) noexcept;
 
  private:
   mutable ferrule::BriefMutex mutex_;
   std::atomic<bool> is_donated_{false};
-  std::unique_ptr<const std::string> donated_to_;  // null though it was donated: there was no memory for the words
+  std::unique_ptr<const std::string> donated_to_;  // null also if there was no memory for it
 };
-// Any thread may record and read: all of it goes through record() and read().
+// Thread-safe: all recording and reading goes through record() and read().
 struct fe_graph {
   explicit fe_graph(std::shared_ptr<ferrule::Device> home) : device(std::move(home)) {}
   const std::shared_ptr<ferrule::Device> device;
@@ -60,7 +60,7 @@ struct fe_graph {
   template <class Function>
   decltype(auto) record(Function function) {
     const std::scoped_lock ordered(recording_);
-    const std::scoped_lock whole(changing_);  // the child of a fork finds no half of a node
+    const std::scoped_lock whole(changing_);  // the child of a fork must not find half a node
     return function(graph_, others_);
   }
   template <class Function>
@@ -70,12 +70,12 @@ struct fe_graph {
   }
 
  private:
-  // Held while the graph is written or read, which takes long for a large one; what is slower than a copy of it, as
-  // compiling and computing are, is done without it.
+  // Held while the graph is written or read, which takes long for a large one. Slower operations, such as compiling and
+  // computing, work on a copy without it.
   mutable ferrule::LongMutex recording_;
   ferrule::BriefMutex changing_;
   ferrule::Graph graph_;
-  std::vector<std::shared_ptr<ferrule::Device>> others_;  // of nodes that asked for one
+  std::vector<std::shared_ptr<ferrule::Device>> others_;  // devices that nodes requested
 };
 struct fe_compiled {
   struct Parts {
@@ -88,19 +88,19 @@ struct fe_compiled {
       : parts(std::move(compiled)), context(std::move(with)) {}
   std::atomic<uint32_t> references{1};
   const std::shared_ptr<const Parts> parts;
-  const std::shared_ptr<void> context;  // who owns that of the fe_calls in which it was found
+  const std::shared_ptr<void> context;  // owner of the caller's context, for one found in fe_calls
 };
 
 namespace ferrule {
 
-// `what` is an argument's name.
+// Throws if an argument is NULL; `what` is its name.
 template <class T>
 T& given(T* pointer, const char* function, const char* what) {
   if (!pointer) fail_argument("{}: {} is NULL", function, what);
   return *pointer;
 }
 
-// The array of a handle that was not donated.
+// The array of a handle. Throws if it was donated.
 const ArrayPointer& array_of(const fe_array* handle, const char* function, const char* what);
 
 inline Shape shape_from(const char* function, int32_t rank, const int64_t* sizes) {
@@ -118,19 +118,19 @@ inline DType dtype_from(const char* function, fe_dtype dtype) {
   return row->dtype;
 }
 
-// A new handle for the caller.
+// Stores a new handle for the caller.
 template <class Handle, class Part>
 void give(const char* function, Handle** out, Part&& part) {
-  Handle*& place = given(out, function, "out");  // looked at first: an assignment's right side comes before its left
+  Handle*& place = given(out, function, "out");  // checked first: an assignment evaluates its right side first
   place = new Handle{std::forward<Part>(part)};
 }
 
-// Fills the caller's struct, which may be longer than ours; a shorter one is of no version that there was.
+// Fills the caller's struct, which may be longer than ours. A shorter one belongs to no released version.
 template <class Info>
 void give_info(const char* function, Info* out, Info info) {
   const size_t size = given(out, function, "out").struct_size;
   if (size < sizeof(Info)) fail_argument("{}: struct_size is {}, less than {}", function, size, sizeof(Info));
-  *out = info;  // its struct_size says how much of it there is
+  *out = info;  // its struct_size tells how much of it is filled
 }
 
 inline fe_array_info info_of(const TensorType& type, const Strides& strides) {

@@ -28,7 +28,7 @@ std::vector<fe_load_report::Lists> lists_of(const std::vector<LoadRow>& rows) {
   return lists;
 }
 
-// Names of files and what modules print are text of others: what is no UTF-8 in it is replaced, as in JSON.
+// File names and the output of modules may be invalid UTF-8; invalid bytes are replaced, as in JSON.
 std::string as_utf8(std::string text) {
   const nlohmann::json given = std::move(text);
   return nlohmann::json::parse(given.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)).get<std::string>();

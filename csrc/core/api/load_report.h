@@ -1,4 +1,4 @@
-// The report of a load, as the host C API shows it: with the lists of C strings that its rows need.
+// The report of a load for the host C API, with the lists of C strings that its rows need.
 #pragma once
 
 #include "core/loader/report/load_report.h"
@@ -14,5 +14,5 @@ struct fe_load_report {
   struct Lists {
     std::vector<const char*> devices, notes, files;
   };
-  const std::vector<Lists> lists;  // of each row
+  const std::vector<Lists> lists;  // per row
 };

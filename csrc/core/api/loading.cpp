@@ -1,4 +1,4 @@
-// Loading.
+// Host API: loading.
 #include "core/api/handles.h"
 #include "core/api/load_report.h"
 #include "core/lazy/array.h"
@@ -72,7 +72,7 @@ fe_error* fe_shutdown(void) {
 
 fe_error* fe_refresh(void) {
   return guarded([] {
-    // What was computed on a device that is retired now is not asked for again, and keeps it from being closed.
+    // Executables of a device that was retired are not used again, and keep it from being closed.
     if (Registry::instance().refresh()) clear_compile_cache();
   });
 }

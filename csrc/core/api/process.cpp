@@ -1,4 +1,4 @@
-// The process: the op set, threads, statistics, logging, deferred work.
+// Host API: the op set, threads, statistics, logging, deferred work.
 #include "core/api/handles.h"
 #include "core/environment.h"
 #include "core/lazy/queued_releases.h"
@@ -19,7 +19,7 @@ using namespace ferrule;
 
 namespace {
 
-// Values for the attributes that a call must have, such as fit a first input of this shape.
+// Values for the required attributes that suit a first input of this shape.
 std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType dtype, const Shape& shape) {
   std::vector<ops::NamedAttribute> attributes;
   if (row.bounded_axis) attributes.push_back({"size", int64_t{1}});
@@ -30,7 +30,7 @@ std::vector<ops::NamedAttribute> plausible_attributes(const ops::Row& row, DType
     if (attribute.type == ops::AttributeType::integer) attributes.push_back({name, int64_t{1}});
     if (attribute.type == ops::AttributeType::dtype) attributes.push_back({name, dtype});
     if (attribute.type != ops::AttributeType::integers) continue;
-    std::vector<int64_t> list(shape.size(), 1);  // sizes of a part, steps, what is added to a side
+    std::vector<int64_t> list(shape.size(), 1);  // suits part sizes, steps and padding
     if (name == "shape" || name == "sizes") list.assign(shape.begin(), shape.end());
     if (name == "axes") std::iota(list.rbegin(), list.rend(), 0);
     if (name == "starts") list.assign(shape.size(), 0);
@@ -44,12 +44,12 @@ bool has_dtype_attribute(const ops::Row& row) {
                      [](const ops::AttributeRow& attribute) { return attribute.type == ops::AttributeType::dtype; });
 }
 
-// A call with inputs of these dtypes, in the first of some shapes that the op's rule takes; its outputs are the
-// graph's.
+// A graph of one call with inputs of these dtypes, in the first of some shapes that the op's rule accepts; its outputs
+// are the graph's.
 Graph plausible_graph(const ops::Row& row, std::span<const DType> inputs, DType dtype, int64_t size) {
   const Shape square{size, size}, line{size}, none{};
-  // Shapes of the first input, of the others and of the last: of products and elementwise ops, of attention with a
-  // length, of compress, of ops with scalars, of update_slice.
+  // Shapes of the first input, the others and the last, in order: for products and elementwise ops, for attention with
+  // a length, for compress, for ops with scalars, for update_slice.
   const std::array<Shape, 3> candidates[] = {
       {square, square, square}, {square, square, none}, {square, line, line}, {line, none, none}, {line, line, none}};
   for (const auto& [first, others, last] : candidates) {
@@ -104,7 +104,7 @@ fe_error* fe_supports(fe_device* device, const char* op, const fe_dtype* dtypes,
     std::vector<DType> inputs;
     inputs.reserve(input_count);
     for (size_t i = 0; i < input_count; ++i) inputs.push_back(dtype_from("supports", dtypes[i]));
-    // That of the attribute, or of the first input.
+    // The dtype of the attribute, or of the first input.
     const DType dtype = dtype_from("supports", dtypes[input_count < count ? input_count : 0]);
     try {
       build_executable(plausible_graph(row, inputs, dtype, size), device->device, Fallback::error, true);

@@ -1,4 +1,4 @@
-// Text and errors.
+// Host API: text and errors.
 #include "core/api/handles.h"
 
 extern "C" {

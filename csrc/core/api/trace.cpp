@@ -1,4 +1,4 @@
-// Traces.
+// Host API: traces.
 #include "core/trace/trace.h"
 
 #include "core/api/handles.h"
@@ -11,7 +11,7 @@ struct fe_trace {
   explicit fe_trace(std::shared_ptr<TraceSession> begun) : session(std::move(begun)) {}
   const std::shared_ptr<TraceSession> session;
   mutable LongMutex mutex;
-  std::optional<TraceSession::Result> result;  // once it has ended
+  std::optional<TraceSession::Result> result;  // set when it has ended
 };
 
 namespace {

@@ -6,7 +6,7 @@
 namespace ferrule {
 namespace {
 
-// A folded result may take this many bytes: more is better computed each time than kept.
+// Size limit of a folded result; larger ones are computed in each execution.
 constexpr int64_t most_bytes = int64_t{64} << 20;
 
 }  // namespace
@@ -18,18 +18,18 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
   for (const Node& node : graph.nodes) {
     bool all = !node.inputs.empty() && (node.device == nullptr || node.device == options.device);
     for (ValueId input : node.inputs) all = all && constant[input];
-    // Weights stay in blocks, in which they take little memory.
+    // Weights of a block dtype stay in blocks, which take less memory.
     const bool reads_blocks = !node.inputs.empty() && is_block(graph.type(node.inputs[0]).dtype);
     if (reads_blocks && node.op->kind != ops::Kind::view) all = false;
     for (ValueId output : node.outputs) all = all && byte_count(graph.type(output)) <= most_bytes;
     if (!all) continue;
     for (ValueId output : node.outputs) {
       constant[output] = true;
-      // A view of a constant is strides; a view of something computed is computed with it.
+      // A view of a constant is only strides; a view of a computed value is computed with it.
       computed[output] = node.op->kind != ops::Kind::view || computed[node.inputs[0]];
     }
   }
-  // What the rest of the graph takes of it.
+  // The computed values that the rest of the graph uses.
   std::vector<bool> wanted(graph.values.size(), false);
   for (const Node& node : graph.nodes)
     for (ValueId input : node.inputs)
@@ -43,7 +43,7 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
     if (wanted[id]) constants.outputs.push_back(id);
   if (constants.outputs.empty()) return remove_dead(graph);
   const std::vector<ValueId> folded = constants.outputs;
-  // Only what leads to them: no input is among it.
+  // Keep only the nodes that these need; none of them reads an input.
   constants = remove_dead(constants);
   constants.inputs.clear();
   constants.input_info.clear();

@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t most_instructions = 64;
 constexpr std::size_t most_inputs = 64;
 
-// Elementwise nodes of one shape and device that will be one node. It is open until a node outside reads one of its
-// results: so nothing that a later member reads can depend on the region, and no cycle can arise.
+// Elementwise nodes of one shape and device that become one node. A region is open until a node outside it reads one of
+// its results. So nothing that a later member reads depends on the region, and no cycle can arise.
 struct Region {
   std::vector<const Node*> members;
-  std::size_t instructions = 0;  // one an output of a member
+  std::size_t instructions = 0;  // one per output of a member
   bool open = true;
 };
 
@@ -56,12 +56,12 @@ class Fuser {
            element_count(graph_.type(node.outputs[0]).shape) > 0;
   }
 
-  // Elements of a block are not computed one by one.
+  // Elements of a block cannot be computed one by one.
   bool casts_blocks(const Node& node) const {
     return is_block(graph_.type(node.inputs[0]).dtype) || is_block(graph_.type(node.outputs[0]).dtype);
   }
 
-  // The region a merged one went into.
+  // The region that `region` was merged into.
   uint32_t current(uint32_t region) {
     while (merged_into_[region] != region) region = merged_into_[region] = merged_into_[merged_into_[region]];
     return region;
@@ -104,7 +104,7 @@ class Fuser {
     if (regions_[a].members.size() < regions_[b].members.size()) std::swap(a, b);
     Region &to = regions_[a], &from = regions_[b];
     to.members.insert(to.members.end(), from.members.begin(), from.members.end());
-    std::sort(to.members.begin(), to.members.end());  // nodes lie in one vector: by address is by order
+    std::sort(to.members.begin(), to.members.end());  // nodes are in one vector, so address order is node order
     to.instructions += from.instructions;
     from.members.clear();
     from.open = false;
@@ -112,7 +112,7 @@ class Fuser {
     return a;
   }
 
-  // A node that is not fused: what it reads must be there.
+  // Copies a node that is not fused, after the regions that it reads.
   void put(const Node& node, const std::string& reason) {
     for (ValueId input : node.inputs)
       if (region_of_[input] != no_region) close(current(region_of_[input]));
@@ -124,7 +124,7 @@ class Fuser {
     Region& region = regions_[number];
     if (!region.open) return;
     region.open = false;
-    // What its members read of other regions comes first. Those are closed already: reading closed them.
+    // The other regions that its members read come first: they were closed when they were read.
     if (region.members.size() == 1 && !is_epilogue_of(*region.members[0])) {
       rewrite_.copy(*region.members[0]);
       now_.emplace_back();
@@ -134,7 +134,7 @@ class Fuser {
     std::vector<const Node*>().swap(region.members);
   }
 
-  // True when an operand is a result that only this node reads and whose kernel may take it as its epilogue.
+  // True if an operand is the result of a node whose kernel may take this node as its epilogue.
   bool is_epilogue_of(const Node& node) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) { return may_anchor(input, node); });
   }
@@ -210,7 +210,7 @@ class Fuser {
         ++next;
       }
     }
-    if (results.empty()) return true;  // nobody reads it
+    if (results.empty()) return true;  // no result is used
     fused.body = std::move(body);
     if (!takes(fused, types)) return false;
     if (anchor) folded_.push_back(rewrite_[anchor_value]);
@@ -233,7 +233,7 @@ class Fuser {
     return supported;
   }
 
-  // Drops the anchors, whose work the nodes with an epilogue now do.
+  // Removes the anchors, whose work is done by the nodes with an epilogue.
   Graph remove_folded(Graph graph, std::vector<std::string>& reasons) const {
     if (folded_.empty()) return graph;
     std::vector<bool> gone(graph.values.size(), false);

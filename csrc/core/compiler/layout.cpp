@@ -1,4 +1,4 @@
-// Operands that a kernel cannot read as they lie get a copy, which the plan shows.
+// Inserts copies of operands that a kernel cannot read in place; the plan lists them.
 #include "core/compiler/layout.h"
 
 #include "core/memory/storage.h"
@@ -19,7 +19,7 @@ bool is_aligned(const Operand& operand, const Graph& graph, uint64_t alignment) 
   return graph.values[operand.root].kind == ValueKind::result && alignment <= 64 && bytes % alignment == 0;
 }
 
-// Why the operand needs a copy for this answer; empty when it does not.
+// Why the operand needs a copy for this answer; empty if it does not.
 std::string unmet(const SupportAnswer& answer, std::size_t index, const Operand& operand, const Graph& graph) {
   const auto [layout, alignment] = answer.inputs[index];
   if (layout == FE_LAYOUT_CONTIGUOUS && !is_contiguous(operand.type.shape, operand.strides))
@@ -53,7 +53,7 @@ void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support) {
       const ValueInfo& info = lowered.graph.values[input.root];
       if (info.kind != ValueKind::input && info.kind != ValueKind::constant) continue;
       Device* const from = home_of(lowered.graph, input.root, home);
-      // Whole storages travel between devices, so what travels is made whole first.
+      // Only whole storages are transferred, so a strided value is made contiguous first.
       if (from != node.device && !is_contiguous(info.type.shape, whole_value(lowered.graph, input.root).strides))
         input = lowered.add_copy(input, from, fmt::format("to be carried to {}", node.device->name()));
     }
@@ -66,7 +66,7 @@ void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support) {
       if (!answer->supported)
         fail(FE_UNSUPPORTED, "{} is not supported by {}: {}", node.op->name, node.device->name(), answer->reason);
     }
-    const SupportAnswer asked = *answer;  // the copies below may move the table
+    const SupportAnswer asked = *answer;
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (std::string why = unmet(asked, i, node.inputs[i], lowered.graph); !why.empty())
         node.inputs[i] = lowered.add_copy(node.inputs[i], node.device, std::move(why));
@@ -76,7 +76,7 @@ void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support) {
   for (LoweredNode& node : lowered.nodes)
     if (node.kernel.empty()) node.kernel = support.ask(node, lowered.graph, *node.device).kernel;
 
-  // An output is all of a value of its own.
+  // Each output is a whole value of its own.
   std::vector<Device*> device_of(lowered.graph.values.size(), home);
   for (const LoweredNode& node : lowered.nodes)
     for (ValueId output : node.outputs) device_of[output] = node.device;

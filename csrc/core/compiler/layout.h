@@ -1,4 +1,4 @@
-// How operands and results lie in memory.
+// Memory layout of operands and results.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"
@@ -6,13 +6,13 @@
 
 namespace ferrule {
 
-// Copies where a kernel cannot read an operand as it lies, and where an output would share memory.
+// Inserts copies where a kernel cannot read an operand in place, and where outputs would share memory.
 void satisfy_layouts(LoweredGraph& lowered, Device* home, Support& support);
-// Updates of slices write into what they update where nobody else reads it (write_in_place.cpp).
+// Slice updates write into the array that they update if nothing else reads it (write_in_place.cpp).
 void write_in_place(LoweredGraph& lowered);
-// Whether the operand is all of its root, as that lies.
+// Whether the operand covers all of its root, contiguously.
 bool is_whole(const Operand& operand, const Graph& graph);
-// The device on which an input, constant or scalar lies.
+// The device that holds an input, constant or scalar.
 Device* home_of(const Graph& graph, ValueId value, Device* home);
 
 }  // namespace ferrule

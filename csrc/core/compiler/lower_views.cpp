@@ -7,8 +7,8 @@
 namespace ferrule {
 namespace {
 
-// Strides for the new shape over the same elements, or nothing when only a copy has them. Axes of both shapes are
-// matched in groups of equal element count; within a group the old axes must step as one.
+// Strides of the new shape over the same elements; false if that needs a copy. Axes of both shapes are matched in
+// groups of equal element count; the old axes of a group must be traversed by one stride.
 bool reshape_strides(const Operand& from, const Shape& shape, Strides& strides) {
   Shape old_shape;
   Strides old_strides;
@@ -73,7 +73,7 @@ Operand sliced(const Operand& operand, const std::vector<int64_t>& starts, const
   return out;
 }
 
-// The slice under a node that is_moving_view() says is one.
+// Applies a node for which is_moving_view() is true.
 void apply_moving_view(const Graph& graph, const Node& node, Operand& operand) {
   const Shape& sizes = graph.type(node.outputs[0]).shape;
   for (int axis = 0; axis < sizes.rank(); ++axis) {
@@ -200,7 +200,7 @@ LoweredGraph lower_views(Graph graph, Device* home, std::vector<std::string> rea
       continue;
     }
     for (ValueId output : node.outputs) operands[output] = whole_value(lowered.graph, output);
-    // Nothing to compute where there are no elements.
+    // Nodes whose results have no elements compute nothing.
     const auto has_elements = [&](ValueId output) { return element_count(lowered.graph.type(output).shape) > 0; };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), has_elements)) continue;
     LoweredNode to{node.op, node.attributes, node.body, device, {}, node.outputs, {}, std::move(reasons[i])};

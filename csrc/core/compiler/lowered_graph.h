@@ -1,4 +1,4 @@
-// A graph whose views have become strides: what devices are shown.
+// A graph whose views have become strides, as devices see it.
 #pragma once
 
 #include "core/compiler/movement.h"
@@ -8,13 +8,13 @@
 
 namespace ferrule {
 
-// Strided elements of the value `root`, whose own bytes are contiguous (results) or as bound (inputs, constants).
+// Strided elements of the value `root`, whose bytes are contiguous (results) or laid out as bound (inputs, constants).
 struct Operand {
   ValueId root = 0;
   TensorType type;
-  int64_t offset = 0;      // elements from the root's first
-  Strides strides;         // elements
-  Movement movement = {};  // what is added to the offset when the graph is computed
+  int64_t offset = 0;      // in elements, from the root's first
+  Strides strides;         // in elements
+  Movement movement = {};  // added to the offset at each execution
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
@@ -29,30 +29,30 @@ struct LoweredNode {
 };
 
 struct LoweredGraph {
-  Graph graph;  // its values; nodes are superseded by `nodes`
+  Graph graph;  // its values; its nodes are replaced by `nodes`
   std::vector<LoweredNode> nodes;
   std::vector<Operand> outputs;
-  // Results that are an input with other bytes, and that input: where the caller gives its memory away, they may have
-  // it.
+  // Maps a result that is an input with some bytes changed to that input: if the caller donates the input, the result
+  // may use its memory.
   std::unordered_map<ValueId, ValueId> takes_over;
 
   ValueId add_value(TensorType type);
-  // A node `copy` that makes the operand contiguous, appended to nodes; the operand that reads its result.
+  // Appends a `copy` node that makes the operand contiguous; returns the operand that reads its result.
   Operand add_copy(const Operand& operand, Device* device, std::string reason);
 };
 
-// The operand for all of a value.
+// The operand that covers a whole value.
 Operand whole_value(const Graph& graph, ValueId value);
-// The operand under a view op, whose result has this shape. False, and unchanged, when only a copy has it (reshape).
+// Applies a view op with a result of this shape. False, and `operand` unchanged, if it needs a copy (reshape).
 bool apply_view(const ops::Row& op, const ops::Attributes& attributes, const Shape& result, Operand& operand);
-// Whether the node is a dynamic_slice whose starts are scalars of the graph: a view that moves.
+// Whether the node is a dynamic_slice whose starts are scalars of the graph: a view with an offset bound at execution.
 bool is_moving_view(const Graph& graph, const Node& node);
-// Repeats along new or size-one axes, by strides of zero.
+// Repeats along new axes and axes of size one, by strides of zero.
 Operand broadcast_operand(const Operand& operand, const Shape& shape);
-// Operands as the node's kernels want them: elementwise ones broadcast to the result, matmul's to its leading axes.
+// Broadcasts operands as kernels expect them: elementwise ones to the result, those of matmul to its leading axes.
 void broadcast_inputs(LoweredNode& node, const Graph& graph);
 
-// `reasons` is of the graph's nodes.
+// `reasons` has one entry per node of the graph.
 LoweredGraph lower_views(Graph graph, Device* home, std::vector<std::string> reasons);
 
 }  // namespace ferrule

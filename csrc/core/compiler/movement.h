@@ -1,4 +1,4 @@
-// The start of a slice, when it is known only as the graph is computed.
+// Start of a slice that is known only at execution.
 #pragma once
 
 #include "ops/dtype.h"
@@ -8,7 +8,7 @@
 
 namespace ferrule {
 
-// So many steps of `stride` elements as a scalar of the graph says, from 0 to `most`.
+// A term of an offset: the value of a scalar of the graph, from 0 to `most`, times `stride` elements.
 struct MovingStart {
   uint32_t scalar = 0;
   DType dtype = DType::int64;  // of the scalar
@@ -17,7 +17,7 @@ struct MovingStart {
   friend bool operator==(const MovingStart&, const MovingStart&) = default;
 };
 
-// All that is added to an offset; empty: it is known when the graph is compiled.
+// All terms that are added to an offset; empty if it is known when the graph is compiled.
 using Movement = std::vector<MovingStart>;
 
 }  // namespace ferrule

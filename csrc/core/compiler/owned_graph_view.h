@@ -1,4 +1,4 @@
-// LoweredGraph nodes as an fe_graph_view that owns all it points to.
+// Nodes of a LoweredGraph as an fe_graph_view that owns everything it points to.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"
@@ -17,10 +17,10 @@ class OwnedGraphView {
 
   // Adds a storage; returns its index.
   uint32_t add_storage(fe_storage storage);
-  // The value of an operand over a storage. `offset_slot` is -1 when the offset is known.
+  // Adds the value of an operand in a storage; returns its index. `offset_slot` is -1 if the offset is known.
   uint32_t add_value(const Operand& operand, uint32_t storage, int32_t offset_slot);
   void add_node(const LoweredNode& node, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
-  // Makes the view of what was added.
+  // Builds the view from what was added.
   void finish(uint32_t bindings, uint32_t scalars, uint32_t offsets, uint64_t workspace);
   const fe_graph_view& view() const { return view_; }
   const fe_storage* storage(uint32_t index) const { return storage_pointers_[index]; }
@@ -61,8 +61,8 @@ class OwnedGraphView {
   fe_graph_view view_{};
 };
 
-// Elements of an operand that lie before its storage's first, `offset` elements behind which it begins: negative
-// strides lead to them. A storage begins at the lowest.
+// How many elements an operand with negative strides reaches before the first element of its root. The storage begins
+// at the lowest such element.
 int64_t elements_before(const Operand& operand);
 
 // Bytes from the lowest element of a storage to the end of the operand's last.

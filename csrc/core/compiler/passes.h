@@ -1,4 +1,5 @@
-// The passes over a graph, in their order; each is a file. None recurses, each is linear in nodes (up to a logarithm).
+// The passes over a graph, in order, each in its own file. None recurses over the graph; each takes time linear in the
+// number of nodes, up to a logarithm.
 #pragma once
 
 #include "core/compiler/plan.h"
@@ -6,19 +7,19 @@
 
 namespace ferrule {
 
-// Throws when the graph has no output, or a value that it uses is not computed before.
+// Throws if the graph has no output, or uses a value before it is computed.
 void check(const Graph& graph);
-// Without the nodes that no output needs.
+// Removes the nodes that no output needs.
 Graph remove_dead(const Graph& graph);
-// Equal op, operands, attributes and device: one node.
+// Merges nodes with equal op, operands, attributes and device.
 Graph remove_duplicates(const Graph& graph);
-// Nodes of constants alone are computed now, by `evaluate`; views of constants stay views.
+// Computes nodes of constants alone with `options.evaluate`; views of constants stay views.
 Graph fold_constants(const Graph& graph, const CompileOptions& options);
-// Every node gets a device that supports it: the one asked, after decomposition where it has no kernel for a composite,
-// else the first fallback. `reasons` says of each node of the result why it is elsewhere than asked (empty: it is not).
+// Gives every node a device that supports it: the requested one, if necessary after decomposing a composite op, else
+// the first fallback. `reasons`: for each node of the result, why it is not on the requested device (empty: it is).
 Graph place(const Graph& graph, const CompileOptions& options, Support& support, std::vector<std::string>& reasons);
-// Elementwise regions of one shape and device become fused nodes of at most 64 instructions, alone or behind a matmul
-// or a reduction that takes them. `reasons` follows.
+// Merges elementwise regions of one shape and device into fused nodes of at most 64 instructions, alone or as the
+// epilogue of an op such as matmul whose kernel takes them. Updates `reasons`.
 Graph fuse(const Graph& graph, Device* home, Support& support, std::vector<std::string>& reasons);
 
 }  // namespace ferrule

@@ -16,10 +16,10 @@
 namespace ferrule {
 namespace {
 
-// What decompositions write with: nodes of a graph.
+// Adds the nodes of decompositions to a graph.
 class GraphBuilder final : public ops::Builder {
  public:
-  // Every node it writes is asked to run on `device` (null: the graph's).
+  // All nodes request `device` (null: the graph's).
   GraphBuilder(Graph& graph, Device* device) : graph_(graph), device_(device) {}
   using ops::Builder::apply;
   ops::Value apply(std::string_view op, std::span<const ops::Value> inputs,
@@ -36,7 +36,7 @@ class GraphBuilder final : public ops::Builder {
   Device* device_;
 };
 
-// What was warned of.
+// Device and op of the warnings that were given.
 struct Warned {
   BriefMutex mutex;
   std::set<std::pair<std::string, std::string>> pairs;
@@ -55,7 +55,7 @@ std::string typed_call(const Graph& graph, const Node& node) {
   return call_text(node, operands);
 }
 
-// Decompositions of decompositions end soon; a row that decomposes into itself is a mistake in the op set.
+// Limit of nested decompositions. Only a row that decomposes into itself, an error in the op set, reaches it.
 constexpr int deepest = 16;
 
 class Placer {
@@ -77,7 +77,7 @@ class Placer {
   }
 
  private:
-  // Adds the node to the new graph on a device that takes it.
+  // Adds the node to the new graph on a device that supports it.
   std::vector<ValueId> put(Node node, std::span<const TensorType> types, int depth) {
     Graph& to = rewrite_.graph();
     Device* const asked = node.device ? node.device : options_.device;
@@ -103,7 +103,7 @@ class Placer {
          refusal.empty() ? "it has no kernel for it" : refusal);
   }
 
-  // A node of more inputs than devices are asked to take (concat): first of groups of them, then of the results.
+  // Splits a node with more inputs than max_inputs (concat) into groups, then joins their results.
   std::vector<ValueId> put_in_groups(Node node, std::span<const TensorType> types, int depth) {
     std::vector<ValueId> results;
     for (std::size_t begin = 0; begin < node.inputs.size(); begin += ops::max_inputs) {
@@ -129,7 +129,7 @@ class Placer {
   }
 
   bool takes(const Node& node, std::span<const TensorType> types, Device& device, std::string& refusal) {
-    // Operands as they are in the new graph; the result's type stands in a scratch value.
+    // The operands are values of the new graph; temporary values hold the types of the results.
     Graph& to = rewrite_.graph();
     Node probe = node;
     probe.outputs.clear();
@@ -145,7 +145,7 @@ class Placer {
   }
 
   std::vector<ValueId> decompose(const Node& node, std::span<const TensorType> result_types, Device* asked, int depth) {
-    // Written into a graph of its own, whose nodes are then put like any other.
+    // The decomposition is built in a separate graph, whose nodes are then placed like any other.
     Graph& to = rewrite_.graph();
     Graph parts;
     std::vector<ValueId> map;
@@ -155,7 +155,8 @@ class Placer {
       map.push_back(input);
     }
     GraphBuilder builder(parts, asked);
-    // Of halves in float32, rounded once at the end: in steps of halves, errors would add up and sums overflow.
+    // Decompose half-precision ops in float32 and round once at the end: half-precision steps would accumulate errors,
+    // and sums would overflow.
     for (ops::Value& operand : operands)
       if (is_half(builder.type(operand).dtype)) operand = builder.astype(operand, DType::float32);
     ops::Value result = node.op->decomposition(builder, {*node.op, operands, *node.attributes});

@@ -19,7 +19,7 @@ uint64_t WorkspacePlanner::take(uint64_t bytes) {
     by_size_.erase(found);
     by_offset_.erase(offset);
   } else if (!by_offset_.empty() && by_offset_.rbegin()->first + by_offset_.rbegin()->second == size_) {
-    // The last free range reaches the end: it grows.
+    // The last free range reaches the end: extend it.
     offset = by_offset_.rbegin()->first;
     const auto range = by_size_.equal_range(by_offset_.rbegin()->second);
     by_size_.erase(std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == offset; }));

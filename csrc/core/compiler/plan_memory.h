@@ -7,12 +7,12 @@
 
 namespace ferrule {
 
-// Hands out places in a growing block: the smallest free range that fits, else the end. Ranges given back join their
-// neighbours. Called in execution order, so the block's size is what the execution needs.
+// Allocates ranges of a growing block: the smallest free range that fits, else the end. Returned ranges merge with
+// their neighbours. It is called in execution order, so the block's final size is what the execution needs.
 class WorkspacePlanner {
  public:
   static constexpr uint64_t alignment = 64;
-  static constexpr uint64_t most = uint64_t{1} << 62;  // more is no memory, and sums of more do not fit 64 bits
+  static constexpr uint64_t most = uint64_t{1} << 62;  // no memory is larger, and sums of larger sizes would overflow
   uint64_t take(uint64_t bytes);
   void give_back(uint64_t offset, uint64_t bytes);
   uint64_t size() const { return size_; }

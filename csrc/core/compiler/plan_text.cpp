@@ -1,4 +1,4 @@
-// The plan as people and programs read it.
+// JSON of a plan and of its placement.
 #include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan.h"
 #include "core/memory/storage.h"

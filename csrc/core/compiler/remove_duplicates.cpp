@@ -25,7 +25,7 @@ std::size_t hash_of(const ops::Attribute& attribute) {
   return std::visit([](const auto& value) { return hash_of(value); }, attribute);
 }
 
-// Bit for bit: 0.0 and -0.0 differ, NaN equals itself.
+// Compares bits: 0.0 and -0.0 differ, NaN equals itself.
 bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 bool same(const ops::Attribute& a, const ops::Attribute& b) {
   if (a.index() != b.index()) return false;

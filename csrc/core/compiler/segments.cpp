@@ -28,7 +28,7 @@ class Splitter {
   Plan run() {
     for (uint32_t i = 0; i < lowered_.outputs.size(); ++i) {
       const Operand& output = lowered_.outputs[i];
-      // An output without elements holds none of its root's bytes: the root may be a value of any size.
+      // An output without elements needs none of its root's bytes; the root may be a value of any size.
       const bool has_elements = element_count(output.type.shape) > 0;
       if (has_elements && graph_.values[output.root].kind == ValueKind::result) values_[output.root].output = i;
     }
@@ -48,10 +48,10 @@ class Splitter {
 
  private:
   struct ValueUse {
-    uint32_t segment = none;   // that computes it
+    uint32_t segment = none;   // the segment that computes it
     uint32_t output = none;    // output number
     bool leaves = false;       // read by a later segment
-    std::size_t last_use = 0;  // node, within the segment that computes it
+    std::size_t last_use = 0;  // node within the segment that computes it
     std::map<Device*, uint32_t> slots;
   };
 
@@ -85,7 +85,7 @@ class Splitter {
     return static_cast<uint32_t>(plan_.slots.size() - 1);
   }
 
-  // The slot that holds the value on this device, transferred there if need be.
+  // The slot that holds the value on this device; adds a transfer if necessary.
   uint32_t slot_on(ValueId value, Device* device) {
     ValueUse& use = values_[value];
     if (const auto found = use.slots.find(device); found != use.slots.end()) return found->second;
@@ -116,7 +116,7 @@ class Splitter {
 
   void make_segment(Range range, uint32_t number) {
     Device* const device = lowered_.nodes[range.begin].device;
-    // Transfers come before the segment: find every slot first.
+    // Transfers come before the segment, so find all slots first.
     for (std::size_t i = range.begin; i < range.end; ++i)
       for (const Operand& input : lowered_.nodes[i].inputs)
         if (graph_.values[input.root].kind != ValueKind::scalar && !is_dropped(input.root) &&
@@ -159,7 +159,7 @@ class Splitter {
     return b;
   }
 
-  // The dynamic offset of an operand that moves so; -1 of one that does not.
+  // Index of the dynamic offset for a movement; -1 if the operand does not move.
   static int32_t offset_slot(Building& b, const Movement& movement) {
     if (movement.empty()) return -1;
     std::vector<Movement>& offsets = b.segment.offsets;
@@ -168,7 +168,7 @@ class Splitter {
     return static_cast<int32_t>(index);
   }
 
-  // A result without elements, whose node was not worth keeping: nobody computes it, and it has no bytes.
+  // A result without elements, whose node was removed: it is not computed and has no bytes.
   bool is_dropped(ValueId value) const {
     return graph_.values[value].kind == ValueKind::result && values_[value].segment == none;
   }
@@ -207,7 +207,7 @@ class Splitter {
     return b.storages[root] = b.view->add_storage(storage);
   }
 
-  // The memory of an input that lies where the output does, and that this segment binds, too.
+  // Lets an output reuse the memory of an input on the same device, which this segment then binds as well.
   void take_over(Building& b, uint32_t slot, fe_storage& storage, const Operand& input, Device* device,
                  uint32_t number) {
     if (plan_.slots[slot].kind != Slot::Kind::output || device != home_) return;
@@ -226,7 +226,7 @@ class Splitter {
     return static_cast<uint32_t>(b.segment.bindings.size() - 1);
   }
 
-  // Where a result that outlives its segment is written.
+  // The slot of a result that outlives its segment.
   uint32_t written_slot(ValueId value, Device* device) {
     ValueUse& use = values_[value];
     if (const auto found = use.slots.find(device); found != use.slots.end()) return found->second;
@@ -299,8 +299,8 @@ class Splitter {
     }
   }
 
-  // Nothing reads a constant that was folded: its memory may go. One that was packed stays, so that graphs that are
-  // compiled later share the packed copy.
+  // Releases constants that nothing reads because they were folded. Packed constants stay, so that graphs compiled
+  // later share the packed copy.
   void release_unused_constants() {
     std::vector<bool> used(plan_.constants.size(), false);
     const auto note = [&](uint32_t slot) {

@@ -1,4 +1,4 @@
-// LoweredGraph nodes as segments, transfers and slots.
+// Splits the nodes of a LoweredGraph into segments, transfers and slots.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"

@@ -37,7 +37,7 @@ std::string key_of(const LoweredNode& node, const Graph& graph, const Device& de
   return std::string(key.bytes());
 }
 
-// A view of this node alone, every operand bound.
+// Fills a view of this node alone; every operand is bound.
 void fill(OwnedGraphView& view, const LoweredNode& node, const Graph& graph) {
   uint32_t bindings = 0, scalars = 0, offsets = 0;
   std::vector<uint32_t> inputs, outputs;
@@ -81,7 +81,7 @@ const SupportAnswer& Support::ask(const LoweredNode& node, const Graph& graph, D
   SupportAnswer answer;
   int supported = 0;
   {
-    // A module may look it up under a lock of its own, which a child would find locked.
+    // The module may take a lock of its own, which a child forked meanwhile would find locked.
     const HoldsForks holds_forks;
     supported = device.table().supports(device.open(), &view.view(), 0, &requirements);
   }

@@ -1,4 +1,4 @@
-// Asking a device what it takes, once for each kind of node.
+// Asks a device what it supports, once for each kind of node.
 #pragma once
 
 #include "core/compiler/lowered_graph.h"
@@ -24,14 +24,14 @@ struct SupportAnswer {
 
 class Support {
  public:
-  // Of the node as its operands lie.
+  // Asks for the node with its operands as they are laid out.
   const SupportAnswer& ask(const LoweredNode& node, const Graph& graph, Device& device);
 
  private:
   std::unordered_map<std::string, SupportAnswer> answers_;
 };
 
-// The node with contiguous operands, broadcast as kernels want them: what is asked before views are lowered.
+// The node with contiguous operands, broadcast as kernels expect; used before views are lowered.
 LoweredNode contiguous_node(const Node& node, const Graph& graph);
 
 }  // namespace ferrule

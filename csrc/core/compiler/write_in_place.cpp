@@ -1,6 +1,6 @@
-// An update of a slice writes the slice alone where nobody reads what it updates any more: its result then is the value
-// that it updates, with other bytes. From here on a value may be written more than once, by nodes of one segment. What
-// updates an input may have its memory, where the caller gives that away.
+// A slice update writes only the slice if nothing reads the updated value afterwards; its result is then that value
+// with other bytes. After this pass, nodes of one segment may write a value more than once. An update of an input may
+// use its memory if the caller donates it.
 #include "core/compiler/layout.h"
 #include "ops/table.h"
 
@@ -9,7 +9,7 @@
 namespace ferrule {
 namespace {
 
-// Which run of nodes of one device each node is in: a segment.
+// The segment of each node, by number: nodes in sequence on one device are a segment.
 std::vector<std::size_t> segments_of(const std::vector<LoweredNode>& nodes) {
   std::vector<std::size_t> segments(nodes.size(), 0);
   for (std::size_t i = 1; i < nodes.size(); ++i)
@@ -17,7 +17,7 @@ std::vector<std::size_t> segments_of(const std::vector<LoweredNode>& nodes) {
   return segments;
 }
 
-// The last node that reads each value; past all nodes for an output.
+// The last node that reads each value; the number of nodes for an output.
 std::vector<std::size_t> last_reads_of(const LoweredGraph& lowered) {
   std::vector<std::size_t> last(lowered.graph.values.size(), 0);
   for (std::size_t i = 0; i < lowered.nodes.size(); ++i)
@@ -34,7 +34,7 @@ void write_in_place(LoweredGraph& lowered) {
   if (std::none_of(lowered.nodes.begin(), lowered.nodes.end(), updates)) return;
   const std::vector<std::size_t> segments = segments_of(lowered.nodes);
   std::vector<std::size_t> last_reads = last_reads_of(lowered), written(lowered.graph.values.size(), 0);
-  std::vector<ValueId> now(lowered.graph.values.size());  // the value that has the bytes of each
+  std::vector<ValueId> now(lowered.graph.values.size());  // the value that holds the bytes of each
   for (ValueId value = 0; value < now.size(); ++value) now[value] = value;
   for (std::size_t i = 0; i < lowered.nodes.size(); ++i) {
     LoweredNode& node = lowered.nodes[i];

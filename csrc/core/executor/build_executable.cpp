@@ -18,7 +18,7 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.on_fallback = fallback;
   options.fuse = fuse;
   const DeviceUse compiling = device->use("a graph that is being compiled");
-  // What a device refuses goes to the first CPU that is loaded.
+  // Nodes that the device does not support run on the first CPU that is loaded.
   std::shared_ptr<Device> cpu;
   for (const std::shared_ptr<Device>& other : Registry::instance().devices())
     if (!cpu && other->kind() == FE_DEVICE_CPU) cpu = other;
@@ -33,7 +33,7 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
     const auto executable = Executable::create(compile(constants, plain), "constants");
     std::vector<GraphConstant> results;
     for (StridedArray& result : executable->compute({}, constants.scalar_defaults)) {
-      // What views of a constant pass through is not laid out as the fold promises: contiguous.
+      // Views of a constant pass through with their strides, but folded constants are contiguous.
       if (!is_contiguous(result.type.shape, result.data.strides)) result = copy_to(result, device);
       results.push_back({"folded", std::move(result.data)});
     }

@@ -26,8 +26,8 @@ CompiledSegment::~CompiledSegment() {
 
 namespace {
 
-// What each run needs beside its arrays: taken once now, so that want of memory shows before anything runs. Where the
-// device has queues it is for all runs; else for one at a time, from the allocator's cache.
+// Allocates the memory that a run needs besides its arrays once now, so that a lack of it is reported before anything
+// runs. On devices with queues it is kept for all runs; else each run takes it from the allocator's cache.
 void reserve(CompiledSegment& compiled, const Segment& segment) {
   const std::shared_ptr<Device>& device = compiled.device_use.device();
   const DeviceQueue* const queue = queue_of(*device, FE_QUEUE_COMPUTE);
@@ -41,7 +41,7 @@ void reserve(CompiledSegment& compiled, const Segment& segment) {
   const auto scratch = take(compiled.scratch_size, compiled.scratch);
 }
 
-// "add", or "add, exp and 3 more".
+// Such as "add", or "add, exp and 3 more".
 std::string what_is_computed(const Segment& segment) {
   constexpr std::size_t shown = 3;
   std::string text;
@@ -61,7 +61,7 @@ std::vector<bool> written_bindings(const Segment& segment) {
   return is_written;
 }
 
-// Constants that a segment reads on another device go there once, not with every run.
+// Constants that a segment reads on another device are transferred once, not in each run.
 void transfer_constants(Executable::Parts& parts) {
   const Plan& plan = parts.plan;
   parts.transferred_constants.resize(plan.slots.size());
@@ -98,7 +98,7 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     const fe_backend& table = segment->device->table();
     TraceSpan span(FE_TRACE_PASS, "compile kernels");
     span.describe([&](TraceLabel& label) { label.device = segment->device->name(); });
-    const HoldsForks holds_forks;  // as when it is asked what it supports
+    const HoldsForks holds_forks;  // it may take a lock of the module, as supports() may
     segment->device->check(
         table.compile(segment->device->open(), &graph_view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);

@@ -1,5 +1,5 @@
-// Compiled graphs by what they are compiled for: those of lazy arrays (lazy/evaluate.cpp), and those of the calls of a
-// function (fe_calls).
+// A cache of compiled graphs by key, such as those of lazy arrays (lazy/evaluate.cpp) and of the calls of a function
+// (fe_calls).
 #pragma once
 
 #include "core/sync/mutexes.h"
@@ -13,8 +13,8 @@
 
 namespace ferrule {
 
-// When the cache is full, the entry that was not used for longest is removed. `Value` is a shared pointer: a removed
-// value is released outside of the lock, and lives until everyone who found it has released it. Any thread.
+// A full cache removes the entry that was not used for longest. `Value` is a shared pointer: a removed value is
+// released outside of the lock, and lives until all that found it have released it. Thread-safe.
 template <class Value>
 class ExecutableCache {
  public:
@@ -25,7 +25,7 @@ class ExecutableCache {
   explicit ExecutableCache(std::size_t capacity) : capacity_(capacity) {}
   std::size_t capacity() const { return capacity_; }
 
-  // Null when there is none.
+  // Null if there is none.
   Value find(std::string_view key) {
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
@@ -35,7 +35,7 @@ class ExecutableCache {
     return found->second->second;
   }
 
-  // The one that is kept: that of another thread, where that came first.
+  // Returns the value that is kept: that of another thread if it came first.
   Value insert(std::string key, Value value) {
     std::list<Entry> added, gone;
     added.emplace_front(std::move(key), std::move(value));
@@ -66,7 +66,7 @@ class ExecutableCache {
   using Entry = std::pair<std::string, Value>;
   const std::size_t capacity_;
   mutable BriefMutex mutex_;
-  std::list<Entry> order_;                                                             // the last used first
+  std::list<Entry> order_;                                                             // most recently used first
   std::unordered_map<std::string_view, typename std::list<Entry>::iterator> entries_;  // keys of `order_`
   Counts counts_;
 };

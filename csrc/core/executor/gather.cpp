@@ -1,4 +1,4 @@
-// Strided arrays made contiguous by their own device, behind what its queue does.
+// Contiguous copies of strided arrays, made by their own device in its queue.
 #include "core/error.h"
 #include "core/executor/executable.h"
 #include "core/executor/executable_cache.h"
@@ -14,7 +14,7 @@
 namespace ferrule {
 namespace {
 
-// Graphs of one node, for devices that have no copy_strided. Null: the device cannot do it.
+// Graphs of one node, for devices without copy_strided.
 struct Gathers : ExecutableCache<std::shared_ptr<Executable>> {
   Gathers() : ExecutableCache(64) {}
 };
@@ -58,7 +58,7 @@ std::optional<StridedArray> gathered(const StridedArray& from) {
   Dims shape = from.type.shape, to_strides = byte_strides_of(dtype, to.data.strides),
        from_strides = byte_strides_of(dtype, from.data.strides);
   const int last = shape.rank() - 1;
-  if (block_elements(dtype) > 1) {  // whole blocks
+  if (block_elements(dtype) > 1) {  // copies whole blocks
     shape[last] /= block_elements(dtype);
     to_strides[last] = from_strides[last] = block_bytes(dtype);
   }

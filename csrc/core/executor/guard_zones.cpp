@@ -10,14 +10,14 @@ namespace ferrule {
 namespace {
 
 constexpr uint64_t zone = 256;
-// As a float32 or float64 a large negative number, as an index far out of bounds.
+// A large negative number as a float32 or float64, and far out of bounds as an index.
 constexpr std::byte filler{0xdb};
 
 StridedArray bytes_of(const std::shared_ptr<Storage>& storage, uint64_t offset, uint64_t size) {
   return {{DType::uint8, Shape{static_cast<int64_t>(size)}}, {storage, static_cast<int64_t>(offset), Strides{1}}};
 }
 
-// The number of the first byte that is not as it was, from the end for a zone before; or `zone`.
+// Index of the first changed byte, or `zone` if none. The bytes of a zone before memory are given in reverse.
 uint64_t first_change(const std::vector<std::byte>& bytes) {
   const auto found = std::find_if(bytes.begin(), bytes.end(), [](std::byte byte) { return byte != filler; });
   return static_cast<uint64_t>(found - bytes.begin());

@@ -1,4 +1,4 @@
-// Guard zones: known bytes before and after all that a module may write in a run, and a look at them afterwards.
+// Guard zones: known bytes before and after all memory that a module may write in a run, checked afterwards.
 #pragma once
 
 #include "core/executor/executable.h"
@@ -12,12 +12,12 @@ class GuardZones {
  public:
   struct Memory {
     std::shared_ptr<Storage> storage;
-    uint64_t offset = 0;  // bytes, a multiple of every alignment that an allocation promises
+    uint64_t offset = 0;  // in bytes, a multiple of every alignment that allocations guarantee
   };
-  // Memory for `size` bytes between two zones, at a multiple of `unit` bytes. All of it is filled, so that a result
-  // which was not written shows, too.
+  // Memory of `size` bytes between two zones, aligned to `unit` bytes. All of it is filled, so that results that were
+  // not written are noticed as well.
   Memory allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what, uint64_t unit = 1);
-  // Throws Error(internal) that names what was overrun, and where.
+  // Throws Error(internal) that names the memory and the byte that was overwritten.
   void check() const;
 
  private:

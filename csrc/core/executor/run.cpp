@@ -17,7 +17,7 @@ fe_error* poll_cancel(void* argument) {
   return make_error(FE_CANCELLED, "the computation was cancelled");
 }
 
-// A few bindings on the stack, many on the heap.
+// An array of `count` values: up to `few` on the stack, more on the heap.
 template <class T, std::size_t few>
 class Scratch {
  public:
@@ -40,7 +40,7 @@ StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& 
            contiguous_strides(type.shape)}};
 }
 
-// The caller's value; those that he does not give, and those that decompositions brought, have the plan's.
+// The caller's value; the plan's default for scalars that were not given or that decompositions added.
 const fe_scalar& Run::scalar(uint32_t number) const {
   return number < scalars_.size() ? scalars_[number] : plan_.scalar_defaults[number];
 }
@@ -101,13 +101,13 @@ std::vector<StridedArray> Run::computed() {
   return results;
 }
 
-// Its owner may write to it when the call returns.
+// The owner of borrowed memory may write to it when the call returns.
 void Run::finish_reads_of_borrowed_memory() {
   for (const StridedArray& input : inputs_)
     if (may_change(input) && input.data.storage->has_uses()) input.data.storage->finish_uses();
 }
 
-// What a module writes to lies between guard zones when the graph was compiled with them.
+// Memory that a module writes; it is between guard zones if the graph was compiled with them.
 StridedArray Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
   if (!parts_.guard || bytes == 0) return new_array(device, type);
@@ -169,7 +169,7 @@ void Run::bind_slots() {
       case Slot::Kind::output:
         break;
       case Slot::Kind::transferred:
-        bound = parts_.transferred_constants[i];  // others are made where they are written
+        bound = parts_.transferred_constants[i];  // others are made when they are written
         break;
     }
   }
@@ -183,7 +183,7 @@ void Run::run_transfer(const Transfer& transfer) {
   if (bound.data.storage) return;  // a constant that was copied when the executable was made
   const Slot& to = plan_.slots[transfer.to];
   StridedArray from = arrays_->slots[transfer.from];
-  // What was computed is contiguous, and may have another shape as an output.
+  // Computed values are contiguous; as an output, one may have another shape.
   if (from.type != to.type) from.data.strides = contiguous_strides(to.type.shape);
   from.type = to.type;
   bound = copy_to(from, to.device->shared_from_this());
@@ -202,7 +202,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
       bound = written_array(owner, slot.type, "the value");
     fe_binding& binding = bindings.data()[i];
     binding.struct_size = sizeof binding;
-    if (!bound.data.storage) {  // no elements: a module gets a buffer all the same, as it need not look
+    if (!bound.data.storage) {  // no elements: the module still gets a buffer, so that it need not check
       if (!nothing) nothing = Storage::allocate(owner, 1);
       binding.buffer = nothing->buffer();
       binding.generation = nothing->generation();
@@ -216,7 +216,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   }
   Scratch<fe_scalar, 16> scalars(segment.scalars.size());
   for (std::size_t i = 0; i < segment.scalars.size(); ++i) scalars.data()[i] = scalar(segment.scalars[i]);
-  // Offsets of inputs are in their bindings already.
+  // Offsets of inputs are already in their bindings.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
   for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
   const GuardZones::Memory workspace =
@@ -263,14 +263,14 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   }
   for (const std::shared_ptr<Storage>& storage : {workspace.storage, scratch.storage, nothing})
     if (storage) work.writes(storage);
-  work.keep(parts_.shared_from_this());  // the executable
+  work.keep(parts_.shared_from_this());  // it owns the executable
   work.give(options_.cancel, [&](fe_module_queue* queue) {
     has_executed_ = true;
     return device.table().execute(compiled.executable, queue, &execution);
   });
 }
 
-// What queues of other devices still read and write is waited for by the calling thread, which computes next.
+// The calling thread computes next, so it waits for what queues still read and write.
 void Run::await_operands(const Segment& segment, const CompiledSegment& compiled) {
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     const Storage* const storage = arrays_->slots[segment.bindings[i]].data.storage.get();

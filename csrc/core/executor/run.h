@@ -1,4 +1,4 @@
-// One execution of an executable: its slots, its workspace, its steps.
+// One execution of an executable: its slots, workspace and steps.
 #pragma once
 
 #include "core/executor/executable.h"
@@ -10,14 +10,14 @@
 
 namespace ferrule {
 
-// A segment as the module compiled it; ends before its device can be closed.
+// A segment as compiled by the module; destroyed before its device can be closed.
 struct CompiledSegment {
   DeviceUse device_use;
   fe_module_executable* executable = nullptr;
   uint64_t scratch_size = 0;
-  std::string what;              // it computes, for errors
-  std::vector<bool> is_written;  // of each binding
-  // Where the device has queues: the same for all executions, which follow one another in its queue.
+  std::string what;              // what it computes, for errors
+  std::vector<bool> is_written;  // per binding
+  // On devices with queues: shared by all executions, which follow one another in the queue.
   std::unique_ptr<KeptMemory> workspace = {}, scratch = {};
   CompiledSegment() = default;
   CompiledSegment(CompiledSegment&& other) noexcept
@@ -32,12 +32,12 @@ struct CompiledSegment {
   ~CompiledSegment();
 };
 
-// What a run fills; kept from run to run, so that a small graph allocates its outputs and little else.
+// Arrays that a run fills; kept between runs, so that a small graph allocates its outputs and little else.
 struct RunArrays {
-  std::vector<StridedArray> copied_inputs;  // those that had to be laid out anew
+  std::vector<StridedArray> copied_inputs;  // copies of inputs with another device or layout
   std::vector<const StridedArray*> bound_inputs;
   std::vector<StridedArray> slots;
-  std::vector<bool> written_in_place;  // outputs that are in the caller's memory already
+  std::vector<bool> written_in_place;  // outputs that are already in the caller's memory
 
   void clear() noexcept {
     copied_inputs.clear();
@@ -49,10 +49,10 @@ struct RunArrays {
 
 struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
   Plan plan;
-  std::vector<CompiledSegment> segments;  // of each step; empty for transfers
+  std::vector<CompiledSegment> segments;  // per step; empty for transfers
   std::vector<StridedArray>
-      transferred_constants;             // of each slot: a constant that was copied to its device; else no storage
-  std::vector<bool> is_transfer_target;  // of each slot: a transfer writes it
+      transferred_constants;             // per slot: a constant that was copied to its device; else no storage
+  std::vector<bool> is_transfer_target;  // per slot: a transfer writes it
   std::vector<std::shared_ptr<Device>> devices;
   bool guard = false;
   mutable ReusePool<RunArrays> arrays;
@@ -81,7 +81,7 @@ class Run {
   std::vector<StridedArray> collect_outputs();
   StridedArray slot_output(std::size_t number, const Plan::Output& output) const;
   const fe_scalar& scalar(uint32_t number) const;
-  // Elements; throws where a start leaves its range.
+  // In elements. Throws if a start is out of range.
   int64_t moved_by(const Movement& movement) const;
   StridedArray scalar_output(const Plan::Output& output) const;
   void deliver(std::size_t number, StridedArray& result);
@@ -102,10 +102,10 @@ class Run {
   RunOptions options_;
   ReusePool<RunArrays>::Use arrays_;
   GuardZones guards_;
-  bool has_executed_ = false;  // or begun to
+  bool has_executed_ = false;  // or begun to execute
 };
 
-// A new contiguous array; one without elements has no storage.
+// A new contiguous array; without storage if it has no elements.
 StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type);
 
 }  // namespace ferrule

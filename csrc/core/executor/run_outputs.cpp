@@ -1,4 +1,4 @@
-// Where a run's results go: new storages, the caller's memory, or the views that pass through.
+// Destinations of a run's results: new storages, the caller's memory, or views of inputs and constants.
 #include "core/error.h"
 #include "core/executor/run.h"
 
@@ -22,7 +22,7 @@ bool overlaps(const OutputMemory& memory, const StridedArray& view) {
 
 }  // namespace
 
-// Other calls read constants, and results must not overwrite each other.
+// Output memory must not overlap constants, which other calls read, or other output memory.
 void Run::check_out_memory() const {
   for (std::size_t i = 0; i < out_memory_.size(); ++i) {
     const OutputMemory& memory = out_memory_[i];
@@ -38,7 +38,7 @@ void Run::check_out_memory() const {
   }
 }
 
-// An input, or what was copied of it, that overlaps memory cannot be read while results are written there.
+// Whether the memory overlaps an input, or its copy, so that results cannot be written there while it is read.
 bool Run::is_read(const OutputMemory& memory) const {
   for (const StridedArray* input : arrays_->bound_inputs)
     if (overlaps(memory, *input)) return true;
@@ -51,8 +51,8 @@ bool Run::is_overwritten(const StridedArray& view) const {
   return false;
 }
 
-// An output that is a view of an input or a constant. The caller gets a copy where the owner of borrowed memory may
-// write to it, and where this run writes to it.
+// An output that is a view of an input or a constant. It is copied if the owner of borrowed memory may write to it, or
+// if this run does.
 StridedArray Run::passed_through(std::size_t number, const Plan::Output& output, StridedStorage view) const {
   view.offset += output.offset + moved_by(output.movement);
   view.strides = output.strides;
@@ -84,7 +84,8 @@ void Run::bind_output(const Slot& slot, StridedArray& bound) {
   bound = written_array(device, slot.type, "the output");
 }
 
-// The memory of the input that the output is, with other bytes: of one that the run copied, or that is given away.
+// Binds an output that is an input with some bytes changed to the memory of that input, if the run copied it or it is
+// donated.
 bool Run::take_over(const Slot& slot, StridedArray& bound) {
   const auto from = static_cast<std::size_t>(slot.takes_over);
   const std::size_t number = plan_.slots[from].index;
@@ -97,7 +98,7 @@ bool Run::take_over(const Slot& slot, StridedArray& bound) {
   const bool is_copy = arrays_->bound_inputs[number] != &inputs_[number];
   const auto has_it = [&](const StridedArray& view) { return view.data.storage.get() == storage; };
   if (!is_copy) {
-    // Another input in the same memory may be read when the output is written.
+    // Another input in the same memory may be read while the output is written.
     if (!options_.donor || std::count_if(inputs_.begin(), inputs_.end(), has_it) > 1) return false;
     const auto holders = 1 + std::count_if(arrays_->slots.begin(), arrays_->slots.end(), has_it);
     const std::shared_ptr<Storage> taken = options_.donor->take(number, holders);
@@ -113,7 +114,7 @@ StridedArray Run::slot_output(std::size_t number, const Plan::Output& output) co
   StridedArray result = arrays_->slots[output.index];
   result.type = output.type;
   result.data.strides = contiguous_strides(output.type.shape);
-  // Two outputs may be one value: memory that the caller gave for the other is not for this one to keep.
+  // Two outputs may be one value: this one must not keep memory that the caller gave for the other.
   const Slot& slot = plan_.slots[output.index];
   if (slot.kind == Slot::Kind::output && slot.index != number && arrays_->written_in_place[slot.index])
     result = copy_to(result, slot.device->shared_from_this());
@@ -151,12 +152,12 @@ std::vector<StridedArray> Run::collect_outputs() {
     if (element_count(output.type.shape) == 0) result.data = {nullptr, 0, contiguous_strides(output.type.shape)};
     results.push_back(std::move(result));
   }
-  // Last: nothing of this run reads an input after this.
+  // Last, as it may overwrite inputs: nothing reads them after this.
   for (std::size_t i = 0; i < results.size(); ++i) deliver(i, results[i]);
   return results;
 }
 
-// Into the caller's memory, where the device could not write there itself.
+// Copies to the caller's memory if the device could not write there itself.
 void Run::deliver(std::size_t number, StridedArray& result) {
   if (number >= out_memory_.size() || !out_memory_[number].pointer) return;
   if (!arrays_->written_in_place[number]) {

@@ -13,7 +13,7 @@
 namespace ferrule {
 namespace {
 
-// "fused: add, exp"; of an op with an epilogue "matmul: add, relu".
+// Such as "fused: add, exp"; for an op with an epilogue "matmul: add, relu".
 std::string name_of(const fe_node& node, const std::string& op) {
   std::string name = op;
   for (uint32_t i = 0; node.body && i < node.body->instruction_count; ++i) {
@@ -27,7 +27,7 @@ TensorType type_of(const fe_value& value) {
   return {static_cast<DType>(value.dtype), Shape(std::span(value.shape, static_cast<std::size_t>(value.rank)))};
 }
 
-// Elements that are repeated by strides of zero lie in memory once.
+// Elements that are repeated by strides of zero are in memory once.
 uint64_t bytes_in(const fe_value& value) {
   int64_t elements = 1;
   for (int32_t axis = 0; axis < value.rank; ++axis)

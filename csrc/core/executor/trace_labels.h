@@ -1,4 +1,4 @@
-// What traces call the segments of an executable and their nodes.
+// Names of the segments of an executable and of their nodes in traces.
 #pragma once
 
 #include "core/compiler/plan.h"
@@ -10,10 +10,10 @@
 
 namespace ferrule {
 
-// Made when they are first asked for. Any thread.
+// Made when first requested. Thread-safe.
 class TraceLabels {
  public:
-  // `what` the segment computes. Null while nobody traces, and without memory.
+  // `what`: what the segment computes. Null if nothing is traced, and without memory.
   SegmentLabelsPointer of(const Segment& segment, const std::string& what) noexcept {
     return is_tracing() ? found(segment, what) : nullptr;
   }

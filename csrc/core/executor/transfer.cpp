@@ -1,4 +1,4 @@
-// Copies of views: between devices, and into host memory.
+// Copies of strided arrays between devices, and to and from host memory.
 #include "core/error.h"
 #include "core/executor/executable.h"
 #include "core/memory/host_memory.h"
@@ -21,7 +21,7 @@ WorkName copy_of(const StridedArray& what) {
   return {"a copy of " + to_string(what.type), static_cast<uint64_t>(byte_count(what.type))};
 }
 
-// Bytes of a storage that follow one another.
+// Consecutive bytes of a storage.
 struct Bytes {
   std::shared_ptr<Storage> storage;
   uint64_t offset;  // in the buffer
@@ -50,14 +50,14 @@ std::shared_ptr<std::byte> stage(Device& device, fe_queue_kind kind, uint64_t si
   return device.attached<HostMemory>().stage(size, device.attached<DeviceQueues>().of(kind));
 }
 
-// Whether copies between the device and that memory need no other memory.
+// Whether copies between the device and this memory need no staging.
 bool copies_directly(Device& device, const void* memory, uint64_t size) {
   if (!device.table().queue_create) return true;
   HostMemory& host = device.attached<HostMemory>();
   return !host.is_of_device() || host.has(memory, size);
 }
 
-// Into host memory that the caller, or `owner`, or the storage `to` keeps. See Work for `rest`.
+// Submits a copy to host memory that the caller, `owner` or the storage `to` keeps. `rest`: see Work.
 WorkPointer give_download(const Bytes& from, void* memory, const std::shared_ptr<const void>& owner,
                           const std::shared_ptr<Storage>& to = nullptr, const WorkPointer& before = nullptr,
                           std::function<void()> rest = {}) {
@@ -73,7 +73,8 @@ WorkPointer give_download(const Bytes& from, void* memory, const std::shared_ptr
   });
 }
 
-// Of host memory that the caller, or `owner`, or the storage `source` keeps. `before` wrote the bytes before.
+// Submits a copy from host memory that the caller, `owner` or the storage `source` keeps. `before` wrote the bytes
+// before.
 WorkPointer give_upload(const Bytes& to, const void* memory, const std::shared_ptr<const void>& owner,
                         const std::shared_ptr<Storage>& source = nullptr, const WorkPointer& before = nullptr) {
   Device& device = to.device();
@@ -93,8 +94,8 @@ void finish(const WorkPointer& work) {
   work->check();
 }
 
-// Calls function(type, first) for parts, one behind the other, that can be staged: as many rows of the outermost axis
-// as fit, or parts of one. Rows of blocks are whole.
+// Calls function(type, first) for consecutive parts that can be staged: as many rows of the outermost axis as fit, or
+// parts of one row. Rows of blocks are not divided.
 template <class Function>
 void for_parts(const TensorType& type, const Dims& byte_strides, const std::byte* first, const Function& function) {
   int axis = 0;
@@ -111,7 +112,7 @@ void for_parts(const TensorType& type, const Dims& byte_strides, const std::byte
   }
 }
 
-// Into the caller's memory. While the host takes bytes out of one piece, the device writes another.
+// Copies to the caller's memory. The host empties one piece while the device writes another.
 void download(const Bytes& from, std::byte* to) {
   if (copies_directly(from.device(), to, from.size)) return finish(give_download(from, to, nullptr));
   struct Piece {
@@ -134,7 +135,8 @@ void download(const Bytes& from, std::byte* to) {
   while (!under_way.empty()) take_oldest();
 }
 
-// Into the memory of a storage of the host's. Nobody waits: who finds a piece there takes it to its place.
+// Copies to a storage in host memory without waiting. A staged piece is copied to its place by the first thread that
+// finds its download over.
 void give_download_to(const std::shared_ptr<Storage>& to, const Bytes& from) {
   auto* const memory = static_cast<std::byte*>(to->host_pointer());
   if (copies_directly(from.device(), memory, from.size)) {
@@ -149,7 +151,8 @@ void give_download_to(const std::shared_ptr<Storage>& to, const Bytes& from) {
   });
 }
 
-// Of the caller's memory, which is read when this returns. While the device reads one piece, the host fills another.
+// Copies from the caller's memory, which is read before this returns. The host fills one piece while the device reads
+// another.
 void upload(const Bytes& to, const std::byte* from) {
   Device& device = to.device();
   const bool is_device_memory = device.table().queue_create && device.attached<HostMemory>().has(from, to.size);
@@ -162,7 +165,7 @@ void upload(const Bytes& to, const std::byte* from) {
   });
 }
 
-// On one device.
+// Copies on one device; false if the module cannot.
 bool copy_on_device(const StridedArray& from, const StridedArray& to, uint64_t size) {
   Device& device = *to.data.storage->device();
   Submission work(device, FE_QUEUE_COMPUTE, copy_of(from));
@@ -188,7 +191,7 @@ bool copy_from_peer(const StridedArray& from, const StridedArray& to, uint64_t s
   });
 }
 
-// Of a storage in host memory, which is kept until it was read.
+// Copies from a storage in host memory, which is kept until it was read.
 void upload_storage(const StridedArray& from, const Bytes& to) {
   const std::shared_ptr<Storage>& source = from.data.storage;
   const auto* const memory = static_cast<const std::byte*>(source->host_pointer()) + byte_offset(from);
@@ -200,7 +203,7 @@ void upload_storage(const StridedArray& from, const Bytes& to) {
   }
 }
 
-// Through memory of the host's that nobody else has.
+// Copies through staged host memory.
 void copy_staged(const StridedArray& from, const Bytes& to) {
   if (is_contiguous(from.type.shape, from.data.strides) && !from.data.storage->host_pointer()) {
     const Bytes all(from, to.size);
@@ -216,7 +219,7 @@ void copy_staged(const StridedArray& from, const Bytes& to) {
   give_upload(to, memory.get(), memory);
 }
 
-// `to` is new, and contiguous.
+// `to` is new and contiguous.
 void copy_into(const StridedArray& to, const StridedArray& from, uint64_t size) {
   const Storage& source = *from.data.storage;
   Device& device = *to.data.storage->device();
@@ -225,7 +228,7 @@ void copy_into(const StridedArray& to, const StridedArray& from, uint64_t size) 
   if (is_whole && source.device().get() == &device && has_queues && copy_on_device(from, to, size)) return;
   if (to.data.storage->host_pointer()) {
     const bool is_far = source.device()->table().queue_create && !source.host_pointer();
-    if (is_whole && is_far && !has_queues) {  // whoever reads it waits
+    if (is_whole && is_far && !has_queues) {  // its readers wait
       return give_download_to(to.data.storage, Bytes(from, size));
     }
     to.data.storage->finish_uses();
@@ -238,7 +241,7 @@ void copy_into(const StridedArray& to, const StridedArray& from, uint64_t size) 
   copy_staged(from, Bytes(to, size));
 }
 
-// Elements of which the host can reach none.
+// Reads strided elements of a storage that the host cannot access.
 void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
   const DType dtype = from.type.dtype;
   const Reach reach = reach_of(from.type.shape, from.data.strides);
@@ -261,7 +264,7 @@ void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cance
     fail_argument("{} has {} bytes, but the memory to read it into has {}", to_string(from.type), bytes, size);
   if (bytes == 0) return;
   const Storage& storage = *from.data.storage;
-  storage.device()->open();  // throws when it is lost or another process's: not even its memory can be looked at then
+  storage.device()->open();  // throws if the device is lost or the parent process's: its memory cannot be read then
   storage.finish_write(cancel);
   const bool is_whole = is_contiguous(from.type.shape, from.data.strides);
   auto* const bytes_to = static_cast<std::byte*>(to);
@@ -310,14 +313,14 @@ StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& de
   if (dense && &source == device.get()) {
     to = *std::move(dense);
   } else {
-    // For the queue that copies: another one would have to wait for those that used the memory last.
+    // For the queue that copies: another queue would have to wait for the last users of the memory.
     const fe_queue_kind kind = &source == device.get() ? FE_QUEUE_COMPUTE : FE_QUEUE_UPLOAD;
     const auto allocate = [&] { to.data.storage = Storage::allocate(device, from.type, queue_of(*device, kind)); };
     try {
       allocate();
     } catch (const Error& error) {
       if (error.code() != FE_OUT_OF_MEMORY || &source == device.get() || !source.table().queue_create) throw;
-      synchronize(source);  // copies of its that are under way keep memory of this device
+      synchronize(source);  // its pending copies keep memory of this device
       allocate();
     }
     copy_into(to, dense ? *dense : from, bytes);

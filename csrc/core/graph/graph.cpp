@@ -18,7 +18,7 @@ fe_scalar bytes_of(T value) {
   return scalar;
 }
 
-// Wraps as an integer cast does, without the undefined cases of casting a double.
+// Saturates, and gives 0 for NaN, because casting a double that is out of range is undefined.
 template <class T>
 T integer_from(double value) {
   if (std::isnan(value)) return 0;

@@ -1,4 +1,4 @@
-// The graph that is built, traced, compiled and looked at: single assignment, nodes in execution order.
+// The graph that is built, traced, compiled and printed: single assignment, nodes in execution order.
 #pragma once
 
 #include "ops/attributes.h"
@@ -19,34 +19,35 @@ class Storage;  // core/memory/storage.h: a buffer on a device, shared by views
 
 using ValueId = uint32_t;
 
-// Where the elements of a strided array lie in a storage.
+// Position of the elements of a strided array in a storage.
 struct StridedStorage {
-  std::shared_ptr<Storage> storage;  // null when the array has no elements
-  int64_t offset = 0;                // elements from the storage's first byte
-  Strides strides;                   // elements
+  std::shared_ptr<Storage> storage;  // null if the array has no elements
+  int64_t offset = 0;                // in elements, from the storage's first byte
+  Strides strides;                   // in elements
 };
 
 enum class ValueKind : uint8_t {
-  input,     // given at compute
-  constant,  // held by the graph: the same bytes always; kernels may pack it
-  scalar,    // one element whose value is bound at compute (Graph::scalars holds the default)
-  result,    // of a node
+  input,     // bound at each execution
+  constant,  // held by the graph; its bytes never change, so kernels may pack them
+  scalar,    // one element, bound at each execution (default: Graph::scalar_defaults)
+  result,    // output of a node
 };
 
 struct ValueInfo {
   TensorType type;
   ValueKind kind = ValueKind::result;
-  uint32_t index = 0;  // input, constant or scalar number; for results the node
+  uint32_t index = 0;  // of the input, constant or scalar; for results, of the node
 };
 
-// Straight-line code of a fused node; values are numbered inputs first, then one an instruction (sdk/graph_view.h).
+// Straight-line code of a fused node. Values are numbered: inputs first, then one per instruction
+// (ferrule/graph_view.h).
 struct Body {
   struct Instruction {
     const ops::Row* op = nullptr;
     DType dtype = DType::none;
     std::vector<uint32_t> inputs;
     ops::Attributes attributes;
-    uint32_t output = 0;  // which output of the op
+    uint32_t output = 0;  // output number of the op
   };
   std::vector<DType> inputs;
   std::vector<Instruction> instructions;
@@ -59,19 +60,19 @@ struct Node {
   std::vector<ValueId> outputs;
   std::shared_ptr<const ops::Attributes> attributes;  // never null
   std::shared_ptr<const Body> body;                   // null unless fused
-  Device* device = nullptr;                           // where it was asked to run; null = the graph's device
+  Device* device = nullptr;                           // requested device; null = the graph's device
 };
 
 struct GraphInput {
   std::string name;
   Strides strides;             // of the arrays that will be bound; part of the signature
-  bool dynamic_offset = true;  // the offset in the storage is bound at compute
+  bool dynamic_offset = true;  // the offset in the storage is bound at each execution
 };
 
 struct GraphConstant {
   std::string name;
   StridedStorage data;
-  std::string placement = {};  // how it came to its bytes, as Array::placement says it; empty: computed
+  std::string placement = {};  // origin of the bytes, as in Array::placement; empty: computed
 };
 
 class Graph {
@@ -90,27 +91,28 @@ class Graph {
   ValueId add_input(std::string name, TensorType type, Strides strides);
   ValueId add_constant(std::string name, TensorType type, StridedStorage view, std::string placement = {});
   ValueId add_scalar(DType dtype, fe_scalar value);
-  // Records an op: promotes (casts are inserted), widens, completes and canonicalizes attributes, infers. Throws Error.
-  // Returns the outputs. `numbers`: which operands are no ordinary values (see ops::record_call); empty = none.
+  // Records an op: promotes operands (inserts casts), widens, completes and canonicalizes attributes, infers the
+  // results. Returns the outputs. Throws Error. `numbers`: operands that are numbers (see ops::record_call); empty =
+  // none.
   std::vector<ValueId> add_call(const ops::Row& op, std::span<const ValueId> operands,
                                 const std::vector<ops::NamedAttribute>& given, Device* device = nullptr,
                                 std::span<const ops::OperandNumber> numbers = {});
-  // The same for an op with one output.
+  // Same for an op with one output.
   ValueId add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
               Device* device = nullptr, std::span<const ops::OperandNumber> numbers = {});
-  // Adds a node as it stands: the caller has checked it (passes).
+  // Adds a node without checks; used by passes, which have checked it.
   std::vector<ValueId> add_checked(Node node, std::span<const TensorType> results);
   const TensorType& type(ValueId value) const { return values[value].type; }
 };
 
-// The number in the dtype, for add_scalar.
+// Converts a number to a scalar of the dtype, for add_scalar.
 fe_scalar scalar_of(double value, DType dtype);
 fe_scalar scalar_of(int64_t value, DType dtype);
 fe_scalar scalar_of(const ops::Number& number, DType dtype);
-// The scalar as kernels expect it: a bool that is not 0 is 1.
+// The scalar as kernels expect it: a nonzero bool becomes 1.
 fe_scalar checked_scalar(DType dtype, fe_scalar value);
 
-std::string to_text(const Graph& graph);  // one line a node: "%3 = matmul(%0, %1) : float32(2, 3)"
+std::string to_text(const Graph& graph);  // one line per node: "%3 = matmul(%0, %1) : float32(2, 3)"
 std::string to_dot(const Graph& graph);   // graphviz
 std::string to_json(const Graph& graph);
 

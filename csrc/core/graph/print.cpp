@@ -1,4 +1,4 @@
-// A graph as text, DOT and JSON.
+// Text, DOT and JSON of a graph.
 #include "core/graph/graph.h"
 #include "core/graph/node_text.h"
 #include "core/registry/device.h"

@@ -13,7 +13,7 @@
 namespace ferrule {
 namespace {
 
-// Recording more than this computes: a loop that never looks at its result must not grow without end.
+// Recording evaluates when more nodes than this are pending, so that a loop that never reads its result stays bounded.
 constexpr uint32_t most_pending = 10'000;
 
 constexpr const char* copied_for_owner = "copied: the owner of the memory may write to it";
@@ -77,8 +77,8 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
   return array;
 }
 
-// The view is copied first, and then the mark is looked at: give_away() sets the mark, and then counts the copies. Both
-// write the mark, so that one comes after the other and sees what that one did.
+// The view is copied before the mark is checked; give_away() sets the mark before it counts the copies. Both write the
+// mark atomically, so that the later one sees what the earlier one did.
 std::optional<StridedArray> Array::strided_array_unless_given_away() const {
   StridedArray view{type_, result_->data};
   uint32_t mark = 0;
@@ -107,7 +107,7 @@ std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
   if (!is_nobody_elses() ||
       !given_away_.compare_exchange_strong(mark, 1 + fork_generation(), std::memory_order_acq_rel))
     return nullptr;
-  // Asked again: who came before the mark is seen here, and who comes now sees the mark.
+  // Check again: earlier readers are counted now, and later readers see the mark.
   try {
     if (is_nobody_elses()) return Storage::moved(storage);
   } catch (...) {
@@ -172,7 +172,7 @@ std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::At
                             {{"starts", std::vector<int64_t>(rank, 0)},
                              {"sizes", std::move(sizes)},
                              {"steps", std::vector<int64_t>(rank, 1)}});
-  // A few elements do not keep the memory for all.
+  // A short result does not keep the memory of the whole.
   if (length < bound[axis] / 2) cut = record(ops::op_named("copy"), {cut}, {}, {});
   outputs[0] = std::move(cut);
   return outputs;
@@ -180,7 +180,7 @@ std::vector<ArrayPointer> Array::cut_to_length(const ops::Row& op, const ops::At
 
 bool Array::is_cut_anywhere(const ops::Row& op, const ops::Attributes& attributes) const {
   if (op.kind != ops::Kind::view || state() != State::pending || &op != &ops::op_named("slice")) return false;
-  // Views of views add their starts up once each: of a long chain the first one moves, and the others are strides.
+  // Each moving view adds its starts to the offset. So only the first view of a chain moves; the others are strides.
   static const ops::Row* const dynamic_slice = &ops::op_named("dynamic_slice");
   if (op_ != nullptr && (op_->kind == ops::Kind::view || op_ == dynamic_slice)) return false;
   const auto& steps = ops::AttributeReader{op, attributes}.integers("steps");
@@ -227,7 +227,7 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
     outputs = outputs_of(first, std::move(call.results));
   else
     outputs.push_back(std::move(first));
-  // What the owner of borrowed memory writes later must not change a result that is recorded now.
+  // Later writes by the owner of borrowed memory must not change a result that is recorded now.
   if (reads_borrowed_memory || has_too_much_below) evaluate(outputs);
   return outputs;
 }
@@ -259,8 +259,8 @@ ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes
 
 ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), LetGo()}; }
 
-// A chain of a million arrays must not end in a million nested destructors: an array that goes while another is being
-// destroyed waits in a list. The list runs through the arrays, because destruction must not need memory.
+// Destroying a chain of a million arrays must not nest a million destructors: an array that is released while another
+// is being destroyed waits in a list. The list links the arrays themselves, because destruction must not need memory.
 void Array::LetGo::operator()(Array* array) const noexcept {
   thread_local Array* waiting = nullptr;
   thread_local bool is_destroying = false;
@@ -289,7 +289,7 @@ ArrayPointer snapshot(ArrayPointer array) {
     array->result_->snapshot = copy.data.storage;
   }
   ArrayPointer now = Array::computed(copy.type, array->device(), std::move(copy.data), copied_for_owner);
-  now->is_looked_at = true;  // by the next snapshot, which compares
+  now->is_looked_at = true;  // the next snapshot compares with it
   return now;
 }
 

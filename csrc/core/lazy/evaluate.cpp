@@ -1,4 +1,4 @@
-// Computing pending arrays: the graph below them, its executable from a cache, and the results put in place.
+// Evaluation of pending arrays: builds the graph below them, takes its executable from a cache, and stores the results.
 #include "core/executor/executable_cache.h"
 #include "core/key.h"
 #include "core/lazy/array.h"
@@ -18,7 +18,7 @@ namespace {
 
 using CompileCache = ExecutableCache<std::shared_ptr<Executable>>;
 
-// Executables of evaluations, by the structure of what was evaluated.
+// Executables of evaluations, by the structure of the evaluated graph.
 struct EvaluationCache : CompileCache {
   EvaluationCache() : CompileCache(256) {}
 };
@@ -28,15 +28,15 @@ CompileCache& compile_cache() { return Immortal<EvaluationCache>::get(); }
 struct Item {
   ArrayPointer array;
   uint32_t first_input = 0, input_count = 0;    // in item_inputs
-  uint32_t reads = 0;                           // by other items, counted once for each operand
+  uint32_t reads = 0;                           // by other items, once per operand
   Array::State state = Array::State::computed;  // as it was when collected
   bool is_asked = false;
-  bool is_viewed = false;  // by a view that arrays read which are not evaluated now
+  bool is_viewed = false;  // by a view that is read by arrays outside of this evaluation
 };
 
-// What an evaluation fills.
+// The working data of an evaluation.
 struct EvaluationArrays {
-  // An array whose inputs are being collected. The pointer lies in what reads the array.
+  // An array whose inputs are being collected. The pointer is in the array's reader.
   struct Frame {
     const ArrayPointer* array;
     std::size_t next = 0;
@@ -50,7 +50,7 @@ struct EvaluationArrays {
   std::vector<fe_scalar> scalars;
   std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away;
   std::vector<std::unique_ptr<Array::Result>> results;
-  std::vector<ArrayPointer> released;  // what the results came from; to be let go of outside of all locks
+  std::vector<ArrayPointer> released;  // inputs of the computed arrays; released outside of all locks
   Key key;
 
   void clear() noexcept {
@@ -72,8 +72,8 @@ struct EvaluationArrays {
 using ArraysPool = ReusePool<EvaluationArrays>;
 ArraysPool& arrays_pool() { return Immortal<ArraysPool>::get(); }
 
-// The place that the next collected array gets; guarded by evaluation_mutex(). Those of one evaluation follow one
-// another, and are greater than all before.
+// The place of the next collected array; guarded by evaluation_mutex(). The places of one evaluation are consecutive,
+// and greater than all earlier ones.
 uint64_t next_place = 1;
 
 }  // namespace
@@ -83,7 +83,7 @@ void clear_compile_cache() {
   clear_gathers();
 }
 
-// An array is being computed on another thread, into memory that it reads.
+// Thrown if another thread is writing to the memory of an array that this evaluation reads.
 class Busy {};
 
 class Evaluation : private Donor {
@@ -123,7 +123,7 @@ class Evaluation : private Donor {
       executable = build_executable(graph(), device->shared_from_this(), Fallback::warn, true);
       executable = compile_cache().insert(std::string(arrays_->key.bytes()), std::move(executable));
     }
-    // Now, as memory may be given away from here on: what is computed then has to be kept.
+    // Allocate them before memory is given away: what is computed then must be kept.
     arrays_->results.reserve(arrays_->outputs.size());
     for (std::size_t i = 0; i < arrays_->outputs.size(); ++i)
       arrays_->results.push_back(std::make_unique<Array::Result>());
@@ -136,8 +136,8 @@ class Evaluation : private Donor {
   }
 
  private:
-  // The evaluations that this thread is in, the last begun first: one may begin in a signal handler, while another is
-  // asked whether it is to be cancelled.
+  // The evaluations in progress on this thread, innermost first: a signal handler may start one while another polls for
+  // cancellation.
   class Running {
    public:
     explicit Running(const Evaluation& evaluation) : evaluation_(evaluation), outer_(std::exchange(innermost_, this)) {}
@@ -163,7 +163,7 @@ class Evaluation : private Donor {
     return std::span(arrays_->item_inputs).subspan(item.first_input, item.input_count);
   }
 
-  // Below `root`, in an order in which inputs come first.
+  // Collects the arrays below `root`, inputs before their readers.
   void collect(const ArrayPointer& root) {
     auto& frames = arrays_->frames;
     if (!is_collected(*root)) frames.push_back({&root});
@@ -194,7 +194,7 @@ class Evaluation : private Donor {
     } else if (state == Array::State::computed) {
       std::optional<StridedArray> view = array->strided_array_unless_given_away();
       if (!view && array->handles == 0) wait_for(*array);
-      arrays_->inputs.push_back(view ? *std::move(view) : array->strided_array());  // or the error
+      arrays_->inputs.push_back(view ? *std::move(view) : array->strided_array());  // throws
       arrays_->input_items.push_back(static_cast<uint32_t>(items_.size()));
     } else {
       arrays_->scalars.push_back(array->scalar_);
@@ -203,7 +203,7 @@ class Evaluation : private Donor {
     array->place_ = next_place++;
   }
 
-  // Throws Busy if another thread computes into the array's memory, and an error if that would never end.
+  // Throws Busy if another thread computes into the array's memory, and an error if the wait would never end.
   [[noreturn]] static void wait_for(const Array& array) {
     if (Running::has_given_away(array))
       fail_argument("{}: it is being updated by the evaluation that was interrupted to read it",
@@ -214,7 +214,7 @@ class Evaluation : private Donor {
     throw Busy();
   }
 
-  // What somebody has of the other outputs of a call is computed with it, and not by computing the call again.
+  // The other outputs of a call that are in use are computed with it, so that the call is computed once.
   void collect_other_outputs() {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (items_[i].state != Array::State::pending || !items_[i].array->outputs_) continue;
@@ -222,7 +222,7 @@ class Evaluation : private Donor {
       for (const std::weak_ptr<Array>& output : call->outputs_->arrays) {
         ArrayPointer array = output.lock();
         if (!array) continue;
-        // Should it be the last pointer by now, the array is destroyed later.
+        // If this is the last pointer by now, the array is destroyed later.
         arrays_->released.push_back(std::move(array));
         const ArrayPointer& other = arrays_->released.back();
         const bool is_held = other->handles > 0 || other->readers > 0;
@@ -234,10 +234,10 @@ class Evaluation : private Donor {
   static bool is_view(const Item& item) {
     return item.state == Array::State::pending && item.array->op_ && item.array->op_->kind == ops::Kind::view;
   }
-  // By arrays that are not evaluated now.
+  // By arrays outside of this evaluation.
   static bool is_read_later(const Item& item) { return item.is_viewed || item.array->readers > item.reads; }
 
-  // What is asked for, what has a name, and what arrays that are not evaluated now will read: it is computed once.
+  // Requested arrays, arrays with handles, and arrays that are read outside of this evaluation: each is computed once.
   static bool is_wanted(const Item& item) {
     if (item.state == Array::State::computed) return false;
     if (item.is_asked) return true;
@@ -245,7 +245,7 @@ class Evaluation : private Donor {
     return item.array->handles > 0 || (!is_view(item) && is_read_later(item));
   }
 
-  // The memory of an array that nobody can reach but by the one node that reads it, whose result is wanted.
+  // The memory of an array that only the node that reads it can reach, if that node's result is wanted.
   std::shared_ptr<Storage> take(std::size_t input, long holders) override {
     const uint32_t number = arrays_->input_items[input];
     Array& array = *items_[number].array;
@@ -260,8 +260,8 @@ class Evaluation : private Donor {
     given_away.reserve(given_away.size() + 1);
     std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the reader
     if (!memory) return nullptr;
-    // If another thread has computed the reader meanwhile, the reader has let go of this array, and the second pointer
-    // belongs to another array, which will still read it.
+    // If another thread has computed the reader meanwhile, the reader has released this array, and the second pointer
+    // belongs to another array, which still has to read it.
     if (!is_pending(*items_[*reader].array)) {
       array.give_back(memory);
       return nullptr;
@@ -270,13 +270,13 @@ class Evaluation : private Donor {
     return memory;
   }
 
-  // Under the lock: one that is pending has not let go of its inputs.
+  // Takes the lock: an array that is pending under it has not released its inputs.
   static bool is_pending(const Array& array) {
     const std::scoped_lock lock(evaluation_mutex());
     return array.state_ == Array::State::pending;
   }
 
-  // An update may be done twice, and nothing else reads what it updates.
+  // An update can be repeated, because nothing else reads the memory that it updates.
   void failed(bool) noexcept override {
     for (const auto& [array, memory] : arrays_->given_away) array->give_back(memory);
   }
@@ -312,7 +312,7 @@ class Evaluation : private Donor {
       } else if (item.state == Array::State::scalar) {
         values.push_back(graph.add_scalar(array.type().dtype, array.scalar_));
       } else if (!array.op_) {
-        // The values of a call's outputs follow one another.
+        // The values of a call's outputs are consecutive.
         values.push_back(values[inputs_of(item)[0]] + array.output_);
       } else {
         Node node;
@@ -329,10 +329,10 @@ class Evaluation : private Donor {
     return graph;
   }
 
-  // A result that is not wanted stays with the caller, who lets go of it outside of all locks. Nothing here may fail:
-  // an array that has half of its result cannot be used.
+  // A result that is not needed stays with the caller, which releases it outside of all locks. This must not fail,
+  // because an array with half of its result is unusable.
   void publish(Array& array, std::unique_ptr<Array::Result>& result) noexcept {
-    if (array.state_ == Array::State::computed) return;  // another thread was first
+    if (array.state_ == Array::State::computed) return;  // another thread computed it first
     array.result_ = std::move(result);
     for (const ArrayPointer& input : array.inputs_) --input->readers;
     std::move(array.inputs_.begin(), array.inputs_.end(), std::back_inserter(arrays_->released));
@@ -343,15 +343,14 @@ class Evaluation : private Donor {
   RunOptions options_;
   ArraysPool::Use arrays_;
   std::vector<Item>& items_;  // of arrays_
-  uint64_t first_place_ = 0;  // of the items
+  uint64_t first_place_ = 0;  // place of the first item
 };
 
 thread_local const Evaluation::Running* Evaluation::Running::innermost_ = nullptr;
 
 namespace {
 
-// Arrays of one device. False when an array is just being computed on another thread, from what this one would have to
-// read.
+// Evaluates arrays of one device. False if another thread is writing to memory that this evaluation has to read.
 bool evaluated(std::span<const ArrayPointer> arrays, const RunOptions& options) {
   try {
     Evaluation(arrays, options).run();

@@ -10,7 +10,7 @@
 namespace ferrule {
 namespace {
 
-// The bytes that a strided array touches before its first element, and from there on.
+// Bytes that a strided array spans before its first element, and from there on.
 Reach bytes_touched(const void* first, const TensorType& type, const Strides& byte_strides) {
   Shape blocks = type.shape;
   if (block_elements(type.dtype) != 1) blocks[blocks.rank() - 1] /= block_elements(type.dtype);
@@ -24,7 +24,7 @@ Reach bytes_touched(const void* first, const TensorType& type, const Strides& by
   return {reach.before, reach.after + block};
 }
 
-// The strides in bytes of memory from outside; those of axes of one element, which may be anything, as 0.
+// Byte strides of memory from outside. Those of axes with one element, which may be arbitrary, become 0.
 Strides byte_strides_of(const TensorType& type, const int64_t* given) {
   const int rank = type.shape.rank(), last = block_elements(type.dtype) == 1 ? -1 : rank - 1;
   Strides strides = byte_strides_of(type.dtype, contiguous_strides(type.shape));
@@ -37,7 +37,7 @@ Strides byte_strides_of(const TensorType& type, const int64_t* given) {
   return strides;
 }
 
-// The strides in elements. Unless those in bytes are of whole blocks, `why` says so.
+// Strides in elements. If a byte stride is not a multiple of the block, `why` says so.
 Strides element_strides(const TensorType& type, const Strides& byte_strides, std::string& why) {
   const int64_t block = block_bytes(type.dtype), elements = block_elements(type.dtype);
   Strides strides;
@@ -50,7 +50,7 @@ Strides element_strides(const TensorType& type, const Strides& byte_strides, std
   return strides;
 }
 
-// Null, with the reason in `why`, when the device refuses after all: memory that it cannot map, say.
+// Null, with the reason in `why`, if the device refuses, for example because it cannot map the memory.
 std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* low, uint64_t size,
                                   const TensorType& type, fe_access access, const std::shared_ptr<void>& owner,
                                   std::string& why) {
@@ -63,14 +63,14 @@ std::shared_ptr<Storage> borrowed(const std::shared_ptr<Device>& device, void* l
   }
 }
 
-// Memory that a device borrows.
+// A range of memory that a device borrows.
 struct BorrowedRange {
   std::byte* low;
   uint64_t size;
 };
 
-// What the device borrows for those bytes: as much around them as it wants to have, if the mapping has as much and
-// whole blocks begin there.
+// The range that the device borrows for those bytes: extended to its alignment, if the mapping contains that much and
+// the range then starts at a whole block.
 BorrowedRange widened(const Device& device, const fe_host_memory& memory, BorrowedRange bytes, DType dtype) {
   const uint64_t alignment = device.properties().borrow_alignment;
   if (!memory.mapped || alignment == 0) return bytes;
@@ -84,7 +84,7 @@ BorrowedRange widened(const Device& device, const fe_host_memory& memory, Borrow
   return {bytes.low - before, before + bytes.size + behind};
 }
 
-// Why the device cannot borrow the bytes; empty when it can.
+// Why the device cannot borrow the bytes; empty if it can.
 std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
   const uint64_t alignment = device.properties().borrow_alignment;
   if (!device.table().buffer_borrow || alignment == 0) return device.name() + " does not borrow host memory";
@@ -94,17 +94,17 @@ std::string refusal(const Device& device, const std::byte* low, uint64_t size) {
   return {};
 }
 
-// Kernels rely on bools that are 0 or 1; memory from outside may hold any bytes.
+// Kernels require bools to be 0 or 1; memory from outside may hold any bytes.
 bool are_bools(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte <= std::byte{1}; });
 }
 
-// Nonzero becomes 1.
+// Converts nonzero bytes to 1.
 void make_bools(std::span<std::byte> bytes) {
   for (std::byte& byte : bytes) byte = byte == std::byte{0} ? std::byte{0} : std::byte{1};
 }
 
-// Why bools in memory cannot be borrowed; empty when they can.
+// Why bools cannot be borrowed; empty if they can.
 std::string refusal_of_bools(const std::byte* low, uint64_t size, fe_access access) {
   if (access == FE_ACCESS_READ_WRITE) return "bools that their owner may write might become other than 0 and 1";
   if (!are_bools({low, size})) return "its bools are not all 0 or 1";
@@ -221,7 +221,7 @@ ArrayPointer cut_from(const ArrayPointer& array, uint64_t byte_offset, const Ten
   };
   std::string why;
   if (first % alignment != 0 || reinterpret_cast<uintptr_t>(base) % alignment != 0) {
-    // No kernel reads unaligned items.
+    // Kernels do not read unaligned items.
     why = fmt::format("byte {} is not a multiple of the item's {}", byte_offset, alignment);
   } else if (type.dtype == DType::boolean) {
     if (!base) read();

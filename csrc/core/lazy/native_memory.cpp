@@ -13,7 +13,7 @@
 namespace ferrule {
 namespace {
 
-// The device is asked once.
+// Cached, so that the device is asked once.
 struct NativeIdentity {
   explicit NativeIdentity(Device&) {}
   BriefMutex mutex;
@@ -32,12 +32,12 @@ fe_native_memory native_memory(Device& device, const Storage& storage) {
   return memory;
 }
 
-// Whether DLPack's pointers are no addresses on devices of that type: OpenCL, Vulkan, Metal, WebGPU.
+// Whether DLPack's pointers are handles instead of addresses on this device type: OpenCL, Vulkan, Metal, WebGPU.
 bool has_handles(int32_t device_type) {
   return device_type == 4 || device_type == 7 || device_type == 8 || device_type == 15;
 }
 
-// Nonzero becomes true.
+// Converts nonzero bytes to true.
 ArrayPointer as_bools(ArrayPointer bytes) {
   return Array::record(ops::op_named("astype"), {std::move(bytes)}, {}, {{"dtype", DType::boolean}});
 }
@@ -111,7 +111,7 @@ ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_h
     fail_argument("{} on DLPack's device ({}, {}) is no memory of {}, which is ({}, {})", to_string(type), of.type,
                   of.id, device->name(), own.type, own.id);
   if (!outside.why_not.empty()) fail(FE_UNSUPPORTED, "{} cannot be borrowed: {}", to_string(type), outside.why_not);
-  // Kernels rely on bools that are 0 or 1; memory from outside may hold any bytes.
+  // Kernels require bools to be 0 or 1; memory from outside may hold any bytes.
   const bool is_bool = type.dtype == DType::boolean;
   if (is_bool) type.dtype = DType::uint8;
   fe_native_memory native{};
@@ -121,7 +121,7 @@ ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_h
   native.pointer = outside.low;
   StridedStorage view{Storage::import(device, native, outside.size, memory.access, owner, type),
                       outside.first_element(), outside.strides};
-  if (device->table().queue_create) {  // the other queues wait for what this one was made to wait for
+  if (device->table().queue_create) {  // makes other queues wait for what this one waits for
     Submission work(*device, FE_QUEUE_COMPUTE, {"memory of another library"});
     work.writes(view.storage);
     work.give({}, [](fe_module_queue*) { return static_cast<fe_error*>(nullptr); });

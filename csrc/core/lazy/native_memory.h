@@ -1,4 +1,4 @@
-// Device memory and queues that other libraries know, too, as DLPack names them.
+// Device memory and queues that other libraries can use, identified as in DLPack.
 #pragma once
 
 #include "core/lazy/array.h"
@@ -11,24 +11,24 @@ struct NativeDevice {
   bool operator==(const NativeDevice&) const = default;
 };
 
-// Opens the device. Throws Error(unsupported) where others do not know its memory, and for host memory, which all know.
+// Opens the device. Throws Error(unsupported) for host memory, and if other libraries do not know the device's memory.
 NativeDevice native_device(Device& device);
-// What its computing queue is to others; null where it is nothing to them.
+// The native handle of the compute queue; null if it has none.
 void* native_stream(Device& device);
 
-// Who waits before another library may read an array.
+// Which side waits before another library may read an array.
 enum class NativeWait : int32_t { none = 0, host = 1, stream = 2 };
 struct NativeArray {
   NativeDevice device;
   void* pointer = nullptr;
-  uint64_t offset = 0;  // bytes from there to element 0
+  uint64_t offset = 0;  // in bytes, from `pointer` to element 0
 };
-// Of an array, which is computed first. What `stream` is given from now on comes after what writes the array; where the
-// device cannot do that, the host waits.
+// The memory of an array, which is computed first. Later work of `stream` comes after the work that writes the array;
+// if the device does not support that, the host waits.
 NativeArray native_array(const ArrayPointer& array, NativeWait wait, void* stream);
 
-// Over another library's memory of the device; `memory.pointer` is an address there. What that library's stream wrote
-// is there for what our computing queue is given from now on: the library has seen to that.
+// An array over another library's memory on the device; `memory.pointer` is an address there. The library has ensured
+// that later work of the compute queue sees what its stream wrote.
 ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_host_memory& memory, NativeDevice of);
 
 }  // namespace ferrule

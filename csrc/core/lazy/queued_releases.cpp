@@ -15,7 +15,7 @@ struct Release {
   Release* next = nullptr;
 };
 
-// The first comes first. The list runs through the releases, so that a release is queued without more memory.
+// First in, first out. The list links the releases themselves, so that queueing one needs no memory.
 class Queue {
  public:
   void push(Release* release) noexcept {

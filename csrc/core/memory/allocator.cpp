@@ -13,9 +13,9 @@
 namespace ferrule {
 namespace {
 
-// Whether memory is short is asked whenever so many more bytes are cached.
+// After this many more cached bytes, give_back() checks whether the device is short of memory.
 constexpr uint64_t bytes_between_looks = uint64_t{1} << 28;
-// How often room is made for one request, where other threads take what was given back.
+// Attempts to make room for one request, in case other threads take the memory that was freed.
 constexpr int most_turns = 20;
 
 bool lets_go(const Fences& fences) {
@@ -27,7 +27,7 @@ bool lets_go(const Fences& fences) {
 Allocator::Allocator(Device& device) : device_(device) {}
 Allocator::~Allocator() { trim(); }
 
-// Multiples of 64 bytes up to 1 KiB; above, eight steps from one power of two to the next.
+// Multiples of 64 bytes up to 1 KiB; above, eight sizes per power of two.
 uint64_t Allocator::size_class(uint64_t bytes) {
   const uint64_t step = bytes <= 1024 ? 64 : std::bit_floor(bytes - 1) / 8;
   return (std::max<uint64_t>(bytes, 1) + step - 1) / step * step;
@@ -47,7 +47,7 @@ Allocator::Grant Allocator::from_cache(uint64_t size, const DeviceQueue* queue) 
                        [&](const WorkPointer& work) { return work->is_known_to_let_go() || &work->queue() == queue; });
   };
   std::vector<Grant>& buffers = found->second;
-  const auto fit = std::find_if(buffers.rbegin(), buffers.rend(), is_fit);  // the last given back is warm
+  const auto fit = std::find_if(buffers.rbegin(), buffers.rend(), is_fit);  // the last returned is likely in a cache
   if (fit == buffers.rend()) return grant;
   std::swap(*fit, buffers.back());
   grant = std::move(buffers.back());
@@ -63,7 +63,7 @@ void Allocator::count_live(uint64_t size, bool prepared) {
   peak_ = std::max(peak_, live_);
 }
 
-// Within the limit, those bytes are counted until they are there, or are not.
+// Reserves `size` bytes within the limit until they are allocated or the allocation fails.
 void Allocator::promise(uint64_t bytes, uint64_t size) {
   uint64_t live = 0, limit = 0;
   for (int turn = 0; turn <= most_turns; ++turn) {
@@ -75,7 +75,7 @@ void Allocator::promise(uint64_t bytes, uint64_t size) {
     }
     live = live_;
     limit = limit_;
-    if (turn > 0 && !may_fit(size)) break;  // else others have cached what was given back meanwhile
+    if (turn > 0 && !may_fit(size)) break;  // else other threads cached memory in the meantime
   }
   fail(FE_OUT_OF_MEMORY, "{} has no {} bytes: {} are live, and the limit that was set is {}", device_.name(), bytes,
        live, limit);
@@ -88,7 +88,7 @@ fe_module_buffer* Allocator::allocated(uint64_t bytes, uint64_t size) {
     const uint64_t freed = freed_;
     error = allocate(size, &buffer);
     if (!error || code_of(error) != FE_OUT_OF_MEMORY || turn == most_turns) break;
-    // Another thread may have given back what there was, or be at it.
+    // Another thread may have freed memory in the meantime.
     if (!make_room() && freed == freed_) break;
     release(error);
   }
@@ -126,7 +126,7 @@ Allocator::Grant Allocator::take(uint64_t bytes, bool prepared, const DeviceQueu
 }
 
 void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepared, Fences fences) noexcept {
-  // What the device may still work with stays live.
+  // Memory that abandoned work may still use stays live.
   const auto is_abandoned = [](const WorkPointer& work) { return work->is_abandoned(); };
   if (std::any_of(fences.begin(), fences.end(), is_abandoned)) return;
   const uint64_t size = prepared ? bytes : size_class(bytes);
@@ -145,7 +145,7 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
   if (grant.buffer && lets_go(grant.fences) && !device_.belongs_to_parent()) device_.table().buffer_free(grant.buffer);
 }
 
-// With mutex_ locked. Takes the grant, unless there is no memory to remember it with.
+// Requires mutex_ locked. Moves the grant into the cache; false if there is no memory for the entry.
 bool Allocator::remember(Grant& grant, uint64_t size) noexcept {
   try {
     cache_[size].push_back(grant);
@@ -157,7 +157,7 @@ bool Allocator::remember(Grant& grant, uint64_t size) noexcept {
   return true;
 }
 
-// Where the device does not tell what is free, more than an eighth of all is too much to be cached.
+// If the device does not report free memory, it counts as short when more than an eighth of its memory is cached.
 bool Allocator::is_short() const noexcept {
   uint64_t free_bytes = UINT64_MAX, total_bytes = 0;
   const ErrorPointer error(guarded([&]() -> fe_error* {
@@ -170,7 +170,7 @@ bool Allocator::is_short() const noexcept {
   return statistics().cached > total_bytes / 8;
 }
 
-// What queues still use may be freed after they were waited for.
+// Waits for the queues, so that trim() can free the memory that they used.
 bool Allocator::make_room() {
   const std::scoped_lock lock(making_room_);
   device_.attached<KeptMemories>().give_back();
@@ -195,9 +195,9 @@ bool Allocator::trim() noexcept {
         has_freed = true;
         ++freed_;
       }
-      const std::scoped_lock lock(mutex_);  // counted as long as it is there
+      const std::scoped_lock lock(mutex_);  // counted until it is freed
       cached_ -= size;
-      if (!is_free) remember(grant, size);  // without memory for it, it is lost
+      if (!is_free) remember(grant, size);  // leaks the buffer if there is no memory for the entry
     }
   return has_freed;
 }
@@ -215,7 +215,7 @@ MemoryStatistics memory_statistics(Device& device) {
 
 void trim_memory(Device& device) {
   if (!device.is_open()) return;
-  const DeviceUse trimming = device.use("a trim");  // throws when it is lost or another process's
+  const DeviceUse trimming = device.use("a trim");  // throws if the device is lost or belongs to another process
   device.attached<Allocator>().make_room();
   device.attached<HostMemory>().trim();
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::align_val_t alignment{64};
 constexpr uint64_t address_space = uint64_t{1} << 52;  // bytes; no processor has a larger one
 
-// Pieces of one size, and how many of them there are at most before somebody waits.
+// Size of a class of pieces, and how many of them exist at most before a request waits.
 struct Class {
   uint64_t size;
   std::size_t most;
@@ -28,9 +28,9 @@ std::size_t class_of(uint64_t size) {
 
 }  // namespace
 
-// Work that is never over keeps its piece, and with it the pool, for good.
+// Shared with the pieces in use: abandoned work keeps its piece, and with it the pool, forever.
 struct HostMemory::Pool {
-  mutable BriefMutex mutex;  // of what follows
+  mutable BriefMutex mutex;  // guards the members below
   std::array<std::vector<std::byte*>, classes.size()> free;
   std::array<std::size_t, classes.size()> made{};
 };
@@ -79,14 +79,14 @@ std::byte* HostMemory::allocate(uint64_t size, DeviceUse use) {
   auto node = one.extract(one.begin());
   std::byte* const memory = allocate_plain(size);
   node.key() = reinterpret_cast<uintptr_t>(memory);
-  decltype(allocated_)::insert_return_type inserted;  // what is not taken is let go of without the lock
+  decltype(allocated_)::insert_return_type inserted;  // destroyed after unlocking
   const std::scoped_lock lock(mutex_);
   inserted = allocated_.insert(std::move(node));
   return memory;
 }
 
 bool HostMemory::free(void* pointer) noexcept {
-  decltype(allocated_)::node_type freed;  // its device stays until the end
+  decltype(allocated_)::node_type freed;  // keeps the device open until the end
   {
     const std::scoped_lock lock(mutex_);
     freed = allocated_.extract(reinterpret_cast<uintptr_t>(pointer));
@@ -105,7 +105,7 @@ bool HostMemory::has(const void* pointer, uint64_t size) const {
   return address - begin <= block.size && size <= block.size - (address - begin);
 }
 
-// Of its own; any memory where the device has none left.
+// A separate allocation; ordinary host memory if the device has none left.
 std::shared_ptr<std::byte> HostMemory::single(uint64_t size) {
   try {
     return {allocate(size), [this](std::byte* memory) { free(memory); }};
@@ -119,7 +119,7 @@ std::shared_ptr<std::byte> HostMemory::single(uint64_t size) {
 }
 
 std::shared_ptr<std::byte> HostMemory::stage(uint64_t size, DeviceQueue& queue, const Cancel& cancel) {
-  if (size > piece_size) return single(size);  // nobody can say where it could be divided
+  if (size > piece_size) return single(size);  // the caller could not divide it
   const std::size_t number = class_of(size);
   std::byte* memory = nullptr;
   for (;;) {
@@ -135,7 +135,7 @@ std::shared_ptr<std::byte> HostMemory::stage(uint64_t size, DeviceQueue& queue, 
         break;
       }
     }
-    // Those of other queues come back, too, but nobody knows when.
+    // Pieces of other queues come back at an unknown time.
     if (!queue.wait_for_oldest(cancel)) return single(size);
   }
   try {
@@ -150,7 +150,7 @@ std::shared_ptr<std::byte> HostMemory::stage(uint64_t size, DeviceQueue& queue, 
   }
   return {memory, [pool = pool_, number](std::byte* mine) {
             const std::scoped_lock lock(pool->mutex);
-            pool->free[number].push_back(mine);  // within what was reserved
+            pool->free[number].push_back(mine);  // within the reserved capacity
           }};
 }
 

@@ -1,4 +1,4 @@
-// Host memory from which a device copies at full speed; and the pieces of it through which other memory is copied.
+// Host memory from which a device copies at full speed, and the staging pieces through which other memory is copied.
 #pragma once
 
 #include "core/cancel.h"
@@ -17,10 +17,10 @@ namespace ferrule {
 
 class DeviceQueue;
 
-// Of one device. What it gives is host_allocate's where the device has such memory, else the core's own. Any thread.
+// Host memory of one device: from host_allocate if the module implements it, else from the core. Thread-safe.
 class HostMemory {
  public:
-  // The largest piece; more is copied piece by piece, so that the host fills one while the device reads another.
+  // The largest piece. Larger copies are divided, so that the host fills one piece while the device reads another.
   static constexpr uint64_t piece_size = uint64_t{4} << 20;
 
   explicit HostMemory(Device& device);
@@ -28,18 +28,18 @@ class HostMemory {
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  // At a multiple of 64 bytes; `size` > 0. Throws Error(out_of_memory) with the size. `use` ends with it.
+  // Aligned to 64 bytes; `size` > 0. Throws Error(out_of_memory) with the size. Holds `use` until it is freed.
   std::byte* allocate(uint64_t size, DeviceUse use = {});
-  // False when allocate() has not given it, or it is freed already.
+  // False if the pointer is not from allocate(), or is already freed.
   bool free(void* pointer) noexcept;
-  // Whether the device has such memory; else what is given here is any memory.
+  // Whether the module allocates this memory; otherwise it is ordinary memory.
   bool is_of_device();
-  // Whether the bytes lie in memory of allocate().
+  // Whether the bytes lie in memory from allocate().
   bool has(const void* pointer, uint64_t size) const;
-  // Memory for one copy of that queue; its work keeps it until it is over. Where many are in use, it waits for the
-  // queue's oldest work.
+  // Memory for one copy on `queue`; the work of the copy keeps it. If too many pieces are in use, waits for the queue's
+  // oldest work.
   std::shared_ptr<std::byte> stage(uint64_t size, DeviceQueue& queue, const Cancel& cancel = {});
-  // Frees the pieces that nothing uses.
+  // Frees the unused pieces.
   void trim() noexcept;
 
  private:
@@ -51,7 +51,7 @@ class HostMemory {
   Device& device_;
   std::atomic<Giver> giver_{Giver::unknown};
   const std::shared_ptr<Pool> pool_;
-  mutable BriefMutex mutex_;  // of what follows
+  mutable BriefMutex mutex_;  // guards allocated_
   struct Block {
     uint64_t size;
     DeviceUse use;

@@ -41,7 +41,7 @@ std::shared_ptr<Storage> KeptMemory::get() {
 
 void KeptMemories::give_back() noexcept {
   for (;;) {
-    std::shared_ptr<Storage> given;  // let go of without the lock
+    std::shared_ptr<Storage> given;  // released after unlocking
     const std::scoped_lock lock(mutex_);
     for (KeptMemory* const kept : all_)
       if (kept->storage_) {

@@ -1,4 +1,4 @@
-// Memory that stays with what uses it again and again, until its device is short of memory.
+// Memory that its user keeps for repeated use until the device is short of memory.
 #pragma once
 
 #include "core/sync/mutexes.h"
@@ -13,15 +13,15 @@ class Device;
 class DeviceQueue;
 class Storage;
 
-// The workspace of an executable, say: the same for each of its runs, which follow one another in a queue. Any thread.
+// For example the workspace of an executable, shared by its runs, which follow one another in a queue. Thread-safe.
 class KeptMemory {
  public:
-  // `size` > 0. Takes nothing yet.
+  // `size` > 0. Allocates nothing yet.
   KeptMemory(std::shared_ptr<Device> device, uint64_t size, const DeviceQueue* queue);
   ~KeptMemory();
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
-  // The same as last time, unless it was given back meanwhile. Throws as Storage::allocate.
+  // The storage of the previous call, or a new one if that was given back. Throws as Storage::allocate does.
   std::shared_ptr<Storage> get();
 
  private:
@@ -32,16 +32,16 @@ class KeptMemory {
   std::shared_ptr<Storage> storage_;  // guarded by the device's KeptMemories
 };
 
-// Of one device.
+// All kept memory of one device.
 class KeptMemories {
  public:
   explicit KeptMemories(Device&) {}
-  // Gives all of it back to the allocator; who uses it keeps it until then.
+  // Gives all of it back to the allocator; a storage in use stays until its users release it.
   void give_back() noexcept;
 
  private:
   friend class KeptMemory;
-  BriefMutex mutex_;  // of what follows
+  BriefMutex mutex_;  // guards all_ and the storages in it
   std::set<KeptMemory*> all_;
 };
 

@@ -1,4 +1,4 @@
-// Packed constants, one copy for all executables that want the same layout of the same bytes.
+// Packed constants: one copy for all executables that use the same layout of the same bytes.
 #include "core/error.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
@@ -12,12 +12,12 @@
 namespace ferrule {
 namespace {
 
-// One for each device.
+// One per device.
 struct PreparedCache {
   explicit PreparedCache(Device&) {}
   using Key = std::tuple<uint64_t, uint64_t, std::string>;  // generation of the constant, byte offset, layout
   LongMutex preparing;
-  BriefMutex mutex;  // of what follows
+  BriefMutex mutex;  // guards copies
   std::map<Key, std::weak_ptr<Storage>> copies;
 
   std::shared_ptr<Storage> find(const Key& key) {
@@ -32,8 +32,8 @@ struct PreparedCache {
   }
 };
 
-// The layout's name says how bytes are packed; which elements of the constant they are is told by its strides. Axes of
-// one element and broadcast axes add none, so that a product at any batch size shares one copy.
+// The layout name says how bytes are packed; shape, strides and offset say which elements of the constant they are.
+// Axes of one element and broadcast axes are left out, so that a product shares one copy for all batch sizes.
 std::string key_of(const char* layout, const fe_value& value) {
   std::string key = fmt::format("{}|{}|{}", layout, value.dtype, value.offset);
   for (int32_t axis = 0; axis < value.rank; ++axis)

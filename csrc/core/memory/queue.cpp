@@ -14,7 +14,7 @@
 namespace ferrule {
 namespace {
 
-// Work that a queue is given before it is waited for.
+// Submissions of a queue that may be unfinished before the next one waits for the oldest.
 constexpr std::size_t most_in_flight = 64;
 
 struct KeptForGood {
@@ -41,7 +41,7 @@ void keep_for_good(std::shared_ptr<const void> owned) noexcept {
   try {
     kept.owned.push_back(owned);
   } catch (const std::bad_alloc&) {
-    // No memory to remember it with: this reference to it is never given back.
+    // Without memory for the list, this reference is never released.
     alignas(decltype(owned)) static std::byte place[sizeof owned];
     new (place) std::shared_ptr<const void>(std::move(owned));
   }
@@ -74,7 +74,7 @@ std::size_t DeviceQueue::in_flight() const {
 }
 
 void DeviceQueue::reap() noexcept {
-  std::shared_ptr<QueueEvent> last;  // the device, and this queue, are there until it goes
+  std::shared_ptr<QueueEvent> last;  // keeps the device, and so this queue, alive
   for (WorkPointer work = oldest(); work; work = oldest()) {
     if (std::shared_ptr<QueueEvent> event = work->event()) last = std::move(event);
     if (!work->is_over()) return;
@@ -92,7 +92,7 @@ bool DeviceQueue::wait_for_oldest(const Cancel& cancel) {
 }
 
 void DeviceQueue::synchronize(const Cancel& cancel) {
-  // Work is over in the order in which it was given.
+  // Work ends in the order of its submission.
   if (const WorkPointer work = newest()) work->wait(cancel);
   reap();
 }
@@ -128,7 +128,7 @@ void DeviceQueue::drain_for(Work& work, ErrorPointer reason) {
 }
 
 DeviceQueues::DeviceQueues(Device& device) {
-  device.attached<Allocator>();  // ends after the queues, as the next
+  device.attached<Allocator>();  // destroyed after the queues, like the next
   device.attached<HostMemory>();
   const auto add = [&](fe_queue_kind kind) {
     owned_.push_back(std::make_unique<DeviceQueue>(device, kind));
@@ -179,7 +179,7 @@ void Submission::prepare(const Cancel& cancel) {
   for (const auto& storage : written_) storage->add_uses(awaited_);
   const auto is_needless = [&](const WorkPointer& work) {
     if (work->is_over() || &work->queue() == &queue_) return true;
-    // Its queue may be gone once it is over, its device is not.
+    // The queue of work that is over may be gone; its device is not.
     const bool is_on_device = queue_.handle() && table.queue_wait_event && !work->has_rest() &&
                               work->device_->backend() == queue_.device().backend();
     if (is_on_device) return false;
@@ -217,13 +217,13 @@ void Submission::describe(TraceLabel& label, uint64_t bytes) const {
   label.bytes_read = label.bytes_written = bytes;
 }
 
-// With giving_ locked.
+// Requires giving_ locked.
 void Submission::wait_on_device() {
   for (const WorkPointer& work : awaited_) {
     const std::shared_ptr<QueueEvent> event = work->event();
     if (!event) continue;
     const ErrorPointer error(queue_.device().table().queue_wait_event(queue_.handle(), event->handle));
-    if (error) work->wait();  // the host does
+    if (error) work->wait();  // the host waits instead
   }
   if (!traced_) return;
   std::vector<uint64_t> after;
@@ -232,7 +232,7 @@ void Submission::wait_on_device() {
   traced_->submit(queue_.kind(), std::move(after));
 }
 
-// With giving_ locked.
+// Requires giving_ locked.
 WorkPointer Submission::commit(fe_error* given) {
   ErrorPointer error(given);
   WorkPointer work = work_.front();
@@ -251,14 +251,14 @@ WorkPointer Submission::commit(fe_error* given) {
   try {
     for (const auto& storage : read_) storage->was_read(work);
     for (const auto& storage : written_) storage->was_written(work);
-  } catch (...) {  // no memory to remember the work with: it ends now
+  } catch (...) {  // no memory to record the uses: wait now
     work->wait();
     throw;
   }
   return work;
 }
 
-// What was given is waited for, as it may be under way though giving it failed. Throws one of the errors.
+// Waits for the submitted work, which may be running even though submitting it failed. Throws one of the errors.
 void Submission::give_up(Work& work, ErrorPointer error, ErrorPointer unrecorded) {
   const std::shared_ptr<QueueEvent> event = work.event();
   if (!unrecorded) {

@@ -1,4 +1,4 @@
-// The queues of a device, and how work is given to them. Devices without queues compute on the calling thread.
+// The queues of a device, and how work is submitted to them. Devices without queues compute on the calling thread.
 #pragma once
 
 #include "core/memory/work.h"
@@ -11,7 +11,7 @@ namespace ferrule {
 
 class Storage;
 
-// One queue of a module's. Any thread.
+// One queue of a module. Thread-safe.
 class DeviceQueue {
  public:
   DeviceQueue(Device& device, fe_queue_kind kind);
@@ -22,42 +22,42 @@ class DeviceQueue {
   Device& device() const { return device_; }
   fe_queue_kind kind() const { return kind_; }
   fe_module_queue* handle() const { return handle_; }
-  // Returns when all that was given so far is over. How that ended is told to who reads its results.
+  // Waits until all work submitted so far is over. A failure is reported to the readers of the results.
   void synchronize(const Cancel& cancel = {});
-  // Waits for the work, and lets the module bring a lost device back.
+  // Waits for the work and lets the module restore a lost device.
   void reset();
 
-  // Lets go of the work that is over.
+  // Releases the work that is over.
   void reap() noexcept;
-  // Returns when the oldest work is over; false when there is none.
+  // Waits for the oldest work; false if there is none.
   bool wait_for_oldest(const Cancel& cancel = {});
 
  private:
   friend class Submission;
   friend class Work;
-  // The oldest or newest work that is not known to be over; null for none. How many there are.
+  // The oldest or newest work that is not known to be over; null if none. in_flight() counts such work.
   WorkPointer oldest() const;
   WorkPointer newest() const;
   std::size_t in_flight() const;
-  // No event tells when that work, or what was just given, is over, for the reason that is given: a reset waits for all
-  // of it. If that fails as well, the device counts as lost, which is the reason then, and nothing that the work uses
-  // is ever freed.
+  // For work whose end no event can report, because of `reason`: resets the queue, which waits for all of its work. If
+  // the reset fails too, the device counts as lost, `reason` becomes that error, and nothing that the work uses is ever
+  // freed.
   void drain_for(Work& work, ErrorPointer reason);
-  bool drain(ErrorPointer& reason) noexcept;  // with giving_ locked; whether all is over
+  bool drain(ErrorPointer& reason) noexcept;  // requires giving_ locked; true if all work is over
 
   Device& device_;
   const fe_queue_kind kind_;
   fe_module_queue* handle_ = nullptr;
-  std::mutex giving_;         // the module's queue is for one thread at a time
-  mutable BriefMutex mutex_;  // of what follows
+  std::mutex giving_;         // the module's queue takes one thread at a time
+  mutable BriefMutex mutex_;  // guards work_
   std::list<WorkPointer> work_;
 };
 
-// Those of a device: one that computes, and others where its module has engines for them.
+// The queues of a device: one for compute, and the copy queues that its module offers.
 class DeviceQueues {
  public:
   explicit DeviceQueues(Device& device);
-  // The computing one where the device has no such other.
+  // The compute queue if the device has no queue of this kind.
   DeviceQueue& of(fe_queue_kind kind) { return *queues_[static_cast<std::size_t>(kind)]; }
   void synchronize(const Cancel& cancel = {});
   void finish_work() { synchronize(); }
@@ -71,35 +71,35 @@ class DeviceQueues {
   std::array<DeviceQueue*, 3> queues_{};
 };
 
-// What work is, for errors, and the bytes that it copies, for traces.
+// Description of work for errors, and the bytes that it copies, for traces.
 struct WorkName {
   std::string what;
   uint64_t copied_bytes = 0;
 };
 
-// Work that is put together for a queue, and given to it.
+// Collects what a piece of work reads, writes and keeps, and submits it to a queue.
 class Submission {
  public:
-  // Opens the device, and throws as Device::open does.
+  // Opens the device; throws as Device::open does.
   Submission(Device& device, fe_queue_kind kind, WorkName name);
-  // Storages of this device, or of the host's. One that was already failed to be written throws that error.
+  // Storages of this device or of the host. give() throws the error of a read storage whose last write failed.
   void reads(const std::shared_ptr<Storage>& storage);
   void writes(const std::shared_ptr<Storage>& storage);
-  // Work that wrote other bytes of the same storage: its error is this work's, too. Null is ignored.
+  // Adds work that wrote other bytes of the same storage: this work fails if it failed. Null is ignored.
   void completes(const WorkPointer& work) {
     if (work) inputs_.push_back(work);
   }
-  // See Work. It throws nothing.
+  // See `rest` of Work; it must not throw.
   void then(std::function<void()> rest) { rest_ = std::move(rest); }
-  // Of work that is no copy.
+  // For work that is not a copy.
   void trace(TracedWorkPointer traced) { traced_ = std::move(traced); }
-  // Until the work is over.
+  // Keeps an object until the work is over.
   void keep(std::shared_ptr<const void> owned) {
     if (owned) kept_.push_back(std::move(owned));
   }
-  // Calls `function` with the module's queue, which waits for what other queues do with the storages; they know of the
-  // work then. Throws the function's error, that of an event that cannot be recorded, and Error(cancelled): nothing is
-  // under way then. Null where the device has no queues, and all is done.
+  // Calls `function` with the module's queue, which first waits for other queues' uses of the storages, and records the
+  // work as a use of them. Throws the function's error, that of an event that cannot be recorded, or Error(cancelled);
+  // nothing is under way then. Null if the device has no queues: all is done.
   template <class Function>
   WorkPointer give(const Cancel& cancel, const Function& function) {
     TraceSpan span(queue_.handle() ? FE_TRACE_SUBMIT : FE_TRACE_TRANSFER, queue_.handle() ? "submit" : copy_name());
@@ -113,7 +113,7 @@ class Submission {
     wait_on_device();
     return commit(function(queue_.handle()));
   }
-  // The same; false where the module says that it cannot.
+  // Same as give(); false if the module returns FE_UNSUPPORTED.
   template <class Function>
   bool is_given(const Function& function) {
     try {
@@ -134,7 +134,7 @@ class Submission {
   void give_up(Work& work, ErrorPointer error, ErrorPointer unrecorded);
 
   DeviceQueue& queue_;
-  const fe_queue_kind kind_;  // that was asked for
+  const fe_queue_kind kind_;  // as requested
   WorkName name_;
   TracedWorkPointer traced_;
   std::vector<std::shared_ptr<Storage>> read_, written_;
@@ -142,7 +142,7 @@ class Submission {
   Work::Inputs inputs_;
   Work::Kept kept_;
   std::function<void()> rest_;
-  std::list<WorkPointer> work_;  // one
+  std::list<WorkPointer> work_;  // one entry; spliced into the queue's list
 };
 
 // Null for a device without queues.
@@ -150,12 +150,12 @@ inline DeviceQueue* queue_of(Device& device, fe_queue_kind kind) {
   return device.table().queue_create ? &device.attached<DeviceQueues>().of(kind) : nullptr;
 }
 
-// Returns when all that was given to the device's queues so far is over.
+// Waits until all work submitted to the device's queues so far is over.
 void synchronize(Device& device, const Cancel& cancel = {});
-// The same, and lets its module bring the device back if it was lost.
+// Waits as well, and lets the module restore the device if it was lost.
 void reset_queue(Device& device);
 
-// What a device may still work with is never freed. Needs no memory.
+// Keeps an object forever, because a device may still use it. Works without free memory.
 void keep_for_good(std::shared_ptr<const void> owned) noexcept;
 
 }  // namespace ferrule

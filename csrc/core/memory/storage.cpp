@@ -21,7 +21,8 @@ class Storage::Held final : public Storage {
  public:
   Held(const std::shared_ptr<Device>& device, UseDescription what)
       : use(device->use(std::move(what))), allocator(device->attached<Allocator>()) {}
-  // Work that uses it keeps all but what the allocator gave: see Submission.
+  // Work that uses a storage keeps it, except allocated memory of its device, which goes back with fences: see
+  // Submission.
   ~Held() {
     if (!buffer_ || whole_) return;
     if (origin_ == Origin::borrowed) {
@@ -66,7 +67,7 @@ Storage::Uses& Storage::made_uses() const {
 
 void Storage::was_read(const WorkPointer& work) {
   Uses& uses = made_uses();
-  WorkPointer before;  // let go of without the lock
+  WorkPointer before;  // released after unlocking
   const std::scoped_lock lock(uses.mutex);
   const auto is_of_queue = [&](const WorkPointer& other) { return &other->queue() == &work->queue(); };
   const auto found = std::find_if(uses.works.begin() + (uses.has_write ? 1 : 0), uses.works.end(), is_of_queue);

@@ -1,4 +1,4 @@
-// Bytes on a device: a backend's buffer, counted, shared by strided arrays; and who owns or caches it.
+// Reference-counted bytes on a device: a buffer of a backend, shared by strided arrays, and its owner.
 #pragma once
 
 #include "core/cancel.h"
@@ -20,64 +20,64 @@ class Device;
 class Storage {
  public:
   enum class Origin : uint8_t { allocated, borrowed, prepared };
-  // From the device's caching allocator, for the first use by that queue (null: by the host, or by any queue). Throws
+  // From the device's caching allocator, for first use by `queue` (null: by the host or any queue). Throws
   // Error(out_of_memory) with the sizes. `size` > 0.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, uint64_t size,
                                            const DeviceQueue* queue = nullptr, Origin origin = Origin::allocated);
-  // For an array of its own: unload names its shape when the array is in the way.
+  // For a single array: unload names its shape if the array prevents unloading.
   static std::shared_ptr<Storage> allocate(const std::shared_ptr<Device>& device, const TensorType& type,
                                            const DeviceQueue* queue = nullptr);
-  // Over host memory, in which `array` lies, kept alive by `owner` until the storage and every
-  // execution that reads it are gone. Throws Error(unsupported) when the device cannot borrow it.
+  // Borrows host memory that contains `array`. `owner` lives until the storage and every execution that reads it are
+  // gone. Throws Error(unsupported) if the device cannot borrow it.
   static std::shared_ptr<Storage> borrow(const std::shared_ptr<Device>& device, void* pointer, uint64_t size,
                                          fe_access access, std::shared_ptr<void> owner,
                                          const std::optional<TensorType>& array = std::nullopt);
-  // Over memory of the device that another library has, as DLPack names it, kept alive as above. Throws
-  // Error(unsupported) when the device does not know it.
+  // Imports memory of the device that another library owns, as DLPack describes it; `owner` as above. Throws
+  // Error(unsupported) if the device does not recognize it.
   static std::shared_ptr<Storage> import(const std::shared_ptr<Device>& device, const fe_native_memory& memory,
                                          uint64_t size, fe_access access, std::shared_ptr<void> owner,
                                          const TensorType& array);
-  // Bytes of another storage from `offset` on, for an array that does not begin at a multiple of its blocks there. It
-  // has the generation of the whole, which it keeps alive.
+  // Bytes of another storage from `offset`, for an array that does not begin at a multiple of its block size there.
+  // Keeps the whole storage alive and has its generation.
   static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, uint64_t offset, uint64_t size);
-  // The memory of an allocated storage that nobody else has, under a generation of its own: what had it is left
-  // without.
+  // Moves the memory of an allocated storage that has no other user to a new storage with its own generation. `from` is
+  // left without memory.
   static std::shared_ptr<Storage> moved(const std::shared_ptr<Storage>& from);
-  // The other way: to a storage from which it was moved.
+  // Undoes moved(): `to` is the storage that the memory came from.
   static void move_back(const std::shared_ptr<Storage>& from, Storage& to);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   const std::shared_ptr<Device>& device() const;
   fe_module_buffer* buffer() const { return buffer_; }
-  uint64_t buffer_offset() const { return buffer_offset_; }  // bytes from the buffer's first to its own
+  uint64_t buffer_offset() const { return buffer_offset_; }  // byte offset in the buffer
   uint64_t size() const { return size_; }
   Origin origin() const { return origin_; }
-  bool is_part() const { return whole_ != nullptr; }  // of another storage, whose memory it is
+  bool is_part() const { return whole_ != nullptr; }  // shares the memory of another storage
   bool writable() const { return access_ == FE_ACCESS_READ_WRITE; }
   // Borrowed memory that its owner may write at any time.
   bool is_borrowed_writable() const { return origin_ == Origin::borrowed && writable(); }
   uint64_t generation() const { return generation_; }   // unique in the process
-  void* host_pointer() const { return host_pointer_; }  // NULL when the host cannot reach it
+  void* host_pointer() const { return host_pointer_; }  // NULL if the host cannot access it
 
-  // What queues do with the bytes. Any thread. Where no queue has used them, all of it costs one look.
+  // Uses of the bytes by queues. Thread-safe. If no queue has used them, each call is one atomic load.
   bool has_uses() const { return uses_of().load(std::memory_order_acquire) != nullptr; }
   void was_read(const WorkPointer& work);
   void was_written(const WorkPointer& work);
-  // The last work that wrote them; null for none, or for work that is known to have ended well.
+  // The last work that wrote the bytes; null if none, or if it is known to have succeeded.
   WorkPointer last_write() const;
-  // Adds the work that is not known to be over.
+  // Appends the uses that are not known to be over.
   void add_uses(std::vector<WorkPointer>& uses) const;
-  // Before the host reads: waits for who writes, and throws its error. Error(cancelled), too.
+  // Before the host reads: waits for the last write and throws its error, or Error(cancelled).
   void finish_write(const Cancel& cancel = {}) const;
-  // Before the host writes: waits for who reads, as well.
+  // Before the host writes: waits for reads as well.
   void finish_uses(const Cancel& cancel = {}) const;
 
  private:
   struct Uses {
-    mutable BriefMutex mutex;  // of what follows
-    bool has_write = false;    // the first work is the last that wrote
-    Fences works;              // and the last of each queue that read since
+    mutable BriefMutex mutex;  // guards the members below
+    bool has_write = false;    // the first of `works` is the last write
+    Fences works;              // the last write, if any, then the last read of each queue since
   };
   std::atomic<Uses*>& uses_of() const { return whole_ ? whole_->uses_ : uses_; }
   Uses& made_uses() const;
@@ -85,21 +85,21 @@ class Storage {
   static std::shared_ptr<Storage> make_borrowed(const std::shared_ptr<Device>& device, UseDescription what,
                                                 uint64_t size, fe_access access, std::shared_ptr<void> owner,
                                                 const Function& make_buffer);
-  class Held;  // what a storage is: it has its device, and gives the memory back
+  class Held;  // the implementation: holds the device and gives the memory back
   Storage();
   ~Storage();
   fe_module_buffer* buffer_ = nullptr;
   uint64_t buffer_offset_ = 0, size_ = 0, generation_ = 0;
-  std::shared_ptr<Storage> whole_;  // of a part
+  std::shared_ptr<Storage> whole_;  // set for a part
   Origin origin_ = Origin::allocated;
   fe_access access_ = FE_ACCESS_READ_WRITE;
   void* host_pointer_ = nullptr;
   std::shared_ptr<void> owner_;
-  mutable std::atomic<Uses*> uses_{nullptr};  // made by the first queue
+  mutable std::atomic<Uses*> uses_{nullptr};  // created by the first use of a queue
 };
 
-// Packs a constant operand for the kernel of `node` once; equal (storage, offset, key) share one copy, which is dropped
-// with the last executable that holds it. nullptr when the device wants none.
+// Packs a constant operand for the kernel of `node`. Equal (storage, offset, key) share one copy, which is released
+// with the last executable that holds it. nullptr if the device does not pack it.
 std::shared_ptr<Storage> prepared_constant(Device& device, const fe_graph_view& view, uint32_t node, uint32_t input,
                                            const std::shared_ptr<Storage>& constant, uint64_t byte_offset);
 

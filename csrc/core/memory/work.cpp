@@ -8,7 +8,7 @@
 namespace ferrule {
 namespace {
 
-// How long a wait lasts before the caller is asked whether to go on with it.
+// Interval at which a wait checks whether the caller has cancelled it.
 constexpr int64_t patience_ns = 20'000'000;
 
 }  // namespace
@@ -65,7 +65,8 @@ void Work::wait(const Cancel& cancel) {
     if (!event) return;
     ErrorPointer error = event->wait(patience_ns);
     const bool is_late = code_of(error.get()) == FE_TIMEOUT;
-    if (!error || event->is_over()) return conclude(*event, is_late ? nullptr : std::move(error));  // just now, if late
+    // The event can be over although the wait timed out.
+    if (!error || event->is_over()) return conclude(*event, is_late ? nullptr : std::move(error));
     if (!is_late) return queue_.drain_for(*this, std::move(error));
     cancel.check();
   }
@@ -75,21 +76,21 @@ void Work::conclude(const QueueEvent& event, ErrorPointer error) noexcept {
   if (traced_) traced_->finish(event.time_ns());
   if (!error) error = event.wait(-1);
   device_->note(error.get());
-  // The child of a fork does not know what its parent's devices go on to write, and where.
+  // A forked child cannot know what the parent's devices write after the fork, or where.
   const bool is_ours = !device_->belongs_to_parent();
   if (!is_ours && !error)
     error = ErrorPointer(make_error(FE_UNSUPPORTED, "it was not over when this process was forked"));
   std::shared_ptr<const Inputs> inputs;
-  std::shared_ptr<const std::function<void()>> rest;  // owns what it touches, as another thread may end the work
+  std::shared_ptr<const std::function<void()>> rest;  // a reference, because another thread may end the work
   {
     const std::scoped_lock lock(mutex_);
-    if (!event_) return;  // another thread was first, and knew what the inputs are
+    if (!event_) return;  // another thread ended it first
     inputs = inputs_;
     rest = rest_;
   }
   std::shared_ptr<const Work> failed_input;
   for (std::size_t i = 0; !error && !failed_input && inputs && i < inputs->size(); ++i) {
-    Work& input = *(*inputs)[i];  // over, as this work waited for it
+    Work& input = *(*inputs)[i];  // over, because this work waited for it
     if (input.is_over() && input.has_failed()) failed_input = input.culprit_.load()->shared_from_this();
   }
   if (rest && !error && !failed_input) std::call_once(rest_is_done_, *rest);
@@ -107,7 +108,7 @@ void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, boo
   Kept kept;
   {
     const std::scoped_lock lock(mutex_);
-    if (!event_) return;  // another thread was first
+    if (!event_) return;  // another thread ended it first
     error_ = std::move(error);
     failed_input_ = std::move(failed_input);
     culprit_.store(error_ ? this : failed_input_.get(), std::memory_order_release);
@@ -119,7 +120,7 @@ void Work::end(ErrorPointer error, std::shared_ptr<const Work> failed_input, boo
     is_over_.store(true, std::memory_order_release);
   }
   if (!is_abandoned) return;
-  keep_for_good(std::move(ended));  // and the device
+  keep_for_good(std::move(ended));  // keeps the device open as well
   for (std::shared_ptr<const void>& owned : kept) keep_for_good(std::move(owned));
 }
 
@@ -127,7 +128,7 @@ void Work::check() const {
   const Work* const culprit = culprit_.load(std::memory_order_acquire);
   if (!culprit) return;
   const fe_error* const error = culprit->error_.get();
-  // What is said of an argument names the op, as elsewhere.
+  // Messages about arguments name the op already.
   if (code_of(error) == FE_INVALID_ARGUMENT) fail(FE_INVALID_ARGUMENT, "{}", message_of(error));
   fail(code_of(error), "{} (in {} on {})", message_of(error), culprit->what_, culprit->device_->name());
 }

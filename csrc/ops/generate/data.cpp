@@ -1,4 +1,4 @@
-// The op set as JSON and as a page of the docs.
+// The op set as JSON and as a page of the documentation.
 #include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/table.h"
@@ -12,7 +12,7 @@ std::string json() { return describe_ops() + "\n"; }
 
 namespace {
 
-// Text inside a table, where a bar would end the cell.
+// Text of a table cell, with bars escaped.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {

@@ -1,4 +1,4 @@
-// What is generated from the op rows, each as text for one file.
+// Files that are generated from the op rows, each as text.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace ferrule::ops {
 
 std::string c_header();       // ferrule/ops.h: the attribute structs
-std::string op_table();       // ferrule/op_table.hpp: what of a row a module can check a node against
+std::string op_table();       // ferrule/op_table.hpp: the parts of rows that modules check nodes against
 std::string op_samples();     // op_samples.inc: a call of each op for each dtype, for the conformance kit
 std::string json();           // the op set as data
 std::string python_module();  // ferrule/functions/ops.py

@@ -1,4 +1,4 @@
-// ferrule/ops.h: a struct an op that has attributes, laid out as ops/attributes.h says.
+// ferrule/ops.h: a struct for each op that has attributes, with the layout that ops/attributes.h describes.
 #include "ops/generate/generate.h"
 #include "ops/table.h"
 

@@ -1,5 +1,5 @@
-// op_samples.inc: for each op that reaches a device a small call in each dtype that it takes, found by asking the op's
-// own rule. An op for which none is found stops the build: the conformance kit would pass it over in silence.
+// op_samples.inc: a small call of each op that reaches a device, in each dtype that the op accepts according to its own
+// rule. An op without a call stops the build, because the conformance kit would skip it silently.
 #include "ops/generate/op_samples.h"
 
 #include "ops/generate/generate.h"
@@ -29,7 +29,7 @@ const std::vector<std::vector<Shape>>& candidate_shapes() {
   return list;
 }
 
-// The call's dtypes when the first input, or every promoted one, is `dtype`; nothing when the op does not take it.
+// The call's dtypes if the first input, or every promoted one, is `dtype`; empty if the op does not accept it.
 std::optional<std::vector<DType>> dtypes_of(const Row& row, std::size_t count, DType dtype) {
   std::vector<DType> dtypes;
   bool used = count == 0;
@@ -74,12 +74,12 @@ std::optional<Sample> sample_of(const Row& row, DType dtype) {
     try {
       Sample sample;
       for (std::size_t i = 0; i < count; ++i) sample.inputs.push_back({(*dtypes)[i], shapes[i]});
-      if (input_dtypes(row, sample.inputs, {}) != *dtypes) return std::nullopt;  // a recorder would cast them
+      if (input_dtypes(row, sample.inputs, {}) != *dtypes) return std::nullopt;  // recording would cast them
       sample.attributes = attributes_of(row, dtype, count == 0 ? 0 : shapes[0].size());
       sample.outputs = infer(row, sample.inputs, sample.attributes);
       return sample;
     } catch (const Error&) {
-      // The rule says no to these shapes: the next ones.
+      // The rule rejects these shapes: try the next ones.
     }
   }
   return std::nullopt;
@@ -98,7 +98,7 @@ std::string text_of(const std::vector<TensorType>& types) {
   return "{" + text + "}";
 }
 
-// One alternative of conformance's AttributeValue.
+// The initializer of conformance's AttributeValue.
 std::string text_of(const Attribute& value) {
   struct {
     std::string operator()(int64_t number) const { return fmt::format("{{.integer = {}}}", number); }
@@ -108,7 +108,7 @@ std::string text_of(const Attribute& value) {
     std::string operator()(const std::vector<int64_t>& list) const {
       return fmt::format("{{.integers = {}}}", text_of(list));
     }
-    // conformance/graph.cpp makes a list of one of it.
+    // conformance/graph.cpp makes it a list of one element.
     std::string operator()(const std::vector<double>& list) const {
       return fmt::format("{{.real = {}}}", list.empty() ? 0.0 : list.front());
     }

@@ -12,7 +12,7 @@ struct Sample {
   Attributes attributes;
 };
 
-// One for each dtype that the op takes, float32 first; none for an op that never reaches a device.
+// One per dtype that the op accepts, float32 first; none for an op that never reaches a device.
 std::vector<Sample> samples_of(const Row& row);
 
 }  // namespace ferrule::ops

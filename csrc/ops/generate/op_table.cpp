@@ -1,4 +1,4 @@
-// ferrule/op_table.hpp: the rows as constants, for the check of a node that every module built on the SDK makes.
+// ferrule/op_table.hpp: the rows as constants, with which every module built on the SDK checks nodes.
 #include "ops/describe.h"
 #include "ops/generate/generate.h"
 #include "ops/generate/op_samples.h"
@@ -12,7 +12,7 @@
 namespace ferrule::ops {
 namespace {
 
-// An axis of the first input is called so, in every row.
+// An attribute named "axis" or "axes" refers to axes of the first input, in every row.
 const char* attribute_kind(const AttributeRow& attribute) {
   const std::string_view name = attribute.name;
   switch (attribute.type) {
@@ -42,7 +42,7 @@ std::string dtype_set(Accepts what) {
   return fmt::format("{{{{{{0x{:x}, 0x{:x}}}}}}}", words[0], words[1]);
 }
 
-// ---- a result's shape: the rule is asked about many calls, and a word that is right for all of them is its word
+// ---- a result's shape: the rule is applied to many calls, and described by the first word that is right for all
 
 struct Call {
   std::vector<Shape> inputs;
@@ -50,7 +50,7 @@ struct Call {
   Shape result;
 };
 
-// The sample's attributes with every axis, every keepdims, and a size of its own for an output that is bounded.
+// The sample's attributes, varied in axes, booleans such as keepdims, and the size of a bounded output.
 std::vector<Attributes> attribute_variants(const Row& row, const Attributes& sample) {
   std::vector<Attributes> variants = {sample};
   for (std::size_t i = 0; i < row.attribute_count; ++i) {
@@ -90,7 +90,7 @@ std::vector<Call> calls_of(const Row& row, std::size_t output) {
         const Shape result = infer(row, inputs, attributes)[output].shape;
         calls.push_back({shapes, attributes, result});
       } catch (const Error&) {
-        // No call of this op.
+        // Not a valid call of this op.
       }
     }
   }
@@ -140,7 +140,7 @@ const char* result_shape(const Row& row, std::size_t output) {
   return holds(is_same) ? "same" : holds(is_broadcast) ? "broadcast" : holds(is_reduced) ? "reduced" : "unknown";
 }
 
-// Where a result's dtype comes from, as the op's samples have it.
+// Where a result's dtype comes from, according to the op's samples.
 std::string result_dtype(const Row& row, std::size_t output) {
   bool same = true, fixed = true;
   const std::vector<Sample> samples = samples_of(row);
@@ -187,7 +187,7 @@ std::string attributes_of(const Row& row) {
   return text;
 }
 
-// A list that a row of op_table points to; nothing where it is empty.
+// A list that a row of op_table points to; no text if it is empty.
 std::string list(const char* type, const char* op, const char* name, const std::string& elements) {
   if (elements.empty()) return {};
   return fmt::format("inline constexpr {} {}_{}[] = {{\n{}}};\n", type, op, name, elements);

@@ -1,4 +1,4 @@
-// ferrule/functions/ops.py: one function an op, but for those whose calling convention array libraries spell by hand.
+// ferrule/functions/ops.py: one function per op, except ops with another calling convention, which are written by hand.
 #include "ops/generate/generate.h"
 #include "ops/table.h"
 
@@ -61,7 +61,7 @@ std::string default_of(const AttributeRow& attribute) {
   }
 }
 
-// "Array", or "TopkResult" of an op with several outputs.
+// "Array", or a name such as "TopkResult" for an op with several outputs.
 std::string result_type(const Row& row) {
   if (row.output_count == 1) return "Array";
   std::string name = std::string(row.name) + "Result";
@@ -69,17 +69,17 @@ std::string result_type(const Row& row) {
   return name;
 }
 
-// As `ruff format` breaks it: on one line, else the parameters on a line of their own, else each on one.
+// Formatted as by `ruff format`: on one line, else all parameters on the next line, else each on its own line.
 std::string signature(const Row& row) {
   std::vector<std::string> parameters;
-  // Optional inputs may be named, too.
+  // Optional inputs may also be passed by name.
   const std::size_t required = row.required_inputs();
   parameters.reserve(row.input_count + 1);
   for (std::size_t i = 0; i < required; ++i) parameters.push_back(fmt::format("{}: Operand", row.inputs[i].name));
   parameters.emplace_back("/");
   for (std::size_t i = required; i < row.input_count; ++i)
     parameters.push_back(fmt::format("{}: Operand | None = None", row.inputs[i].name));
-  // Attributes without a default come first, and may be given by position.
+  // Attributes without a default come first, and may be passed by position.
   for (const bool is_required : {true, false}) {
     bool is_first = true;
     for (std::size_t i = 0; i < row.attribute_count; ++i) {
@@ -106,7 +106,7 @@ std::string result_class(const Row& row) {
   return text;
 }
 
-// The op's sentences, broken between words.
+// The op's text, broken between words.
 std::string docstring(const Row& row) {
   std::string text;
   std::string line = "    \"\"\"";
@@ -129,7 +129,7 @@ std::string head(const char* sentence) {
       sentence);
 }
 
-// As `ruff check` sorts names: "log2" comes before "log10".
+// The order of `ruff check`: "log2" comes before "log10".
 bool is_before(std::string_view a, std::string_view b) {
   const auto number_at = [](std::string_view text, std::size_t at) {
     std::size_t end = at;

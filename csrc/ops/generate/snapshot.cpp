@@ -1,4 +1,4 @@
-// The ops' part of ferrule/abi_snapshot.inc: what a kernel that was compiled long ago relies on.
+// The ops' part of ferrule/abi_snapshot.inc: what kernels that were compiled earlier rely on.
 #include "ops/attributes.h"
 #include "ops/generate/generate.h"
 #include "ops/row.h"
