@@ -37,7 +37,7 @@ def runs_alone(check: str) -> bool:
 
 
 def is_by_item_size(check: str) -> bool:
-    """Whether the outcome depends on memory layout and element size rather than on the dtype and op."""
+    """Whether the outcome depends on memory layout and element size rather than on the dtype."""
     return bool(getattr(_modules()[check], "BY_ITEM_SIZE", False))
 
 
