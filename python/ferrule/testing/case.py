@@ -110,12 +110,15 @@ class Case:
 
     @property
     def floating(self) -> bool:
+        """Whether the result is floating-point."""
         return is_floating(self.result)
 
     def domain(self, number: int) -> Domain:
+        """The values of input `number`."""
         return self.domains[min(number, len(self.domains) - 1)]
 
     def dtype(self, number: int) -> str:
+        """The dtype of input `number`."""
         return self.dtypes[min(number, len(self.dtypes) - 1)]
 
     def inputs(self, problem: Problem, rng: np.random.Generator, draw: Draw | None = None) -> list[Values]:
@@ -147,6 +150,7 @@ class Case:
         return values
 
     def truth(self, problem: Problem, inputs: list[Values]) -> Values:
+        """The oracle's result: widened for a floating-point result, else in the result's dtype."""
         with np.errstate(all="ignore"):
             truth = np.asarray(self.oracle(*(widen(x) for x in inputs), **problem.attributes))
         return truth if self.floating else truth.astype(numpy_dtype(self.result), copy=False)

@@ -37,7 +37,7 @@ ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded, ties
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst element of a result."""
+    """The worst element of a result. `ok` says whether every element is within its tolerance."""
 
     ok: bool
     ulp: float  # of the worst element; infinite where the difference is no distance, as for a lost NaN

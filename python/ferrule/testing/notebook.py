@@ -33,6 +33,7 @@ class Results:
 
     @property
     def failures(self) -> list[Record]:
+        """The failing records, crashes first."""
         return list(self.report.failures)
 
     @property
