@@ -1,4 +1,4 @@
-"""The pytest plug-in of ferrule's conformance kit. It imports nothing of ferrule unless it is used: docs/kit.md."""
+"""The pytest plug-in of ferrule's conformance kit (docs/kit.md). It imports ferrule only when it is used."""
 
 from __future__ import annotations
 
@@ -53,8 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def ferrule_device(request: pytest.FixtureRequest) -> fe.Device:
-    """The device under test, in this process: the first of --ferrule-backend, --ferrule-device or --ferrule-variant,
-    else the best one. Nothing shields the process from it: what may crash belongs into the kit's own checks."""
+    """The device under test, opened in the process of the tests.
+
+    A crash of its module ends the process. The kit's own checks run modules in a child process.
+
+    Returns
+    -------
+    ferrule.Device
+        The first device of --ferrule-backend, --ferrule-device or --ferrule-variant, or the best device if none of
+        these options is given.
+    """
     import ferrule as fe
     from ferrule.testing.target import open_target
 
@@ -65,8 +73,16 @@ def ferrule_device(request: pytest.FixtureRequest) -> fe.Device:
 
 @pytest.fixture(scope="session")
 def ferrule_case() -> Callable[..., Case]:
-    """Finds the kit's case of an op: `ferrule_case("softmax", "float32")`. `case.family.plain` are its problems,
-    `case.inputs(problem, rng)` gives inputs, `case.judge(problem, inputs, result)` holds a result against the truth."""
+    """A function that finds the kit's case of an op: `ferrule_case("softmax", "float32")`.
+
+    The problems of a case are `case.family.plain`. `case.inputs(problem, rng)` draws inputs, and
+    `case.judge(problem, inputs, result)` compares a result with the truth.
+
+    Returns
+    -------
+    callable
+        `ferrule.testing.find_case`.
+    """
     from ferrule.testing import find_case
 
     return find_case

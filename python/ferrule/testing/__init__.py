@@ -1,4 +1,4 @@
-"""A conformance kit that any backend can be held against: docs/kit.md.
+"""The conformance kit, which tests a backend against the definitions of its ops: docs/kit.md.
 
 pytest --pyargs ferrule.testing --ferrule-backend ./libferrule-mine.so
 ferrule.testing.check("softmax", device="cpu")
@@ -18,7 +18,28 @@ __all__ = ["Results", "check", "find_case"]
 
 
 def find_case(op: str, *dtypes: str, variant: str = "") -> Case:
-    """The case of an op: of these dtypes of its inputs, where any are given, else of the first that there are."""
+    """Find the kit's case of an op.
+
+    Parameters
+    ----------
+    op : str
+        The op's name.
+    *dtypes : str
+        The dtypes of the first inputs. A single dtype also matches a case whose inputs all have it. Without dtypes the
+        first case of the op is returned.
+    variant : str
+        The variant of the case, such as "tanh" of gelu. By default any.
+
+    Returns
+    -------
+    Case
+        The first case that matches.
+
+    Raises
+    ------
+    LookupError
+        No case matches.
+    """
     wanted = tuple(dtypes)
     of_op = [case for case in all_cases().values() if case.op == op]
     for case in of_op:

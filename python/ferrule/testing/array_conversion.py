@@ -1,4 +1,4 @@
-"""NumPy's values as arrays of ferrule's, and back. A block of a block dtype is one value, the bytes of it."""
+"""Conversion between NumPy arrays and ferrule arrays. A block of a block dtype is one NumPy value: its bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferrule.testing.dtypes import BLOCKS, Values, name_of, numpy_dtype
 
 
 def array_of(values: Values, device: fe.Device) -> fe.Array:
-    """As memory of a device, which borrows it where it can."""
+    """Return the values as an array on the device, which borrows their memory where it can."""
     name = name_of(values.dtype)
     if name in BLOCKS:
         return fe.from_packed(values.view(np.uint8), name, device=device)
@@ -19,6 +19,6 @@ def array_of(values: Values, device: fe.Device) -> fe.Array:
 
 
 def values_of(array: Any) -> Values:
-    """What an array of ferrule's holds."""
+    """Return the values of a ferrule array."""
     name = str(array.dtype)
     return fe.to_packed(array).view(numpy_dtype(name)) if name in BLOCKS else np.asarray(array)

@@ -1,4 +1,4 @@
-"""One check of one case on one device: counts, the worst element so far, and the failure as people read it."""
+"""One check of one case on one device: its counts, its worst element so far, and the text of a failure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ferrule.testing.exactness import Verdict
 from ferrule.testing.execution import Execution, Refused, prepare
 
 LEVELS = ("brief", "quick", "full", "edge")
-AS_THEY_ARE = ("benchmark", "concurrent", "repeat")  # checks of runs as users have them
-# Zones in memory that is not the host's are written and read by a queue, and take a third of a run: only where the
-# ways of a kernel through memory are tried.
+AS_THEY_ARE = ("benchmark", "concurrent", "repeat")  # checks that run without guard zones, as users do
+# On devices with their own memory, a queue writes and reads the guard zones, which takes a third of a run. There, only
+# the checks that exercise memory access use guard zones.
 GUARDED_ELSEWHERE = ("layouts", "shapes", "fused")
 
 
 class Failed(Exception):  # noqa: N818 - a verdict
-    """The device is wrong; the text says how."""
+    """The check failed; the text says how."""
 
 
 class NotApplicable(Exception):  # noqa: N818 - an answer
-    """There is nothing to check, and why."""
+    """The check does not apply; the text says why."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a verdict was found."""
+    """The problem and layout of a verdict."""
 
     problem: Problem
     layout: str
@@ -41,7 +41,11 @@ class Place:
 
 
 class Attempt:
-    """`level` is one of LEVELS. `at` is told each execution before it begins, for the case that it is the last."""
+    """One check of one case on one device.
+
+    `level` is one of LEVELS. `at` is called with a description of each execution before it begins, so that a crash can
+    be attributed to it.
+    """
 
     def __init__(
         self, device: fe.Device, case: Case, check: str, level: str, seed: int, at: Callable[[str], None]
@@ -55,18 +59,18 @@ class Attempt:
 
     @functools.cached_property
     def is_in_host_memory(self) -> bool:
-        """Whether the device computes in memory that the host reaches."""
+        """Whether the device computes in memory that the host can access."""
         return bool(self.device.info.get("host_memory", self.device.kind == "cpu"))
 
     def pick(self, **by_level: int) -> int:
-        """A number by the level: pick(quick=3, full=20); that of the next lower level where one is not given."""
+        """Choose a number by level: pick(quick=3, full=20). A level that is not given has the next lower one's."""
         chosen = 0
         for level in LEVELS[: LEVELS.index(self.level) + 1]:
             chosen = by_level.get(level, chosen)
         return chosen
 
     def rng(self, *words: object) -> np.random.Generator:
-        """The same numbers for the same seed, case, check and words."""
+        """A generator that depends only on the seed, case, check and words."""
         text = "/".join(map(str, (self.case.name, self.check, *words)))
         return np.random.default_rng([self.seed, zlib.crc32(text.encode())])
 
@@ -74,8 +78,11 @@ class Attempt:
         return self.case.inputs(problem, self.rng(problem, *words))
 
     def prepare(self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any) -> Execution:
-        """Compile; raises Refused. What is written to lies between guard zones and is filled with bytes that are no
-        result: memory that is used again may hold the right one, of the run before, where nothing is written."""
+        """Compile; raises Refused.
+
+        Memory that is written to lies between guard zones and is first filled with bytes that are no valid result:
+        reused memory may hold the right result of an earlier run where the kernel writes nothing.
+        """
         if "guard" not in options:
             options["guard"] = self.check not in AS_THEY_ARE and (
                 self.check in GUARDED_ELSEWHERE or self.is_in_host_memory
@@ -90,7 +97,7 @@ class Attempt:
     def try_prepare(
         self, problem: Problem, inputs: Sequence[Values], note: str = "", **options: Any
     ) -> Execution | None:
-        """Compile, or note the refusal."""
+        """Compile, or record the refusal and return None."""
         try:
             return self.prepare(problem, inputs, note, **options)
         except Refused as refusal:
@@ -109,14 +116,14 @@ class Attempt:
         return self.compute(self.prepare(problem, inputs, note, **options))
 
     def try_problem(self, problem: Problem, inputs: Sequence[Values] | None = None, note: str = "") -> None:
-        """Run and judge, or note the refusal."""
+        """Run and judge, or record the refusal."""
         given = self.inputs(problem) if inputs is None else list(inputs)
         execution = self.try_prepare(problem, given, note)
         if execution is not None:
             self.judge(problem, given, self.compute(execution), note)
 
     def judge(self, problem: Problem, inputs: Sequence[Values], got: Values, note: str = "") -> None:
-        """Raises Failed with all that one needs to know."""
+        """Compare a result with the truth; raises Failed with a full description."""
         verdict = self._verdict(problem, list(inputs), got)
         if self.worst is None or verdict.ulp > self.worst.verdict.ulp or not verdict.ok:
             self.worst = Place(problem, note, verdict)
@@ -127,7 +134,7 @@ class Attempt:
         sample = 4096
         if not self.case.family.pointwise or got.size <= sample or got.ndim == 0:
             return self.case.judge(problem, inputs, got)
-        # Of many independent elements a sample, with both ends: oracles in Python are slow.
+        # Judge a sample of many independent elements, including both ends: oracles in Python are slow.
         ends = np.arange(64)
         chosen = np.concatenate([ends, self.rng("sample").integers(0, got.size, sample), got.size - 1 - ends])
         seen = [np.broadcast_to(x, got.shape).ravel()[chosen] for x in inputs]
@@ -136,7 +143,7 @@ class Attempt:
         return Verdict(**{**vars(verdict), "index": tuple(int(i) for i in index)})
 
     def equal_bits(self, problem: Problem, got: Values, wanted: Values, what: str) -> None:
-        """Raises Failed unless both have the same bits."""
+        """Raises Failed unless both arrays have the same shape and bits."""
         if got.tobytes() == wanted.tobytes() and got.shape == wanted.shape:
             return
         as_bytes = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(x.size, -1) for x in (got, wanted)]

@@ -1,4 +1,4 @@
-"""The process in which the modules under test run."""
+"""The child process in which the modules under test run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ferrule.tools import child
 
 
 class Child(child.Child):
-    """A worker with a target open, also when it is started again after it ended."""
+    """A child process that opens the target whenever it starts, including after a crash."""
 
     def __init__(self, target: Target | None, limit: float = 60.0) -> None:
         super().__init__("ferrule.testing.worker", limit)

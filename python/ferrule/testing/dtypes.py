@@ -1,4 +1,4 @@
-"""The dtypes as NumPy sees them, and the wider ones in which oracles compute."""
+"""The dtypes in NumPy, and the wider ones in which oracles compute."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ INTEGERS = SIGNED + UNSIGNED
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 NUMERIC = INTEGERS + FLOATS
 REALS = BOOL + NUMERIC
-# These are moved, cast and compared for equality.
+# These dtypes are only moved, cast and compared for equality.
 FLOAT8S = ("float8_e4m3fn", "float8_e5m2")
-PARTS = {"complex64": "float32", "complex128": "float64"}  # a complex number's real and imaginary part
+PARTS = {"complex64": "float32", "complex128": "float64"}  # the dtype of the real and the imaginary part
 ALL = REALS + FLOAT8S + tuple(PARTS)
-# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value, its bytes.
+# Elements and bytes of a block (https://github.com/ggml-org/ggml). In NumPy a block is one value: its bytes.
 BLOCKS = {"q8_0": (32, 34), "q4_0": (32, 18), "q4_K": (256, 144), "q6_K": (256, 210)}
 
 Values = NDArray[Any]
@@ -30,7 +30,7 @@ Values = NDArray[Any]
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """NumPy's dtype of a name, or that of ml_dtypes; of blocks, as many bytes as one has."""
+    """The dtype of that name in NumPy or ml_dtypes; for a block dtype, a void dtype with the size of a block."""
     if name in BLOCKS:
         return np.dtype((np.void, BLOCKS[name][1]))
     if name == "bfloat16" or name in FLOAT8S:
@@ -42,7 +42,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def name_of(dtype: np.dtype[Any]) -> str:
-    """The name of a dtype, also of blocks."""
+    """The name of a NumPy dtype, including block dtypes."""
     if dtype.type is not np.void:
         return dtype.name
     return next((name for name, (_, size) in BLOCKS.items() if size == dtype.itemsize), dtype.name)
@@ -53,14 +53,17 @@ def is_floating(name: str) -> bool:
 
 
 def parts_of(values: Values) -> Values:
-    """Complex numbers as real and imaginary parts, along another axis at the end."""
+    """The real and imaginary parts of complex numbers, along a new last axis."""
     return np.stack([values.real, values.imag], axis=-1)
 
 
 class Format:
-    """A binary floating-point format: `digits` of its significand, `low` and `high` the exponents of its least normal
-    number and of the first power of two that it lacks (IEEE 754-2019, 3.3). Without infinities the greatest number of
-    its pattern is NaN, and so is what rounds to more than the one below."""
+    """A binary floating-point format (IEEE 754-2019, 3.3).
+
+    `digits` is the precision of the significand. `low` and `high` are the exponents of the least normal number and of
+    the first power of two that overflows. In a format without infinities the greatest bit pattern is NaN, and numbers
+    that round above the pattern below it become NaN.
+    """
 
     def __init__(self, digits: int, low: int, high: int, infinite: bool = True) -> None:
         self.digits, self.low, self.high, self.infinite = digits, low, high, infinite
@@ -90,7 +93,7 @@ FORMATS = {
     "float32": Format(24, -126, 128),
     "float64": Format(53, -1022, 1024),
 }
-# In which a device adds up: design section 7.
+# The dtype in which a device accumulates sums.
 ACCUMULATORS = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
 
 
@@ -99,15 +102,15 @@ def accumulator_roundoff(dtype: str) -> float:
 
 
 def wide_of(dtype: str) -> np.dtype[Any]:
-    """The dtype of an oracle: float64 for what is narrower; for float64 C's long double.
+    """The dtype in which oracles compute: float64 for narrower dtypes, C's long double for float64.
 
-    Where that is no wider (Windows, macOS on Arm) the oracle errs as much as the device may, and bounds grow by that.
+    Where long double is no wider than float64 (Windows, macOS on Arm), the oracle's error is as large as a device's.
     """
     return np.dtype(np.longdouble if dtype == "float64" else np.float64)
 
 
 def widen(values: Values) -> Values:
-    """Floating-point values as the oracle takes them; others as they are."""
+    """Widen floating-point and complex values for the oracle; other values are returned unchanged."""
     name = name_of(values.dtype)
     if name in PARTS:
         return values.astype(np.clongdouble if name == "complex128" else np.complex128)
@@ -116,11 +119,11 @@ def widen(values: Values) -> Values:
 
 @cache
 def known_dtypes() -> frozenset[str]:
-    """Those that this ferrule has."""
+    """The dtypes of this version of ferrule."""
     return frozenset(name for name in (*ALL, *BLOCKS) if name in _ferrule.dtypes())
 
 
 @cache
 def op_rows() -> dict[str, dict[str, Any]]:
-    """The op rows of this ferrule, by name."""
+    """The op rows of this version of ferrule, by name."""
     return {row["name"]: row for row in json.loads(_ferrule.ops())}

@@ -1,7 +1,7 @@
-"""Elementary functions: exact within a few units in the last place. Their tolerances, and what makes their cases.
+"""Elementary functions: their tolerances, and functions that make their cases.
 
-Where a row allows more than half a unit, it is for what an implementation in the dtype itself reaches that needs no
-table: 4 ULP, as OpenCL C (7.4) and SVML's default grade them.
+A tolerance of more than half a unit is what an implementation in the dtype itself reaches without tables: 4 ULP, the
+bound of OpenCL C (7.4) and of SVML's default accuracy.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ ELEMENTARY = Tolerance("an elementary function in its own precision, 4 ULP as Op
 
 
 def tolerance_of(dtype: str, own: Tolerance = ELEMENTARY) -> Tolerance:
-    """`own`, but HALF for halves. What IEEE 754 rounds correctly is correct in halves, too: a float32 that is rounded
-    again gives the nearest half, since its 24 digits are 2 p + 2 (Figueroa 1995)."""
+    """HALF for half-precision dtypes, else `own`. A tolerance with `nearest` applies to half precision, too: rounding
+    a float32 result again gives the nearest half, since its 24 digits are 2 p + 2 (Figueroa 1995)."""
     return HALF if dtype in ("float16", "bfloat16") and not own.nearest else own
 
 
 def each(function: Callable[[float], float], x: Values) -> Values:
-    """A function of Python's math for each element."""
+    """Apply a function of Python's math module to each element."""
     return np.array([function(v) for v in x.ravel().tolist()], x.dtype).reshape(x.shape)
 
 

@@ -1,7 +1,7 @@
-"""erf and erfc to the precision of long double, of which NumPy has neither.
+"""erf and erfc in long double precision; NumPy has neither.
 
-NIST Digital Library of Mathematical Functions, 7.6.2 (a series whose terms are all positive: nothing cancels) and
-7.9.1 (a continued fraction). Both within 2^-58, relatively, as tests/python/kit holds against mpmath.
+NIST Digital Library of Mathematical Functions, 7.6.2 (a series with positive terms only: no cancellation) and 7.9.1 (a
+continued fraction). Both have a relative error below 2^-58; tests/python/kit compares them with mpmath.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ferrule.testing.dtypes import Values
 
 
 def _series(x: Values) -> Values:
-    """erf(x), from 0 to 7."""
+    """erf(x) for 0 <= x < 7."""
     square = 2 * x * x
     term = 2 * x * np.exp(-x * x) / ROOT_OF_PI
     total, n = term, 0
@@ -26,7 +26,7 @@ def _series(x: Values) -> Values:
 
 
 def _fraction(x: Values) -> Values:
-    """erfc(x), from 1 upwards."""
+    """erfc(x) for x >= 1."""
     tail = np.zeros_like(x)
     for n in range(400 if (x < 2).any() else 100, 0, -1):
         tail = (n / np.longdouble(2)) / (x + tail)
@@ -34,7 +34,7 @@ def _fraction(x: Values) -> Values:
 
 
 def _piecewise(x: Values, *pieces: tuple[Values, Callable[[Values], Values]]) -> Values:
-    """Each function where its condition holds; NaN where none does."""
+    """Apply each function where its condition holds; the result is NaN where none does."""
     out = np.full(x.shape, np.nan, x.dtype)
     for holds, function in pieces:
         if holds.any():

@@ -1,4 +1,4 @@
-"""How far a result is from the truth: in units in the last place (Muller et al. 2018, definition 2.6), or wrong."""
+"""The distance of a result from the truth in units in the last place (Muller et al. 2018, definition 2.6)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, name_of,
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What an element may be off by, and why that much: `ulp` units in the last place of the true value, or as far as
-    `bound` says, which is given the widened inputs and the attributes and gives absolute distances of the result's
-    shape; half a unit for the last rounding comes on top of it. With `nearest` only the nearest number will do, of two
-    the even one."""
+    """The allowed distance of an element from the truth, and the reason for it.
+
+    `ulp` is in units in the last place of the true value. `bound` computes absolute distances of the result's shape
+    from the widened inputs and the attributes; half a unit is added for the final rounding. Where both are given, the
+    larger applies. With `nearest`, only the nearest number is right, and of two equally near ones the even one.
+    """
 
     reason: str
     ulp: float = 0.0
@@ -35,10 +37,10 @@ ROUNDED = Tolerance("one operation, which IEEE 754 wants correctly rounded, ties
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst element of a result."""
+    """The worst element of a result. `ok` says whether every element is within its tolerance."""
 
     ok: bool
-    ulp: float  # of the worst element; infinite where it is no question of distance
+    ulp: float  # of the worst element; infinite where the difference is no distance, as for a lost NaN
     index: tuple[int, ...] = ()
     got: str = ""
     wanted: str = ""
@@ -49,7 +51,7 @@ class Verdict:
 
     @property
     def exact(self) -> bool:
-        """Equal, or the nearest number."""
+        """Whether every element equals the truth or is the nearest number to it."""
         return self.ok and self.ulp <= 0.5
 
 
@@ -73,11 +75,11 @@ def compare(
     nearest: Values | None = None,
     exact: Values | None = None,
 ) -> Verdict:
-    """Hold a result against the truth, which is wider where `dtype` is floating-point. Where `exact` holds, nothing but
-    the truth will do.
+    """Compare a result with the truth, which is wider where `dtype` is floating-point.
 
-    `nearest` has the numbers that are nearest to the truth, where `tolerance` asks for them and they are known better
-    than by rounding the truth.
+    `distances` are the absolute distances that `tolerance.distances` allows. `nearest` holds the numbers nearest to the
+    truth, where `tolerance.nearest` is set and rounding the truth would round twice. Elements where `exact` holds must
+    equal the truth.
     """
     if name_of(got.dtype) != dtype or got.shape != truth.shape:
         return Verdict(
@@ -107,7 +109,7 @@ def compare(
 
 
 def _bytes_of_bools(got: Values, truth: Values) -> Verdict:
-    """True is the byte 1, and no other: what reads it adds it up."""
+    """Compare the bytes: True must be the byte 1, since kernels that count add up the bytes."""
     seen, wanted = (np.ascontiguousarray(x).view(np.uint8).reshape(x.shape) for x in (got, truth))
     off = np.where(seen == wanted, 0.0, np.inf)
     why = "a bool that is neither the byte 0 nor 1" if (seen > 1).any() else "another value"
@@ -115,7 +117,7 @@ def _bytes_of_bools(got: Values, truth: Values) -> Verdict:
 
 
 def round_to(truth: Values, dtype: str) -> Values:
-    """The nearest numbers of `dtype`, of two the even one, in the truth's own dtype."""
+    """Round the truth to `dtype`, ties to even; the result keeps the dtype of the truth."""
     form, finite = FORMATS[dtype], np.isfinite(truth)
     unit = spacing(np.where(finite, truth, 0), dtype)
     rounded = np.rint(np.where(finite, truth, 0) / unit) * unit
@@ -129,7 +131,7 @@ def _floating(
     form = FORMATS[dtype]
     wide = got.astype(truth.dtype)
     edge = np.ldexp(np.ones((), truth.dtype), form.high) if form.high < 1024 or truth.dtype.itemsize > 8 else np.inf
-    # What rounds to infinity counts as the number after the greatest: being off by it is a matter of distance.
+    # An infinite result counts as the number after the greatest finite one, so that its distance is finite.
     near = np.where(np.isinf(wide), np.copysign(edge, wide), wide)
     target = np.clip(truth, -edge, edge)
     unit = spacing(target, dtype)
@@ -138,7 +140,7 @@ def _floating(
     if distances is not None:
         allowed = np.maximum(allowed, distances / unit + 0.5)
     allowed = np.where(np.isnan(allowed), np.inf, allowed)
-    # Of subnormal results the unit is that of the least normal number, so that nothing may be flushed to zero.
+    # For subnormal results the unit is that of the least normal number, so that flushing to zero is an error.
     off = np.where(np.isnan(truth) != np.isnan(wide), np.inf, np.where(np.isnan(truth), 0.0, off))
     allowed = np.where(np.isnan(truth), 0.0, allowed)
     endless = np.isinf(truth)
@@ -158,7 +160,7 @@ def _floating(
 def _verdict(off: Values, allowed: Values, got: Values, truth: Values, why: str) -> Verdict:
     wrong = off > allowed
     count = int(wrong.sum())
-    # The worst of the wrong ones, else the worst of all.
+    # The worst of the wrong elements, or of all elements if none is wrong.
     ranked = np.where(wrong, off - allowed, -1.0) if count else off
     place = np.unravel_index(int(np.argmax(np.where(np.isnan(ranked), np.inf, ranked))), got.shape)
     return Verdict(

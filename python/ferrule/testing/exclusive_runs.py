@@ -1,7 +1,7 @@
-"""Who runs beside whom: what looks for races runs while the other processes of the run rest.
+"""Exclusive runs: a check that looks for races runs while the other processes of the pytest run wait.
 
-A race needs threads at the same time. Beside another worker of pytest-xdist they often have one core among them, and
-take turns where they were to meet.
+A race needs threads that run at the same time. Beside another worker of pytest-xdist, the threads often share one core
+and so run one after the other.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows: nobody waits
+except ImportError:  # Windows: no process waits
     fcntl = None  # type: ignore[assignment]
 
 
 class Turns:
-    """Of the processes of one run of pytest, which have a folder in common. Without one nobody waits."""
+    """A reader-writer lock of the processes of one pytest run, in a folder that they share. Without a folder no process
+    waits."""
 
     def __init__(self, folder: str | None) -> None:
         self._folder = None if folder is None or fcntl is None else Path(folder)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Nothing else of the run is at work."""
+        """Hold the lock exclusively: no other process of the run is in `alone` or `beside_others`."""
         with self._enter(exclusive=True):
             yield
 
@@ -39,7 +40,7 @@ class Turns:
         if self._folder is None:
             yield
             return
-        # Who waits for the room holds the door: those who come later queue behind it, else it would wait for ever.
+        # A process holds "door" while it waits for "room", so that later ones queue behind it and cannot starve it.
         with _opened(self._folder / "room") as inside:
             with _opened(self._folder / "door") as waiting:
                 fcntl.flock(waiting, fcntl.LOCK_EX)
@@ -49,7 +50,7 @@ class Turns:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """Closing it gives up what was locked."""
+    """Open a lock file. Closing it releases its locks."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield file

@@ -1,4 +1,4 @@
-"""A case on a device: its graph, compiled and computed."""
+"""Compiles and computes the graph of a case on a device."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ferrule.testing.case import Case, Problem
 from ferrule.testing.dtypes import Values
 from ferrule.testing.layouts import Laid, Layout, contiguous
 
-# The outputs, from a graph, the result of the case's op and the symbols of further inputs.
+# Returns the outputs, given the graph, the result of the case's op and the symbols of further inputs.
 Tail = Callable[["fe.Graph", "fe.Array", list["fe.Array"]], Sequence["fe.Array"]]
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
-    """The device does not take this node; the reason is its own."""
+    """The device does not support the node; the text is the device's reason."""
 
 
 @dataclass
 class Execution:
-    """A compiled graph of one op, and what its inputs are."""
+    """A compiled graph of one op, with its inputs."""
 
     graph: fe.Graph
     laid: list[Laid]
     given: list[fe.Array]
-    output: int = 0  # the graph's output that the case is about
+    output: int = 0  # the index of the output under test
 
     def compute(self) -> Values:
         return self._own(self.graph.compute(*self.given))
 
     def compute_with(self, inputs: Sequence[Values]) -> Values:
-        """Of other values, which lie as the first ones do."""
+        """Compute with other inputs, which need the same strides as the first ones."""
         return self._own(self.graph.compute(*(array_of(x, self.graph.device) for x in inputs)))
 
     def _own(self, results: fe.Array | tuple[fe.Array, ...]) -> Values:
         return values_of(results[self.output] if isinstance(results, tuple) else results)
 
     def compute_all(self) -> list[Values]:
-        """Each output."""
+        """Compute, and return all outputs."""
         results = self.graph.compute(*self.given)
         return [values_of(result) for result in (results if isinstance(results, tuple) else (results,))]
 
@@ -61,7 +61,7 @@ class Execution:
 
 
 def kernels_of(plan: Any) -> list[str]:
-    """The kernels' names that a plan shows."""
+    """The names of the kernels in a plan."""
     if isinstance(plan, dict):
         own = [str(plan["kernel"])] if "kernel" in plan else []
         return own + [kernel for value in plan.values() for kernel in kernels_of(value)]
@@ -79,8 +79,10 @@ def prepare(
     further: Sequence[Values] = (),
     **options: Any,
 ) -> Execution:
-    """Compile the case for the device. `constants` are the numbers of inputs that never change; `tail` goes on with the
-    result, and the inputs that are `further`, to the outputs; `options` go to Graph.compile. Raises Refused.
+    """Compile the case for the device. Raises Refused.
+
+    `constants` are the indices of inputs that become constants of the graph. `tail` computes the outputs from the
+    result and the inputs `further`. `options` are passed to Graph.compile.
     """
     lays = layouts or [contiguous] * len(inputs)
     laid = [lay(values) for lay, values in zip(lays, inputs, strict=True)]
@@ -91,7 +93,7 @@ def prepare(
             symbol = graph.constant(array_of(one.base, device))
         else:
             given.append(array_of(one.base, device))
-            # With the strides that it has there: a device that copies makes it contiguous.
+            # Use the strides on the device: a device that copies makes the array contiguous.
             symbol = graph._input_like(given[-1])
         symbols.append(one.view(graph, symbol))
     more = [graph.input(values.shape, values.dtype) for values in further]

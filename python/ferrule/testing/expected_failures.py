@@ -1,4 +1,4 @@
-"""Failures that an author knows of: strict, each with its reason."""
+"""Known failures, each with a reason. They are strict: a listed test that passes is a failure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Expected:
-    """`pattern` is a shell pattern for the name in brackets: `mine-exp-float16-*`."""
+    """`pattern` is a shell pattern for the part of the test id in brackets, such as `mine-exp-float16-*`."""
 
     pattern: str
     reason: str
@@ -21,7 +21,7 @@ class Expected:
 
 
 def read_expected(path: Path) -> list[Expected]:
-    """A pattern and a reason a line; `#` begins a comment. Raises pytest.UsageError."""
+    """Read a file with one pattern and reason per line; `#` begins a comment. Raises pytest.UsageError."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -38,7 +38,7 @@ def read_expected(path: Path) -> list[Expected]:
 
 
 def mark(items: list[pytest.Item], expected: list[Expected]) -> None:
-    """A test that is expected to fail and passes, fails."""
+    """Mark the expected failures. A marked test that passes counts as failed."""
     for item in items:
         for one in expected:
             if one.matches(item):

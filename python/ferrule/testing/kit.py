@@ -1,4 +1,4 @@
-"""What there is to test: targets, their devices, which cases those support, and the record of each check."""
+"""The subjects of a run (targets and their devices), the cases that they support, and the record of each check."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ferrule.testing.report import Record
 from ferrule.testing.target import Target
 from ferrule.tools.child import ChildEnded, ChildError
 
-REFUSALS_KEPT = 20  # of one check
+REFUSALS_KEPT = 20  # per check
 
 
 @dataclass
 class Subject:
-    """One device of a target, or the reason why there is none."""
+    """One device of a target, or the error that opening the target gave."""
 
     target: Target
     child: Child
@@ -33,10 +33,10 @@ class Subject:
     variant: str = ""
     declared: tuple[str, ...] = ()
     error: ChildEnded | ChildError | None = None
-    ops: Iterable[str] | None = None  # those that are asked for; all of them when nothing is said
+    ops: Iterable[str] | None = None  # the ops to test; None means all
 
     def module_record(self, check: str, state: str, message: str, repeat: str = "") -> Record:
-        """Of a check of the module's file or slots."""
+        """The record of a check of the module's file or slots."""
         return Record(
             target=self.name,
             module=Path(self.module).name,
@@ -50,7 +50,7 @@ class Subject:
 
     @functools.cached_property
     def support(self) -> dict[str, Support]:
-        """By the name of the case."""
+        """The device's support of each case, by the case's name."""
         found: dict[str, Support] = {}
         for op in op_rows() if self.ops is None else self.ops:
             names = [case.name for case in all_cases().values() if case.op == op]
@@ -62,14 +62,17 @@ class Subject:
         return found
 
     def supported(self, op: str, whole: bool = False) -> bool:
-        """Whether the device takes any case of an op, or each."""
+        """Whether the device supports any case of an op; with `whole`, whether it supports all."""
         answers = [answer.supported for name, answer in self.support.items() if all_cases()[name].op == op]
         return all(answers) if whole else any(answers)
 
 
 @dataclass(frozen=True)
 class Support:
-    """The answer of a device to a case; `promised` by its `supports`; `ended` when asking took the child down."""
+    """Whether a device supports a case.
+
+    `promised` is the answer of its `supports`. `ended` is set when the child ended or failed while it was asked.
+    """
 
     supported: bool
     promised: bool = False
@@ -94,7 +97,7 @@ class Item:
 
     @property
     def repeat(self) -> str:
-        """The command that does this again."""
+        """The command that repeats the check."""
         return (
             f"pytest --pyargs 'ferrule.testing.test_ops::test_op[{self.id}]' {shlex.quote(self.subject.target.option)} "
             f"--ferrule-level {self.level} --ferrule-seed {self.seed}"
@@ -117,8 +120,8 @@ class Item:
         )
 
     def run(self) -> list[Record]:
-        """What came of it, and what was refused on the way. Never raises for what the module does: its state is in the
-        first record. Raises NotApplicable."""
+        """Run the check. The first record has the outcome, also when the module crashes or fails; the others are
+        refusals. Raises NotApplicable."""
         head = f"{self.case.op} on {self.subject.name}: {', '.join(self.case.dtypes)} -> {self.case.result}"
         try:
             reply = self.subject.child.ask(
@@ -151,7 +154,7 @@ class Item:
 
 
 def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
-    """The devices of the targets. One that cannot be opened is a subject, too: with its error."""
+    """The devices of the targets. A target that cannot be opened gives a subject with its error."""
     found = []
     for target in targets:
         child = Child(target, limit)
@@ -179,8 +182,10 @@ def subjects_of(targets: list[Target], limit: float) -> list[Subject]:
 
 
 def items_of(subject: Subject, seed: int, benchmark: bool = False, sample: bool = False) -> Iterator[Item]:
-    """The checks of the cases that a device supports; of those that it only promises, the check of that promise. Of a
-    sample, the checks of how elements lie in memory are those of the cases that `sampled` names.
+    """The checks of each case that the device supports.
+
+    A case that it only promises, or for which the query ended the child, gets the check `support`.
+    With `sample`, the checks of memory layout (`is_by_item_size`) run only for the cases that `sampled` chooses.
     """
     level = subject.target.level
     chosen = sampled(name for name, answer in subject.support.items() if answer.supported) if sample else None
@@ -196,8 +201,8 @@ def items_of(subject: Subject, seed: int, benchmark: bool = False, sample: bool 
 
 
 def sampled(names: Iterable[str]) -> set[str]:
-    """Of the cases of one op whose elements have the same sizes one, of floating-point numbers where there is such;
-    elementwise ops count as one op."""
+    """Choose one case for each op and combination of element sizes, with a floating-point result where there is one.
+    Elementwise ops with the same number of inputs count as one op."""
     chosen: dict[tuple[object, ...], str] = {}
     for name in sorted(names, key=lambda name: (not all_cases()[name].floating, name)):
         case = all_cases()[name]
@@ -209,7 +214,7 @@ def sampled(names: Iterable[str]) -> set[str]:
 
 
 def unsupported_records(subject: Subject, op: str) -> list[Record]:
-    """What a device does not take of an op, listed and never passed."""
+    """Records of the cases of an op that the device does not support."""
     records = []
     for name, answer in subject.support.items():
         case = all_cases()[name]

@@ -1,4 +1,4 @@
-"""Ways for an array to lie in memory: bases that are given to the device, and the views of them that an op sees."""
+"""Memory layouts of an input: the base array that the device is given, and the view of it that the op reads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Step = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Laid:
-    """`base` is what the device is given; `steps` are the view ops that lead to `seen`. A base that is not contiguous
-    is given as it lies, with its strides."""
+    """An input in a layout: `base` is passed to the device with its own strides, and the view ops `steps` turn it into
+    `seen`."""
 
     base: Values
     seen: Values
@@ -36,7 +36,7 @@ Layout = Callable[[Values], Laid]
 
 
 def _in_elements(name: str, sizes: list[int], elements: int) -> list[int]:
-    """Sizes and places that count values, of which each is a block of so many elements along the last axis."""
+    """Convert sizes or positions that count NumPy values to elements; a value has `elements` along the last axis."""
     return sizes if name in ("steps", "axes") or not sizes else [*sizes[:-1], sizes[-1] * elements]
 
 
@@ -49,34 +49,34 @@ def _cut(starts: list[int], sizes: tuple[int, ...], steps: list[int]) -> Step:
 
 
 def permuted(values: Values) -> Laid:
-    """The axes lie in reverse order, as those of a transposed matrix."""
+    """The axes are stored in reverse order, as in a transposed matrix."""
     axes = list(reversed(range(values.ndim)))
     return Laid(np.ascontiguousarray(values.transpose(axes)), values, [("permute_dims", {"axes": axes})])
 
 
 def stepped(values: Values) -> Laid:
-    """Every second element of each axis, with poison between."""
+    """Every second element of each axis, with poison values between them."""
     base = poison(tuple(2 * size + 1 for size in values.shape), name_of(values.dtype))
     base[tuple(slice(1, 2 * size + 1, 2) for size in values.shape)] = values
     return Laid(base, values, [_cut([1] * values.ndim, values.shape, [2] * values.ndim)])
 
 
 def rows_apart(values: Values) -> Laid:
-    """Rows are contiguous, but there is poison between them: the columns of a wider matrix."""
+    """Contiguous rows with poison values between them: some columns of a wider matrix."""
     base = poison((*values.shape[:-1], values.shape[-1] + 5), name_of(values.dtype))
     base[..., 2 : 2 + values.shape[-1]] = values
     return Laid(base, values, [_cut([0] * (values.ndim - 1) + [2], values.shape, [1] * values.ndim)])
 
 
 def reversed_axes(values: Values) -> Laid:
-    """Each axis lies backwards: negative strides."""
+    """Each axis is reversed: negative strides."""
     base = np.ascontiguousarray(values[(slice(None, None, -1),) * values.ndim])
     starts = [max(size - 1, 0) for size in values.shape]
     return Laid(base, values, [_cut(starts, values.shape, [-1] * values.ndim)])
 
 
 def one_reversed(axis: int) -> Layout:
-    """One axis lies backwards, and the others do not."""
+    """Only one axis is reversed."""
 
     def lay(values: Values) -> Laid:
         base = np.ascontiguousarray(np.flip(values, axis))
@@ -88,40 +88,40 @@ def one_reversed(axis: int) -> Layout:
 
 
 def given_backwards(values: Values) -> Laid:
-    """The array that is given has negative strides itself."""
+    """The base array itself has negative strides."""
     lying = np.ascontiguousarray(np.flip(values))
     lying.flags.writeable = False
     return Laid(np.flip(lying), values)
 
 
 def given_turned(values: Values) -> Laid:
-    """The array that is given is the transpose of a contiguous one, whose last axis lies backwards."""
+    """The base array is the transpose of a contiguous one, with its last axis reversed."""
     lying = np.ascontiguousarray(np.flip(values, -1).T)
     lying.flags.writeable = False
     return Laid(np.flip(lying.T, -1), values)
 
 
 def repeated(values: Values) -> Laid:
-    """The first axis is repeated: a stride of zero. The values differ from those that came."""
+    """The first axis has a stride of zero. `seen` therefore differs from the given values."""
     base = np.ascontiguousarray(values[:1])
     seen = np.broadcast_to(base, values.shape)
     return Laid(base, seen, [("broadcast_to", {"shape": list(values.shape)})])
 
 
 def rows_repeated(values: Values) -> Laid:
-    """One row for all: strides of zero but for the last axis."""
+    """One row repeated: all strides are zero except that of the last axis."""
     base = np.ascontiguousarray(values[(slice(0, 1),) * (values.ndim - 1)])
     return Laid(base, np.broadcast_to(base, values.shape), [("broadcast_to", {"shape": list(values.shape)})])
 
 
 def spread_out(values: Values) -> Laid:
-    """All of it is one element repeated."""
+    """One element repeated: all strides are zero."""
     base = np.ascontiguousarray(values[(slice(0, 1),) * values.ndim])
     return Laid(base, np.broadcast_to(base, values.shape), [("broadcast_to", {"shape": list(values.shape)})])
 
 
 def offset(elements: int) -> Layout:
-    """Contiguous, but so many elements behind the begin of its memory: aligned to the item and no more."""
+    """Contiguous, `elements` after the start of its memory: aligned only to the size of an element."""
 
     def lay(values: Values) -> Laid:
         base = poison((values.size + 2 * elements,), name_of(values.dtype))
@@ -132,7 +132,7 @@ def offset(elements: int) -> Layout:
     return lay
 
 
-# By name; those that need an axis are for arrays that have one.
+# Layouts by name. `fits` says which arrays they are for.
 STRIDED: dict[str, Layout] = {
     "permuted": permuted,
     "stepped": stepped,
@@ -151,7 +151,7 @@ STRIDED: dict[str, Layout] = {
 NO_AXES_NEEDED = {"contiguous", "offset_by_1", "offset_by_3"}
 
 
-# Blocks lie one after the other along the last axis.
+# Layouts for block dtypes, whose blocks must be contiguous along the last axis.
 OF_BLOCKS = {"contiguous", "rows_apart", "offset_by_1", "offset_by_3"}
 
 

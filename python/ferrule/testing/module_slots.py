@@ -1,6 +1,6 @@
-"""Holds a module's slots against the binary interface: each check is a child process of `ferrule-conformance`.
+"""Tests a module's slots against the binary interface: each check runs in a child process, `ferrule-conformance`.
 
-A crash costs the child, a hang its time; both are results like any other, with the command that repeats them.
+A crash or a hang of the child is a result like any other, with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 TIME_LIMIT = 60.0
-OUTPUT_LIMIT = 64 << 10  # bytes that are read of what a child says
+OUTPUT_LIMIT = 64 << 10  # bytes of a child's output that are read
 
 Outcome = Literal["passed", "failed", "crashed", "hung", "not applicable"]
 
@@ -34,12 +34,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Result:
-    """What a check found out about a module."""
+    """The result of one check of a module."""
 
     check: str
     outcome: Outcome
     sentences: list[str]
-    command: str  # the line that repeats it
+    command: str  # the shell command that repeats it
 
     def __str__(self) -> str:
         return "\n".join([f"{self.check}: {self.outcome}", *self.sentences, f"repeat with: {self.command}"])
@@ -55,7 +55,7 @@ def program() -> Path:
 
 @cache
 def checks() -> list[Check]:
-    """Every check that there is."""
+    """All checks."""
     listed = subprocess.run([program(), "--list"], check=True, capture_output=True, text=True, timeout=TIME_LIMIT)
     lines = [json.loads(line) for line in listed.stdout.splitlines()]
     return [Check(line["check"], line["proves"]) for line in lines]
@@ -70,7 +70,7 @@ def run(
     seed: int | None = None,
     time_limit: float = TIME_LIMIT,
 ) -> Result:
-    """Runs one check of the module in a process of its own."""
+    """Run one check of the module in its own process."""
     command = [str(program()), str(module), check]
     if device:
         command += ["--device", str(device)]
@@ -79,7 +79,7 @@ def run(
     if seed is not None:
         command += ["--seed", str(seed)]
     line = shlex.join(command)
-    # Files, not pipes: a module that talks without end must not stop for want of a reader.
+    # Files rather than pipes: a module that prints without end must not block on a full pipe.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
@@ -94,7 +94,7 @@ def run(
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends the child, when it still runs, and what it started."""
+    """Kill the child's process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -115,12 +115,12 @@ def _result(check: str, status: int, output: IO[bytes], errors: IO[bytes], comma
         return Result(check, "failed", problems, command)
     if status == 2 and not said:
         raise ValueError(f"{command}: {' '.join(_tail(errors))}")
-    # Nobody but the module ends the child in another way.
+    # Only the module can end the child with another status.
     return Result(check, "crashed", [f"it ended the process with exit status {status}", *_last(errors)], command)
 
 
 def _objects(stream: IO[bytes]) -> list[dict[str, str]]:
-    """The JSON lines of our program; what else the module printed is no concern of ours."""
+    """The JSON objects that ferrule-conformance printed; other output of the module is ignored."""
     stream.seek(0)
     found = []
     for line in stream.read(OUTPUT_LIMIT).decode(errors="replace").splitlines():
@@ -140,7 +140,7 @@ def _tail(stream: IO[bytes]) -> list[str]:
 
 
 def _last(errors: IO[bytes]) -> list[str]:
-    """What the child tried last, and what it said after that."""
+    """The last call that the child announced, and its output after that."""
     lines = _tail(errors)
     tried = [i for i, line in enumerate(lines) if line.startswith("now: ")]
     if not tried:

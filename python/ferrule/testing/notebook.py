@@ -1,4 +1,4 @@
-"""The kit without pytest: `ferrule.testing.check`, for a notebook or a program."""
+"""`ferrule.testing.check`: the kit without pytest, for a notebook or a program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from ferrule.testing.target import Target
 
 
 class Results:
-    """The records of checks: `print` them for a summary and every failure; a notebook shows the matrix."""
+    """The records of a run. `print` shows every failure and a summary; a notebook shows the matrix.
+
+    Attributes
+    ----------
+    records : list of Record
+        One record for each check of each case, and one for each refusal and unsupported case.
+    report : Report
+        The records as a report, with its matrix.
+    """
 
     def __init__(self, records: list[Record]) -> None:
         self.records = records
@@ -25,15 +33,27 @@ class Results:
 
     @property
     def failures(self) -> list[Record]:
+        """The failing records, crashes first."""
         return list(self.report.failures)
 
     @property
     def ok(self) -> bool:
-        """Whether something ran and nothing failed."""
+        """Whether at least one check passed and none failed."""
         return any(record.state == "passed" for record in self.records) and not self.failures
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """The report, as .html, .json or .txt."""
+        """Write the report to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, which is replaced. Its suffix chooses the format: .html, .json or .txt.
+
+        Raises
+        ------
+        ValueError
+            The suffix is another one.
+        """
         save(self.report, Path(path))
 
     def __str__(self) -> str:
@@ -60,13 +80,55 @@ def check(
     benchmark: bool = False,
     timeout: float = 60.0,
 ) -> Results:
-    """Hold a device (by default "cpu"), a module's file or a variant of the CPU module against the kit.
+    """Test a device, a module's file or a variant of the CPU module.
 
-    `op` is one name or several, by default all; `dtypes` keeps cases that read or give one of them. The module runs in
-    a process of its own: a crash is a result. Raises LookupError for an op, ValueError for a level or a check that does
-    not exist.
+    The module runs in its own process, so that a crash is a result.
 
-    >>> fe.testing.check("softmax", device="cpu")
+    Parameters
+    ----------
+    op : str or sequence of str, optional
+        The ops to test. By default all.
+    device : str, optional
+        The name of a device, such as "gpu:1". The default target is the device "cpu".
+    backend : str or os.PathLike, optional
+        A module's file, in place of `device`.
+    variant : str, optional
+        A variant of the CPU module, in place of `device`.
+    dtypes : sequence of str, optional
+        Only test cases that have one of these dtypes as an input or result.
+    checks : sequence of str, optional
+        The checks to run. By default all that the level has.
+    level : str
+        How thorough the checks are: "brief", "quick", "full" or "edge".
+    seed : int
+        The seed of the values and shapes.
+    benchmark : bool
+        Whether to time each op beside NumPy, too.
+    timeout : float
+        Seconds without an answer or a new execution after which the module counts as hung.
+
+    Returns
+    -------
+    Results
+        The records of all checks.
+
+    Raises
+    ------
+    ValueError
+        `level` or a name in `checks` does not exist, or more than one of `device`, `backend` and `variant` is given.
+    LookupError
+        An op does not exist.
+    ImportError
+        A package of `ferrule[testing]` is not installed.
+    ferrule.tools.child.ChildEnded, ferrule.tools.child.ChildError
+        The device or module cannot be opened.
+
+    Examples
+    --------
+    >>> import ferrule as fe
+    >>> results = fe.testing.check("softmax", device="cpu", dtypes=["float32"], level="brief")
+    >>> results.ok
+    True
     """
     if sum(given is not None for given in (device, backend, variant)) > 1:
         raise ValueError("check: device, backend and variant are three ways to say one thing; give one")
@@ -120,7 +182,7 @@ def _run(
 
 
 def _with_progress(items: list[Item], name: str) -> Iterator[Item]:
-    """A bar, where rich is there and somebody looks."""
+    """Show a progress bar on a terminal if rich is installed."""
     try:
         from rich.console import Console
         from rich.progress import track

@@ -1,4 +1,4 @@
-"""Memory that ends, or begins, at a page which nobody may touch: one byte further is a segmentation fault."""
+"""Memory next to an inaccessible page: an access one byte beyond it is a segmentation fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ferrule.testing.dtypes import Values
 
 
 def fenced(values: Values, at_end: bool = True) -> Values | None:
-    """A C-contiguous copy of the values, with the fence behind it or before it; None where the system has none."""
+    """A C-contiguous copy of the values, with the inaccessible page after or before it; None on systems without
+    mprotect."""
     if os.name != "posix":
         return None
     page = mmap.PAGESIZE

@@ -1,4 +1,4 @@
-"""The kit within pytest: its options, its items, its report."""
+"""The kit as a pytest plug-in: its options, items and report."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target
 from ferrule.tools import module_file
 
-PROPERTY = "ferrule"  # of a test's report: the record, as JSON
-TURNS = "ferrule_turns"  # among what pytest-xdist gives its workers: the folder by which they wait for each other
+PROPERTY = "ferrule"  # the user property of a test report that holds the records, as JSON
+TURNS = "ferrule_turns"  # the key in pytest-xdist's workerinput for the folder of the locks
 
 
 class Kit:
-    """Lives as long as the run of pytest; with pytest-xdist one in each process."""
+    """The kit of one pytest run; with pytest-xdist, one in each process."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -54,14 +54,14 @@ class Kit:
             one for name in config.getoption("ferrule_expect") or () for one in read_expected(self._path(name))
         ]
         self.seed = _seed(config.getoption("ferrule_seed"))
-        config.option.ferrule_seed = str(self.seed)  # xdist hands the options on: all processes draw the same
+        config.option.ferrule_seed = str(self.seed)  # xdist passes the options on: all processes use the same seed
         self.targets = self._targets()
-        given: dict[str, Any] | None = getattr(config, "workerinput", None)  # of a worker of pytest-xdist
+        given: dict[str, Any] | None = getattr(config, "workerinput", None)  # only in a worker of pytest-xdist
         self._folder = None if given is not None else tempfile.mkdtemp(prefix="ferrule-kit-")
         self._turns = Turns(None if given is None else given[TURNS])
 
     def _path(self, name: str) -> Path:
-        """Relative to where pytest was called."""
+        """Resolve a path relative to the folder in which pytest was called."""
         return self._config.invocation_params.dir / Path(name).expanduser()
 
     def _targets(self) -> list[Target]:
@@ -79,7 +79,7 @@ class Kit:
         return targets
 
     def _variants(self) -> list[Target]:
-        """The widest at the level that was asked for; the narrower ones, which share its sources, one level down."""
+        """The widest variant at the requested level; the narrower ones, built from the same sources, one level down."""
         child = Child(None, self.limit)
         names = child.ask(do="variants")["variants"]
         child.close()
@@ -95,7 +95,7 @@ class Kit:
             if subject.error is None:
                 yield from items_of(subject, self.seed, self.benchmark, self.sample)
 
-    # ---- what tests do
+    # ---- called by the tests
     def check(self, item: Item, request: pytest.FixtureRequest) -> None:
         try:
             with self._turns.alone() if runs_alone(item.check) else self._turns.beside_others():
@@ -160,7 +160,7 @@ class Kit:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
-        """What cannot be opened fails whatever -k selects: else nothing of it would run, and nobody would know."""
+        """Keep `test_opens` of targets that cannot be opened, whatever -k selects: the error must not go unnoticed."""
         unopened = [item for item in items if _is_unopened(item)]
         mark(items, self._expected)
         yield
@@ -189,7 +189,7 @@ class Kit:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Of pytest-xdist, for each worker before it starts."""
+        """A hook of pytest-xdist, called for each worker before it starts."""
         node.workerinput[TURNS] = self._folder
 
     def pytest_unconfigure(self) -> None:
@@ -200,7 +200,7 @@ class Kit:
 
 
 def _is_unopened(item: pytest.Item) -> bool:
-    """Whether this is the test_opens of a subject that could not be."""
+    """Whether this is the test_opens of a subject that could not be opened."""
     subject = getattr(getattr(item, "callspec", None), "params", {}).get("subject")
     is_opens = getattr(item, "originalname", "") == "test_opens"
     return is_opens and isinstance(subject, Subject) and subject.error is not None

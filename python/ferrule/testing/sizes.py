@@ -1,4 +1,4 @@
-"""Sizes at which loops over vectors and blocks go wrong: around each multiple of what they take at once."""
+"""Sizes at which loops over vectors and blocks go wrong: around multiples of the vector and block sizes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ferrule.testing.dtypes import numpy_dtype
 
-VECTOR_BYTES = 64  # of the widest registers that are common; narrower ones divide it
-# The depth of a block of a matrix product, and powers of two: what fits into a cache, a page, the reach of 16 bits.
+VECTOR_BYTES = 64  # the widest common vector register; the sizes of narrower ones divide it
+# A common block depth of matrix products, and powers of two: sizes of caches and pages, the range of 16 bits.
 BLOCKS = (384, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
 LONGEST = BLOCKS[-1] + 1
 
 
 def around_vectors(dtypes: Sequence[str]) -> list[int]:
-    """1 to two vectors and one element of the narrowest dtype, and so every remainder."""
+    """All sizes from 1 to two vectors and one element of the narrowest dtype, and those around powers of two to 256."""
     narrowest = min((numpy_dtype(d).itemsize for d in dtypes), default=1)
     most = 2 * VECTOR_BYTES // narrowest + 1
     powers = [size for size in (32, 64, 128, 256) if size > most]

@@ -1,4 +1,4 @@
-"""Each module under test against the binary interface: what its file says, then what its slots do."""
+"""Tests each module against the binary interface: its file, then its slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each op of each device under test, by `pytest --pyargs ferrule.testing`."""
+"""Tests each op of each device: `pytest --pyargs ferrule.testing`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_opens(subject: Subject) -> None:
 
 
 def test_listed(subject: Subject, op: str, request: pytest.FixtureRequest) -> None:
-    """What a device does not support is listed; what its manifest declares, it supports."""
+    """List what the device does not support; fail if its manifest declares the op and no case is supported."""
     kit: Any = request.config.pluginmanager.get_plugin("ferrule-kit")
     kit.list_unsupported(subject, op, request)
 

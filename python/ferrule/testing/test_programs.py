@@ -1,4 +1,4 @@
-"""Random programs on each device under test, computed in every way and held against NumPy: docs/kit.md."""
+"""Random programs on each device under test, computed in several ways and compared with NumPy: docs/kit.md."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_programs(subject: Subject, part: int, request: pytest.FixtureRequest) -> None:
-    """Passes of the compiler, views, updates and constants, on what the device computes."""
+    """Tests the compiler's passes, views, updates and constants with random programs on the device."""
     kit: Any = request.config.pluginmanager.get_plugin("ferrule-kit")
     kit.run_programs(subject, part, request)

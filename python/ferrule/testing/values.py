@@ -1,4 +1,4 @@
-"""Where inputs come from: ordinary values of a domain, and the edges of a dtype."""
+"""Values of inputs: ordinary values of a domain, and the edge values of a dtype."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Domain:
-    """Ordinary values lie in [low, high], half of them by magnitude where `spread` is set, so that small ones occur.
+    """The values of one input.
 
-    `edges` are added to the dtype's own, `only` are instead of them; with `within` the dtype's edges outside of
-    [low, high] are left out, for which the case has a reason. `signalling` adds NaN that functions may treat in ways
-    of their own (pow(1, NaN)). Integers: the same, or the dtype's whole range when nothing is said.
+    Ordinary floating-point values are uniform in [low, high]; with `spread`, half of them are scaled down by random
+    powers of two, so that small magnitudes occur. Ordinary integers are uniform in [integer_low, integer_high], by
+    default the whole range of the dtype.
+
+    `edges` are added to the edge values of the dtype, and `only` replaces them. With `within`, edge values outside of
+    [low, high] are left out. `signalling` adds signalling NaNs with the smallest payload.
     """
 
     low: float = -10.0
@@ -81,18 +84,18 @@ ANY = Domain()
 
 
 def _complex(real: Values, imaginary: Values) -> Values:
-    """Not real + 1j * imaginary, which makes NaN of infinities."""
+    """Combine both parts. real + 1j * imaginary would turn infinities into NaN."""
     values = np.empty(real.shape, np.result_type(real, np.complex64))
     values.real, values.imag = real, imaginary
     return values
 
 
-# Where in a block its scales lie.
+# The byte offsets of the scales within a block.
 SCALES = {"q8_0": (0,), "q4_0": (0,), "q4_K": (0, 2), "q6_K": (208,)}
 
 
 def blocks_with_scales(rng: np.random.Generator, dtype: str, scales: Values) -> Values:
-    """Blocks of random bits, but for the scales, which are those along the last axis."""
+    """Blocks of random bits with the given scales, which lie along the last axis."""
     block = numpy_dtype(dtype)
     blocks = rng.integers(0, 256, (*scales.shape[:-1], block.itemsize), np.uint8)
     with np.errstate(over="ignore"):
@@ -135,7 +138,7 @@ def float_edges(dtype: str) -> list[float]:
 
 
 def least_nans(dtype: str) -> Values:
-    """Of both signs, with only the last bit of the payload: what is cut off it must not leave an infinity."""
+    """NaNs of both signs with only the last payload bit set: truncating the payload would leave an infinity."""
     wanted = numpy_dtype(dtype)
     if not FORMATS[dtype].infinite:
         return np.array([np.nan, -np.nan]).astype(wanted)
@@ -144,21 +147,21 @@ def least_nans(dtype: str) -> Values:
 
 
 def patterns(rng: np.random.Generator, count: int, dtype: str) -> Values:
-    """Numbers of random bits: every exponent, NaN and infinity among them."""
+    """Values of random bits, which include every exponent, NaN and infinity."""
     wanted = numpy_dtype(dtype)
     return np.frombuffer(rng.bytes(count * wanted.itemsize), wanted).copy()
 
 
 def every_pattern(dtype: str) -> Values:
-    """All numbers of a dtype of one or two bytes."""
+    """All bit patterns of a dtype of one or two bytes."""
     bits = 8 * numpy_dtype(dtype).itemsize
     return np.arange(1 << bits, dtype=f"uint{bits}").view(numpy_dtype(dtype))
 
 
 def poison(shape: Shape, dtype: str) -> Values:
-    """What no kernel may read: NaN, or a number that spoils any result."""
+    """Values that no kernel may read: NaN, or numbers that change any result."""
     wanted = numpy_dtype(dtype)
-    if dtype in BLOCKS:  # of NaN, mostly
+    if dtype in BLOCKS:  # the scales become NaN
         return np.frombuffer(b"\x7e" * (int(np.prod(shape)) * wanted.itemsize), wanted).reshape(shape).copy()
     if dtype == "bool":
         return np.ones(shape, bool)

@@ -1,4 +1,4 @@
-"""What the process in which modules run answers to the kit."""
+"""The child process in which modules run: it answers the kit's requests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Worker:
         return {"devices": [_describe(device) for device in devices]}
 
     def _support(self, device: str, op: str) -> Reply:
-        """Whether the device takes each case of the op."""
+        """Whether the device supports each case of the op."""
         answers = {}
         for case in all_cases().values():
             if case.op != op:
@@ -68,7 +68,7 @@ class Worker:
 
     @staticmethod
     def _answer(attempt: Attempt) -> Reply:
-        """Whether the device takes any of the case's plain problems."""
+        """Whether the device supports any of the case's plain problems."""
         case, refusals = attempt.case, []
         promised = False
         try:
@@ -79,7 +79,7 @@ class Worker:
                     return {"supported": True, "promised": promised, "kernels": kernels, "reason": ""}
                 except Refused as refusal:
                     refusals.append(str(refusal))
-        except Exception as error:  # the checks themselves will tell
+        except Exception as error:  # the checks will report the error
             return {"supported": True, "promised": promised, "kernels": [], "reason": str(error)}
         return {"supported": False, "promised": promised, "kernels": [], "reason": refusals[0]}
 

@@ -1,1 +1,1 @@
-"""The cases: one file a family of ops. Each file has a list CASES; nothing else names it."""
+"""The cases: one file for each family of ops, with a list CASES. The files are found by their folder."""

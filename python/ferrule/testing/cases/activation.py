@@ -1,4 +1,4 @@
-"""Activation functions. gelu is exact, or in the form of Hendrycks & Gimpel (2016) that rests on tanh."""
+"""Activation functions. gelu is exact, or the tanh approximation of Hendrycks & Gimpel (2016)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def relu(x: Values) -> Values:
 
 
 def exponent(x: Values) -> Values:
-    """2 u, where the result is x / (1 + e^(-2 u))."""
+    """2 u of the tanh approximation x / (1 + e^(-2 u))."""
     return np.asarray(2 * x.dtype.type("0.79788456080286535588") * (x + x.dtype.type("0.044715") * x**3))
 
 
 def gelu(x: Values, approximate: str) -> Values:
-    """x times the normal distribution function, which is erfc(-x / sqrt 2) / 2: exact in its lower tail, too."""
+    """x times the normal distribution function, as erfc(-x / sqrt 2) / 2, which is accurate in the lower tail, too."""
     if approximate == "tanh":
         return x * sigmoid(exponent(x))
     return x * erfc(-x * np.sqrt(x.dtype.type(0.5))) / 2

@@ -1,4 +1,4 @@
-"""Arithmetic: integers wrap, and one floating-point operation is correctly rounded."""
+"""Arithmetic: integers wrap, and single floating-point operations are correctly rounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def square(x: Values) -> Values:
 
 
 def cases(op: str, oracle: Oracle, dtypes: tuple[str, ...] = NUMERIC, arity: int = 2) -> list[Case]:
-    """Of an op that is one operation of IEEE 754."""
+    """Cases of an op that is a single operation of IEEE 754."""
     family = UNARY if arity == 1 else BINARY
     return [
         Case(op, (d,) * arity, d, family, oracle, ROUNDED if is_floating(d) else EXACT, (Domain(-100, 100),))
@@ -33,7 +33,8 @@ def cases(op: str, oracle: Oracle, dtypes: tuple[str, ...] = NUMERIC, arity: int
 
 
 def divisions(d: str) -> list[Case]:
-    """Python's, rounded towards minus infinity; integers by zero give 0. Infinities and zeros are NumPy's."""
+    """Python's division, rounded towards minus infinity; integers divided by zero give 0. Infinities and zeros follow
+    NumPy."""
     quotient, rest = (QUOTIENT, ROUNDED) if is_floating(d) else (EXACT, EXACT)
     domains = (Domain(-100, 100), Domain(-10, 10))
     return [
@@ -43,8 +44,8 @@ def divisions(d: str) -> list[Case]:
 
 
 def next_after(dtype: str) -> Case:
-    """Not of wider numbers, which have other neighbours. Of equal ones the second, as the standard says of both zeros,
-    which NumPy does not of halves."""
+    """nextafter, computed in the dtype itself, since wider numbers have other neighbours. For equal numbers it is the
+    second, as the standard defines for zeros of different signs; NumPy's float16 differs."""
 
     def neighbour(x1: Values, x2: Values) -> Values:
         narrow = numpy_dtype(dtype)
@@ -58,7 +59,7 @@ def mantissa(x: Values) -> Values:
 
 
 def exponent(x: Values) -> Values:
-    """0 of what has no exponent, for which C leaves it open."""
+    """0 for infinities and NaN, for which C leaves the exponent unspecified."""
     return np.where(np.isfinite(x), np.frexp(x)[1], 0)
 
 

@@ -1,4 +1,4 @@
-"""Attention as scores, their softmax and the sum that it weighs."""
+"""Attention: scores, their softmax, and the weighted sum of the values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def attention_scale(query: Values, scale: float) -> Any:
 
 
 def scores_of(query: Values, key: Values, mask: Values | None, scale: float, causal: bool) -> Values:
-    """Minus infinity where nothing is kept."""
+    """The scaled scores, minus infinity where a key is masked."""
     scores = np.matmul(query, np.swapaxes(key, -1, -2)) * attention_scale(query, scale)
     if mask is not None:
         scores = np.asarray(np.where(mask, scores, -np.inf) if mask.dtype == np.bool_ else scores + mask)
@@ -38,7 +38,7 @@ def scores_of(query: Values, key: Values, mask: Values | None, scale: float, cau
 
 
 def shifted(scores: Values) -> Values:
-    """Less the greatest of the row; a row that keeps nothing stays at minus infinity."""
+    """Subtract the greatest score of each row; a fully masked row stays at minus infinity."""
     greatest = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     return np.asarray(scores - np.where(greatest == -np.inf, 0, greatest))
 
@@ -53,7 +53,7 @@ Read = tuple[Values, Values, Values, "Values | None"]
 
 
 def read_of(query: Values, key: Values, value: Values, *rest: Values) -> Read:
-    """Without the keys behind kv_length, which is the last input where that is an integer."""
+    """Split the inputs, and drop the keys beyond kv_length, which is the last input if that is an integer."""
     if not rest or rest[-1].dtype.kind != "i":
         return query, key, value, rest[0] if rest else None
     count = int(rest[-1])
@@ -78,7 +78,7 @@ def attention_bound(inputs: list[Values], attributes: dict[str, Any], truth: Val
     each = np.where(weights > 0, score_error + (np.abs(s) + FUNCTION) * u, 0)
     whole = np.sum(weights * each, axis=-1, keepdims=True)
     relative = each + whole + gamma(3 * keys + 3, dtype)
-    # A weight of zero is zero: its error must not become one of infinity times zero.
+    # A weight of zero has no error, even where its relative bound is infinite.
     weighted = matmul(np.where(weights > 0, weights * grown(relative), 0), np.abs(value))
     return np.asarray(weighted + 2 * least_normal(dtype) * np.sum(np.abs(value), axis=-2, keepdims=True))
 
@@ -92,8 +92,8 @@ ATTENTION = Tolerance(
 
 
 def keep(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Masks that keep most; a row in eight keeps nothing. Minus infinity in a mask that is added keeps nothing. Of the
-    keys some are not read."""
+    """Fill masks, which keep most keys and mask one row in eight fully (minus infinity in an additive mask), and
+    kv_length, which is random."""
     if number < 3:
         return drawn
     if drawn.dtype.kind == "i":

@@ -1,4 +1,4 @@
-"""Logic and shifts on the bits of integers; bool is one bit."""
+"""Bitwise logic and shifts of integers; a bool is one bit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferrule.testing.values import ANY, Domain
 UNARY = elementwise(1)
 BINARY = elementwise(2)
 BITS = (*BOOL, *INTEGERS)
-COUNTS = Domain(integer_low=-3, integer_high=70)  # beyond the width, and negative
+COUNTS = Domain(integer_low=-3, integer_high=70)  # includes negative counts and counts beyond the width
 
 
 CASES = [

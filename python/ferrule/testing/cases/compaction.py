@@ -1,4 +1,4 @@
-"""Ops that keep some elements, and their count. The cases give `size`, without which a graph refuses them."""
+"""Ops that keep some elements and count them. The cases give `size`, which a graph requires."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fitted(found: Values, size: int, axis: int = 0) -> Values:
-    """The first ones, or all and zeros behind them."""
+    """Truncate to `size` elements along the axis, or append zeros."""
     shape = list(found.shape)
     shape[axis] = size
     result = np.zeros(shape, found.dtype)
@@ -120,7 +120,7 @@ def compress() -> Family:
 NONZERO = nonzero()
 COMPRESS = compress()
 
-COUNTED = ("bool", "float32", "complex128")  # what is found in each dtype, the other outputs show
+COUNTED = ("bool", "float32", "complex128")  # the cases of the other outputs cover all dtypes
 
 CASES = [
     *(Case("nonzero", (d,), "int64", NONZERO, indices, fill=half_zeros, output="indices") for d in ALL),

@@ -1,4 +1,4 @@
-"""Comparisons: exact. NaN is equal to nothing."""
+"""Comparisons: exact. NaN equals nothing, itself included."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)
-# Few integers, so that equal ones meet.
+# Few different integers, so that equal ones occur.
 NEAR = Domain(-3, 3, integer_low=-5, integer_high=5)
 
 

@@ -1,4 +1,4 @@
-"""astype, from each dtype to each. Blocks are held against the package that reads and writes GGUF files
+"""astype between all dtypes. The truth of block dtypes comes from the package that reads and writes GGUF files
 (https://pypi.org/project/gguf)."""
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ferrule.testing.problems.blocks import rows_of_blocks
 from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
-# The ends of the integers' ranges, what rounds to them, and what rounds to the infinity of a narrower format.
+# The ends of the integer ranges and numbers that round to them; numbers that overflow in narrower formats.
 ENDS = [s * v for n in (7, 8, 15, 16, 31, 32, 63, 64) for v in (2.0**n, 2.0**n - 1, 2.0**n - 0.5) for s in (1, -1)]
 NARROW = [65519.0, 65519.99, 65520.0, 3.39e38, 3.4e38, 3.5e38, 2.0**-25, 2.0**-24 * 1.5, 1e-40, 1 + 2.0**-8]
-# Halfway between two numbers of each format, the even one of which is below, then above.
+# Halfway between two numbers of each format: the even one is the lower, then the upper.
 TIES = [s * (2.0**digits + by) for digits in (8, 11, 24) for by in (1, 3) for s in (1, -1)]
 SMALL_TIES = [1 + by * 2.0**-digits for digits in (8, 11, 24) for by in (1, 3)]
-# Beside such a tie by less than a float32 holds: rounded twice, it goes the wrong way.
+# So close to a tie that rounding to float32 first gives the tie, and rounding again the wrong number.
 BESIDE_TIES = [
     s * (1 + by * 2.0**-digits + off)
     for digits in (8, 11, 24)
@@ -31,11 +31,10 @@ BESIDE_TIES = [
     for s in (1, -1)
 ]
 FLOATING = Domain(-300, 300, edges=(*ENDS, *NARROW, *TIES, *SMALL_TIES, *BESIDE_TIES), signalling=True)
-# 2^53 + 1 is no float64: its neighbours are said as integers.
-# Nor are those beside a tie of each format among the large ones.
+# Integers next to a tie of each format. From 2^53 on they are no float64, so they are written as integers.
 BESIDE_LARGE_TIES = [
     s * (2**power + by * 2 ** (power - digits) + off)
-    for power in (53, 54, 62)  # from 2^53 on a float64 loses the last digit
+    for power in (53, 54, 62)
     for digits in (8, 24, 53)
     for by in (1, 3)
     for off in (1, -1)
@@ -45,7 +44,7 @@ INTEGER = Domain(edges=(*TIES, *(s * (2**53 + by) for by in (1, 3) for s in (1, 
 
 
 def to_integer(x: Values, dtype: str) -> Values:
-    """Truncated and saturated; NaN is 0. The ends are powers of two, which every format has."""
+    """Truncate and saturate; NaN becomes 0. The bounds are powers of two, which every format has."""
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     whole = np.trunc(x)
     inside = (whole >= float(low)) & (whole < float(high) + (1.0 if high < 2**53 else 0.0))
@@ -58,12 +57,12 @@ def astype(x: Values, dtype: str) -> Values:
     if dtype in PARTS:
         return x.astype(dtype)
     if dtype in FORMATS and not FORMATS[dtype].infinite:
-        # NaN is what would round to the number after the greatest; half-way between the two, the greatest is even.
+        # Numbers beyond halfway to the number after the greatest become NaN; at the tie, the greatest is even.
         form, wide = FORMATS[dtype], np.asarray(x, wide_of(dtype))
         half_way = form.greatest + 2.0 ** (form.high - 1 - form.digits)
         return np.where(np.abs(wide) > half_way, np.nan, wide)
     if is_floating(dtype):
-        # 64 bits of an integer are rounded once, where a long double has them.
+        # Integers of 64 bits are exact in long double, where it has 64 digits, and so are rounded once.
         return x.astype(np.longdouble if x.dtype.itemsize == 8 and x.dtype.kind in "iu" else wide_of(dtype))
     if dtype == "bool":
         return np.asarray(x != 0)
@@ -82,7 +81,7 @@ def conversion(source: str, target: str) -> Case:
     )
 
 
-# The package does not say what numbers become that are not finite.
+# The package does not define the result for numbers that are not finite.
 FINITE = Domain(-300, 300, within=True)
 
 
@@ -98,7 +97,7 @@ def dequantized(name: str, x: Values, dtype: str) -> Values:
     elements, size = BLOCKS[name]
     if x.size == 0:
         return np.empty((*x.shape[:-1], x.shape[-1] * elements), dtype)
-    packed = np.ascontiguousarray(x).view(np.uint8).reshape(-1, size)  # the package wants rows
+    packed = np.ascontiguousarray(x).view(np.uint8).reshape(-1, size)  # the package needs rows
     numbers = gguf.quants.dequantize(packed, _kind_of(name))
     return np.asarray(numbers).reshape(*x.shape[:-1], x.shape[-1] * elements)
 
@@ -134,6 +133,6 @@ CASES = [
         conversion(source, target)
         for source in ALL
         for target in ALL
-        if source not in PARTS or target in PARTS or target == "bool"  # an imaginary part is not lost
+        if source not in PARTS or target in PARTS or target == "bool"  # an imaginary part is never dropped
     ),
 ]

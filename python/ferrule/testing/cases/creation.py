@@ -1,4 +1,4 @@
-"""iota. Numbers that the dtype lacks are not asked for: what they would be is not said."""
+"""iota. Sizes stay within the integers that the dtype represents; beyond them the result is undefined."""
 
 from __future__ import annotations
 

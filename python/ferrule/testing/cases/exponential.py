@@ -18,12 +18,12 @@ BINARY = elementwise(2)
 
 
 def power(x1: Values, x2: Values) -> Values:
-    """NumPy's: pow(nan, 0) and pow(1, nan) are 1."""
+    """NumPy's power: pow(nan, 0) and pow(1, nan) are 1."""
     return np.asarray(np.power(x1, x2))
 
 
 def negative_powers(case: Case) -> Iterator[Failing]:
-    """Of a signed integer: as an array, in a place that only a vector's last lanes reach, and as a scalar."""
+    """Negative exponents of signed integers: at the end of an array, in a broadcast row, and as a scalar."""
     rng = np.random.default_rng(0)
     least = int(np.iinfo(case.dtypes[1]).min)
     for shape, exponents, place, wrong in (
@@ -34,7 +34,7 @@ def negative_powers(case: Case) -> Iterator[Failing]:
     ):
         problem = Problem((shape, exponents))
         x, powers = case.inputs(problem, rng)
-        x.flat[:] = 1  # which has a negative power, were it asked for
+        x.flat[:] = 1  # negative powers of 1 are integers, and raise an error all the same
         powers.flat[place] = wrong
         yield Failing(problem, [x, powers], f"exponent {wrong} of {case.dtypes[0]}")
 
@@ -59,7 +59,7 @@ def powers() -> list[Case]:
 
 
 def rounding_of_larger(inputs: list[Values], attributes: dict[str, Any], truth: Values, dtype: str) -> Values:
-    """Two units in the last place of the larger of two numbers, of which one and a logarithm are added."""
+    """Two units in the last place of the larger input: the result adds the larger input and a logarithm."""
     larger = np.maximum(np.abs(inputs[0]), np.abs(inputs[1]))
     return np.asarray(larger * 4 * FORMATS[dtype].unit_roundoff)
 

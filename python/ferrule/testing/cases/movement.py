@@ -1,4 +1,4 @@
-"""Moved elements: bit for bit, whatever the dtype."""
+"""Ops that move elements: bit for bit, for every dtype."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def take(x: Values, indices: Values, axis: int) -> Values:
 
 
 def indices(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Of the axis, from its end, too."""
+    """Fill the indices: within the axis, including negative ones."""
     if number == 0:
         return drawn
     size = problem.shapes[0][problem.attributes["axis"]]
@@ -61,7 +61,7 @@ def updated(x: Values, value: Values, *starts: Values) -> Values:
 
 
 def slice_starts(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Wherever the slice fits."""
+    """Fill the starts: anywhere that the slice fits."""
     first = len(problem.shapes) - len(problem.shapes[0])
     if number < first:
         return drawn
@@ -91,7 +91,7 @@ def dynamic_cut(elements: int, x: Values, *starts: Values, sizes: Sequence[int])
 
 
 def starts_of_rows(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Wherever the slice fits; of the last axis it has all."""
+    """Fill the starts: anywhere that the slice fits; it spans the whole last axis."""
     axis, shape = number - 1, problem.shapes[0]
     if number == 0:
         return drawn

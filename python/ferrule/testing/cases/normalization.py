@@ -1,7 +1,8 @@
 """Softmax, its logarithm, and layer normalization.
 
-In units of the accumulator's roundoff u, and of first order, with s = x - max, e = exp(s) and p = e / sum(e): s is off
-by |s| u, so e is by a factor of |s| + 8 (exp: 4 ULP); the sum's error is their mean with weights p, and n for adding.
+First-order errors in units of the accumulator's roundoff u, with s = x - max, e = exp(s) and p = e / sum(e): s has the
+absolute error |s| u, so e has the relative error |s| + 8 (exp: 4 ULP). The relative error of the sum is the mean of
+these with weights p, plus n for n additions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def log_softmax(x: Values, axis: int) -> Values:
 
 
 def sum_of_exponentials_error(s: Values, p: Values, axis: int, dtype: str) -> tuple[Values, Values]:
-    """Relative, of each exponential and of their sum."""
+    """Relative error of each exponential, and of their sum."""
     u = accumulator_roundoff(dtype)
     each = np.where(p > 0, (np.abs(s) + FUNCTION) * u, 0)
     return each, np.sum(p * each, axis=axis, keepdims=True) + gamma(s.shape[axis], dtype)
@@ -59,7 +60,7 @@ def log_softmax_bound(inputs: list[Values], attributes: dict[str, Any], truth: V
 
 
 def masked(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Some elements at minus infinity, which weigh nothing."""
+    """Set some elements to minus infinity, which gives them weight 0."""
     return np.where(rng.random(drawn.shape) < 0.2, np.array(-np.inf, drawn.dtype), drawn)
 
 

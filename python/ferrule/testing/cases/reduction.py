@@ -1,4 +1,4 @@
-"""Sums and products, mean and variance, the extremes and where they are, and whether any or all elements hold."""
+"""Reductions: sum, prod, mean, var, max, min, argmax, argmin, all and any."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PRODUCT = Tolerance("n roundings in a row, in any order: gamma_n, Higham lemma 3
 
 
 class Factors(Domain):
-    """About 1, the closer the more there are, so that no product of some of them overflows or vanishes."""
+    """Factors near 1, closer the more there are, so that no partial product overflows or underflows."""
 
     def ordinary(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
         if not is_floating(dtype):
@@ -55,11 +55,11 @@ class Factors(Domain):
 
 
 UNORDERED = "a product of them overflows or vanishes on its way, or does not, as the order has it"
-FACTORS = Factors(only=(0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan")))  # of others: UNORDERED
+FACTORS = Factors(only=(0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan")))  # others: UNORDERED
 
 
 def wide_integer(dtype: str) -> str:
-    """In which integers add up."""
+    """The dtype of sums and products of integers."""
     return "uint64" if dtype in UNSIGNED else "int64"
 
 
@@ -90,14 +90,14 @@ def any_holds(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
 
 
 def rare(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """A few False among many True, or True among False: else each result is the same."""
+    """A few False among many True, or the reverse: evenly mixed values would give the same result everywhere."""
     seldom = rng.random(drawn.shape) < 0.1
     return seldom if rng.random() < 0.5 else ~seldom
 
 
 def with_edges(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """Zeros, infinities and NaN at places, and equal numbers; rarely, so that they do not decide everything. Long rows
-    have none: each would have a NaN."""
+    """Replace 2 % of the elements by edge values, so that they do not decide every result. Large arrays are unchanged:
+    each of their long rows would contain a NaN."""
     if not is_floating(drawn.dtype.name) or drawn.size > 10_000:
         return drawn
     edges = rng.choice(np.array(float_edges(drawn.dtype.name)), drawn.shape).astype(drawn.dtype)
@@ -109,7 +109,7 @@ def adding(d: str) -> list[Case]:
     result = d if floating else wide_integer(d)
     product, left_out = (PRODUCT, {"numbers of all sizes": UNORDERED}) if floating else (EXACT, {})
     return [
-        # An empty sum's zero has a sign, that of others is the order's.
+        # The sign of a zero sum depends on the order.
         Case("sum", (d,), result, REDUCTION, sums, SUM if floating else EXACT, signed_zeros=False),
         Case("prod", (d,), result, REDUCTION, products, product, (FACTORS,), left_out=left_out),
     ]
@@ -122,7 +122,7 @@ def extremes(d: str) -> list[Case]:
     ]
 
 
-# Small odd factors, of which no product of few is zero modulo 2^64, which one of large even ones soon is.
+# Odd factors: their product is never zero modulo 2^64, as that of a few large even ones is.
 ODD = Domain(integer_low=-3, integer_high=3)
 
 
@@ -130,12 +130,12 @@ def odd(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) 
     return np.asarray(drawn | drawn.dtype.type(1))
 
 
-# Of fewer elements than the correction the standard wants NaN, NumPy gives infinity: only so many as it occur.
+# Corrections of 0 and 1 only: for fewer elements than the correction the standard requires NaN, NumPy gives infinity.
 CORRECTED = tuple(reduction().with_attributes(correction=correction) for correction in (0.0, 1.0))
 
 
 def mean(x: Values, axis: Sequence[int], keepdims: bool) -> Values:
-    """Of nothing it is 0 / 0."""
+    """The mean; for no elements 0 / 0, which is NaN."""
     return np.asarray(total(x, axis, keepdims) / x.dtype.type(reduced_count(x, axis)))
 
 
@@ -149,15 +149,16 @@ def var(x: Values, axis: Sequence[int], correction: float, keepdims: bool) -> Va
 
 
 def mean_error(x: Values, axis: Sequence[int], dtype: str) -> Values:
-    """gamma_(n + 1) times the mean of absolute values: Higham (4.4), and the quotient's rounding."""
+    """gamma_(n + 1) times the mean of absolute values: Higham (4.4), and the rounding of the quotient."""
     return gamma(reduced_count(x, axis) + 1, dtype) * mean(np.abs(x), axis, True)
 
 
 def squares_error(x: Values, axis: Sequence[int], dtype: str) -> Values:
-    """Of the sum S of squared distances to the mean; where the mean is off by d, S is by n d^2, no more.
+    """Error of the sum S of squared distances to the mean. An error d of the mean changes S by n d^2.
 
-    Each square is off by three roundings, the sum by n: gamma_(n + 4) S in two passes. What is done in one (Welford;
-    Chan, Golub & LeVeque 1983, table 2) errs by sqrt(1 + n mean^2 / S) times as much, which is sqrt(S sum(x^2)).
+    Each square has three roundings and the sum n: gamma_(n + 4) S for a two-pass algorithm. The error of one-pass
+    algorithms (Welford; Chan, Golub & LeVeque 1983, table 2) is larger by sqrt(1 + n mean^2 / S), and S times this
+    factor is sqrt(S sum(x^2)).
     """
     n = reduced_count(x, axis)
     squares = total(distances(x, axis) ** 2, axis, True)
@@ -191,7 +192,7 @@ def argmin(x: Values, axis: int, keepdims: bool = False) -> Values:
 
 
 def equals(rng: np.random.Generator, number: int, problem: Problem, drawn: Values) -> Values:
-    """The extremes occur more than once. The first of equals counts; the first NaN, if there is one."""
+    """Round the values, so that extremes occur several times: the first one counts, or the first NaN if any."""
     if is_floating(drawn.dtype.name):
         drawn = np.round(drawn.astype(np.float64)).astype(drawn.dtype)
     else:

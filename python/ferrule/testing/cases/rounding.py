@@ -1,4 +1,4 @@
-"""Rounding to integers: exact. What rounds to zero keeps its sign (IEEE 754-2019, 5.9); an integer is its own."""
+"""Rounding to integers: exact. A result of zero keeps the sign of the input (IEEE 754-2019, 5.9)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferrule.testing.problems import elementwise
 from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
-# Halves, on which the roundings differ, and where float32 and float64 have no more of them.
+# Halves, for which the rounding modes differ, including the largest halves that float32 and float64 represent.
 DOMAIN = Domain(-100, 100, edges=(-0.5, -0.3, 0.3, -1.5, -2.5, 3.5, 8388607.5, -4194303.5, 2251799813685247.5))
 
 

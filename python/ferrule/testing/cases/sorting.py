@@ -1,4 +1,4 @@
-"""The k greatest or least elements along an axis, sorted: NaN is the greatest, and of equals the first comes first."""
+"""The k greatest or least elements along an axis, sorted and stable. NaN is greater than any number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def best_first(x: Values, k: int, axis: int, largest: bool = True) -> Values:
-    """The indices. NumPy sorts from the least to the greatest, which is NaN, and keeps the order of equals."""
+    """The indices of the k elements. NumPy's stable sort is ascending, with NaN last."""
     if largest:
         from_behind = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
         order = x.shape[axis] - 1 - np.flip(from_behind, axis)
@@ -65,7 +65,7 @@ def topk() -> Family:
         ),
         empty=(problem((3, 4), 0), problem((0, 3), 2), problem((3, 0), 0, 1, False)),
         single=(problem((1,), 1), problem((1, 1, 1), 1, 1)),
-        # Among them one row that is cut into parts.
+        # The last one is a row that kernels split into parts.
         large=(problem((3, 40_001), 50), problem((40_001, 3), 7, 0, False), problem((200_003,), 1_000)),
         draw=draw,
         batches=(Batch(problem((67, 300), 9), (0,)), Batch(problem((300, 67), 9, 0, False), (1,), 1)),

@@ -1,4 +1,4 @@
-"""Views: bit for bit, whatever the dtype."""
+"""Views: bit for bit, for every dtype."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The checks: what each case is held against. One file each, whose name is the check's, with a function
-`check(attempt)`, which raises Failed, NotApplicable or Refused, or returns, and, where it is not for every case, one
-`applies(case)`."""
+"""The checks. Each is a file of its name with a function `check(attempt)`, which returns if the check passed and else
+raises Failed, NotApplicable or Refused. A check that is not for every case also has `applies(case)`."""
 
 from __future__ import annotations
 
@@ -27,23 +26,23 @@ def all_checks() -> dict[str, Check]:
 
 
 def applies(check: str, case: Case) -> bool:
-    """Whether there is anything to check."""
+    """Whether the check is for this case."""
     found: Callable[[Case], bool] | None = getattr(_modules()[check], "applies", None)
     return found is None or found(case)
 
 
 def runs_alone(check: str) -> bool:
-    """Whether it needs the processor's cores for itself: see exclusive_runs.py."""
+    """Whether the check must not run beside others: see exclusive_runs.py."""
     return bool(getattr(_modules()[check], "ALONE", False))
 
 
 def is_by_item_size(check: str) -> bool:
-    """Whether what it finds depends on how elements lie and how large they are, rather than on what they mean."""
+    """Whether the outcome depends on memory layout and element size rather than on the dtype."""
     return bool(getattr(_modules()[check], "BY_ITEM_SIZE", False))
 
 
 def checks_of(level: str) -> list[str]:
-    """The names of those that a level has."""
+    """The names of the checks of a level."""
     if level == "brief":
         return ["values"]
     return [name for name in all_checks() if name != "benchmark"]

@@ -1,4 +1,4 @@
-"""So many equal numbers that their sum leaves 32 bits: one element, repeated by a stride of zero."""
+"""Sums that exceed 32 bits: one element, repeated by a stride of zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferrule.testing.layouts import STRIDED
 
 
 def applies(case: Case) -> bool:
-    """A bool would want 2^32 elements, which a device may hold in 64 bits each."""
+    """A bool would need 2^32 elements, which a device may convert to 64 bits each."""
     return case.op == "sum" and case.dtypes[0] in INTEGERS
 
 

@@ -1,4 +1,4 @@
-"""A row gives the same bits, whatever the batch that it is in."""
+"""A row gives the same bits in every batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BY_ITEM_SIZE = True
 
 
 def parts_of(rows: int) -> list[slice]:
-    """One row, a few, more than any tile, a remainder, the end."""
+    """Parts of the batch: one row, a few, more than any tile, a remainder, the end."""
     fifth = rows // 5
     ends = [(0, 1), (fifth, fifth + 7), (3 * fifth, rows), (rows - 1, rows), (1, 3), (0, 16), (5, rows - fifth)]
     return [slice(first, min(last, rows)) for first, last in ends]

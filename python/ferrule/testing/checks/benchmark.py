@@ -1,4 +1,4 @@
-"""How long a call takes, beside NumPy in the same dtype."""
+"""The time of a call, and of NumPy in the same dtype."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(attempt: Attempt) -> None:
 
 
 def _nanoseconds(function: Callable[[], object]) -> float:
-    """The least of several rounds: whatever else the machine does only adds to it."""
+    """The least time per call of several rounds: other load on the machine can only add to it."""
     count, best = 1, float("inf")
     for _ in range(ROUNDS):
         while True:

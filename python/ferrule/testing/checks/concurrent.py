@@ -1,7 +1,7 @@
-"""Several threads execute one executable at the same time, each with its own inputs: the bits that each gets alone.
+"""Several threads execute one executable at the same time, each with its own inputs: each gets the bits of a lone run.
 
-Memory that the executions share by mistake shows as another's numbers. It takes threads that are interrupted in the
-middle of their work: so each runs for several slices of the scheduler's time, and the kit does nothing else meanwhile.
+Executions that share memory by mistake give another thread's numbers. This shows when a thread is interrupted during
+its work, so each thread runs for several time slices of the scheduler, and the kit runs nothing else meanwhile.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ THREADS = 8
 
 
 def applies(case: Case) -> bool:
-    return bool(case.dtypes) and bool(case.family.large)  # without inputs all would write the same
+    return bool(case.dtypes) and bool(case.family.large)  # without inputs all threads would write the same
 
 
 def check(attempt: Attempt) -> None:

@@ -1,6 +1,6 @@
-"""An input that is constant, which the device may pack beforehand: still within the tolerance of the truth.
+"""A constant input, which the device may prepare beforehand: the result stays within the tolerance of the truth.
 
-A constant may lie in memory in any way, and what is packed begins where the constant does.
+A constant may have any strides and offset.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LAYOUTS = ("given_backwards", "given_turned", "last_reversed", "stepped")
 
 
 def applies(case: Case) -> bool:
-    return len(case.family.plain[0].shapes) > 1  # with its only input constant, nothing is left to compute
+    return len(case.family.plain[0].shapes) > 1  # with its only input constant, the result is constant
 
 
 def check(attempt: Attempt) -> None:

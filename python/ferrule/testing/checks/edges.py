@@ -1,4 +1,5 @@
-"""Zeros of both signs, infinities, NaN, the least and greatest numbers: in every combination, or among others."""
+"""Edge values (signed zeros, infinities, NaN, least and greatest numbers): in every combination for elementwise ops,
+else among ordinary values."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def check(attempt: Attempt) -> None:
         attempt.try_problem(problem, inputs, "edge values")
         return
     if case.fill is not None and all(d not in ("float16", "bfloat16", "float32", "float64") for d in case.dtypes[:1]):
-        return  # what the shapes say is all that such inputs may hold
+        return  # the values of such inputs are limited by the shapes
     for number in range(attempt.pick(quick=2, full=8, edge=50)):
         problem = case.family.plain[number % len(case.family.plain)]
         rng = attempt.rng(number)
@@ -32,13 +33,13 @@ def check(attempt: Attempt) -> None:
 
 
 def _sprinkle(attempt: Attempt, rng: np.random.Generator, number: int, values: Values) -> Values:
-    """A tenth of the elements becomes edge values; inputs that depend on shapes stay."""
+    """Replace a tenth of the elements by edge values; inputs whose values depend on the shapes are unchanged."""
     case = attempt.case
     if values.size == 0 or (case.fill is not None and number > 0):
         return values
     edges = case.domain(number).edge_values(case.dtype(number))
     if case.tolerance.bound is not None and is_floating(case.dtype(number)):
-        # Where sums of products overflow depends on their order, which nothing prescribes.
+        # Large values are left out: whether sums of products overflow depends on their order, which is unspecified.
         with np.errstate(all="ignore"):
             size = np.abs(edges.astype(np.float64))
         edges = edges[~(size > 2.0 ** (FORMATS[case.dtype(number)].high // 4)) | np.isinf(size)]

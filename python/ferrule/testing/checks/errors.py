@@ -1,4 +1,4 @@
-"""Inputs that have no result raise an error, after which the device still works."""
+"""Invalid inputs raise an error, after which the device still works."""
 
 from __future__ import annotations
 

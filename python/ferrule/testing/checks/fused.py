@@ -1,4 +1,4 @@
-"""Ops behind it in one graph, which the device may fuse, with one to four outputs: the bits of one after the other."""
+"""Further ops after the op in one graph, which the device may fuse: the bits are those of separate graphs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ferrule.testing.values import ANY, Shape
 BY_ITEM_SIZE = True
 
 BINARY = {"add", "bitwise_xor", "equal", "logical_xor"}  # the others have one input
-# Which results are outputs: 0 is the op's own, each further one is computed from the one before it alone, so that
-# nothing but being an output keeps it.
+# The results that are outputs, by the length of the chain: 0 is the op's own. Each result is only read by the next op,
+# so that it need not be stored unless it is an output.
 OUTPUTS = {3: ((3,), (0, 3), (1, 2, 3), (0, 1, 2, 3)), 1: ((1,), (0, 1))}
 MOST_AXES = 8
 LONGEST_BODY = 64
@@ -28,7 +28,7 @@ def applies(case: Case) -> bool:
 
 
 def chains_of(case: Case) -> list[tuple[str, ...]]:
-    """What comes behind the op; the first of them that the device takes."""
+    """Chains of ops to append; the first that the device supports is used."""
     if case.result not in REALS:
         return [("equal", "logical_not", "logical_not")]
     if case.result == "bool":
@@ -39,12 +39,12 @@ def chains_of(case: Case) -> list[tuple[str, ...]]:
 
 
 def operands_of(shape: Shape) -> list[Shape]:
-    """Shapes that broadcast to one, in ways that a loop over it has to tell apart: a row, a column, a number, all."""
+    """Shapes that broadcast to the given one: a row, a column, a scalar, and the shape itself."""
     return [shape[-1:], (*shape[-2:-1], *(1 for _ in shape[-1:])), (), shape]
 
 
 def wider_than(shape: Shape) -> list[Shape]:
-    """Shapes that one is broadcast to: by a further axis, and along its first axis of one element."""
+    """Shapes to which the given one broadcasts: with a further axis, and along its first axis of one element."""
     found: list[Shape] = [(2, *shape)] if len(shape) < MOST_AXES else []
     if 1 in shape:
         place = shape.index(1)
@@ -53,7 +53,7 @@ def wider_than(shape: Shape) -> list[Shape]:
 
 
 def to_broadcast(attempt: Attempt) -> list[Problem]:
-    """Among them one with axes of one element, as reductions keep them, along which its result is broadcast."""
+    """Problems of `_broadcast`, including one whose result is likely to have axes of one element (`keepdims`)."""
     plain, count = attempt.case.family.plain, attempt.pick(quick=1, full=10)
     with_ones = [p for p in plain[count:] if p.attributes.get("keepdims") or any(1 in shape for shape in p.shapes)]
     return [*plain[:count], *with_ones[:1]]
@@ -72,7 +72,7 @@ def check(attempt: Attempt) -> None:
             except Refused as refusal:
                 refusals.append(f"{problem}, then {', '.join(chain)}: {refusal}")
     for problem in to_broadcast(attempt):
-        with contextlib.suppress(Refused):  # a device need not take what comes behind
+        with contextlib.suppress(Refused):  # a device need not support the further ops
             _broadcast(attempt, chains_of(attempt.case)[0], problem, attempt.inputs(problem))
     if attempt.runs < 2:
         raise NotApplicable(refusals[0])
@@ -90,8 +90,8 @@ def _one_problem(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inp
 
 
 def _broadcast(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
-    """The op's own result, or what one op made of it, is broadcast to the shape of what comes behind: two loops, and no
-    epilogue. The last result is the only output, and then the last one of the smaller shape is one, too."""
+    """Broadcast the op's result, or that of one further op, to the larger shape of a later operand: two loops, and no
+    epilogue. The outputs are the last result alone, and then also the last one of the smaller shape."""
     result = attempt.run(problem, inputs)
     for operand in wider_than(result.shape)[-attempt.pick(quick=1, full=2) :]:
         for ops in (chain, chain[1:]):
@@ -110,12 +110,12 @@ def _one_chain(
     operand: Shape,
     choices: list[tuple[int, ...]],
 ) -> None:
-    """The op, whose `result` is known, and a chain behind it, with each choice of outputs."""
+    """Run the op, whose `result` is known, followed by a chain, with each choice of outputs."""
     other = ANY.ordinary(attempt.rng(problem, operand), operand, attempt.case.result)
     wanted = _one_after_the_other(attempt, chain, result, other)
     for outputs in choices:
         what = f"then {', '.join(chain)} with {operand}, {len(outputs)} outputs"
-        # Whatever runs where: fused in a workspace as users have it, and with all temporaries in a guarded one.
+        # A single output runs twice: fused as users have it, and unfused with all temporaries in a guarded workspace.
         for options in ({"guard": False}, {"guard": True, "fuse": False}) if len(outputs) == 1 else ({},):
             further = [other] if len(chain) > 1 else []
             execution = attempt.prepare(problem, inputs, what, tail=_tail(chain, outputs), further=further, **options)
@@ -126,7 +126,7 @@ def _one_chain(
 
 
 def _read_again(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inputs: list[Values]) -> None:
-    """The op's own result, where it is no output, is read once more when what was made of it is written already."""
+    """Read the op's result, which is no output, again after the result of the next op was written."""
     unary, binary = chain[:2]
     result = attempt.run(problem, inputs)
     wanted = _one_after_the_other(attempt, (unary, binary), result, result)[1:]
@@ -144,7 +144,7 @@ def _read_again(attempt: Attempt, chain: tuple[str, ...], problem: Problem, inpu
 
 
 def _longest_body(attempt: Attempt, problem: Problem, inputs: list[Values]) -> None:
-    """As many instructions as a body may have, all of which need the op's own result."""
+    """A chain of as many instructions as a body may have, half of which read the op's own result."""
     chain = ("add", "abs") * (LONGEST_BODY // 2)
     result = attempt.run(problem, inputs)
     wanted = _one_after_the_other(attempt, chain, result, result)[-1]

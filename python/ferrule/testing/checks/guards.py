@@ -1,4 +1,4 @@
-"""No byte outside of an output is written and none outside of an input read, and inputs stay as they are."""
+"""No byte outside of outputs is written, none outside of inputs is read, and inputs are unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY_ITEM_SIZE = True
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
     problems = [*family.plain[: attempt.pick(quick=3, full=20)], *family.single[:1], *family.empty[:1]]
-    large = family.large[: attempt.pick(quick=1, full=10)]  # for which modules want scratch memory
+    large = family.large[: attempt.pick(quick=1, full=10)]  # for which modules use scratch memory
     for problem in (*problems, *large):
         inputs = attempt.inputs(problem)
         execution = attempt.try_prepare(problem, inputs, "guard zones", guard=True, layouts=[offset(64)] * len(inputs))
@@ -34,9 +34,9 @@ def check(attempt: Attempt) -> None:
             raise attempt.fail(problem, str(error)) from error
         _inputs_are_untouched(attempt, problem, execution, before)
         if problem in large and attempt.level == "quick":
-            continue  # whose values others judge
+            continue  # other checks judge their values
         attempt.judge(problem, inputs, got, "guard zones")
-        if attempt.is_in_host_memory and attempt.case.result not in BLOCKS:  # NumPy has no such array to write to
+        if attempt.is_in_host_memory and attempt.case.result not in BLOCKS:  # NumPy cannot write to blocks
             _between_fences(attempt, problem, inputs, got)
 
 
@@ -47,7 +47,7 @@ def _inputs_are_untouched(attempt: Attempt, problem: Problem, execution: Executi
 
 
 def _between_fences(attempt: Attempt, problem: Problem, inputs: list[Values], wanted: Values) -> None:
-    """Inputs and output at the very end, then the very begin, of memory that may be touched."""
+    """Run with inputs and output at the end, then at the start, of accessible memory."""
     for at_end in (True, False):
         copies = [fenced(x, at_end) for x in inputs]
         out: Any = fenced(wanted, at_end)

@@ -1,4 +1,4 @@
-"""Views of every kind as inputs: transposed, stepped, backwards, repeated, aligned to the item and no more."""
+"""Views of every kind as inputs: transposed, stepped, reversed, repeated, aligned only to the size of an element."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
 
 BY_ITEM_SIZE = True
 
-OF_LARGE = ("stepped", "permuted")  # what is cut into pieces for threads and caches
+OF_LARGE = ("stepped", "permuted")  # large problems are split for threads and caches
 
 
 def applies(case: Case) -> bool:
@@ -18,12 +18,12 @@ def applies(case: Case) -> bool:
 
 def check(attempt: Attempt) -> None:
     family = attempt.case.family
-    # Of reductions those over several axes, too, which loops may take for one.
+    # Four problems, so that reductions over several axes, which loops may merge, are included.
     for problem in family.plain[: attempt.pick(quick=2 if family.pointwise else 4, full=20)]:
         inputs = attempt.inputs(problem)
         for name, layout in STRIDED.items():
             lays: list[Layout] = [layout if fits(name, x) else contiguous for x in inputs]
-            # All inputs so, then each alone.
+            # All inputs in the layout, then each one alone.
             choices = [lays]
             if len(lays) > 1 and attempt.level != "quick":
                 choices += [[lay if i == j else contiguous for j, lay in enumerate(lays)] for i in range(len(lays))]

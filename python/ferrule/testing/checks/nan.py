@@ -1,4 +1,4 @@
-"""A NaN reaches the elements that the truth says, and no other, wherever in a row it stands."""
+"""A NaN reaches exactly the elements that it must, from every position in a row."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check(attempt: Attempt) -> None:
 
 
 def _one_problem(attempt: Attempt, problem: Problem, number: int) -> None:
-    """First, last, and somewhere: where vectors end is where NaN is lost."""
+    """Set a NaN at the first, the last and random positions: NaN is often lost at the ends of vectors."""
     inputs = attempt.inputs(problem, number)
     size = inputs[number].size
     if size == 0:
@@ -51,7 +51,7 @@ def _one_problem(attempt: Attempt, problem: Problem, number: int) -> None:
 
 
 def _two_in_a_row(attempt: Attempt) -> None:
-    """One in the first block of a long row and one in the last: which of them is told must be the first."""
+    """A NaN in the first block of a long row and one at its end: argmax and others must report the first."""
     sized = attempt.case.family.sized
     if sized is None:
         return
@@ -67,7 +67,7 @@ def _two_in_a_row(attempt: Attempt) -> None:
 
 
 def _every_other(attempt: Attempt) -> None:
-    """Of elements that nothing else depends on the odd places, then the even ones."""
+    """For elementwise ops, NaN at every even position, then at every odd one."""
     case = attempt.case
     size = around_vectors(case.dtypes)[-1]
     problem = Problem(((size,),) * len(case.family.plain[0].shapes), case.family.plain[0].attributes)
@@ -80,7 +80,7 @@ def _every_other(attempt: Attempt) -> None:
 
 
 def _one_in_each_row(attempt: Attempt, batch: Batch) -> None:
-    """Each row has one, at a place of its own, until every place of a row had it."""
+    """One NaN in each row, at another position in each, until all positions of a row were covered."""
     problem = batch.problem
     for number, axis in enumerate(batch.inputs):
         if axis is None or not is_floating(attempt.case.dtype(number)):

@@ -1,5 +1,5 @@
-"""Where sums cancel and differ in size: a mean far from zero, exponents over half the range, values that are equal,
-and infinities of both signs in turn."""
+"""Values for which sums cancel or differ in magnitude: a mean far from zero, exponents over half the range, equal
+numbers, and alternating infinities of both signs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ferrule.testing.values import Shape
 
 
 def applies(case: Case) -> bool:
-    """Elementwise cases are left out: the checks of values and edges give them such numbers already."""
+    """Elementwise cases are left out: the checks `values` and `edges` cover such numbers."""
     return not case.family.pointwise and any(map(is_floating, case.dtypes))
 
 
 def far_from_zero(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
-    """Their mean is about 2^(digits / 2) of their distances to it: what is computed from the squares is lost."""
+    """A mean of about 2^(digits / 2) times the distances to it: a variance from sums of squares loses all digits."""
     mean = 2.0 ** (FORMATS[dtype].digits // 2 - 1)
     return mean + rng.uniform(-1, 1, shape)
 
 
 def of_all_sizes(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
-    """Powers of two of a quarter of the exponents, around 1, so that squares and their sums do not overflow."""
+    """Magnitudes over half the range of exponents, around 1, so that squares and their sums do not overflow."""
     reach = FORMATS[dtype].high // 4
     return rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(-reach, reach, shape))
 
@@ -33,7 +33,7 @@ def equal(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
 
 
 def both_infinities(rng: np.random.Generator, shape: Shape, dtype: str) -> Values:
-    """In turn along the last axis: their sum is NaN."""
+    """Alternating signs: the sum is NaN."""
     count = int(np.prod(shape))
     return np.where(np.arange(count).reshape(shape) % 2 == 0, np.inf, -np.inf)
 

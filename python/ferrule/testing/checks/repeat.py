@@ -1,4 +1,4 @@
-"""The same inputs give the same bits, again and again, and compiled anew."""
+"""The same inputs give the same bits in every run, and after another compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No elements, one element, up to eight axes, and shapes that hypothesis draws and then makes smaller."""
+"""No elements, one element, up to eight axes, and shapes that hypothesis draws and shrinks."""
 
 from __future__ import annotations
 

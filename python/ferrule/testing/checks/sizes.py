@@ -1,6 +1,6 @@
 """Rows of every length up to two vectors, and around the sizes of blocks: within the tolerance of the truth.
 
-What is long lies in memory in another way, too: loops over strided rows have blocks of their own.
+Long rows are also tested with strides: loops over strided rows may have other block sizes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check(attempt: Attempt) -> None:
     assert sized is not None
     for size in (*around_vectors(case.dtypes or (case.result,)), *around_blocks()):
         problems = sized(size)
-        # The longest ones cost more than all others together: one does.
+        # The longest sizes take more time than all others together: one problem each is enough.
         for problem in problems[:1] if size > 1 << 14 and attempt.level == "quick" else problems:
             attempt.try_problem(problem)
     for number, size in enumerate(above_blocks() if case.dtypes else []):

@@ -1,4 +1,4 @@
-"""What a device says it supports, it compiles."""
+"""A device compiles what its `supports` promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of threads does not change a bit."""
+"""The number of threads does not change the bits of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ordinary values, numbers of random bits, and large shapes: within the tolerance of the truth."""
+"""Ordinary values, random bit patterns, and large shapes: within the tolerance of the truth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check(attempt: Attempt) -> None:
 
 
 def has_few_numbers(dtype: str) -> bool:
-    """Whether all numbers of a floating-point dtype can be tried."""
+    """Whether a floating-point dtype has few enough numbers to test all of them."""
     return is_floating(dtype) and numpy_dtype(dtype).itemsize <= 2
 
 
@@ -37,6 +37,6 @@ def _random_bits(attempt: Attempt) -> None:
     if attempt.level != "edge" or arity != 1 or not has_few_numbers(case.dtype(0)):
         return
     every = every_pattern(case.dtype(0))
-    for begin in range(0, every.size, 4096):  # so many are judged one by one
+    for begin in range(0, every.size, 4096):  # larger results are judged by a sample
         part = every[begin : begin + 4096]
         attempt.try_problem(Problem((part.shape,), problem.attributes), [part], "every number")

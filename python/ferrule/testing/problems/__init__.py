@@ -1,4 +1,4 @@
-"""Shapes and attributes: the problems that the ops of a kind are tried with."""
+"""Families of problems: the shapes and attributes with which ops are tested."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """A problem of many rows, and the axis of each input and of the result along which they lie (None: shared)."""
+    """A problem of many rows, and the axis of the rows in each input and the result (None: a shared input)."""
 
     problem: Problem
     inputs: tuple[int | None, ...]
     output: int = 0
-    from_end: bool = False  # a part must reach to the end, from which rows are counted
+    from_end: bool = False  # rows are counted from the end, so that a part must reach to it
 
 
 @dataclass(frozen=True)
 class Family:
-    """`plain` begins with the one problem that serves where one must do."""
+    """The problems of an op. The first of `plain` is used where a single problem is enough."""
 
     plain: tuple[Problem, ...]
     empty: tuple[Problem, ...] = ()
     single: tuple[Problem, ...] = ()  # of size one
-    large: tuple[Problem, ...] = ()  # enough for several threads, and no multiple of any tile
+    large: tuple[Problem, ...] = ()  # large enough for several threads, with sizes that are no multiple of any tile
     draw: Callable[[], SearchStrategy[Problem]] | None = None
     batches: tuple[Batch, ...] = ()
-    pointwise: bool = False  # each element depends on those at its place only
-    shapes: tuple[Problem, ...] = ()  # further ones, for the check of that name
-    sized: Callable[[int], Sequence[Problem]] | None = None  # problems with rows of so many elements: see sizes.py
-    constants: tuple[Problem, ...] = ()  # with an input that is worth packing
+    pointwise: bool = False  # each element depends only on the input elements at its position
+    shapes: tuple[Problem, ...] = ()  # further problems for the check `shapes`
+    sized: Callable[[int], Sequence[Problem]] | None = None  # problems with rows of a given length: see sizes.py
+    constants: tuple[Problem, ...] = ()  # with a constant input that is worth preparing
 
     def with_attributes(self, **attributes: Any) -> Family:
-        """The same shapes with further attributes."""
+        """Return the family with further attributes in every problem."""
 
         def add(problem: Problem) -> Problem:
             return Problem(problem.shapes, {**problem.attributes, **attributes})
@@ -63,7 +63,7 @@ RANK_8 = (2, 1, 3, 1, 2, 1, 2, 3)
 
 
 def elementwise(arity: int) -> Family:
-    """All inputs of one shape, or shapes that broadcast."""
+    """Inputs of one shape, and of shapes that broadcast."""
 
     def draw() -> SearchStrategy[Problem]:
         from hypothesis.extra import numpy as shapes
@@ -90,7 +90,7 @@ def elementwise(arity: int) -> Family:
     def sized(size: int) -> tuple[Problem, ...]:
         if arity == 1 or size < 3 or size > 1_025:
             return same((size,))
-        # A row of each against itself, one row for all, one element for each row.
+        # Several rows, one row for all, one element for each row.
         shapes: list[Shape] = [(2, size), (size,), (2, 1)]
         turned = (shapes[(size + number) % 3] for number in range(arity))
         return (*same((size,)), Problem(tuple(turned)))
@@ -108,7 +108,7 @@ def elementwise(arity: int) -> Family:
 
 
 def reduction(over_empty: bool = True) -> Family:
-    """Attributes `axis`, a list in which nothing means all axes, and `keepdims`."""
+    """Attributes `axis`, a list (empty: all axes), and `keepdims`."""
 
     def problem(shape: Shape, axis: Sequence[int], keepdims: bool = False) -> Problem:
         return Problem((shape,), {"axis": list(axis), "keepdims": keepdims})
@@ -119,7 +119,7 @@ def reduction(over_empty: bool = True) -> Family:
 
         @st.composite
         def drawn(pick: DrawFn) -> Problem:
-            # Rarely empty: what is empty shows nothing of the axes.
+            # Rarely empty: an empty problem hardly tests the axes.
             least = 0 if over_empty and pick(st.integers(0, 7)) == 7 else 1
             shape = pick(shapes.array_shapes(min_dims=1, max_dims=6, min_side=least, max_side=7))
             axes = pick(st.lists(st.integers(0, len(shape) - 1), unique=True))
@@ -130,7 +130,7 @@ def reduction(over_empty: bool = True) -> Family:
 
     def sized(size: int) -> tuple[Problem, ...]:
         along = problem((3, size), [1]), problem((size, 3), [0]), problem((size,), [], True), problem((size, 1), [0])
-        return (*along, problem((5, size), [0]))  # and as many results side by side
+        return (*along, problem((5, size), [0]))  # also results side by side
 
     return Family(
         sized=sized,
@@ -147,7 +147,7 @@ def reduction(over_empty: bool = True) -> Family:
         ),
         empty=(problem((0, 3), [1]), *([problem((0, 3), [0]), problem((2, 0, 3), [])] if over_empty else [])),
         single=(problem((1,), [0]), problem((1, 1), [], True), problem((), [])),
-        # The last is many times what is added up in one piece.
+        # The last one is many times as long as the blocks in which sums are computed.
         large=(problem((3, 40_001), [1]), problem((40_001, 3), [0]), problem((1_000_003,), [])),
         draw=draw,
         batches=(
@@ -155,13 +155,13 @@ def reduction(over_empty: bool = True) -> Family:
             Batch(problem((300, 67), [0]), (1,)),
             Batch(problem((67, 30, 5), [1, 2]), (0,)),
             Batch(problem((3, 300, 67), [1]), (2,), 1),  # a single column is contiguous
-            Batch(problem((11, 70_001), [1]), (0,)),  # longer than what is added up in one piece
+            Batch(problem((11, 70_001), [1]), (0,)),  # longer than the blocks in which sums are computed
         ),
     )
 
 
 def along(axis_default: int | None = None, over_empty: bool = False, keepdims: bool = False) -> Family:
-    """One attribute `axis`, an integer; with `keepdims` that one, too."""
+    """An integer attribute `axis`; with `keepdims` also the attribute of that name."""
 
     def problem(shape: Shape, axis: int, keep: bool = False) -> Problem:
         return Problem((shape,), {"axis": axis, **({"keepdims": keep} if keepdims else {})})
@@ -207,7 +207,7 @@ def along(axis_default: int | None = None, over_empty: bool = False, keepdims: b
 def drawn_of_shape(
     make: Callable[[DrawFn, Shape], Problem], ranks: tuple[int, int] = (1, 6), least: int = 0
 ) -> Callable[[], SearchStrategy[Problem]]:
-    """What draws a shape and makes a problem of it."""
+    """Return a function that gives a hypothesis strategy: it draws a shape and makes a problem of it."""
 
     def draw() -> SearchStrategy[Problem]:
         import hypothesis.strategies as st

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def attentions(mask: bool = False, length: bool = False) -> Family:
-    """Queries, keys and values of (batch, heads, length, head size); behind them the mask, which broadcasts, and how
-    many keys there are."""
+    """Queries, keys and values of shape (batch, heads, length, head size), then optionally a mask, which broadcasts,
+    and the number of keys."""
 
     def problem(
         lead: Shape = (2, 3),
@@ -34,7 +34,7 @@ def attentions(mask: bool = False, length: bool = False) -> Family:
         return Problem(tuple(shapes), {"causal": causal, "scale": scale})
 
     def axes(queries: int, keys: int | None, of_mask: int | None) -> tuple[int | None, ...]:
-        """Along which the rows lie, keys and values alike; the length is that of all rows."""
+        """The axis of the rows in each input; keys and values have the same, and all rows share the length."""
         return (queries, keys, keys, *((of_mask,) if mask else ()), *((None,) if length else ()))
 
     def draw() -> SearchStrategy[Problem]:
@@ -51,18 +51,18 @@ def attentions(mask: bool = False, length: bool = False) -> Family:
         )
 
     def sized(size: int) -> tuple[Problem, ...]:
-        """As the number of queries and of keys, and the size of a head: of queries and keys, and of values, whose sums
-        are scaled anew by a block of keys that has a greater score."""
+        """`size` as the number of keys, of queries, and as the head size of keys or of values. The last problem has
+        several blocks of keys, so that an online softmax rescales its sums."""
         if size > 1_025:
             return ()
         found = [problem((1,), (3, size), (4, 5), mask_shape=(3, 1)), problem((1,), (size, 3), (4, 5))]
         found.append(problem((1,), (2, size), (4, 5), causal=True, mask_shape=(2, 1)))
-        if size <= 257 and not (mask and length):  # heads of each size are in the cases of the one and of the other
+        if size <= 257 and not (mask and length):  # the cases with only one of both cover head sizes
             found += [problem((1,), (2, 3), (size, 1 + size % 9)), problem((1,), (3, 300), (4, size))]
         return tuple(found)
 
     def masks() -> tuple[Problem, ...]:
-        """Each shape that broadcasts to the scores' (2, 3, 5, 7)."""
+        """All mask shapes that broadcast to the shape of the scores, (2, 3, 5, 7)."""
         scores = (2, 3, 5, 7)
         ranks = [itertools.product(*((1, size) for size in scores[4 - rank :])) for rank in range(5)]
         return tuple(problem(mask_shape=shape, scale=0.5) for shapes in ranks for shape in shapes)
@@ -72,7 +72,7 @@ def attentions(mask: bool = False, length: bool = False) -> Family:
         plain=(
             problem(),
             problem(causal=True),
-            problem(lengths=(9, 4), causal=True),  # the first rows keep nothing
+            problem(lengths=(9, 4), causal=True),  # the first rows are fully masked
             problem((2,), (1, 33), (16, 5), scale=0.25, mask_shape=(33,)),
             problem((), (6, 70), (5, 3), mask_shape=(1, 70)),
             problem((2, 2), (17, 130), (64, 64), causal=True, mask_shape=(17, 130)),
@@ -95,7 +95,7 @@ def attentions(mask: bool = False, length: bool = False) -> Family:
         batches=(
             Batch(problem((67, 2), (5, 33), (16, 16)), axes(0, 0, 0)),
             Batch(problem((67,), (4, 20), (8, 8), causal=True, mask_shape=(4, 20)), axes(0, 0, None)),
-            # Queries are rows, too. What is causal counts them from the last one.
+            # Queries are rows, too. A causal mask counts them from the last one.
             Batch(problem((2,), (301, 300), (16, 16)), axes(1, None, 1), 1),
             Batch(
                 problem((2,), (150, 300), (16, 8), causal=True, mask_shape=(150, 1)), axes(1, None, 0), 1, from_end=True

@@ -1,4 +1,4 @@
-"""Problems of weights in blocks. Of inputs that are blocks the shapes count blocks, and attributes count elements."""
+"""Problems of block dtypes. Shapes of such inputs count blocks; attributes count elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rows_of_blocks(elements: int, counts_elements: bool) -> Family:
-    """Rows that are whole blocks of so many elements; with `counts_elements` the input is no blocks itself."""
+    """Rows of whole blocks of `elements` elements. With `counts_elements` only the result is in blocks."""
 
     def problem(shape: Shape) -> Problem:
         return Problem(((*shape[:-1], shape[-1] * (elements if counts_elements else 1)),))
@@ -39,7 +39,7 @@ def rows_of_blocks(elements: int, counts_elements: bool) -> Family:
 
 
 def cuts(elements: int) -> Family:
-    """Attributes `starts`, `sizes` and `steps`: any rows, and whole blocks of the last axis."""
+    """Attributes `starts`, `sizes` and `steps`: any rows, and whole blocks along the last axis."""
 
     def problem(shape: Shape, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Problem:
         def scaled(counts: Sequence[int]) -> list[int]:
@@ -77,12 +77,12 @@ def cuts(elements: int) -> Family:
         single=(problem((1,), [0], [1], [1]), problem((1, 1, 1), [0, 0, 0], [1, 1, 1], [1, 1, 1])),
         large=(problem((61, 103), [60, 1], [30, 102], [-2, 1]),),
         draw=draw,
-        batches=(),  # its attributes name the rows
+        batches=(),  # the attributes depend on the number of rows
     )
 
 
 def dynamic_cuts(elements: int) -> Family:
-    """Attribute `sizes`: any rows, and all of the last axis. Behind x a start for each axis."""
+    """Attribute `sizes`: any rows, and the whole last axis. The inputs after x are the starts, one for each axis."""
 
     def problem(shape: Shape, sizes: Sequence[int]) -> Problem:
         return Problem((shape, *((),) * len(shape)), {"sizes": [*sizes[:-1], shape[-1] * elements]})
@@ -116,7 +116,7 @@ def dynamic_cuts(elements: int) -> Family:
 
 
 def reshapes(elements: int) -> Family:
-    """Attribute `shape`: the last axis stays whole blocks."""
+    """Attribute `shape`, whose last axis consists of whole blocks."""
 
     def problem(shape: Shape, to: Sequence[int]) -> Problem:
         return Problem((shape,), {"shape": [*to[:-1], to[-1] * elements]})
@@ -126,7 +126,7 @@ def reshapes(elements: int) -> Family:
 
         sizes = st.lists(st.integers(0, 4), min_size=1, max_size=4)
         return sizes.flatmap(
-            lambda shape: st.permutations(shape).map(lambda to: problem(tuple(shape), to))  # as many blocks
+            lambda shape: st.permutations(shape).map(lambda to: problem(tuple(shape), to))  # the same number of blocks
         )
 
     def sized(size: int) -> Sequence[Problem]:

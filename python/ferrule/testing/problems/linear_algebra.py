@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def matrix_products() -> Family:
-    """Matrices and stacks of them, which broadcast."""
+    """Products of matrices, and of stacks of matrices that broadcast."""
 
     def draw() -> SearchStrategy[Problem]:
         import hypothesis.strategies as st
@@ -31,7 +31,7 @@ def matrix_products() -> Family:
         return Problem((x1, x2))
 
     def sized(size: int) -> tuple[Problem, ...]:
-        """As the depth of one and two rows, the columns and the rows of a product."""
+        """`size` as the depth of products with one and two rows, and as the number of columns or rows."""
         if size > 1_025:
             return (product((1, size), (size, 3)),)
         few, many = 5 + size % 3, 40 if size > 129 else 9
@@ -47,8 +47,8 @@ def matrix_products() -> Family:
             product((3, 4, 20), (20, 9)),
         ),
         plain=(
-            # Few rows whose number is no multiple of a tile's; a depth worth sharing out, of more rows than few;
-            # two rows that may read their other factor where it is.
+            # The first three: few rows, no multiple of a tile; a depth that is worth splitting over threads; two rows,
+            # for which kernels may read the second factor without packing it.
             product((15, 7), (7, 40)),
             product((20, 1_100), (1_100, 20)),
             product((2, 7), (7, 65)),

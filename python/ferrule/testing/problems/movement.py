@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def copies() -> Family:
-    """The last two problems have more rows and columns than are copied in one piece, the last one of several planes
-    when its axes are reversed."""
+    """Elementwise problems. The last two have more rows and columns than kernels copy in one block; the last one has
+    several planes when its axes are reversed."""
     family = elementwise(1)
     return replace(family, large=(*family.large, Problem(((150, 4_100),)), Problem(((900, 2, 300),))))
 
 
 def dynamic_slices(update: bool = False) -> Family:
-    """Starts behind x, one for each axis. Attribute `sizes`; of an update a value of those sizes before the starts."""
+    """x and a start for each axis, with the attribute `sizes`; for an update x, the value to write, and the starts."""
 
     def problem(shape: Shape, sizes: Sequence[int]) -> Problem:
         starts = ((),) * len(shape)
@@ -79,7 +79,7 @@ def concatenations() -> Family:
         ),
         empty=(problem(0, (0, 3), (0, 3)), problem(1, (0, 3), (0, 2)), problem(0, (0,), (2,))),
         single=(problem(0, (1,)), problem(0, (1,), (0,)), problem(1, (1, 1), (1, 1))),
-        shapes=tuple(problem(0, *((2, 3),) * count) for count in range(4, 18)),  # modules have room for some of them
+        shapes=tuple(problem(0, *((2, 3),) * count) for count in range(4, 18)),  # kernels may limit the inputs
         large=(
             problem(0, (301, 203), (67, 203)),
             problem(1, (301, 203), (301, 67)),
@@ -91,7 +91,7 @@ def concatenations() -> Family:
 
 
 def paddings() -> Family:
-    """The array, and the scalar to fill with or nothing; attributes `before` and `after`."""
+    """The array and optionally the scalar to fill with; attributes `before` and `after`."""
 
     def problem(shape: Shape, before: Sequence[int], after: Sequence[int], value: bool = True) -> Problem:
         return Problem((shape, ()) if value else (shape,), {"before": list(before), "after": list(after)})
@@ -124,7 +124,7 @@ def paddings() -> Family:
 
 
 def takes() -> Family:
-    """The array and the indices, attribute `axis`. Nothing is taken of an empty axis."""
+    """The array and the indices; attribute `axis`. An empty axis is only indexed by empty indices."""
 
     def problem(shape: Shape, indices: Shape, axis: int) -> Problem:
         return Problem((shape, indices), {"axis": axis})

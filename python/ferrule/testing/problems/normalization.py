@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def layer_norms() -> Family:
-    """x, then weight and bias of the size of its last axis, neither, or the first."""
+    """x, then optionally the weight, or weight and bias, of the size of the last axis."""
 
     def problem(shape: Shape, further: int = 0, epsilon: float = 1e-5) -> Problem:
         return Problem((shape, *((shape[-1:],) * further)), {"epsilon": epsilon})

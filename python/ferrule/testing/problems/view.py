@@ -1,4 +1,4 @@
-"""Problems of the ops that look at elements through another shape or other strides."""
+"""Problems of view ops."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Random programs, computed in every way and held against NumPy: docs/kit.md."""
+"""Random programs, computed in several ways and compared with NumPy: docs/kit.md."""

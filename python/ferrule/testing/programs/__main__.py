@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 when every program was right in every way."""
+    """Run the programs. Returns the exit status: 0 if no program has a fault, 1 if one has, 2 if the target fails."""
     start = time.monotonic()
     batches = Batches(range(options.seed, options.seed + options.count), options.minutes)
     progress = Progress(options.count, options.processes)
@@ -76,7 +76,7 @@ def _target(options: argparse.Namespace) -> Target:
 
 
 class Batches:
-    """The seeds in their order, which several threads share, until the time is over."""
+    """A thread-safe iterator over batches of seeds, which stops when the time is over."""
 
     def __init__(self, seeds: range, minutes: float | None) -> None:
         self._rest = iter(batches_of(seeds))
@@ -94,7 +94,7 @@ class Batches:
 
 
 class Progress:
-    """Prints what is found, and how far it is where somebody looks."""
+    """Prints findings as they come and, on a terminal, the progress."""
 
     def __init__(self, count: int, processes: int) -> None:
         self._count, self._lock = count, threading.Lock()

@@ -1,4 +1,4 @@
-"""What the process in which programs run answers."""
+"""Answers requests about random programs in the child process that runs them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, 
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.program import Program
 
-MOST_REFUSALS = 30  # steps that are left out of one program
-DRAWING = "drawing"  # in place of a way: what the device takes is found by asking it
+MOST_REFUSALS = 30  # refused steps to drop from one program before giving up
+DRAWING = "drawing"  # in place of a way: drawing asks the device which ops it supports
 
 
 class Answers:
-    """`devices` are those of the target, by name."""
+    """The requests `programs`, `program` and `source`. `devices` are those of the target, by name."""
 
     def __init__(self, devices: Mapping[str, fe.Device], at: Callable[[str], None]) -> None:
         self._devices, self._at = devices, at
@@ -29,7 +29,7 @@ class Answers:
         self._loaded: dict[str, fe.Device] = {}
 
     def programs(self, device: str, second: str | None, first: int, count: int) -> dict[str, Any]:
-        """The faults of the programs of these seeds."""
+        """The faults of the programs of `count` seeds from `first` on."""
         self._at(f"program {first} {DRAWING}")
         places, refused, found = self._places(device, second), 0, []
         for seed in range(first, first + count):
@@ -43,7 +43,7 @@ class Answers:
     def program(
         self, device: str, second: str | None, seed: int, program: dict[str, Any] | None, ways: list[str]
     ) -> dict[str, Any]:
-        """The faults of one program, the one of the seed where none is given, in some ways; and its code."""
+        """The faults of a program in the given ways, with its code. Without a program, draw that of the seed."""
         places = self._places(device, second)
         drawn = self._draw(places, seed) if program is None else Program.from_json(program)
         if program is None:
@@ -59,7 +59,7 @@ class Answers:
     def _faults(
         self, program: Program, places: Places, ways: list[str] | None = None
     ) -> tuple[Program | None, list[Fault]]:
-        """Steps that the device refuses are left out; no program where nothing remains."""
+        """The program without the steps that the device refuses, and its faults; None if no step remains."""
         seed = program.seed
 
         def at(way: str) -> None:
@@ -91,7 +91,7 @@ class Answers:
         return Places(first, None if second is None else self._second(second), takes_all)
 
     def _second(self, name: str) -> fe.Device:
-        """A device by its name, or the first of a module by its file."""
+        """A device by name, or the first device of a module by its file."""
         if not name.endswith((".so", ".dylib", ".dll")):
             return fe.device(name)
         if name not in self._loaded:
@@ -101,7 +101,8 @@ class Answers:
 
 
 def _takes(device: fe.Device) -> Callable[..., bool]:
-    """Whether it takes an op for the first of its dtypes: one of the kit's cases, in one of its plain problems."""
+    """A function that says whether the device supports an op for the dtypes of its first inputs: it compiles a plain
+    problem of a matching case, or no case matches."""
 
     @cache
     def takes(op: str, *dtypes: str) -> bool:
@@ -121,7 +122,7 @@ def _is_supported(device: fe.Device, case: Case) -> bool:
 
 
 def without_step(program: Program, name: str) -> Program | None:
-    """Less a step, and what depends on it."""
+    """Remove a step and the steps that depend on it; None if nothing useful remains."""
     gone = {name}
     for step in program.steps:
         if gone & {*step.reads}:

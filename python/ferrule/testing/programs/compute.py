@@ -1,4 +1,4 @@
-"""One program computed in every way: each step held against NumPy, each way against the steps one by one."""
+"""Computes a program in every way: compares each step with NumPy, and each way with the step-by-step results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OVERWRITE = """def overwrite():
 
 @dataclass(frozen=True)
 class Fault:
-    """`kind` is what it has in common with the same fault of a smaller program; `output` the place that is wrong."""
+    """A fault of one way. `kind` identifies the same fault in a smaller program; `output` is the index of an output."""
 
     way: str
     kind: str
@@ -37,8 +37,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Places:
-    """Devices: that of the program, another one where there is one. `takes_all`: what a way adds to the steps, such as
-    a cast of a number that is an operand, cannot be refused."""
+    """The device of the program and, if given, a second one. With `takes_all`, the device supports every op that a way
+    adds to the steps, such as a cast of a Python number, so that a refusal is a fault."""
 
     device: fe.Device
     second: fe.Device | None = None
@@ -46,7 +46,7 @@ class Places:
 
 
 class Refused(Exception):  # noqa: N818 - an answer
-    """The device does not take a step."""
+    """The device does not support a step."""
 
     def __init__(self, step: str, why: str) -> None:
         super().__init__(why)
@@ -55,14 +55,14 @@ class Refused(Exception):  # noqa: N818 - an answer
 
 @dataclass
 class Outcome:
-    """Arrays of a way, or the error that it raised."""
+    """The outputs of a way, or the error that it raised."""
 
     outputs: Sequence[Any] = ()
     error: Exception | None = None
 
 
 class Run:
-    """A program's namespace, in which one way is computed."""
+    """The namespace in which one way of a program is computed."""
 
     def __init__(self, program: Program, places: Places, way: Way, with_what_see_gives: bool = False) -> None:
         import ml_dtypes
@@ -98,7 +98,7 @@ class Run:
             exec(code, self.names)
 
     def overwrite(self) -> None:
-        """Other bytes in everything that may be written."""
+        """Overwrite all writable memory of the program with other bytes."""
         for names in (self.names, self._others) if self.way.call else (self.names,):
             overwrite([names[f"m{number}"] for number in self.program.writable])
 
@@ -120,7 +120,7 @@ class Run:
 
 
 def overwrite(memories: Sequence[Values]) -> None:
-    """Other bytes."""
+    """Change every element of the arrays."""
     for memory in memories:
         flat = memory.reshape(-1)
         if memory.dtype == np.bool_:
@@ -132,8 +132,8 @@ def overwrite(memories: Sequence[Values]) -> None:
 def see_steps(
     program: Program, places: Places, way: Way, dense_outputs: bool = False
 ) -> tuple[dict[str, Values], Outcome]:
-    """Each value, computed as soon as it is made; raises Refused. `dense_outputs`: what reads an output reads a dense
-    copy of it."""
+    """Compute each value as soon as it is recorded. Raises Refused. With `dense_outputs`, steps that read an output
+    read a dense copy of it."""
     run = Run(program, places, way, with_what_see_gives=dense_outputs)
     own = run._others
     seen = {one.name: own[f"a_{one.name}"].copy() for one in program.inputs}
@@ -158,7 +158,7 @@ def see_steps(
 
 
 def judge_steps(program: Program, seen: Mapping[str, Values], call: int = 0) -> Fault | None:
-    """Each step against NumPy, given what ferrule made of those before it."""
+    """Compare each step with NumPy, given ferrule's results of the steps before it."""
     numbers = {number.name: number.values[call] for number in program.numbers}
     for step in program.steps:
         if operations()[step.operation].raises:
@@ -178,7 +178,7 @@ def faults_of(
     at: Callable[[str], None] = lambda text: None,
     only: Sequence[str] | None = None,
 ) -> list[Fault]:
-    """What is wrong with the program: the first fault of each way, or of some. Raises Refused."""
+    """The first fault of each way, or of the ways in `only`. Raises Refused."""
     ways = [way for way in (STEPS, *WAYS) if applies(way, program, places.second) and (not only or way.name in only)]
     at("steps")
     seen, outcome = see_steps(program, places, STEPS)
@@ -206,10 +206,12 @@ def faults_of(
 
 
 def is_right_elsewhere(program: Program, places: Places, way: Way) -> bool:
-    """Whether the way gives the bits of the steps on arrays that lie otherwise. Sums depend on strides. What views
-    writable memory is copied by the steps, and not within a graph; an output that is computed before others, together
-    with what it is a view of, gets dense memory of its own. A way that writes to that memory is held against the one
-    that does the same without."""
+    """Whether the way gives the bits of the steps for inputs in another layout.
+
+    Bits of sums depend on strides, and these may differ between ways: the steps copy views of writable memory and a
+    graph does not; an output that is computed before others gets dense memory, as does the array that it views. A way
+    that writes to memory is compared with the way that does the same without writing.
+    """
     if way.without_writing:
         other = next(one for one in WAYS if one.name == way.without_writing)
         outcome = Run(program, places, other).compute(order_of(program))
@@ -246,7 +248,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values 
     if outcome.error is not None:
         return raised(way.name, outcome.error)
     if not outcome.outputs:
-        return None  # the way does not apply
+        return None  # the way does not apply to this program
     kept = [None if output is None else np.asarray(output) for output in outcome.outputs]
     if len(kept) != len(wanted):
         return Fault(way.name, "bits", f"gave {len(kept)} outputs, not {len(wanted)}")
@@ -274,7 +276,7 @@ def compare(program: Program, places: Places, way: Way, wanted: Sequence[Values 
 
 
 def borrowing(program: Program, way: Way) -> set[str]:
-    """Values that show what the owner of NumPy's memory writes there: inputs, and what asarray gives of them."""
+    """Values that borrow NumPy's memory and so may change with it: inputs, and results of asarray of them."""
     found = {one.name for one in program.inputs if not (way.traced and one.is_argument)}
     for step in program.steps:
         if step.attributes.get("how") == "asarray" and step.operands[0] in found:
@@ -283,14 +285,14 @@ def borrowing(program: Program, way: Way) -> set[str]:
 
 
 def order_of(program: Program) -> list[int]:
-    """Of outputs: random."""
+    """A random order of the outputs."""
     return [int(k) for k in np.random.default_rng([program.seed, 1]).permutation(len(program.outputs))]
 
 
 def error_faults(
     program: Program, places: Places, outcome: Outcome, ways: Sequence[Way], at: Callable[[str], None]
 ) -> list[Fault]:
-    """One and the same error of ferrule's in every way."""
+    """Faults of a program that must raise an error: every way must raise the same type of ferrule error."""
     if outcome.error is None:
         return [Fault("steps", "no error", "it must raise an error, and does not")]
     if not isinstance(outcome.error, fe.Error) or not str(outcome.error):
@@ -320,7 +322,7 @@ def raised(way: str, error: Exception) -> Fault:
 
 
 def source_of(program: Program, places: Places, fault: Fault) -> str:
-    """The program as code that runs by itself and shows the fault."""
+    """A stand-alone script that runs the program and shows the fault."""
     way = next((one for one in (STEPS, STEPS_AGAIN, *WAYS) if one.name == fault.way), STEPS)
     lines = [PRELUDE, f"device = fe.device({places.device.name!r})"]
     if way.needs_second and places.second is not None:

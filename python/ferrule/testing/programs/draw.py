@@ -1,4 +1,4 @@
-"""Random programs: the same for the same seed and device."""
+"""Draws random programs, which depend only on the seed and on what the device supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ferrule.testing.programs.scope import Scope, Takes
 from ferrule.testing.programs.steps.updates import SAME
 
 MOST_STEPS = 12
-SMALL, LARGE = 2_000, 150_000  # elements of a value
+SMALL, LARGE = 2_000, 150_000  # the most elements of a value
 
 
 def takes_all(op: str, *dtypes: str) -> bool:
@@ -21,7 +21,7 @@ def takes_all(op: str, *dtypes: str) -> bool:
 
 
 def draw_program(seed: int, takes: Takes = takes_all) -> Program:
-    """1 to 12 steps; one program in 40 is large, one in 15 has a step that must raise an error."""
+    """Draw a program of 1 to 12 steps. One in 40 is large; one in 15 has a step that must raise an error."""
     rng = np.random.default_rng([seed, 0x70726F67])
     most = LARGE if rng.integers(40) == 0 else SMALL
     usual = [str(x) for x in rng.choice(["float32", "float32", "int64", "float16", *REALS], 3)]
@@ -58,7 +58,7 @@ def draw_step(scope: Scope) -> Drawn | None:
 
 
 def draw_twin(scope: Scope, steps: list[Step]) -> Drawn | None:
-    """An earlier step again: the same, or of the same value with attributes of its own."""
+    """Repeat an earlier step, or draw its op again for the same value with other attributes."""
     step = scope.choose(steps)
     arrays = [name for name in step.reads if name in scope.values]
     if scope.one_in(3) or not arrays:
@@ -86,7 +86,8 @@ def append(scope: Scope, drawn: Drawn, number: int) -> Step:
 
 
 def draw_outputs(scope: Scope, steps: list[Step]) -> tuple[str, ...]:
-    """The last value mostly, some others, sometimes one twice, sometimes an input; rather what has no elements."""
+    """Draw the outputs: mostly the last value and some others, sometimes a value twice or an input. Empty values are
+    preferred."""
     names = list(scope.values)
     outputs = [steps[-1].name] if steps and not scope.one_in(5) else [scope.choose(names)]
     for _ in range(scope.choose([0, 0, 1, 1, 2, 3])):
@@ -98,7 +99,7 @@ def draw_outputs(scope: Scope, steps: list[Step]) -> tuple[str, ...]:
 
 
 def updating_in_place(scope: Scope, program: Program) -> Program:
-    """Some updates without a copy before them: of values that nobody reads afterwards."""
+    """Let some updates write to a value without copying it first, if no later step or output reads that value."""
     made = {step.name for step in program.steps}
     steps = list(program.steps)
     for place, step in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Many programs in a process of their own: a crash costs that process, and is a fault like others."""
+"""Runs many programs in a child process. A crash of the child is a fault like any other."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.shrink import shrink
 from ferrule.tools.child import Child, ChildEnded
 
-BATCH = 10  # programs of one request
-CRASH_TRIES = 60  # of a shrinker that starts a process for most of them
+BATCH = 10  # programs per request
+CRASH_TRIES = 60  # tries of the shrinker for a crash or hang: most of them start a new process
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A program with a fault, as small as it was made: `text` is its code."""
+    """A program with a fault, possibly shrunk. `text` is the fault and the code."""
 
     seed: int
     way: str
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass
 class Tally:
-    """What was done."""
+    """The counts and findings so far."""
 
     programs: int = 0
     refused: int = 0
@@ -45,7 +45,7 @@ def hunt(
     shrinks: int = 3,
     tell: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Run the programs of these seeds. Of each kind of fault the first `shrinks` are made smaller. `tell` is called
+    """Run the programs of these seeds. The first `shrinks` programs of each kind of fault are shrunk. `tell` is called
     after each batch."""
     tally = Tally()
     seen: dict[tuple[str, str], int] = {}
@@ -66,7 +66,7 @@ def batches_of(seeds: range) -> list[range]:
 def _run(
     child: Child, device: str, second: str | None, seeds: range, tally: Tally
 ) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Seeds with faults; the process is started again after one that ended it."""
+    """Yield seeds with faults; go on after a program that ended the child."""
     while seeds:
         try:
             reply = child.ask(do="programs", device=device, second=second, first=seeds[0], count=len(seeds))

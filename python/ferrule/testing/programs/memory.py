@@ -1,4 +1,4 @@
-"""NumPy's memory in which inputs lie: what is in it, as an expression that fills it again."""
+"""NumPy arrays that hold the inputs of a program, each described by an expression that creates it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DRAWS = "np.random.default_rng({seed})"
 
 @dataclass(frozen=True)
 class Memory:
-    """`kind` is one of KINDS; `low` and `high` are the least and the greatest integer that it may hold."""
+    """A NumPy array. `kind` is one of KINDS; `low` and `high` are the least and greatest integers that it may hold."""
 
     dtype: str
     shape: Shape
@@ -27,7 +27,7 @@ class Memory:
     writable: bool = True
 
     def source(self, call: int = 0) -> str:
-        """The expression; other bytes for another call."""
+        """The expression that creates the array. The values depend on the number of the call."""
         words = {"seed": DRAWS.format(seed=self.seed + call), "shape": self.shape, "low": self.low, "high": self.high}
         text = KINDS[self.kind].format(**words, size=int(np.prod(self.shape, dtype=object)))
         return f"np.asarray({text}).astype({self.dtype!r})"
@@ -47,22 +47,22 @@ KINDS = {
     "bools": "({seed}.random({shape}) < 0.5)",
     "integers": "{seed}.integers({low}, {high}, {shape}, dtype=np.int64, endpoint=True)",
     "unsigned": "{seed}.integers(0, {high}, {shape}, dtype=np.uint64, endpoint=True)",
-    # Of the shrinker.
+    # Used by the shrinker.
     "counted": "np.arange({size}).reshape({shape})",
     "ones": "np.ones({shape})",
 }
 
 
 def evaluate(text: str, **names: Any) -> Any:
-    """An expression of a program in NumPy."""
-    import ml_dtypes  # bfloat16 has a name once this is imported
+    """Evaluate an expression of a program with NumPy."""
+    import ml_dtypes  # registers the dtype name bfloat16
 
     with np.errstate(all="ignore"):
         return eval(text, {"np": np, "ml_dtypes": ml_dtypes, **names})
 
 
 def draw_memory(rng: np.random.Generator, dtype: str, shape: Shape, kind: str = "") -> Memory:
-    """Of ordinary values, rarely with the edges of the dtype."""
+    """Draw memory of ordinary values, rarely with edge values of the dtype."""
     seed = int(rng.integers(1 << 31))
     writable = bool(rng.random() < 0.6)
     if dtype == "bool":

@@ -1,4 +1,4 @@
-"""What a step may do: how it is drawn, how it is written in Python, and what NumPy says of its result."""
+"""Operations of steps: how a step is drawn, how it is written in Python, and its reference result in NumPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Given = Sequence[Any]  # the operands' values: NumPy arrays and Python numbers
 
 @dataclass(frozen=True)
 class Drawn:
-    """A step without its name."""
+    """A drawn step that has no name yet."""
 
     operation: str
     operands: tuple[Operand, ...]
@@ -34,22 +34,22 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Reference:
-    """What NumPy makes of a step: exact unless there is a case, by whose oracle and tolerance it is judged."""
+    """NumPy's result of a step. It is exact, or judged by the oracle and tolerance of a case if one is given."""
 
     truth: Values
     dtype: str
     case: Case | None = None
     problem: Problem | None = None
     inputs: tuple[Values, ...] = ()
-    is_judged: bool = True  # rather than only its dtype and shape: where values overflow, bounds say nothing
+    is_judged: bool = True  # False: only dtype and shape are checked, since bounds do not hold on overflow
 
     @property
     def value(self) -> Values:
-        """In the dtype of the result."""
+        """The truth in the dtype of the result."""
         return np.asarray(rounded(self.truth, self.dtype) if is_floating(self.dtype) and self.case else self.truth)
 
     def fault(self, got: Values) -> str:
-        """What is wrong with a result; nothing if it is right."""
+        """A description of what is wrong with a result; empty if it is right."""
         if got.dtype.name != self.dtype or got.shape != self.truth.shape:
             return f"gave {got.dtype.name}{got.shape}, not {self.dtype}{self.truth.shape}"
         if not self.is_judged:
@@ -69,7 +69,7 @@ class Reference:
 
 
 def difference(got: Values, wanted: Values) -> str:
-    """Where two arrays differ in their bits; any NaN is as good as another."""
+    """A description of where two arrays differ in their bits; empty if they do not. All NaNs count as equal."""
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return f"{got.dtype.name}{got.shape}, not {wanted.dtype.name}{wanted.shape}"
     if got.size == 0 or got.tobytes() == wanted.tobytes():
@@ -92,8 +92,8 @@ def _shown(value: Any) -> str:
 
 
 class Operation:
-    """One kind of step. `bare`: the operands that may be NumPy's arrays where another is ferrule's; `raises`: it must
-    raise an error."""
+    """One kind of step. `bare` are the indices of operands that may be NumPy arrays if another operand is a ferrule
+    array. `raises` says that the step must raise an error."""
 
     bare: tuple[int, ...] = ()
     raises = False
@@ -102,14 +102,14 @@ class Operation:
         self.name, self.weight = name, weight
 
     def draw(self, scope: Scope) -> Drawn | None:
-        """Operands and attributes; None where the values that there are do not lend themselves to it."""
+        """Draw operands and attributes; None if no suitable values exist."""
         raise NotImplementedError
 
     def lines(self, target: str, operands: Sequence[str], attributes: Mapping[str, Any]) -> list[str]:
         return [f"{target} = {self.text(operands, attributes)}"]
 
     def text(self, operands: Sequence[str], attributes: Mapping[str, Any]) -> str:
-        """The expression."""
+        """The Python expression of the step."""
         raise NotImplementedError
 
     def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
@@ -120,7 +120,7 @@ class Operation:
 
 
 def exact(truth: Values) -> Reference:
-    """Of what moves and chooses."""
+    """The reference of a step that moves or selects elements."""
     return Reference(np.asarray(truth), np.asarray(truth).dtype.name)
 
 
@@ -132,7 +132,7 @@ def by_case(
     variant: str = "",
     output: str = "",
 ) -> Reference:
-    """By the kit's case of the op for these dtypes."""
+    """The reference of a step that the kit's case for these dtypes judges."""
     case = find(op, tuple(x.dtype.name for x in inputs), result, variant, output)
     problem = Problem(tuple(x.shape for x in inputs), dict(attributes or {}))
     return Reference(case.truth(problem, list(inputs)), case.result, case, problem, tuple(inputs))
@@ -149,7 +149,7 @@ def find(op: str, dtypes: tuple[str, ...], result: str, variant: str, output: st
 
 @cache
 def operations() -> dict[str, Operation]:
-    """By name: OPERATIONS of each module of the package beside this one."""
+    """All operations by name: the lists OPERATIONS of the modules in `steps`."""
     found: dict[str, Operation] = {}
     for module in sorted(module.name for module in pkgutil.iter_modules(steps.__path__)):
         for one in importlib.import_module(f"{steps.__name__}.{module}").OPERATIONS:
@@ -159,5 +159,5 @@ def operations() -> dict[str, Operation]:
 
 
 def keywords(**values: Any) -> str:
-    """ ", axis=1", less what is None."""
+    """Format keyword arguments, such as ", axis=1". None is left out."""
     return "".join(f", {name}={value!r}" for name, value in values.items() if value is not None)

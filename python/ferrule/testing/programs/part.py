@@ -1,4 +1,4 @@
-"""The kit's share: so many programs at each level, some of them in each test."""
+"""The random programs of a kit run: their number at each level, split into parts of one test each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ferrule.testing.report import Record
 from ferrule.tools.child import ChildEnded, ChildError
 
 PROGRAMS = {"brief": 20, "quick": 300, "full": 4_000, "edge": 4_000}
-PART = 100  # programs of one test
-STRIDE = 1_000_000  # between the programs of two seeds
+PART = 100  # programs per test
+STRIDE = 1_000_000  # between the first programs of two seeds of the kit
 
 
 def parts_of(level: str) -> range:
@@ -25,7 +25,7 @@ def seeds_of(level: str, part: int, seed: int) -> range:
 
 
 def programs_record(subject: Subject, part: int, seed: int) -> Record:
-    """What came of one part."""
+    """Run one part and return its record."""
     seeds = seeds_of(subject.target.level, part, seed)
     target = shlex.quote(subject.target.option.replace("--ferrule-", "--"))
     repeat = f"python -m ferrule.testing.programs {target} --seed {seeds.start} --count {len(seeds)}"

@@ -1,4 +1,4 @@
-"""A program as data: inputs that lie in memories, steps of one op each, outputs; and as the Python code that it is."""
+"""A program as data (memories, inputs, steps, outputs), and the Python code for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NUMBER = "n"
 
 @dataclass(frozen=True)
 class Input:
-    """An array of NumPy's: `view`, an expression in which {0} is a memory. The first letter of its name says what
-    becomes of it: `x` is an argument, `c` a constant that the program closes over, `p` NumPy's own array there."""
+    """A NumPy array: `view` is an expression in which {0} stands for the memory. The first letter of the name is its
+    role: `x` is an argument, `c` a constant that the program closes over, `p` a NumPy array used directly."""
 
     name: str
     memory: int
@@ -30,7 +30,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Number:
-    """An argument that is a Python number: the value of the first call, and of the second."""
+    """An argument that is a Python number, with its values in the first and the second call."""
 
     name: str
     values: tuple[float, float]
@@ -38,7 +38,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Step:
-    """One value: an operation (operation.py), applied to values and Python numbers."""
+    """A step computes one value: an operation (operation.py) applied to values and Python numbers."""
 
     name: str
     operation: str
@@ -50,7 +50,7 @@ class Step:
         return [operand for operand in self.operands if isinstance(operand, str)]
 
     def lines(self, names: Mapping[str, str]) -> list[str]:
-        """The code; `names` are the expressions of values that are called otherwise."""
+        """The lines of code; `names` maps values to expressions that replace their names."""
         texts = [names.get(x, x) if isinstance(x, str) else repr(x) for x in self.operands]
         return operations()[self.operation].lines(self.name, texts, self.attributes)
 
@@ -65,10 +65,10 @@ class Program:
     seed: int = 0
     raises: bool = False  # one of its steps must raise an error
 
-    # ---- as code
+    # ---- the code
     def setup_source(self, call: int = 0) -> str:
-        """Memories, arrays `a_<name>` of NumPy's, and constants; `call` numbers the calls, which differ in their
-        arguments' bytes."""
+        """Code that creates the memories, the NumPy arrays `a_<name>`, and the constants. The values of arguments
+        depend on the number of the call."""
         lines = []
         for number, memory in enumerate(self.memories):
             lines.append(f"m{number} = {memory.source(call if self._is_argument(number) else 0)}")
@@ -81,12 +81,12 @@ class Program:
         return "\n".join(lines)
 
     def _is_argument(self, memory: int) -> bool:
-        """Whether only arguments lie there."""
+        """Whether only arguments use the memory."""
         return all(one.is_argument for one in self.inputs if one.memory == memory)
 
     def body_source(self, with_see: bool = False, with_what_see_gives: bool = False) -> str:
-        """The function; with a call `see(name, value)` after each step where that is asked for, and going on with what
-        it returns."""
+        """Code of the function. `with_see` adds a call `see(name, value)` after each step; `with_what_see_gives` also
+        replaces the value by what that call returns."""
         names = {one.name: self._text_of(one) for one in self.inputs}
         lines = [f"def program({', '.join(self.parameters)}):"]
         for step in self.steps:
@@ -98,7 +98,7 @@ class Program:
         return "\n".join(lines)
 
     def arguments_source(self, call: int = 0) -> str:
-        """The arguments as a list."""
+        """Code that makes the list of arguments."""
         arrays = [f"fe.asarray(a_{one.name}, device=device)" for one in self.inputs if one.is_argument]
         numbers = [repr(number.values[call]) for number in self.numbers]
         return f"arguments = [{', '.join(arrays + numbers)}]"
@@ -116,7 +116,7 @@ class Program:
         return f"fe.asarray(a_{one.name}, device=device)" if one.name[0] == BARE else one.name
 
     def _bare_names(self, step: Step) -> dict[str, str]:
-        """NumPy's own arrays stand as they are beside one of ferrule's, in an op that takes them there."""
+        """NumPy arrays that the step reads directly: its operation allows it and another operand is a ferrule array."""
         places = operations()[step.operation].bare
         bare = {name for name in step.reads if name[0] == BARE}
         may = {x for place, x in enumerate(step.operands) if place in places and isinstance(x, str)}
@@ -124,17 +124,17 @@ class Program:
         arrays = {name for name in step.reads if name[0] not in (BARE, NUMBER)}
         return {name: f"a_{name}" for name in (bare & may) - must_not} if arrays else {}
 
-    # ---- looking
+    # ---- queries
     @property
     def writable(self) -> list[int]:
-        """The memories that can be written."""
+        """The indices of writable memories."""
         return [number for number, memory in enumerate(self.memories) if memory.writable]
 
     def step(self, name: str) -> Step | None:
         return next((step for step in self.steps if step.name == name), None)
 
     def without_unread(self) -> Program:
-        """Less what no output depends on; what raises an error is kept."""
+        """Remove all that no output depends on, except steps that must raise an error."""
         read = {*self.outputs}
         steps = []
         for step in reversed(self.steps):

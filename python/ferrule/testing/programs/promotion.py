@@ -1,4 +1,4 @@
-"""Which dtype a result has, as docs/arrays.md says it, and conversions that round once."""
+"""Type promotion as in docs/arrays.md, and conversions that round once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ferrule.testing.exactness import spacing
 
 
 def promoted(first: str, second: str) -> str | None:
-    """The array API standard's within a kind, the higher kind of two; None where nothing is said."""
+    """The promoted dtype: that of the array API standard within a kind, else the dtype of the higher kind; None if
+    undefined."""
     if first == second:
         return first
     if kind_of(first) != kind_of(second):
@@ -18,7 +19,7 @@ def promoted(first: str, second: str) -> str | None:
         by_size = sorted((first, second), key=lambda name: numpy_dtype(name).itemsize)
         return "float32" if numpy_dtype(by_size[1]).itemsize == 2 else by_size[1]
     found = np.promote_types(first, second)
-    return found.name if found.kind in "iu" else None  # uint64 with a signed one
+    return found.name if found.kind in "iu" else None  # undefined for uint64 with a signed dtype
 
 
 def promoted_all(*dtypes: str) -> str | None:
@@ -33,7 +34,7 @@ def kind_of(dtype: str) -> int:
 
 
 def rounded(values: Values, dtype: str) -> Values:
-    """Wide floating-point values in `dtype`, to nearest even in one step; ml_dtypes and NumPy go by way of float32."""
+    """Round wide floating-point values to `dtype` once, ties to even. ml_dtypes and NumPy round to float32 first."""
     if dtype not in ("float16", "bfloat16"):
         return values.astype(numpy_dtype(dtype))
     with np.errstate(all="ignore"):
@@ -43,7 +44,7 @@ def rounded(values: Values, dtype: str) -> Values:
 
 
 def converted(values: Values | float, dtype: str) -> Values:
-    """Values, or a Python number, in a dtype of the same kind or a higher one."""
+    """Convert values or a Python number to a dtype of the same or a higher kind."""
     array = np.asarray(values)
     if array.dtype.name == dtype:
         return array

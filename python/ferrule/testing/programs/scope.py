@@ -1,4 +1,4 @@
-"""What a step is drawn from: the values so far, as NumPy has them, and inputs that are added where one is wanted."""
+"""The state from which steps are drawn: the values so far, computed by NumPy, and inputs that are added on demand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ferrule.testing.programs.operation import Given, Operand
 from ferrule.testing.programs.program import ARGUMENT, BARE, CONSTANT, NUMBER, Input, Number
 from ferrule.testing.programs.promotion import converted, promoted_all
 
-Takes = Callable[..., bool]  # (op, *dtypes): whether the device has it
+Takes = Callable[..., bool]  # (op, *dtypes): whether the device supports it
 MOST_INPUTS = 7
 T = TypeVar("T")
 
 
 class Scope:
-    """`dtypes` are those of inputs, with the likelier ones more than once."""
+    """The values and inputs so far. `dtypes` are drawn for inputs; repeated ones are more likely."""
 
     def __init__(self, rng: np.random.Generator, takes: Takes, most: int, dtypes: Sequence[str]) -> None:
         self.rng, self.takes, self.most, self.dtypes = rng, takes, most, dtypes
@@ -36,7 +36,7 @@ class Scope:
         return int(self.rng.integers(count))
 
     def between(self, low: int, high: int) -> int:
-        """Both included."""
+        """A random integer from `low` to `high`, both included."""
         return int(self.rng.integers(low, high + 1))
 
     def choose(self, items: Sequence[T]) -> T:
@@ -44,7 +44,7 @@ class Scope:
 
     # ---- values
     def pick(self, fits: Callable[[Values], bool] = lambda x: True) -> str | None:
-        """The name of a value, rather a late one."""
+        """The name of a random value, with a preference for the last three."""
         names = [name for name, value in self.values.items() if fits(value)]
         if not names:
             return None
@@ -52,11 +52,11 @@ class Scope:
         return self.choose(late if self.one_in(2) else names)
 
     def of_dtype(self, op: str, dtypes: Sequence[str], rank: int = 0) -> str | None:
-        """A value of one of the dtypes for which the device has the op, with at least `rank` axes."""
+        """A value of one of the dtypes with at least `rank` axes, for which the device supports the op."""
         return self.pick(lambda x: x.dtype.name in dtypes and x.ndim >= rank and self.takes(op, x.dtype.name))
 
     def add_input(self, dtype: str, shape: Shape, kind: str = "", limits: tuple[int, int] | None = None) -> str | None:
-        """An argument, a constant, or NumPy's own array."""
+        """Add an input in a random role; None if the program has enough inputs."""
         if len(self.inputs) >= MOST_INPUTS:
             return None
         memory = draw_memory(self.rng, dtype, shape, kind)
@@ -66,13 +66,13 @@ class Scope:
             shape_before, view = self._view_onto(shape)
         else:
             shape_before, view = shape, "{0}"
-        repeats = view.startswith("np.broadcast_to")  # which NumPy gives as read-only, whatever it is of
+        repeats = view.startswith("np.broadcast_to")  # a read-only array in NumPy
         memory = Memory(**{**vars(memory), "shape": shape_before, "writable": memory.writable and not repeats})
         self.memories.append(memory)
         return self._add(len(self.memories) - 1, view)
 
     def add_shared(self) -> str | None:
-        """Another view of a memory that an input lies in already."""
+        """Add an input that is another view of an existing memory."""
         numbers = [number for number, memory in enumerate(self.memories) if memory.shape]
         if not numbers or len(self.inputs) >= MOST_INPUTS:
             return None
@@ -88,7 +88,7 @@ class Scope:
         return one.name
 
     def _view_onto(self, shape: Shape) -> tuple[Shape, str]:
-        """A larger memory and a view of it that has the shape."""
+        """The shape of a memory and a view of it that has the given shape."""
         how = self.below(5)
         if not shape or how == 0:
             return shape, "{0}"
@@ -113,7 +113,7 @@ class Scope:
         return tuple(sizes), f"{{0}}[{', '.join(steps)}]"
 
     def shape(self, most_rank: int = 4) -> Shape:
-        """Of an input: small, rarely without elements, rarely of many axes."""
+        """Draw the shape of an input: small, rarely empty, rarely with many axes."""
         rank = self.between(0, 6) if self.one_in(6) else self.between(0, most_rank)
         largest = 3 if rank > 4 else 7
         sizes = [0 if self.one_in(30) else 1 if self.one_in(6) else self.between(1, largest) for _ in range(rank)]
@@ -126,19 +126,19 @@ class Scope:
         return tuple(sizes)
 
     def beside(self, shape: Shape) -> Shape:
-        """One that broadcasts with it, to no more than it."""
+        """Draw a shape that broadcasts to `shape`."""
         cut = self.below(len(shape) + 1) if self.one_in(3) else 0
         return tuple(1 if self.one_in(4) else size for size in shape[cut:])
 
     def fits(self, *shapes: Shape) -> bool:
-        """Whether they broadcast to something that is not too large."""
+        """Whether the shapes broadcast to one that is not too large."""
         try:
             return int(np.prod(np.broadcast_shapes(*shapes), dtype=object)) <= self.most
         except ValueError:
             return False
 
     def number_beside(self, dtype: str, choices: Sequence[float] | None = None) -> Operand:
-        """A Python number that the dtype holds, written down or an argument."""
+        """A Python number that the dtype can represent, as a literal or an argument."""
         if choices is None:
             choices = [0.5, 2.0, -1.5, 3, 0, 1, -0.25, 1e-3] if dtype in FLOATS else [0, 1, 2, 3, 5, 7]
             choices = [*choices, -1, -3] if dtype in ("int8", "int16", "int32", "int64") else choices
@@ -161,7 +161,7 @@ class Scope:
 
 
 def shared_dtype(given: Given) -> str | None:
-    """That in which arrays and numbers meet."""
+    """The promoted dtype of the arrays."""
     return promoted_all(*(x.dtype.name for x in given if isinstance(x, (np.ndarray, np.generic))))
 
 

@@ -1,4 +1,4 @@
-"""A smaller program with the same fault: fewer outputs, steps, axes, elements, simpler values."""
+"""Shrinks a program with a fault: fewer outputs, steps and elements, and simpler inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIES = 300
 
 
 def shrink(program: Program, fails: Fails, most: int = MOST_TRIES) -> Program:
-    """The smallest that was found; `fails` says whether a program has the fault."""
+    """The smallest program found within `most` tries; `fails` says whether a program has the fault."""
     tries = 0
     better = True
     while better:
@@ -36,7 +36,7 @@ def shrink(program: Program, fails: Fails, most: int = MOST_TRIES) -> Program:
 
 
 def candidates(program: Program) -> Iterator[Program]:
-    """Programs that are simpler in one respect, the simplest first."""
+    """Yield programs that are simpler in one respect, the greatest simplifications first."""
     for outputs in fewer_outputs(program):
         yield dataclasses.replace(program, outputs=outputs).without_unread()
     values = values_of(program)
@@ -65,7 +65,7 @@ def fewer_outputs(program: Program) -> Iterator[tuple[str, ...]]:
 
 
 def replacements(program: Program, step: Step, values: Mapping[str, Values]) -> Iterator[str]:
-    """Earlier values of the same type."""
+    """Yield earlier values of the same dtype and shape."""
     made = values[step.name]
     for name in dict.fromkeys([*step.reads, *values]):
         if name == step.name:
@@ -75,7 +75,7 @@ def replacements(program: Program, step: Step, values: Mapping[str, Values]) -> 
 
 
 def replaced(program: Program, step: Step, name: str) -> Program:
-    """Another value in the place of a step."""
+    """Replace a step by another value."""
 
     def use(x: Operand) -> Operand:
         return name if x == step.name else x
@@ -88,7 +88,7 @@ def replaced(program: Program, step: Step, name: str) -> Program:
 
 
 def cut_off(program: Program, step: Step, value: Values) -> Program:
-    """An argument in the place of a step."""
+    """Replace a step by a new argument."""
     dtype = value.dtype.name
     numbers = {int(one.name[1:]) for one in program.inputs}
     name = f"{ARGUMENT}{max(numbers, default=-1) + 1}"
@@ -105,7 +105,7 @@ def cut_off(program: Program, step: Step, value: Values) -> Program:
 
 
 def without_rebinding(program: Program) -> Program:
-    """An update of something that is read afterwards, or of an input, is made of a copy."""
+    """Let updates copy first if they write to an input or to a value that is read afterwards."""
     steps = list(program.steps)
     made = {step.name for step in steps}
     for place, step in enumerate(steps):
@@ -117,7 +117,7 @@ def without_rebinding(program: Program) -> Program:
 
 
 def simpler_inputs(program: Program) -> Iterator[Program]:
-    """Memories of their own, as they are, that nobody can write; simple values; arguments rather than constants."""
+    """Yield programs with simpler inputs: whole, unshared, read-only memories; arguments; simple values."""
     for place, one in enumerate(program.inputs):
         if one.view != "{0}":
             memory = program.memories[one.memory]
@@ -142,7 +142,7 @@ def simpler_inputs(program: Program) -> Iterator[Program]:
 
 
 def renamed(program: Program, one: Input, name: str) -> Program:
-    """An input in another role."""
+    """Rename an input, which changes its role."""
     inputs = tuple(dataclasses.replace(x, name=name) if x is one else x for x in program.inputs)
     steps = tuple(
         dataclasses.replace(step, operands=tuple(name if x == one.name else x for x in step.operands))
@@ -153,7 +153,7 @@ def renamed(program: Program, one: Input, name: str) -> Program:
 
 
 def smaller(program: Program) -> Iterator[Program]:
-    """A size that occurs in the inputs made smaller, wherever it occurs."""
+    """Yield programs in which one size of the inputs is smaller everywhere."""
     sizes = sorted({size for memory in program.memories for size in memory.shape if size > 1}, reverse=True)
     for size in sizes:
         for less in dict.fromkeys((1, 2, size // 2, size - 1)):
@@ -192,7 +192,7 @@ def evaluate_view(view: str, memory: Values) -> Values:
 
 
 def values_of(program: Program) -> dict[str, Values] | None:
-    """What NumPy makes of a program; None where it makes nothing of it."""
+    """All values of a program, computed by NumPy; None if NumPy raises an error."""
     values: dict[str, Values] = {}
     numbers = {number.name: number.values[0] for number in program.numbers}
     try:
@@ -204,7 +204,7 @@ def values_of(program: Program) -> dict[str, Values] | None:
                 given = [(values[x] if x in values else numbers[x]) if isinstance(x, str) else x for x in step.operands]
                 reference = operations()[step.operation].reference(given, step.attributes)
                 values[step.name] = reference.value
-    except Exception:  # whatever NumPy says to shapes that do not fit
+    except Exception:  # NumPy raises various types for shapes that do not fit
         return None
     return values
 

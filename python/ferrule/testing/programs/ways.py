@@ -1,8 +1,8 @@
-"""The ways in which one program is computed, each as the code that does it.
+"""The ways in which a program is computed, each as code.
 
-They find `program`, `arguments`, `others` (other arguments of the same types), `device`, `second` (another device, or
-None), `memories` (NumPy's that can be written) and `overwrite()` of these, and leave `outputs`: arrays, or None where a
-way does not give that one.
+The code can use `program`, `arguments`, `others` (other arguments of the same types), `device`, `second` (another
+device or None), `memories` (writable NumPy arrays) and `overwrite()`, which overwrites these. It sets `outputs` to a
+list of arrays, with None for an output that the way does not compute.
 """
 
 from __future__ import annotations
@@ -14,11 +14,17 @@ from ferrule.testing.programs.program import Program
 
 @dataclass(frozen=True)
 class Way:
-    """`sees`: the program tells each of its values by see(name, value). `call`: 1 where the other arguments are given.
-    `traced`: arguments come back as copies. `overwrites`: the writable memories are overwritten before the outputs are
-    computed; `into_inputs`: the outputs are written there. `only_traced`: the other outputs may be anything.
-    `without_writing`: the way that does the same and leaves the memory as it is. `one_by_one`: the outputs are computed
-    one after the other."""
+    """A way to compute a program.
+
+    sees: the program calls see(name, value) with each of its values.
+    call: 1 if the outputs are those of the other arguments.
+    traced: outputs that are arguments are copies of them.
+    overwrites: the writable memories are overwritten before the outputs are computed.
+    into_inputs: outputs are written to the writable memories.
+    only_traced: outputs that do not depend on arguments are not checked.
+    without_writing: the name of the way that does the same without overwriting memory.
+    one_by_one: the outputs are computed one after the other.
+    """
 
     name: str
     code: str
@@ -31,7 +37,7 @@ class Way:
     without_writing: str = ""
     one_by_one: bool = False
     needs_second: bool = False
-    needs_array: bool = False  # an argument that is an array
+    needs_array: bool = False  # needs an output that depends on an array argument
 
 
 BY_HAND = """def strides_of(x):
@@ -55,7 +61,7 @@ SPLIT = """class Split(fe.Graph):
         return super()._record_all(op, operands, dtypes, attributes, second if elsewhere else place)
 
 """
-# Ops whose bits are the same on any device.
+# Ops that give the same bits on every device.
 EXACT = {
     *("add", "subtract", "multiply", "negative", "abs", "where", "equal", "less", "bitwise_and", "bitwise_or"),
     *("bitwise_xor", "logical_and", "logical_not", "astype"),
@@ -170,7 +176,7 @@ outputs = [y.to_device(second).to_device(device) for y in outputs]
 
 
 def code_of(way: Way, program: Program, order: list[int]) -> str:
-    """The way's code for a program."""
+    """The code of a way for a program."""
     words = {
         "{order}": str(order),
         "{seed}": str(program.seed % 3),
@@ -183,10 +189,10 @@ def code_of(way: Way, program: Program, order: list[int]) -> str:
 
 
 def traced_outputs(program: Program) -> list[int]:
-    """The places of outputs that surely depend on an argument: others are no values of a graph."""
+    """The indices of outputs that certainly depend on an array argument; others may not be values of the graph."""
     known = {*program.parameters} - {number.name for number in program.numbers}
     for step in program.steps:
-        # An update may write nothing, or everything.
+        # An update may write no element or all, so that both operands must depend on an argument.
         enough = all if step.operation == "update" else any
         if enough(x in known for x in step.operands) and step.operation != "full_like":
             known.add(step.name)

@@ -1,4 +1,4 @@
-"""What a run of the kit came to: as a matrix, a JSON file, a text, a page and in a notebook."""
+"""The report of a kit run: as a matrix, a JSON file, text, an HTML page and in a notebook."""
 
 from ferrule.testing.report.contents import Report, environment
 from ferrule.testing.report.matrix import Cell, Matrix

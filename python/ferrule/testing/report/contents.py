@@ -1,4 +1,4 @@
-"""What a report holds: the records of a run, where it ran, and what is counted of it."""
+"""The contents of a report: the records of a run, its environment and its counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ferrule.tools.machine import processor, version_of
 
 @dataclass(frozen=True)
 class Report:
-    """`declared` and `expected` as Matrix has them; `kinds` says the kind of each op, by default this ferrule's."""
+    """The report of a run. `declared`, `expected` and `kinds` are as in Matrix."""
 
     records: tuple[Record, ...]
     environment: Mapping[str, str] = field(default_factory=lambda: environment())
@@ -30,7 +30,7 @@ class Report:
 
     @cached_property
     def failures(self) -> tuple[Record, ...]:
-        """Crashes first; then one of each cell before a second of any, so that one op does not hide the others."""
+        """The failing records: crashes first, then one record of each cell before a second one of any cell."""
         of_cell: Counter[tuple[str, ...]] = Counter()
         ranked = []
         for record in (record for record in self.records if record.failing):
@@ -41,7 +41,7 @@ class Report:
 
     @cached_property
     def timed(self) -> tuple[Record, ...]:
-        """Those of the benchmark."""
+        """The records of the benchmark."""
         return tuple(record for record in self.records if record.nanoseconds is not None)
 
     @property
@@ -53,7 +53,7 @@ class Report:
 
     @cached_property
     def summary(self) -> dict[str, object]:
-        """The counts of the whole, and of each target."""
+        """The counts of all records, and of those of each target."""
         targets = {target: {**count(self.of(target)), "matrix": self._cells(target)} for target in self.matrix.targets}
         return {**count(self.records), "matrix": self._cells(None), "targets": targets}
 
@@ -62,7 +62,7 @@ class Report:
 
 
 def count(records: Iterable[Record]) -> dict[str, int | float]:
-    """Cases, checks (a record each), runs, seconds, and the checks that came to each outcome."""
+    """Count the cases, checks (one per record), runs and seconds, and the checks by outcome."""
     records = list(records)
     return {
         "cases": len({(record.target, record.case) for record in records if record.case}),
@@ -74,7 +74,7 @@ def count(records: Iterable[Record]) -> dict[str, int | float]:
 
 
 def environment() -> dict[str, str]:
-    """Where this is, and of which versions."""
+    """The platform, the versions and the date."""
     return {
         "ferrule": version_of("ferrule"),
         "platform": platform.platform(),

@@ -1,4 +1,4 @@
-"""What is told of a cell when it is chosen, and of each failure, as the templates show it."""
+"""The data of the templates for the panel of a cell and for each failure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ferrule.testing.report.record import Record
 from ferrule.testing.report.state import State, state_of
 from ferrule.testing.report.text import first_line
 
-FIRST = 12  # failures that are seen at once
+FIRST = 12  # failures that are not folded
 SHOWN = 400  # failures in full; the JSON file has all
 LENGTH = 6000  # characters of a message; the JSON file has all
 
 
 def panel(cell: Cell, name: str, failures: Mapping[int, str]) -> dict[str, Any]:
-    """Of a cell. `failures` has the ids of those that are told in full, by the record's id()."""
+    """The panel of a cell. `failures` maps id(record) to the HTML id of a failure that is shown in full."""
     rows, last = [], ""
     command = next((record.repeat for record in cell.records if record.repeat), "")
     for record in cell.records:
@@ -49,14 +49,14 @@ def _check(record: Record, command: str, failure: str | None) -> dict[str, Any]:
 
 
 def _difference(first: str, other: str) -> str:
-    """`prefix,suffix,between`: how much of the first command the other begins and ends with. Most differ in a word."""
+    """Encode the other command as `prefix,suffix,between`: the lengths that it shares with the first, and the rest."""
     prefix = _alike(first, other)
     suffix = _alike(first[prefix:][::-1], other[prefix:][::-1])
     return f"{prefix},{suffix},{other[prefix : len(other) - suffix]}"
 
 
 def _alike(first: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The length of the common prefix."""
     pairs = enumerate(zip(first, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(first), len(other)))
 
@@ -70,8 +70,8 @@ def _notes(cell: Cell) -> list[tuple[str, list[str]]]:
 
 
 def failure_list(failures: Sequence[Record], undone: Sequence[Cell], links: Mapping[Place, str]) -> dict[str, Any]:
-    """The first, those that are folded, and how many are left out. `undone` are declared capabilities of which no case
-    ran."""
+    """The failures that are shown at once, those that are folded, and the number of those left out. `undone` are
+    declared cells without a case that ran."""
     items = [_failure(record, number, links) for number, record in enumerate(failures[:SHOWN])]
     items += [_undone(cell, links) for cell in undone[:SHOWN]]
     count = len(failures) + len(undone)

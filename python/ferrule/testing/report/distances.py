@@ -1,4 +1,4 @@
-"""How many cells of a target are how far from the truth, as bars."""
+"""A histogram of the cells of a target by their distance from the truth."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ferrule.testing.report.matrix import Cell
 from ferrule.testing.report.numbers import INFINITY
 from ferrule.testing.report.state import State
 
-# Up to and with; the nearest number is at most half a unit off.
+# Inclusive upper ends. The nearest number is at most half a unit from the truth.
 BINS = ((0.0, "0"), (0.5, "to 0.5"), (1.0, "to 1"), (2.0, "to 2"), (4.0, "to 4"), (16.0, "to 16"), (256.0, "to 256"))
 LAST = "more"
 FLOATING = re.compile("b?float")
 
 
 def distance_bars(cells: Sequence[Cell]) -> list[dict[str, object]]:
-    """The rows of the chart; empty where nothing was measured."""
+    """The rows of the chart; empty if no distance was measured."""
     names = [*(name for _, name in BINS), LAST, INFINITY]
     found: dict[str, dict[State, int]] = {name: {} for name in names}
     for cell in cells:
@@ -42,7 +42,7 @@ def _bin(ulp: float) -> str:
 
 
 def _bars(states: dict[State, int], most: int) -> list[tuple[State, str]]:
-    """Each state, and its width in percent."""
+    """The states of a bar, each with its width in percent."""
     return [
         (state, f"{100 * count / most:.1f}")
         for state, count in sorted(states.items(), key=lambda item: list(State).index(item[0]), reverse=True)

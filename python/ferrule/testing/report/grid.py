@@ -1,4 +1,4 @@
-"""The matrix of a target as the templates show it: ops down, dtypes across."""
+"""The data of the templates for the matrix of a target: ops as rows, dtypes as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferrule.testing.report.state import State
 if TYPE_CHECKING:
     from ferrule.testing.report.matrix import Cell, Matrix
 
-# The class of each state in HTML: short, for there are thousands of cells.
+# The HTML class of each state: short, since a page has thousands of cells.
 CLASSES = {
     State.CRASHED: "k",
     State.WRONG: "w",
@@ -20,13 +20,13 @@ CLASSES = {
     State.UNSUPPORTED: "u",
     State.NOT_RUN: "n",
 }
-OP_WIDTH = 19.0  # of the column of names, in percent
+OP_WIDTH = 19.0  # the width of the column of names, in percent
 GAP = 0.9
 
 
 @dataclass(frozen=True)
 class Group:
-    """The ops of a kind: rows of cells, and the names of ops for which there is no case at all."""
+    """The ops of a kind: rows of cells, and the names of ops without any case."""
 
     kind: str
     rows: list[tuple[str, list[Cell]]]
@@ -34,7 +34,7 @@ class Group:
 
 
 def values(matrix: Matrix) -> dict[str, Any]:
-    """What the macros of kit/macros.html.j2 need."""
+    """The variables of kit/macros.html.j2."""
     return {
         "matrix": matrix,
         "classes": CLASSES,
@@ -48,7 +48,7 @@ def values(matrix: Matrix) -> dict[str, Any]:
 
 
 def groups(matrix: Matrix, target: str) -> list[Group]:
-    """Those that have a row."""
+    """The groups of a target that have at least one row."""
     made = []
     for kind, ops in matrix.groups.items():
         cells = {op: matrix.row(target, op) for op in ops}
@@ -60,7 +60,7 @@ def groups(matrix: Matrix, target: str) -> list[Group]:
 
 
 def columns(matrix: Matrix) -> dict[str, object]:
-    """The widths of the columns in percent, and the numbers of those with which a family of dtypes begins."""
+    """The widths of the columns in percent, and the numbers of the columns at which a family of dtypes begins."""
     families = [dtype.rstrip("0123456789").removeprefix("b") for dtype in matrix.dtypes]
     begins = [n for n in range(1, len(families)) if families[n] != families[n - 1]]
     width = (100 - OP_WIDTH - GAP * len(begins)) / max(1, len(families))
@@ -73,7 +73,7 @@ def columns(matrix: Matrix) -> dict[str, object]:
 
 
 def told(cell: Cell) -> str:
-    """What a cell says, in words: `softmax float32: within bound, 1.7 of 4.0 ulp; 12 checks, 340 runs`."""
+    """Describe a cell: `softmax float32: within bound, 1.7 of 4.0 ulp; 12 checks, 340 runs`."""
     words = f"{cell.op} {cell.dtype}: {cell.state.word}"
     if cell.ulp is not None:
         allowed = f" of {distance(cell.allowed)}" if cell.allowed is not None else ""
@@ -95,5 +95,5 @@ def _is_empty(cell: Cell) -> bool:
 
 
 def _number(cell: Cell) -> str:
-    """The distance, where it says more than the symbol does."""
+    """The distance; empty for an exact cell with distance 0, and for a cell that did not run."""
     return distance(cell.ulp) if cell.state.ran and (cell.ulp or cell.state is not State.EXACT) else ""

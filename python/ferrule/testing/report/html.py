@@ -1,4 +1,4 @@
-"""The report as a page: one file that needs nothing else, and loses only comfort without scripts."""
+"""The report as a self-contained HTML page. It works without scripts, which only add comfort."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def page(report: Report) -> str:
 
 
 def _digest(script: str) -> str:
-    """The SHA-256 of a script, as a content security policy names it."""
+    """The SHA-256 of a script in base64, for the content security policy."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 

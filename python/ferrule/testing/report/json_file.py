@@ -1,4 +1,4 @@
-"""The report as a JSON file: what it holds comes back from it, infinite distances included."""
+"""The report as a JSON file. Reading it gives an equal report, including infinite distances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def write(report: Report, path: str | Path) -> None:
-    """A list item a line, so that two reports can be compared by lines."""
+    """Write the report with one list item per line, so that reports can be compared with diff."""
     parts = []
     for name, value in document(report).items():
         if isinstance(value, list) and value:
@@ -42,7 +42,7 @@ def write(report: Report, path: str | Path) -> None:
 
 
 def read(path: str | Path) -> Report:
-    """What `write` wrote; ReportError says what is wrong with it."""
+    """Read what `write` wrote. Raises ReportError if the file is no valid report."""
     try:
         return _report(json.loads(Path(path).read_text("utf-8"), parse_constant=_no_constant))
     except (ValueError, RecursionError) as error:  # ReportError, JSONDecodeError and UnicodeDecodeError are ValueErrors
@@ -50,7 +50,7 @@ def read(path: str | Path) -> Report:
 
 
 def replace(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Replace a file atomically."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(
@@ -64,7 +64,7 @@ def replace(path: str | Path, text: str) -> None:
             raise
     mask = os.umask(0)
     os.umask(mask)
-    Path(file.name).chmod(0o666 & ~mask)  # as open() would have made it
+    Path(file.name).chmod(0o666 & ~mask)  # the mode that open() would give
     Path(file.name).replace(path)
 
 

@@ -1,4 +1,4 @@
-"""The matrix: op by dtype for each target, and in each cell the worst that its records came to."""
+"""The matrix: a cell for each target, op and dtype, whose state is that of its worst record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DTYPES = (
     *("float16", "bfloat16", "float32", "float64"),
 )
 KINDS = ("elementwise", "primitive", "composite", "host", "view")
-OTHER_KIND = "op"  # where nothing says which kind an op is
+OTHER_KIND = "op"  # for ops of unknown kind
 
 Pair = tuple[str, str]  # op, dtype
 Place = tuple[str, str, str]  # target, op, dtype
@@ -37,8 +37,8 @@ class Cell:
     op: str
     dtype: str
     records: tuple[Record, ...] = ()
-    declared: bool = False  # a kernel of the target says that it does this
-    known: bool = True  # there is a case for it
+    declared: bool = False  # a kernel of the target says that it supports this
+    known: bool = True  # a case exists
 
     @cached_property
     def state(self) -> State:
@@ -46,7 +46,7 @@ class Cell:
 
     @cached_property
     def worst(self) -> Record | None:
-        """The record of the greatest distance; in a failing cell, of those that made it fail."""
+        """The record with the greatest distance; in a failing cell, among the records that made it fail."""
         made = [r for r in self.records if not self.state.failing or state_of(r) is self.state]
         measured = [r for r in made if r.ulp is not None]
         return max(measured, key=lambda r: math.inf if math.isnan(r.ulp or 0.0) else r.ulp or 0.0, default=None)
@@ -73,7 +73,7 @@ class Cell:
 
     @property
     def why(self) -> str:
-        """What the worst record says, in one line."""
+        """The message or reason of the worst record, in one line."""
         if self.state is State.WRONG and not any(record.failing for record in self.records):
             return "declared, and no case of it ran"
         told = (r.message or r.reason for r in self.records if state_of(r) is self.state)
@@ -97,9 +97,12 @@ class Cell:
 
 
 class Matrix:
-    """The cells of every target. `kinds` says the kind of each op, in the order of the rows; an op without records is
-    shown if it is there. `declared` are the capabilities that a target's kernels say; `expected` the pairs for which
-    there is a case, so that one without a record is 'not run' rather than nothing."""
+    """The cells of every target.
+
+    `kinds` maps each op to its kind, in the order of the rows, and also lists the ops without records. `declared` are
+    the capabilities that the kernels of a target declare. `expected` are the pairs that have a case: such a cell
+    without a record is "not run" rather than "no case".
+    """
 
     def __init__(
         self,
@@ -135,7 +138,7 @@ class Matrix:
         return self._cells[target, op, dtype]
 
     def cells(self, target: str | None = None) -> list[Cell]:
-        """In the order of the rows; those for which there is a case."""
+        """The cells that have a case or are declared, in the order of the rows."""
         cells = (cell for cell in self._cells.values() if cell.state is not State.NO_CASE)
         return [cell for cell in cells if target in (None, cell.target)]
 
@@ -143,7 +146,7 @@ class Matrix:
         return [self.cell(target, op, dtype) for dtype in self.dtypes]
 
     def counts(self, target: str | None = None) -> dict[State, int]:
-        """How many cells are in each state."""
+        """The number of cells in each state."""
         counts: dict[State, int] = {state: 0 for state in State if state is not State.NO_CASE}
         for cell in self.cells(target):
             counts[cell.state] += 1
@@ -154,10 +157,10 @@ class Matrix:
 
 
 def op_kinds() -> dict[str, str]:
-    """The kind of each op of this ferrule."""
+    """The kind of each op of this version of ferrule."""
     return {name: str(row.get("kind", OTHER_KIND)) for name, row in op_rows().items()}
 
 
 def _ordered(found: Collection[str], order: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that are in `order` as they are there, then others by name."""
+    """Sort by the position in `order`; names that are not in it come last, by name."""
     return (*(name for name in order if name in found), *sorted(set(found) - set(order)))

@@ -1,4 +1,4 @@
-"""The matrix as a notebook shows it: the grids alone, without scripts, in colours of their own."""
+"""The matrix in a notebook: only the grids, without scripts, with their own colours."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def notebook_html(matrix: Matrix) -> str:
-    """A target opens on its title; the first is open."""
+    """The HTML of the matrix. Each target can be folded; the first is open."""
     return render("kit/notebook.html.j2", grid.values(matrix))

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: few digits, a unit."""
+"""Formats numbers with few digits and a unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ INFINITY = "∞"
 
 
 def distance(ulp: float | None) -> str:
-    """A distance in units in the last place, in five characters at most: `0.5`, `37`, `4.2e9`."""
+    """Format a distance in ULP in at most five characters: `0.5`, `37`, `4.2e9`."""
     if ulp is None:
         return ""
     if not math.isfinite(ulp):
@@ -27,14 +27,14 @@ def distance(ulp: float | None) -> str:
 
 
 def time(nanoseconds: float) -> str:
-    """Three digits: `1.24 µs`."""
+    """Format a time with three digits: `1.24 µs`."""
     unit, size = next(((unit, size) for unit, size in UNITS if nanoseconds >= size), UNITS[-1])
     value = nanoseconds / size
     return f"{value:.{max(0, 2 - int(math.log10(max(value, 1.0))))}f} {unit}"
 
 
 def ratio(ours: float, theirs: float | None) -> float | None:
-    """How many times as fast as the peer."""
+    """The speed relative to the peer: 2 means twice as fast."""
     return theirs / ours if theirs is not None and ours > 0 else None
 
 
@@ -45,5 +45,5 @@ def times(value: float | None) -> str:
 
 
 def several(count: int, one: str, many: str = "") -> str:
-    """`1 check`, `12,345 checks`."""
+    """Format a count with its noun: `1 check`, `12,345 checks`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""A record: what one check of one case on one target came to. Everything the report shows is made of these."""
+"""A record: the outcome of one check of one case on one target. The whole report is derived from records."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import Any, Self
 
 OUTCOMES = ("passed", "failed", "crashed", "hung", "refused", "unsupported")
 FAILURES = ("failed", "crashed", "hung")
-MODULE_CHECK = "module:"  # begins the names of the checks of a module's ABI, whose records have no op
+MODULE_CHECK = "module:"  # the prefix of the checks of a module's file and slots, whose records have no op
 
 
 class ReportError(ValueError):
-    """What was read is no report."""
+    """The input is no valid report."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One (target, case, check)."""
+    """The outcome of one check of one case on one target."""
 
     target: str  # "cpu:0"
-    check: str  # "values", "edges", "guards", ...; "module:..." of a module
+    check: str  # "values", "edges", "guards", ...; "module:..." for a module
     state: str  # one of OUTCOMES
-    module: str = ""  # the file's name
+    module: str = ""  # the name of the file
     variant: str = ""  # "zen4"
     op: str = ""
     case: str = ""  # "softmax-float32"
-    dtypes: tuple[str, ...] = ()  # of the inputs
+    dtypes: tuple[str, ...] = ()  # the inputs'
     result: str = ""
-    runs: int = 0  # executions
-    ulp: float | None = None  # of the worst element
+    runs: int = 0  # the number of executions
+    ulp: float | None = None  # the distance of the worst element
     allowed: float | None = None
-    exact: bool = False  # every result was equal, or the nearest number
+    exact: bool = False  # every result was equal to the truth or the nearest number
     where: str = ""  # "element (3, 2) of ((5, 7), axis=-1)"
-    message: str = ""  # of a failure, many lines
-    reason: str = ""  # why it is not supported or was refused; the tolerance's when it passed
+    message: str = ""  # the text of a failure, several lines
+    reason: str = ""  # why it is unsupported or was refused; the reason of the tolerance if it passed
     kernels: tuple[str, ...] = ()
     seed: int = 0
-    repeat: str = ""  # a shell command
+    repeat: str = ""  # the shell command that repeats the check
     seconds: float = 0.0
-    nanoseconds: float | None = None  # of a call
-    peer_nanoseconds: float | None = None  # of NumPy's
+    nanoseconds: float | None = None  # the time of a call
+    peer_nanoseconds: float | None = None  # the time of NumPy
 
     def __post_init__(self) -> None:
         if self.state not in OUTCOMES:
@@ -57,16 +57,16 @@ class Record:
 
     @property
     def dtype(self) -> str:
-        """The column of the matrix: the first input's, or the result's where there is no input."""
+        """The column of the matrix: the dtype of the first input, or of the result if the op has no inputs."""
         return self.dtypes[0] if self.dtypes else self.result
 
     @property
     def name(self) -> str:
-        """`softmax-float32 values`."""
+        """The case and check, such as `softmax-float32 values`."""
         return f"{self.case} {self.check}" if self.case else self.check
 
     def to_json(self) -> dict[str, Any]:
-        """As strict JSON has it; what is as by default is left out."""
+        """The fields as strict JSON; fields with their default value are left out."""
         written = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -100,7 +100,7 @@ def plain(value: Any) -> Any:
 
 
 def _checked(name: str, value: Any, kind: str) -> Any:
-    """A field's value as the dataclass has it, or an error that says what it must be."""
+    """Convert a JSON value to the type of a field. Raises ReportError."""
     if kind.startswith("tuple"):
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
             raise ReportError(f"{name}: got {value!r}, needs a list of strings")

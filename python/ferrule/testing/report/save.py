@@ -1,4 +1,4 @@
-"""A report as a file, in the form that its name asks for."""
+"""Writes a report to a file in the format of its suffix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMS = (".html", ".json", ".txt")
 
 
 def save(report: Report, path: Path) -> None:
-    """.html to look at, .json for programs, .txt. ValueError for another name; the file is replaced whole."""
+    """Replace the file by the report as .html, .json or .txt. Raises ValueError for another suffix."""
     if path.suffix == ".html":
         html.write(report, path)
     elif path.suffix == ".json":

@@ -1,4 +1,4 @@
-"""The benchmark as the templates show it: a call's time beside NumPy's."""
+"""The data of the templates for the benchmark: the time of a call beside NumPy's."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from ferrule.testing.report import numbers
 from ferrule.testing.report.record import Record
 
-FULL = 32.0  # times as fast or as slow, at which a bar is full
+FULL = 32.0  # the ratio, faster or slower, at which a bar is full
 
 
 def speed_rows(records: Sequence[Record]) -> list[dict[str, object]]:
-    """Slowest against NumPy first."""
+    """The rows of the benchmark, slowest relative to NumPy first."""
     ranked = sorted(records, key=lambda r: numbers.ratio(r.nanoseconds or 0.0, r.peer_nanoseconds) or math.inf)
     return [_row(record) for record in ranked]
 
@@ -31,7 +31,7 @@ def _row(record: Record) -> dict[str, object]:
 
 
 def _bar(faster: float | None) -> dict[str, str] | None:
-    """From the middle to the right where ferrule is faster, to the left where it is slower, in powers of two."""
+    """A logarithmic bar from the middle: to the right where ferrule is faster, to the left where it is slower."""
     if not faster or not math.isfinite(faster):
         return None
     length = max(-1.0, min(1.0, math.log(faster) / math.log(FULL)))

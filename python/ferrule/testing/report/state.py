@@ -1,4 +1,4 @@
-"""What a cell of the matrix says, and how it is said: in a word, a symbol and its ASCII."""
+"""The states of a cell of the matrix, with a word, a symbol and an ASCII symbol for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class State(Enum):
-    """From the worst to the least told."""
+    """From the worst to the least informative."""
 
     CRASHED = ("crashed", "✕", "X", "the process that ran it ended, or never answered")
     WRONG = ("wrong", "≠", "!=", "a check failed, or a declared capability ran no case")
@@ -26,7 +26,7 @@ class State(Enum):
 
     @property
     def key(self) -> str:
-        """For a class of CSS or a key of JSON."""
+        """The name for CSS classes and JSON keys."""
         return self.name.lower().replace("_", "-")
 
     @property
@@ -39,7 +39,7 @@ class State(Enum):
 
 
 def state_of(record: Record) -> State:
-    """Of one record. Where no distance was measured, as by a check of guard zones, nothing speaks against exactness."""
+    """The state of one record. A passed record without a measured distance, as of `guards`, counts as exact."""
     if record.state in ("crashed", "hung"):
         return State.CRASHED
     if record.state == "failed":
@@ -55,12 +55,12 @@ def worst(states: Iterable[State]) -> State:
 
 
 def cell_state(records: Sequence[Record], declared: bool) -> State:
-    """Of a cell of the matrix: the worst of its records."""
+    """The state of a cell: that of its worst record."""
     if not records:
         return State.WRONG if declared else State.NOT_RUN
     state = worst(state_of(record) for record in records)
     if state is State.UNSUPPORTED and declared:
         return State.WRONG
     if state is State.EXACT and not any(record.exact for record in records):
-        return State.WITHIN  # exactness is claimed only where it was seen
+        return State.WITHIN  # EXACT needs at least one record that measured it
     return state

@@ -1,4 +1,4 @@
-"""The report on a terminal: what is clean in a line, what is not in a row each."""
+"""The report as text: a line of counts for each target, and a row for each failure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ REPLACEMENTS = str.maketrans(
     {state.symbol: state.ascii_symbol for state in State if state.symbol}
     | {numbers.INFINITY: "inf", "µ": "u", "×": "x", "…": "...", "·": "|"}  # noqa: RUF001
 )
-ROWS = 40  # of the matrix that are not clean
-NAMED = 8  # cells that are named one by one; of more it is said how many
-TIMED = 20  # rows of the benchmark that are shown, the slowest against NumPy first
+ROWS = 40  # the most rows of failing cells
+NAMED = 8  # the most cells that are named one by one; more are only counted
+TIMED = 20  # the most rows of the benchmark, slowest relative to NumPy first
 
 
 def text(report: Report, width: int = 100, *, ascii_only: bool = False) -> str:
-    """Ends with a newline."""
+    """Format the report. The text ends with a newline."""
     lines = [line for target in report.matrix.targets for line in _target(report, target, width)]
     lines = lines or ["no case ran"]
     made = "\n".join(lines) + "\n"
@@ -33,7 +33,7 @@ def text(report: Report, width: int = 100, *, ascii_only: bool = False) -> str:
 
 
 def write(report: Report, stream: TextIO | None = None) -> None:
-    """In what the stream can encode."""
+    """Write the report to a stream, in ASCII if its encoding lacks the symbols."""
     stream = sys.stdout if stream is None else stream
     width = shutil.get_terminal_size((100, 24)).columns
     whole = text(report, width)
@@ -62,7 +62,7 @@ def _target(report: Report, target: str, width: int) -> list[str]:
 
 
 def titled(target: str, records: Iterable[Record]) -> str:
-    """`cpu:0 (libferrule-cpu-zen4.so)`."""
+    """The target with its modules: `cpu:0 (libferrule-cpu-zen4.so)`."""
     modules = dict.fromkeys(record.module for record in records if record.module)
     return f"{target} ({', '.join(modules)})" if modules else target
 
@@ -76,7 +76,7 @@ def _line(line: str, width: int) -> str:
 
 
 def _rows(cells: list[Cell], width: int) -> list[str]:
-    """Op, dtype, distance and what is wrong with it."""
+    """A row for each cell: op, dtype, distance and what is wrong."""
     if not cells:
         return []
     op, dtype = (max(len(getattr(cell, name)) for cell in cells) for name in ("op", "dtype"))
@@ -91,7 +91,7 @@ def _rows(cells: list[Cell], width: int) -> list[str]:
 
 
 def _listed(title: str, cells: list[Cell], among: list[Cell], width: int) -> list[str]:
-    """In one wrapped text: the ops of which this is all, then the others."""
+    """List cells in one wrapped text: first the ops all of whose cells are listed, then other cells."""
     if not cells:
         return []
     total = Counter(cell.op for cell in among)
@@ -113,7 +113,7 @@ def _listed(title: str, cells: list[Cell], among: list[Cell], width: int) -> lis
 
 
 def _times(records: list[Record], width: int) -> list[str]:
-    """The benchmark, slowest against NumPy first."""
+    """The rows of the benchmark, slowest relative to NumPy first."""
     if not records:
         return []
     ranked = sorted(records, key=lambda r: numbers.ratio(r.nanoseconds or 0.0, r.peer_nanoseconds) or 0.0)

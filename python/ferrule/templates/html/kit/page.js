@@ -5,7 +5,7 @@
   const make = (tag, name, text) => Object.assign(document.createElement(tag), { className: name, textContent: text });
   document.documentElement.classList.add("js");
 
-  // Copying, also where a page from a file may not use the clipboard.
+  // Copies a text, also on a file: page, which may not use navigator.clipboard.
   const copy = async (text, button) => {
     const before = button.textContent;
     let done = true;
@@ -36,7 +36,7 @@
   };
   all("#failures .r").forEach((pre) => pre.append(copier(pre.textContent, "copy", "copy")));
 
-  // Targets as tabs.
+  // Shows the targets as tabs.
   const sections = all(".target");
   const tabs = all("nav a");
   const show = (number) => {
@@ -64,7 +64,7 @@
   });
   if (one("nav")) one("nav").setAttribute("role", "tablist");
 
-  // The filter: every word is in the op, the dtype or the kind; the state is one of those pressed.
+  // The filter shows cells whose op, dtype or kind contains every word and whose state is one of the pressed ones.
   const form = one("form");
   const input = one("input");
   const chips = all("button[data-s]");
@@ -113,7 +113,7 @@
     show(0);
   }
 
-  // A panel is complete once it has been opened: messages, and the command of each check.
+  // Opening a panel for the first time adds the messages, and a button for the command of each check.
   const complete = (panel) => {
     if (panel.dataset.complete) return;
     panel.dataset.complete = "yes";
@@ -175,7 +175,7 @@
   addEventListener("hashchange", opened);
   opened();
 
-  // In the grid the arrows go from cell to cell, Escape leaves the panel.
+  // The arrow keys move from cell to cell in the grid; Escape closes the panel.
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") return close();
     const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];

@@ -1,1 +1,1 @@
-"""The kinds of steps, a module for each family; each has a list OPERATIONS."""
+"""The operations of steps: one module for each family, with a list OPERATIONS."""

@@ -1,4 +1,4 @@
-"""Ops on each element: unary, binary, comparisons, choices, casts; with numbers, and with dtypes that promote."""
+"""Elementwise ops: unary, binary, comparisons, selection and casts, with Python numbers and type promotion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferrule.testing.programs.operation import Drawn, Given, Operation, Referenc
 from ferrule.testing.programs.promotion import promoted
 from ferrule.testing.programs.scope import Scope, meet, shared_dtype
 
-SLOW = 300  # elements: oracles that are loops in Python take no more
+SLOW = 300  # the most elements for oracles that are loops in Python
 BITS = (*BOOL, *INTEGERS)
 
 
@@ -42,14 +42,14 @@ class Unary(Operation):
 
 
 class Binary(Operation):
-    """`dtypes` are those in which the op computes."""
+    """A binary op. `dtypes` are the promoted dtypes that it supports."""
 
     bare = (0, 1)
 
     def __init__(self, op: str, dtypes: Sequence[str], weight: float = 1.0, symbol: str = ""):
         super().__init__(op, weight)
         self._dtypes, self._symbol = tuple(dtypes), symbol
-        # Its second operand counts something: of integers it is not negative, and small.
+        # The second operand is a count: integers must be small and not negative.
         self._counts = op in ("pow", "bitwise_left_shift", "bitwise_right_shift")
 
     def draw(self, scope: Scope) -> Drawn | None:

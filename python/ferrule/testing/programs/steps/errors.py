@@ -1,4 +1,4 @@
-"""Steps that must raise an error: NumPy raises one, too."""
+"""Steps that must raise an error, as NumPy does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ferrule.testing.programs.scope import Scope
 
 
 class Wrong(Operation):
-    """`text` is ferrule's, `numpy` NumPy's, of {0}, and where there is one of {1}."""
+    """A wrong call: `text` is the expression with ferrule, `numpy` that with NumPy. {0} and {1} are the operands."""
 
     raises = True
 
@@ -51,7 +51,7 @@ class Wrong(Operation):
         return self._text.format(*operands)
 
     def reference(self, given: Given, attributes: Mapping[str, Any]) -> Reference:
-        return exact(given[0])  # what comes after it is never computed
+        return exact(given[0])  # later steps are never computed
 
 
 OPERATIONS: list[Operation] = [

@@ -1,4 +1,4 @@
-"""Views and moved elements: bit for bit what NumPy has."""
+"""Views and ops that move elements: the bits are NumPy's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Move = Callable[..., Values]
 
 
 class View(Operation):
-    """Of one array: how its attributes are drawn, the code, and NumPy's function of the array and the attributes."""
+    """An op on one array, given by a function that draws its attributes, its code, and NumPy's function."""
 
     def __init__(self, name: str, weight: float, attributes: Callable[[Scope, Values], Any], text: str, move: Move):
         super().__init__(name, weight)
@@ -37,9 +37,9 @@ class View(Operation):
         return exact(self._move(given[0], **attributes))
 
 
-# ---- how attributes are drawn
+# ---- functions that draw attributes
 def another_shape(scope: Scope, x: Values) -> Any:
-    """Of as many elements; sometimes with a -1."""
+    """A shape with the same number of elements, sometimes with a size of -1."""
     sizes = list(x.shape)
     if x.size == 0:
         sizes = sizes[::-1]
@@ -100,8 +100,8 @@ def a_key(scope: Scope, x: Values) -> Any:
 
 
 def draw_key(scope: Scope, shape: Sequence[int], arrays: bool = True, repeats: bool = True) -> str:
-    """As one writes it between brackets: slices, integers, None, an Ellipsis, one array of integers. Without
-    `repeats` no element is chosen twice."""
+    """Draw the text of an index: slices, integers, None, an Ellipsis, one list of integers. Without `repeats` no
+    element is selected twice."""
     items: list[str] = []
     gather = scope.below(len(shape)) if arrays and shape and scope.one_in(4) else -1
     plain = all(size > 0 for size in shape)
@@ -132,7 +132,7 @@ def draw_slice(scope: Scope, size: int) -> str:
     if how == 3:
         return "::-1"
     if how == 4:
-        return scope.choose([f"{size}:", ":0", f"{size // 2}:{size // 2}"])  # nothing
+        return scope.choose([f"{size}:", ":0", f"{size // 2}:{size // 2}"])  # empty
     start, stop = sorted(scope.between(0, size) for _ in range(2))
     step = scope.choose([1, 1, 2, 3])
     if how == 5:
@@ -251,7 +251,7 @@ class Pad(Operation):
 
 
 class Like(Operation):
-    """A new array in the shape of another."""
+    """full_like: a new array of the shape of another."""
 
     def draw(self, scope: Scope) -> Drawn | None:
         x = scope.pick(lambda v: v.dtype != np.bool_)

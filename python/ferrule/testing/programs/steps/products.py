@@ -16,7 +16,7 @@ NUMBERS = (*INTEGERS, *FLOATS)
 
 
 class Product(Operation):
-    """`@`, with vectors on either side, too."""
+    """matmul or `@`, also with vectors on either side."""
 
     def draw(self, scope: Scope) -> Drawn | None:
         x = scope.of_dtype("matmul", NUMBERS, 1)
@@ -66,7 +66,7 @@ class Product(Operation):
 
 
 class Squeezed(Reference):
-    """Of a product of vectors, which is judged as one of matrices."""
+    """The reference of a product with a vector, which is judged as one of matrices."""
 
     def __init__(self, of: Reference, axes: tuple[int, ...]) -> None:
         super().__init__(**{**vars(of), "truth": np.squeeze(of.truth, axes)})

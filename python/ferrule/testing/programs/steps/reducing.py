@@ -1,4 +1,4 @@
-"""Reductions over axes, and what is normalized along them."""
+"""Reductions and normalizations over axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONEMPTY = ("max", "min")
 
 
 def is_tame(x: Values, power: int = 2) -> bool:
-    """Whether sums of such powers neither overflow nor vanish in the accumulator, in whatever order."""
+    """Whether sums of powers of the values do not overflow in the accumulator, in any order."""
     name = x.dtype.name
     if not is_floating(name) or x.size == 0:
         return True
@@ -33,7 +33,7 @@ def is_tame(x: Values, power: int = 2) -> bool:
 
 
 def is_tame_product(x: Values) -> bool:
-    """The same of products."""
+    """Whether products of the values neither overflow nor underflow, in any order."""
     if not is_floating(x.dtype.name) or x.size == 0:
         return True
     wide = np.abs(x.astype(np.float64))
@@ -80,7 +80,7 @@ class Reduction(Operation):
         x = given[0]
         axis = self._axes(attributes["axis"], x.ndim)
         own = {**attributes, "axis": axis}
-        if attributes["axis"] == []:  # over no axis: to the op that means over all
+        if attributes["axis"] == []:  # no axis: the op's empty list means all axes
             x, own["axis"], own["keepdims"] = x.reshape((*x.shape, 1)), [x.ndim], False
         if self.name in MEASURES and not is_floating(x.dtype.name):
             x = converted(x, "float32")
@@ -95,14 +95,14 @@ class Reduction(Operation):
 
 
 def deviation(x: Values, attributes: Mapping[str, Any]) -> Reference:
-    """The root of the variance, off by what that may be off by."""
+    """The reference of std: the root of the variance, with a bound derived from the variance's."""
     variance = by_case("var", [x], attributes, variant="corrected" if attributes["correction"] else "")
     assert variance.case is not None
     root = np.sqrt(variance.truth)
     inner = variance.case.tolerance
 
     def bound(inputs: list[Values], own: dict[str, Any], truth: Values, dtype: str) -> Values:
-        """Of the root, with one rounding of the variance to the result's dtype."""
+        """The bound of the root, including one rounding of the variance to the result's dtype."""
         square = np.asarray(truth * truth)
         off = np.asarray(inner.bound(inputs, own, square, dtype)) + spacing(square, dtype)
         return np.asarray(np.maximum(np.sqrt(square + off) - truth, truth - np.sqrt(np.maximum(square - off, 0))))
@@ -134,7 +134,7 @@ class Index(Operation):
 
 
 class Normalization(Operation):
-    """softmax and its logarithm."""
+    """softmax and log_softmax."""
 
     def draw(self, scope: Scope) -> Drawn | None:
         x = scope.of_dtype(self.name, FLOATS, 1)

@@ -1,4 +1,4 @@
-"""Ops that order elements, take them apart, keep some or write some; of several outputs a step has one."""
+"""topk, frexp, nonzero, compress, and dynamic slices. A step uses one of several outputs."""
 
 from __future__ import annotations
 

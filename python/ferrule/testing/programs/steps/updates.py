@@ -1,4 +1,4 @@
-"""Copies, and updates in place of one, which nobody else may notice."""
+"""Copies, and updates in place of a copy, which must not change any other value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COPIES = {
     "flip": "fe.flip({0}, axis=())",
     "view": "fe.reshape({0}, {shape})",
 }
-SAME = "same"  # no copy: of a value that nobody reads afterwards
+SAME = "same"  # no copy: nothing reads the value afterwards
 
 
 class Copy(Operation):
@@ -37,7 +37,7 @@ class Copy(Operation):
 
 
 class Update(Operation):
-    """`x[key] = value` on a copy of another value. An element is written once."""
+    """`x[key] = value` on a copy of another value. No element is written twice."""
 
     bare = (1,)
 
