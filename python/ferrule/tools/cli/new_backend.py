@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ferrule
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "templates" / "backend"
+TEMPLATE = Path(__file__).resolve().parents[2] / "templates" / "backend"
 OURS = ("cpu", "cuda", "metal", "null", "vulkan")
 # A backend's name is looked up before the kinds of device, which it would hide.
 KINDS = ("accelerator", "gpu", "integrated_gpu", "remote", "software", "test")
