@@ -162,7 +162,7 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   const bool has_buffer_limit = std::min(device.properties.apiVersion, instance.version()) >= VK_API_VERSION_1_3 ||
                                 has_extension(extensions, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
   device.has_memory_budget = has_extension(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // its name is in beta headers only
+  device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // named in beta headers only
   device.has_clock = features.vulkan12.hostQueryReset &&
                      has_extension(extensions, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) &&
                      has_host_time_domain(api, device.handle);

@@ -94,7 +94,7 @@ class Timeline {
   std::list<std::shared_ptr<EventSpan>> closed_;  // not known to be done
   struct ReportedTime {
     uint64_t span = 0, ns = 0;
-  } last_reported_;  // the latest time that was read, as converted device times may go back
+  } last_reported_;                         // the latest time that was read, as converted device times may go back
   std::shared_ptr<const sdk::Error> loss_;  // as this queue knows it; null if not lost
 };
 
