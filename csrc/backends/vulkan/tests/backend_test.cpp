@@ -1,4 +1,4 @@
-// The Vulkan backend through its slots alone, on every device that is there.
+// The Vulkan backend through its slots alone, on every available device.
 #include "device_fixture.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ TEST_F(VulkanBackend, DescribesItsDevicesWithoutOpeningThem) {
     EXPECT_GT(found.total_memory, 0u);
     EXPECT_GE(found.max_allocation, uint64_t{1} << 30);
     EXPECT_EQ(found.flags, 0u);
-    // Only what is a thing of its own has an identity.
+    // Only a physical device has an identity.
     EXPECT_EQ(found.uuid == nullptr, found.kind == FE_DEVICE_SOFTWARE);
   }
 }
@@ -151,7 +151,7 @@ TEST_F(VulkanBackend, MoreThanABufferCanHaveIsOutOfMemoryWithBothNumbers) {
 TEST_F(VulkanBackend, CopiesAnyBytesThereAndAroundAndBack) {
   ASSERT_EQ(open().message, "");
   std::mt19937 generator(7);
-  const size_t large = (40 << 20) + 13;  // three pieces of staging
+  const size_t large = (40 << 20) + 13;  // three staging pieces
   for (const size_t size : {size_t{1}, size_t{5}, size_t{4099}, large}) {
     fe_module_buffer* const a = allocate(size + 100);
     fe_module_buffer* const b = allocate(size + 100);
@@ -163,7 +163,7 @@ TEST_F(VulkanBackend, CopiesAnyBytesThereAndAroundAndBack) {
     Bytes expected = frame;
     std::copy(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(to));
     EXPECT_TRUE(read(b, 0, size + 100) == expected) << size << " bytes from " << at << " to " << to;
-    // Between ranges that overlap, as memmove.
+    // Overlapping ranges are copied as by memmove.
     EXPECT_EQ(outcome(backend.copy(device, queue, b, to + 1, b, to, size)).message, "");
     std::copy(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(to) + 1);
     EXPECT_TRUE(read(b, 0, size + 100) == expected);
@@ -180,7 +180,7 @@ TEST_F(VulkanBackend, FillsWhatLiesBetweenOtherBytes) {
   Bytes pattern = {1, 2};
   EXPECT_EQ(outcome(backend.fill(device, queue, buffer, 6, pattern.data(), 2, 900)).message, "");
   for (size_t i = 6; i < 906; ++i) expected[i] = pattern[i % 2];
-  pattern = {9, 9};  // it was read
+  pattern = {9, 9};  // the pattern was read already
   EXPECT_TRUE(read(buffer, 0, 1000) == expected);
 }
 
@@ -192,7 +192,7 @@ TEST_F(VulkanBackend, TheHostsBytesMayChangeAsSoonAsTheyWereTaken) {
   fe_module_buffer* const b = allocate(size);
   Bytes bytes(size, 0);
   for (uint8_t turn = 1; turn <= 20; ++turn) {
-    // Something to wait for, so that what follows cannot be done at once.
+    // Pending work, so that the host cannot do the next operations at once.
     EXPECT_EQ(outcome(backend.copy(device, queue, slow, 32 << 20, slow, 0, 32 << 20)).message, "");
     std::fill(bytes.begin(), bytes.end(), turn);
     write(a, 0, bytes);
@@ -248,7 +248,7 @@ TEST_F(VulkanBackend, RunsOutOfMemoryAtTheNthAllocation) {
 
 TEST_F(VulkanBackend, EventsOutliveTheWorkAndCanTimeOut) {
   ASSERT_EQ(open().message, "");
-  EXPECT_EQ(wait(0).message, "");  // nothing was given to it
+  EXPECT_EQ(wait(0).message, "");  // the queue has no work
   constexpr uint64_t size = 128 << 20;
   fe_module_buffer* const a = allocate(size);
   fe_module_buffer* const b = allocate(size);

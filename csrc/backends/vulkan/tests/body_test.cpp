@@ -1,4 +1,4 @@
-// What elementwise nodes become on Vulkan: calls that the shader's functions fit, or a refusal with a reason.
+// Elementwise nodes on Vulkan: calls that fit the shader's functions, or a refusal with a reason.
 #include "graphs/elementwise_body.h"
 
 #include <ferrule/ops.h>
@@ -28,7 +28,7 @@ using ferrule::vulkan::PlannedNode;
 
 class VulkanBody : public ferrule::test::PlansNodes {
  protected:
-  // As the functions' names, and spliced: a type that does not fit throws.
+  // The names of the called functions. Also splices the calls, which throws if a type does not fit.
   static std::string written(const Body& body) {
     ferrule::vulkan::splice(find_shader(body.uses_float64 ? "elementwise.f64" : "elementwise.basic"), body.calls);
     std::string names;
@@ -118,7 +118,7 @@ TEST_F(VulkanBody, OperandsAreReadByTheirStrides) {
               return view.planned("add");
             }())),
             "place_flat load_float32 place_near load_float32 add_f32 store_float32");
-  view.inputs = {1, 2};  // laid out alike: one place
+  view.inputs = {1, 2};  // equal layouts: one offset
   EXPECT_EQ(written(body_of(view.planned("add"))),
             "place_near load_float32 load_float32 add_f32 place_flat store_float32");
   view.inputs = {0, 4};

@@ -1,5 +1,5 @@
-// A card that copies beside its computing, in two queues: a layer over the software driver, which holds each piece of
-// work back for a while, so that what is not told to wait comes too early.
+// A simulated card with a computing queue and a copying one: a layer over the software driver. It delays each piece of
+// work, so that work that should wait for it, and does not, runs too early.
 #pragma once
 
 #include "device_fixture.h"
@@ -8,7 +8,7 @@
 
 namespace ferrule::test {
 
-// Tests open what they need.
+// Tests open the device that they need.
 class VulkanCard : public VulkanContext {
  protected:
   void SetUp() override {}
@@ -19,7 +19,7 @@ class VulkanCard : public VulkanContext {
     path_.reset(), layers_.reset(), delays_.reset();
     VulkanContext::SetUp();
   }
-  // Work waits for so many milliseconds.
+  // Delays, in milliseconds, of each piece of work.
   void open_card(int computing, int copying) {
     path_.emplace("VK_LAYER_PATH", "/usr/share/vulkan/explicit_layer.d:" FERRULE_VULKAN_CARD);
     layers_.emplace("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation:VK_LAYER_FERRULE_card");
@@ -28,7 +28,7 @@ class VulkanCard : public VulkanContext {
     ASSERT_EQ(context->queue_families(), (std::vector<uint32_t>{0, 1}));
     ASSERT_EQ(context->queue(vulkan::Engine::downloading).index, 1u);
   }
-  // The layer finds what is left behind.
+  // Closes the device, so that the layer reports objects that are not destroyed.
   void close() { VulkanContext::TearDown(); }
 
   void upload(vulkan::Queue& queue, const vulkan::Allocation& to, uint32_t word) {

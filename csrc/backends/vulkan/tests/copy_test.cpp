@@ -1,4 +1,4 @@
-// Which copies the Vulkan backend makes in tiles.
+// Which copies the Vulkan backend tiles.
 #include "graphs/compile_graph.h"
 
 #include <string>

@@ -1,5 +1,4 @@
-// The Vulkan backend without a core, under the eyes of Vulkan's validation layer: a test in which it finds something
-// fails.
+// The Vulkan backend without a core, under Vulkan's validation layer: a test fails if the layer reports anything.
 #pragma once
 
 #include "buffers/device_memory.h"
@@ -20,7 +19,7 @@ extern "C" const fe_static_module ferrule_module_vulkan;
 
 namespace ferrule::test {
 
-// Lines that the module gave to the log, since the last call of `take`.
+// The lines that the module has logged since the last call of `take`.
 class Log {
  public:
   static Log& instance() {
@@ -50,7 +49,7 @@ inline const fe_host& logging_host() {
   return host;
 }
 
-// An open device, seen from behind the slots.
+// An open device, with access to the backend's internals.
 class VulkanContext : public testing::Test {
  protected:
   void SetUp() override {
@@ -67,7 +66,7 @@ class VulkanContext : public testing::Test {
     EXPECT_EQ(Log::instance().take(), std::vector<std::string>{});
   }
   vulkan::Allocation allocate(uint64_t size) { return context->memory().allocate(size, 64, vulkan::Use::device); }
-  // An execution.
+  // Submits an execution that fills memory.
   void fill(vulkan::Queue& queue, const vulkan::Allocation& to, uint32_t word, std::function<void()> after = {},
             std::shared_ptr<void> keep_alive = {}) {
     queue.submit(

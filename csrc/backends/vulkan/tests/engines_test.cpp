@@ -1,4 +1,4 @@
-// Queues of a card's engines: what goes on beside what, what waits, and when it was done.
+// Queues of a card's engines: which work is concurrent, what waits, and when it was done.
 #include "card.h"
 
 #include "buffers/host_allocations.h"
@@ -17,7 +17,7 @@ using vulkan::Engine;
 
 class VulkanEngines : public VulkanCard {
  protected:
-  // What `first` was given so far is done before what `second` is given from now on.
+  // Orders all earlier work of `first` before all later work of `second`.
   static void order(vulkan::Queue& first, vulkan::Queue& second) { second.wait_for(*first.record()); }
 };
 
@@ -64,7 +64,7 @@ TEST_F(VulkanEngines, AnUploadDoesNotWaitBehindADownloadThatWaits) {
   *to = 0;
   fill(queue, a, 1);
   order(queue, down);
-  down.copy_to_host(to, a, 0, 256);  // and does not wait for it here
+  down.copy_to_host(to, a, 0, 256);  // does not wait for it here
   const auto downloaded = down.record();
   upload(up, b, 2);
   up.record()->wait(-1);
@@ -163,7 +163,7 @@ TEST_F(VulkanEngines, AQueueThatIsDestroyedWaitsForItsWork) {
   }
 }
 
-// Host memory of the device's is no more read, or written, when a copy is given, but in the queue's order.
+// Memory of host_allocate is read and written in the queue's order, and not when the copy is submitted.
 TEST_F(VulkanEngines, CopiesOfItsHostMemoryAreDoneInTheOrderOfTheQueue) {
   for (const bool is_card : {true, false}) {
     if (is_card)
@@ -179,9 +179,9 @@ TEST_F(VulkanEngines, CopiesOfItsHostMemoryAreDoneInTheOrderOfTheQueue) {
       for (uint32_t turn = 1; turn <= 30; ++turn) {
         fill(queue, memory[0], turn);
         queue.copy_to_host(host[0], memory[0], 0, 4096);
-        queue.copy_from_host(memory[1], 0, host[0], 4096);        // reads what the line before writes
+        queue.copy_from_host(memory[1], 0, host[0], 4096);        // reads what the previous line writes
         queue.copy_to_host(host[1] + 1024, memory[1], 0, 4096);   // at an offset within it
-        queue.copy_from_host(memory[0], 0, host[1] + 1024, 256);  // a part
+        queue.copy_from_host(memory[0], 0, host[1] + 1024, 256);  // a part of the memory
         queue.record()->wait(-1);
         EXPECT_EQ(host[0][1023], turn);
         EXPECT_EQ(host[1][2047], turn);
@@ -207,7 +207,7 @@ TEST_F(VulkanEngines, HostMemoryThatIsFreedIsThereUntilCopiesOfItAreDone) {
   std::fill_n(others, 1024, 8u);
   EXPECT_EQ(last_word(up, a), 7u);
   host.free(others);
-  host.free(others);  // which it does not know any more
+  host.free(others);  // frees memory that it does not know
 }
 
 TEST_F(VulkanEngines, HostMemoryIsFoundByAnyBytesOfIt) {
@@ -224,7 +224,7 @@ TEST_F(VulkanEngines, HostMemoryIsFoundByAnyBytesOfIt) {
   host.free(bytes);
 }
 
-// The host's clock before and after is the oracle.
+// The host's clock before and after gives the bounds.
 TEST_F(VulkanEngines, EventsTellWhenTheQueueHasPassedThem) {
   open_card(20, 5);
   ASSERT_TRUE(context->tells_times(Engine::computing));

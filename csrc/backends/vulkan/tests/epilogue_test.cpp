@@ -1,4 +1,5 @@
-// Elementwise ops that are fused to a matrix product or a reduction: no dispatch more, or a refusal with a reason.
+// Elementwise ops that are fused to a matrix product or a reduction: no additional dispatch, or a refusal with a
+// reason.
 #include "graphs/compile_graph.h"
 
 #include <ferrule/ops.h>
@@ -15,7 +16,7 @@ using vulkan::Plan;
 
 constexpr vulkan::Capabilities any_device = {.float64 = true};
 
-// y = op(product + bias), or the sum alone.
+// y = op(product + bias), or only the sum.
 class VulkanEpilogue : public PlansNodes {
  protected:
   struct Fused {
@@ -49,7 +50,7 @@ class VulkanEpilogue : public PlansNodes {
     return made;
   }
 
-  // Throws for a call that the shader's functions do not fit.
+  // Throws if a call does not fit the shader's functions.
   static std::string calls_of(const Dispatch& dispatch) {
     vulkan::splice(vulkan::find_shader(dispatch.shader), dispatch.calls);
     std::string names;
@@ -64,7 +65,7 @@ TEST_F(VulkanEpilogue, IsInTheDispatchOfItsProduct) {
   ASSERT_EQ(plan.dispatches.size(), 1u);
   const Dispatch& dispatch = plan.dispatches[0];
   EXPECT_EQ(dispatch.shader, "matmul.f16");
-  // The product is rounded before it is read: fused equals unfused.
+  // The product is rounded before it is used, so that fused equals unfused.
   EXPECT_EQ(calls_of(dispatch),
             "result_f32 as_f16 place_near load_float16 add_f32 as_f16 relu_f32 as_f16 place_flat store_float16");
   EXPECT_EQ(dispatch.reads, std::vector<uint32_t>({0, 1, 2}));

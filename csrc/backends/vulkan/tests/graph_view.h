@@ -1,4 +1,4 @@
-// A view of one node as a core would give it, for what plans it without a device.
+// A graph view of one node as the core would make it, for plans without a device.
 #pragma once
 
 #include "graphs/plan.h"
@@ -42,7 +42,7 @@ inline const fe_host& naming_host() {
   return host;
 }
 
-// A view of one node, whose values are inputs first.
+// A graph view of one node. The inputs are the first values.
 struct View {
   std::deque<Axes> axes;
   std::deque<fe_value> values;

@@ -1,4 +1,4 @@
-// Shapes and grids as the shaders of the Vulkan backend see them.
+// Shapes and grids in the form that the shaders of the Vulkan backend use.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Mesa and Vulkan's loader leave a little behind, which is not ours. LeakSanitizer can name who left it only while that
-// library is in memory, so that these keep it there. Objects of Vulkan that we left are found by the validation layer.
+// Mesa and Vulkan's loader leak a little memory. LeakSanitizer can suppress these leaks only while their libraries are
+// loaded, so this keeps them loaded. Vulkan objects that the backend leaks are found by the validation layer.
 #if defined(__SANITIZE_ADDRESS__)
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-// How the Vulkan backend hands out memory, and which devices it takes.
+// The Vulkan backend's memory allocation and choice of devices.
 #include "device_fixture.h"
 
 #include <map>
@@ -76,7 +76,7 @@ TEST(VulkanMemoryTypes, AreThoseThatServeEachUse) {
     const auto found = vulkan::choose_memory_type(types, allowed, use, is_one);
     return found ? static_cast<int>(*found) : -1;
   };
-  // A card as NVIDIA's driver lists it, then one memory as lavapipe's.
+  // A card as NVIDIA's driver lists it, then a single memory type as lavapipe's.
   const auto card = table({0, local, visible | coherent, visible | coherent | cached, local | visible | coherent});
   EXPECT_EQ(choose(card, Use::device, false), 1);
   EXPECT_EQ(choose(card, Use::upload, false), 2);
@@ -116,7 +116,7 @@ TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndThoseThatOnlyCopy) {
   families[0].queueFlags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
   families[1].queueFlags = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
   families[2].queueFlags = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
-  using Places = std::vector<std::pair<int, int>>;  // of the engines: family and index, -1 for none
+  using Places = std::vector<std::pair<int, int>>;  // for each engine: family and index; -1 for none
   const auto places = [&] {
     Places out;
     for (const auto& queue : vulkan::choose_queues(families))
@@ -124,7 +124,7 @@ TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndThoseThatOnlyCopy) {
     return out;
   };
   constexpr std::pair none{-1, -1};
-  // Downloads wait for what is computed: in the uploads' queue they would hold those up.
+  // Downloads wait for results: in the queue of the uploads they would delay those.
   EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, none}));
   families[2].queueCount = 8;
   EXPECT_EQ(places(), (Places{{2, 0}, {1, 0}, {2, 1}}));

@@ -1,4 +1,4 @@
-// What the driver compiled is kept for the next process, and what is kept is not believed blindly.
+// What the driver compiled is kept for the next process, and kept bytes are checked before use.
 #include "device_fixture.h"
 
 #include "pipelines/pipeline_cache.h"
@@ -13,7 +13,7 @@ namespace {
 
 using vulkan::PipelineCache;
 
-// A cache in memory, as a host would offer it.
+// A cache in memory, as a host would provide it.
 std::map<std::string, std::string>& entries() {
   static std::map<std::string, std::string> all;
   return all;
@@ -79,7 +79,7 @@ TEST_F(VulkanPipelineCache, WhatIsNotThisDriversIsLeftOut) {
   for (size_t i = 0; i < sizeof(VkPipelineCacheHeaderVersionOne); ++i) {
     kept = whole;
     kept[i] = static_cast<char>(kept[i] ^ 0x40);
-    save();  // a driver that believed it would crash here, or the layer would speak
+    save();  // with an unchecked cache the driver would crash here, or the layer would report an error
     EXPECT_EQ(kept, whole) << "it was taken with a wrong byte " << i;
   }
   for (const size_t size : {size_t{0}, size_t{1}, sizeof(VkPipelineCacheHeaderVersionOne) - 1}) {
@@ -93,7 +93,7 @@ TEST_F(VulkanPipelineCache, BeginsAnewBeyondItsBoundAndKeepsWhatIsOnDisk) {
   save();
   const auto kept = entries();
   PipelineCache cache(*context, sizeof(VkPipelineCacheHeaderVersionOne) - 1);
-  const PipelineCache::Pointer before = cache.get();  // as a thread that is compiling holds it
+  const PipelineCache::Pointer before = cache.get();  // held by a compiling thread
   cache.save();
   EXPECT_NE(*cache.get(), *before);
   EXPECT_NE(*cache.get(), VK_NULL_HANDLE);

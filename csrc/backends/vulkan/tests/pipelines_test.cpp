@@ -1,4 +1,4 @@
-// Compiled shaders of the Vulkan backend: which are kept, and which are destroyed.
+// Which pipelines of the Vulkan backend are kept, and which are destroyed.
 #include "pipelines/pipelines.h"
 
 #include "device_fixture.h"
@@ -21,7 +21,7 @@ class VulkanPipelines : public VulkanContext {
 TEST_F(VulkanPipelines, ThoseThatNoGraphUsesAreKeptUpToABoundTheLastUsedFirst) {
   vulkan::Pipelines pipelines(*context, 2);
   for (uint32_t workgroup = 1; workgroup <= 5; ++workgroup) pipelines.get(dispatch(workgroup));
-  EXPECT_LE(pipelines.count(), 3u);  // the last was in use when it was made
+  EXPECT_LE(pipelines.count(), 3u);  // the last one was in use when it was made
   const VkPipeline five = pipelines.get(dispatch(5))->handle();
   pipelines.get(dispatch(6));
   EXPECT_EQ(pipelines.get(dispatch(5))->handle(), five);

@@ -1,5 +1,5 @@
-// One queue of the Vulkan backend: order, what is kept alive, errors that are found late, and fills. For several see
-// vulkan_waits_test.cpp.
+// One queue of the Vulkan backend: order, what is kept alive, errors that are found late, and fills. waits_test.cpp
+// tests several queues.
 #include "device_fixture.h"
 
 #include <algorithm>
@@ -217,7 +217,7 @@ TEST_F(VulkanQueue, ManyQueuesAndManyWaitersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// As on a card, whose memory the host cannot reach.
+// As on a card whose memory the host cannot access.
 TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
   vulkan::Queue queue(context);
   vulkan::Allocation far = allocate((40 << 20) + 3);
@@ -229,7 +229,7 @@ TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
   EXPECT_TRUE(there == back);
 }
 
-// Bytes of random numbers around what is filled, in memory that the host reaches and in memory that it does not.
+// Random bytes surround the filled range, in memory that the host can access and in memory that it cannot.
 TEST_F(VulkanQueue, FillsWithPatternsOfEverySizeFromAnyWholePattern) {
   constexpr size_t size = 300'000;
   vulkan::Queue queue(context);
@@ -286,7 +286,7 @@ TEST_F(VulkanQueue, TheLayerSeesWhatIsWrong) {
   const auto lines = Log::instance().take();
   ASSERT_GE(lines.size(), 1u);
   EXPECT_NE(lines[0].find("vkCmdFillBuffer"), std::string::npos) << lines[0];
-  instance = std::make_shared<vulkan::Instance>(false);  // what TearDown looks at
+  instance = std::make_shared<vulkan::Instance>(false);  // checked by TearDown
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Calls put into a compiled shader: what comes out is a module, and what does not fit is named.
+// Calls spliced into a compiled shader: the result is a module, and errors name what does not fit.
 #include "pipelines/splice.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(VulkanSplice, CallsStandInTheBodyInTheirOrder) {
 TEST(VulkanSplice, FunctionsThatNothingCallsAreLeftOut) {
   const auto names = function_names(splice(find_shader("elementwise.basic"), body));
   EXPECT_TRUE(names.contains("main"));
-  EXPECT_TRUE(names.contains("exponential"));  // of exp_f32
+  EXPECT_TRUE(names.contains("exponential"));  // called by exp_f32
   EXPECT_FALSE(names.contains("sin_f32"));
   EXPECT_LT(names.size(), 40u);
   EXPECT_TRUE(function_names(find_shader("elementwise.basic")).contains("sin_f32"));
@@ -66,7 +66,7 @@ TEST(VulkanSplice, WhatIsNamedIsDefined) {
     const spirv::Contents contents = spirv::read(module);
     std::set<uint32_t> defined;
     for (const spirv::Instruction& instruction : contents.instructions) {
-      // Ids stand first in what defines them, or behind their type.
+      // An instruction that defines an id has it as its first operand, or after its type.
       if (instruction.op() == spirv::op_name || instruction.op() == spirv::op_decorate) continue;
       if (instruction.operand_count() > 0) defined.insert(instruction.operand(0));
       if (instruction.operand_count() > 1 && contents.types.contains(instruction.operand(0)))
@@ -102,7 +102,7 @@ TEST(VulkanSplice, WhatDoesNotFitIsNamed) {
             "splice: argument 0 of exp_f32 is of another type");
 }
 
-// Damage is an error or is not noticed; nothing outside of the module is read (run with the address sanitizer).
+// Damage gives an error or goes unnoticed, but nothing outside the module is read (run with the address sanitizer).
 TEST(VulkanSplice, DamagedModulesAreRefusedOrSpliced) {
   const auto source = find_shader("elementwise.basic");
   std::mt19937 random(1);

@@ -1,4 +1,4 @@
-// What the validation layer sees of shaders when it writes checks of addresses into them ("GPU-assisted").
+// What the validation layer reports of shaders when it adds checks of addresses to them ("GPU-assisted").
 #include "pipelines/pipelines.h"
 
 #include "device_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 class VulkanGpuAssisted : public VulkanContext {
  protected:
-  // iota.u32, with parameters that lie at that address.
+  // Runs iota.u32 with parameters at that address.
   void run_with_parameters_at(uint64_t address) {
     const vulkan::Allocation fault = allocate(256);
     const vulkan::PipelinePointer pipeline = context->pipelines().get({.shader = "iota.u32", .constants = {1, 1, 1}});
@@ -31,7 +31,7 @@ TEST_F(VulkanGpuAssisted, SaysNothingOfAddressesThatAreOurs) {
   const vulkan::Allocation zeros = allocate(256);
   vulkan::Queue queue(context);
   queue.submit({&zeros}, [&](VkCommandBuffer commands) {
-    context->api().CmdFillBuffer(commands, zeros.buffer, zeros.offset, 256, 0);  // a count of none
+    context->api().CmdFillBuffer(commands, zeros.buffer, zeros.offset, 256, 0);  // a count of 0
   });
   queue.record()->wait(-1);
   run_with_parameters_at(zeros.address);

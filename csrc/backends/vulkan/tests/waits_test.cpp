@@ -1,5 +1,5 @@
-// Queues of one device that wait for each other's events: on the software driver, whose queues share one of Vulkan's,
-// and on a card that copies beside its computing.
+// Queues of one device that wait for each other's events: on the software driver, whose queues share one Vulkan queue,
+// and on a card with queues that copy.
 #include "card.h"
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 class VulkanWaits : public VulkanCard {
  protected:
-  // `test(turns)`, with fewer turns where each of them takes a while.
+  // Runs `test(turns)`, with fewer turns on devices with delays.
   template <class Test>
   void on_each_device(const Test& test) {
     open_plain();
@@ -28,7 +28,7 @@ class VulkanWaits : public VulkanCard {
   }
 };
 
-// The host waits for neither, until the end: what one gets wrong stays wrong.
+// The host waits only at the end, so that an error in one turn shows in the result.
 TEST_F(VulkanWaits, TwoQueuesInTurnsEachReadWhatTheOtherHasBrought) {
   on_each_device([&](uint32_t turns) {
     vulkan::Queue first(context), second(context);
@@ -53,7 +53,7 @@ TEST_F(VulkanWaits, TwoQueuesInTurnsEachReadWhatTheOtherHasBrought) {
   });
 }
 
-// Where the host reaches the memory, nothing is submitted for these copies.
+// The host can access this memory, so nothing is submitted for these copies.
 TEST_F(VulkanWaits, TheHostReadsAndWritesMemoryForAQueueWhenThatHasWaited) {
   on_each_device([&](uint32_t turns) {
     vulkan::Queue first(context), second(context);
@@ -102,7 +102,7 @@ TEST_F(VulkanWaits, EventsThatHaveNothingToWaitForAreWaitedFor) {
       EXPECT_EQ(outcome_of([&] { waiting.record()->wait(-1); }).code, FE_OK);
     };
     fill(queue, a, 1);
-    expect_right(queue, *queue.record(), 1);  // its own
+    expect_right(queue, *queue.record(), 1);  // waits for an event of its own
     fill(queue, a, 2);
     const auto passed = queue.record();
     passed->wait(-1);
@@ -119,7 +119,7 @@ TEST_F(VulkanWaits, EventsThatHaveNothingToWaitForAreWaitedFor) {
   });
 }
 
-// Semaphores are kept as long as somebody waits for them.
+// A semaphore is kept as long as a queue waits for it.
 TEST_F(VulkanWaits, AQueueIsDestroyedWhileAnotherOneWaitsForItsEvent) {
   open_card(20, 0);
   vulkan::Queue waiting(context);
@@ -211,7 +211,7 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     const auto pending = second.record();
     fe_code told = FE_INTERNAL;
     std::thread waiter([&] { told = code_of(*pending); });
-    fill(first, a, 2);  // is not done
+    fill(first, a, 2);  // not done yet
     const auto lost = first.record();
     second.wait_for(*lost);
     copy_all(second, b, a);
@@ -222,7 +222,7 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     EXPECT_EQ(code_of(*behind), FE_DEVICE_LOST);
     waiter.join();
     EXPECT_TRUE(told == FE_OK || told == FE_DEVICE_LOST) << told;
-    fill(third, a, 3);  // is not, either
+    fill(third, a, 3);  // not done yet, either
     EXPECT_EQ(code_of(*third.record()), FE_DEVICE_LOST);
 
     first.reset();
