@@ -1,8 +1,9 @@
-# The variants of the CPU module on x86-64. Each lists its flags explicitly: -march names mean different things to
-# different compilers. (Highway 1.0.3 takes AVX3_DL only with AVX-VNNI, which Ice Lake and Zen 4 lack; what we want of
-# it beyond AVX3 we write as intrinsics.) `rank` orders the variants that a machine can run; `target` is what Highway must have chosen.
-# Loops left to the compiler get vectors of 256 bits: they wait for memory, which Zen 4 streams faster that way, and
-# what is bound by arithmetic is written with Highway, in 512.
+# The variants of the CPU module on x86-64. Each lists its flags explicitly, because the meaning of -march names depends
+# on the compiler. (Highway 1.0.3 selects AVX3_DL only with AVX-VNNI, which Ice Lake and Zen 4 lack; kernels use
+# intrinsics for the instructions beyond AVX3.) `rank` orders the variants that a machine can run; `target` is the
+# target that Highway must have chosen. Loops that the compiler vectorises use 256-bit vectors: they are bound by
+# memory, and Zen 4 streams faster with 256-bit accesses. Code that is bound by arithmetic uses Highway with 512-bit
+# vectors.
 set(FERRULE_CPU_BASE_FLAGS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fvisibility=hidden
     $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> # of "GCC ivdep"
     -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables)
@@ -26,7 +27,7 @@ set(FERRULE_CPU_skylakex_RANK 4)
 set(FERRULE_CPU_icelake_RANK 5)
 set(FERRULE_CPU_zen4_RANK 6)
 
-# What the loader asks of the machine.
+# The processor features that a variant requires.
 set(FERRULE_CPU_x64_FEATURES cx16 sse3 ssse3 sse41 sse42 popcnt)
 set(FERRULE_CPU_haswell_FEATURES ${FERRULE_CPU_x64_FEATURES} avx avx2 fma f16c bmi1 bmi2 lzcnt movbe)
 set(FERRULE_CPU_skylakex_FEATURES ${FERRULE_CPU_haswell_FEATURES} avx512f avx512bw avx512cd avx512dq avx512vl)

@@ -1,7 +1,7 @@
-# What ./dev needs to know about the Vulkan backend. docs/backends.md lists what such a file may set.
+# The Vulkan backend's settings for ./dev. docs/backends.md lists what such a file may set.
 packages+=(libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers glslang-tools spirv-tools)
 
-# An error that the validation layer reports fails the operation that caused it.
+# An error that the validation layer reports makes the operation that caused it fail.
 kit_environment[vulkan]="FERRULE_VULKAN_VALIDATE=1"
 
 # Headers that the sources include.

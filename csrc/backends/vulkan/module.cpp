@@ -1,4 +1,4 @@
-// The Vulkan backend: every device whose driver has Vulkan 1.2 and what physical_device.cpp asks for.
+// The Vulkan backend: every device with Vulkan 1.2 and the features that physical_device.cpp requires.
 #include "device/device.h"
 
 namespace ferrule::vulkan {
@@ -21,7 +21,7 @@ class Backend final : public sdk::Backend {
   std::unique_ptr<sdk::Device> open(uint32_t index, const sdk::Options& options) override {
     const PhysicalDevice& device = devices_[index];
     if (!options.boolean("validate", false)) return open(instance_, device, options);
-    // The layer belongs to an instance from its beginning.
+    // A layer can only be enabled when an instance is created.
     auto validating = std::make_shared<Instance>(true);
     const PhysicalDevice again = find_again(device, *validating);
     return open(std::move(validating), again, options);

@@ -26,13 +26,13 @@ struct Relu {
 };
 
 // ---- gelu ----
-// x times the normal distribution function of x, as max(x, 0) - a M(a) e^(-a^2 / 2), where a = |x| and M is half
-// of Mills' ratio: a form in which nothing cancels but what the definition cancels itself.
+// x times the normal distribution function of x, as max(x, 0) - a M(a) e^(-a^2 / 2), where a = |x| and M is half of
+// Mills' ratio. Nothing cancels in this form except what the definition itself cancels.
 
-// From here down, and for what is no number, the formula of many digits in float64 lanes.
+// Below this value, and for NaN, gelu uses the formula of more digits in float64 lanes.
 constexpr float rare = -5.0f;
 
-// -a^2 / 2 = n ln 2 + r: the square is exact where it meets n ln 2, as one FMA, or by splitting a.
+// -a^2 / 2 = n ln 2 + r. The square is exact where it meets n ln 2: by one FMA, or by splitting a.
 template <class V>
 HWY_INLINE math::Exponential<V> exp_of_half_square(Full<float> d, V a, V minus_half_square) {
   const V zero = hn::Set(d, 0x1.8p23f);
@@ -51,13 +51,13 @@ HWY_INLINE math::Exponential<V> exp_of_half_square(Full<float> d, V a, V minus_h
 }
 
 struct Exact {
-  // At most 4.9 ULP (5.5 without FMA), around x = -3.5; about ten roundings meet there.
+  // Error: at most 4.9 ULP (5.5 without FMA), near x = -3.5, where about ten roundings add up.
   // CpuBackend.GeluKeepsItsDigitsInBothTails asserts 5.5. M(a) = e^(a^2 / 2) erfc(a / sqrt 2) / 2 is a minimax quotient
-  // on [0, 5], where 0.8 * 2^-24 is its error; beyond, the tail no longer shows beside x.
+  // on [0, 5] with an error of 0.8 * 2^-24; beyond 5, the tail is too small to change x.
   template <class V>
   static HWY_INLINE V run(Full<float> d, V x) {
     const V a = hn::Min(hn::Set(d, 6.0f), hn::Abs(x));
-    const V square = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f)), a);  // a^2 / -2, and the coefficients are scaled to it
+    const V square = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f)), a);  // -a^2 / 2; the coefficients are scaled to it
     const auto line = [&](float c0, float c1) HWY_ATTR { return hn::MulAdd(a, hn::Set(d, c1), hn::Set(d, c0)); };
     const auto e = exp_of_half_square(d, a, square);
     const V numerator = math::polynomial(d, a, hn::Set(d, 0.0128010297f), 0.100632861f, 0.32722643f, 0.5f);
@@ -70,8 +70,8 @@ struct Exact {
     const auto common = hn::Ge(x, hn::Set(d, rare));
     return HWY_LIKELY(hn::AllTrue(d, common)) ? y : hn::IfThenElse(common, y, run_wide(d, x));
   }
-  // x erfc(-x / sqrt 2) / 2 with log(erfc(z) e^(z^2) / t), t = 2 / (2 + z), as a polynomial (its coefficients: chebyfit
-  // of mpmath on [1/10, 1], error 4.4e-11; the form is that of Numerical Recipes' erfcc).
+  // x erfc(-x / sqrt 2) / 2, where log(erfc(z) e^(z^2) / t), t = 2 / (2 + z), is a polynomial. Coefficients: chebyfit
+  // of mpmath on [1/10, 1], error 4.4e-11. The form is that of erfcc in Numerical Recipes.
   template <class V>
   static HWY_INLINE V run_wide(Full<float> d, V x) {
     const V y = math::wide(d, x, [](auto dd, auto v) HWY_ATTR {
@@ -86,7 +86,8 @@ struct Exact {
     });
     return hn::IfThenElse(hn::Eq(x, hn::Set(d, static_cast<float>(-HUGE_VAL))), hn::Set(d, NAN), y);
   }
-  // z is rounded, which the slope of log(erfc), -(2 z + 1 / z), would magnify to hundreds of ULP in the tail.
+  // Rounding z costs hundreds of ULP in the tail, where the slope of log(erfc), -(2 z + 1 / z), is large; the result is
+  // corrected for it.
   static double run(double x) {
     constexpr double root = M_SQRT1_2, rest_of_root = -4.8336466567264565e-17;
     const double z = -x * root, whole = 0.5 * x * ::erfc(z);
@@ -104,7 +105,7 @@ struct Approximate {
       const auto e = math::exp_wide(dd, hn::Mul(hn::Set(dd, -2 * 0.79788456080286535588), cubic));
       return hn::Div(v, hn::Add(hn::Set(dd, 1.0), e));
     });
-    // x times a distribution function of 1 or 0; -inf times 0 is NaN, as in the formula.
+    // At infinities, x is multiplied by 1 or 0; -inf times 0 is NaN, as in the formula.
     const V infinity = hn::Set(d, static_cast<float>(HUGE_VAL));
     const V ends = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
     return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), hn::Set(d, NAN), ends);

@@ -92,7 +92,7 @@ struct FloorDivide {
       return static_cast<T>(a / b);
     }
   }
-  // As NumPy: from the exact remainder, so that a quotient that rounds up to an integer is not taken for it.
+  // As NumPy: starts from the exact remainder, so that a quotient just below an integer is not rounded up to it.
   template <class T>
   static T run(T a, T b, T (*mod)(T, T), T (*floor)(T)) {
     if (b == T(0)) return a / b;
@@ -104,7 +104,7 @@ struct FloorDivide {
       const T whole = floor(q);
       return q - whole > T(0.5) ? whole + T(1) : whole;
     }
-    return 1 / (a / b) < T(0) ? -T(0) : T(0);  // with the sign of a / b, which may be a zero, and is no infinity here
+    return 1 / (a / b) < T(0) ? -T(0) : T(0);  // a zero with the sign of a / b, which is finite here
   }
 };
 struct Remainder {
@@ -125,10 +125,10 @@ struct Remainder {
   static T run(T a, T b, T (*mod)(T, T)) {
     const T r = mod(a, b);
     if (r == T(0)) return b < T(0) ? -T(0) : T(0);
-    return (r < T(0)) != (b < T(0)) ? r + b : r;  // NaN where r is: where a or b is, where a is infinite, where b is 0
+    return (r < T(0)) != (b < T(0)) ? r + b : r;  // NaN if r is NaN: a or b is NaN, a is infinite, or b is 0
   }
 };
-// C semantics of the sign, as math.fmod.
+// The result has the sign of a, as with math.fmod.
 struct Fmod {
   float operator()(float a, float b) const { return ::fmodf(a, b); }
   double operator()(double a, double b) const { return ::fmod(a, b); }
@@ -141,7 +141,7 @@ struct Nextafter {
   float operator()(float a, float b) const { return ::nextafterf(a, b); }
   double operator()(double a, double b) const { return ::nextafter(a, b); }
 };
-// Bits count up with the magnitude.
+// The bit patterns of halves increase with the magnitude.
 struct NextHalf {
   template <class T>
   T operator()(T a, T b) const {
@@ -152,8 +152,7 @@ struct NextHalf {
     return {static_cast<uint16_t>((x < y) == (x > 0) ? a.bits + 1u : a.bits - 1u)};
   }
 };
-// frexp from the bits of a number: x = m * 2^e, where |m| is at least 0.5 and less than 1. Zeros, infinities and NaN
-// are their own m, with e = 0.
+// frexp from the bits of a number: x = m * 2^e, where 0.5 <= |m| < 1. For zeros, infinities and NaN, m = x and e = 0.
 template <class Float, class Bits, class Signed, int mantissa_bits>
 struct Frexp {
   static constexpr Bits hidden = Bits{1} << mantissa_bits, sign = Bits{1} << (8 * sizeof(Bits) - 1);
@@ -161,7 +160,8 @@ struct Frexp {
   static constexpr Signed bias = static_cast<Signed>(infinity >> (mantissa_bits + 1)) - 1;
   static constexpr Float scale = static_cast<Float>(hidden);
 
-  // The number, and a subnormal one as a normal one 2^mantissa_bits as large.
+  // The bits of x and, in `exponent`, its exponent. A subnormal x is multiplied by 2^mantissa_bits first, which makes
+  // it normal.
   static Bits normal(Float x, Signed& exponent) {
     const Bits bits = __builtin_bit_cast(Bits, x), magnitude = bits & ~sign;
     const Bits scaled = __builtin_bit_cast(Bits, x * scale);

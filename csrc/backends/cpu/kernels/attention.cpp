@@ -54,7 +54,7 @@ LocalScratch local_scratch(const Call& call) {
   return call.in[0].dtype == DType::f32 ? local_of<float>(call) : local_of<double>(call);
 }
 
-// The number of keys, which an operand may say.
+// Sets `keys` to the number of keys, which may be given by an operand.
 fe_error* count_keys(const Call& call, int64_t most, int64_t& keys) {
   keys = most;
   if (!has_length(call)) return nullptr;

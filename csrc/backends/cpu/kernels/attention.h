@@ -1,8 +1,8 @@
-// Scaled dot-product attention of one head and one block of queries: softmax(q k^T * scale + mask) v, over blocks of
-// keys with a running maximum and sum (Milakov & Gimelshein 2018; Dao 2022), so that no whole row of scores is ever
-// held.
+// Scaled dot-product attention of one head and one block of queries: softmax(q k^T * scale + mask) v. It goes over
+// blocks of keys with a running maximum and sum (Milakov & Gimelshein 2018; Dao 2022), and never stores a whole row of
+// scores.
 //
-// Keys are cut into blocks of 128 whatever else happens, so a query's bits depend on itself and its keys alone.
+// Blocks always have 128 keys, so the bits of a query's result depend only on the query and its keys.
 #pragma once
 
 #include "gemm.h"
@@ -26,13 +26,13 @@ struct Head {
   int64_t queries, keys, head, value_head;
   T scale;
   const T* mask;           // added to the scores; null: none
-  const uint8_t* allowed;  // scores count where not 0; null: all
+  const uint8_t* allowed;  // scores count where it is not 0; null: all count
   int64_t mask_row, mask_column;
   bool causal;  // query i sees keys up to i + causal_offset
   int64_t causal_offset;
 };
 
-// What a block of queries is worked on in.
+// The memory in which a thread computes a block of queries.
 template <class T>
 struct QueryBlock {
   int64_t q_tile;  // elements from one tile of packed queries to the next
@@ -85,7 +85,7 @@ template <class T>
 HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first_query) {
   constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
   const T lowest_score = static_cast<T>(-HUGE_VAL);
-  const int64_t sums_row = round_up(h.value_head, columns);  // close together: far apart, they fall into few cache sets
+  const int64_t sums_row = round_up(h.value_head, columns);  // compact: rows far apart share few cache sets
   const int64_t rows = smaller(query_block<T>, h.queries - first_query), tall = even_rows<T>(rows);
   for (int64_t row = 0, t = 0; row < rows; row += tall, ++t)
     pack<T, false>(h.q + (first_query + row) * h.q_row, h.q_row, int64_t{1}, smaller(tall, rows - row), h.head,
@@ -103,7 +103,7 @@ HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first
       T* scores = w.scores + row * key_block;
       mask_row(h, scores, first_query + row, first_key, keys);
       const T maximum = MaxOfNumbers::combine(w.maximum[row], reduce_block<MaxOfNumbers, T>(scores, keys));
-      // Nothing allowed so far: all scores are -inf, and so would be their difference to the maximum, as NaN.
+      // No key is allowed so far: all scores are -inf, and their difference to the maximum would be NaN.
       const T shift = maximum == lowest_score ? T(0) : maximum;
       const T sum = exp_and_sum(scores, keys, shift, scores);
       const T before = w.maximum[row];
@@ -134,7 +134,7 @@ HWY_NOINLINE void attend(const Head<T>& h, const QueryBlock<T>& w, int64_t first
       }
     }
   }
-  // A query that sees nothing gives zeros.
+  // A query with no allowed key gives zeros.
   for (int64_t row = 0; row < rows; ++row)
     scale_row(w.sums + row * sums_row, h.value_head, w.maximum[row] == lowest_score ? T(0) : T(1) / w.total[row],
               h.out + (first_query + row) * h.out_row);

@@ -1,4 +1,4 @@
-// Elementwise operations on bits. A shift by the width or more gives what shifting one bit at a time would give.
+// Elementwise operations on bits. A shift by the width or more gives the same result as repeated shifts by one bit.
 #include "elementwise.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -29,7 +29,7 @@ struct Invert {
     return static_cast<T>(~a);
   }
 };
-// A negative count, too, is at least the width when seen as unsigned.
+// As an unsigned number, a negative count is also at least the width.
 template <class T>
 constexpr bool past_width(T count) {
   return static_cast<uint64_t>(static_cast<int64_t>(count)) >= sizeof(T) * 8;

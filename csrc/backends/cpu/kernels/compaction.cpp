@@ -1,5 +1,5 @@
-// Ops that keep some of the elements: they count first, and so know where each thread writes. The owner of lent memory
-// may write to it meanwhile: what is found the second time never leaves its place.
+// Ops that keep some of the elements. They count first, so that each thread knows where to write. The owner of borrowed
+// memory may write to it meanwhile: the second pass never writes outside the range that the first one counted.
 #include "op_attributes.h"
 #include "reduce.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t chunk = 16384;
 
-struct Float8 {  // of either dtype
+struct Float8 {  // of both float8 dtypes
   uint8_t bits;
 };
 template <class Float>
@@ -28,7 +28,7 @@ HWY_INLINE bool is_nonzero(Complex<Float> x) {
   return x.real != 0 || x.imaginary != 0;
 }
 
-// As with_type, of all plain dtypes.
+// As with_type, for all dtypes that are not block dtypes.
 template <class F>
 void with_plain_type(DType dtype, F f) {
   if (dtype == DType::f8e4m3 || dtype == DType::f8e5m2)
@@ -41,7 +41,7 @@ void with_plain_type(DType dtype, F f) {
     with_type(dtype, f);
 }
 
-// The index of an element along each axis.
+// Writes the index of an element along each axis.
 void write_indices(const Operand& x, int64_t element, int64_t* to) {
   for (int32_t axis = x.rank; axis-- > 0;) {
     to[axis] = element % x.shape[axis];
@@ -54,7 +54,7 @@ fe_error* nonzero(const Call& call) {
   const Operand &x = call.in[0], &indices = call.out[0];
   const T* data = reinterpret_cast<const T*>(x.data);
   const int64_t total = count_of(x), chunks = ceil_div(total, chunk), size = indices.shape[0], rank = x.rank;
-  // The place of each chunk's first index; behind the last, the number of all.
+  // places[chunk] is the position of the chunk's first index in the output; the last entry is the total number.
   int64_t* const places = reinterpret_cast<int64_t*>(call.scratch);
   fe_error* error = parallel(call, chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -95,7 +95,7 @@ bool accepts_nonzero(const Call& call) {
   return has_count(call) && indices.dtype == DType::i64 && indices.rank == 2 && indices.shape[1] == call.in[0].rank;
 }
 
-// x as [outer][axis][inner]: the slices that stay are named by a list of their places along the axis.
+// x as [outer][axis][inner]. A list of positions along the axis names the slices that are kept.
 struct Slices {
   int64_t axis, outer = 1, length, inner = 1, size;
   explicit Slices(const Call& call) {

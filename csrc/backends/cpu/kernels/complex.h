@@ -1,4 +1,4 @@
-// Complex numbers as they lie in memory: the real part, then the imaginary part.
+// Complex numbers as they are stored: the real part, then the imaginary part.
 #pragma once
 
 #include "simd.h"

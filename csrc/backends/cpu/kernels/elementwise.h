@@ -1,7 +1,7 @@
 // Tables of block functions for elementwise ops, made from functors.
 //
-// A scalar functor has `T operator()(T...)` and is left to the compiler's vectoriser; a vector functor has
-// `V operator()(Full<T>, V...)`. Either way an element's result does not depend on where in a block it stands.
+// A scalar functor has `T operator()(T...)` and is vectorised by the compiler; a vector functor has `V
+// operator()(Full<T>, V...)`. An element's result never depends on its position in a block.
 #pragma once
 
 #include "simd.h"
@@ -103,7 +103,7 @@ constexpr auto vector_binary() {
   return blocks(Block{run_vector_binary<F, T>, {dtype_of<T>, dtype_of<T>}, 2, dtype_of<T>}...);
 }
 
-// The types of a class of dtypes, as arguments of the templates above: binary<Add, FERRULE_INTEGERS>().
+// The types of a class of dtypes, as template arguments: binary<Add, FERRULE_INTEGERS>().
 #define FERRULE_INTEGERS int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 #define FERRULE_FLOATS float, double
 

@@ -72,7 +72,7 @@ struct DoubleLog1p {
   double operator()(double x) const { return ::log1p(x); }
 };
 
-// Integers by squaring, modulo 2^width.
+// Integer powers are computed by squaring, modulo 2^width.
 struct ScalarPow {
   double operator()(double a, double b) const { return ::pow(a, b); }
   template <class T>
@@ -83,7 +83,7 @@ struct ScalarPow {
     return static_cast<T>(result);
   }
 };
-// A negative power of an integer is no integer: an error, as in NumPy.
+// A negative power of an integer is an error, as in NumPy.
 template <class T>
 const char* refuse_negative_powers(const void* const* in, size_t count) {
   const T* exponents = static_cast<const T*>(in[1]);

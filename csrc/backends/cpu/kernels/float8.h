@@ -6,7 +6,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// No infinity: what is too large is NaN.
+// Has no infinity: values that are too large become NaN.
 struct Float8E4M3 {
   uint8_t bits;
 };
@@ -23,21 +23,21 @@ constexpr bool is_float8 = __is_same(T, Float8E4M3) || __is_same(T, Float8E5M2);
 
 HWY_INLINE float widen(Float8E4M3 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x80u) << 24, magnitude = x.bits & 0x7fu;
-  // Exponents are rebased by a multiplication, which also normalises denormals.
+  // A multiplication rebases the exponent, which also normalises denormals.
   const uint32_t number = to_bits(from_bits(magnitude << 20) * 0x1p120f);
   return from_bits(sign | (magnitude == 0x7fu ? 0x7fc00000u : number));
 }
-// The upper byte of a float16.
+// float8_e5m2 is the upper byte of a float16.
 HWY_INLINE float widen(Float8E5M2 x) { return widen(Float16{static_cast<uint16_t>(x.bits << 8)}); }
 
-// The magnitude's bits from those of a float32; what is too large, NaN included, has bits behind those of the greatest
-// number.
+// The magnitude's bits, from those of a float32. Values that are too large, including NaN, give bits above those of the
+// greatest number.
 template <int mantissa_bits, int bias>
 HWY_INLINE uint32_t narrow_magnitude(uint32_t magnitude) {
   constexpr int shift = 23 - mantissa_bits;
   constexpr uint32_t least_normal = static_cast<uint32_t>(128 - bias) << 23;
   constexpr uint32_t rebias = static_cast<uint32_t>(127 - bias) << 23;
-  // A float32 whose unit in the last place is that of denormals.
+  // A float32 whose unit in the last place is the smallest denormal of the result.
   constexpr uint32_t large = static_cast<uint32_t>(127 + 24 - bias - mantissa_bits) << 23;
   const uint32_t normal = (magnitude - rebias + (1u << (shift - 1)) - 1 + (magnitude >> shift & 1u)) >> shift;
   const uint32_t denormal = to_bits(from_bits(magnitude) + from_bits(large)) - large;

@@ -1,4 +1,4 @@
-// What the interpreter of fused bodies needs to move elements into its buffers.
+// Copies strided elements into the buffers of the interpreter of fused bodies.
 #include "strided_copy.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

@@ -1,11 +1,11 @@
 // The core of matrix products: a register-blocked microkernel over packed panels, and the packing.
 //
-// B is packed in panels of `columns` columns, [panel][K][columns], zero-filled at the right edge: a layout that knows
-// nothing of M. A is packed by `rows` rows of one K block into scratch memory of the thread.
+// B is packed in panels of `columns` columns, [panel][K][columns], zero-filled at the right edge. This layout does not
+// depend on M. A is packed by `rows` rows of one K block into scratch memory of the thread.
 //
 // Invariance: element (i, j) of the product is, for each K block in order, a chain of multiply-adds from zero along k,
-// added to the sum of the blocks before. K blocks depend on K alone. So its bits depend on row i of A, column j of B
-// and K, and not on M, N, its place, or the threads.
+// added to the sum of the earlier blocks. K blocks depend on K alone. So the bits depend only on row i of A, column j
+// of B and K, and not on M, N, the element's position, or the threads.
 #pragma once
 
 #include "simd.h"
@@ -15,21 +15,22 @@ namespace {
 
 template <class T>
 struct Tile {
-  // AVX-512: 28 accumulators of 32 registers; AVX2: 12 of 16; SSE4: 8 of 16, as without FMA a product needs a register.
+  // AVX-512: 28 accumulators of 32 registers. AVX2: 12 of 16. SSE4: 8 of 16, because each product needs a register
+  // where there is no FMA.
   static constexpr int64_t vectors = 2;
   static constexpr int64_t rows = HWY_MAX_BYTES == 64 ? 14 : HWY_MAX_BYTES == 32 ? 6 : 4;
   static constexpr int64_t columns = vectors * static_cast<int64_t>(lanes_of<T>);
   static constexpr int64_t max_depth = 1536 / static_cast<int64_t>(sizeof(T));  // of a K block
 };
 
-// The height of tiles that cover `rows` rows: as few as can be, and alike. 16 rows are 8 and 8 rather than 14 and 2,
-// whose second tile would wait for its own multiply-adds.
+// The height of the tiles that cover `rows` rows: as few tiles as possible, of equal height. 16 rows are 8 and 8 rather
+// than 14 and 2, because a tile of 2 rows waits for the latency of its own multiply-adds.
 template <class T>
 constexpr int64_t even_rows(int64_t rows) {
   return ceil_div(rows, larger(1, ceil_div(rows, Tile<T>::rows)));
 }
 
-// Blocks of equal size, as few as max_depth allows.
+// The depth of a K block: the blocks have equal size, and are as few as max_depth allows.
 template <class T>
 constexpr int64_t depth_of(int64_t k) {
   const int64_t count = larger(1, ceil_div(k, Tile<T>::max_depth));
@@ -37,7 +38,7 @@ constexpr int64_t depth_of(int64_t k) {
 }
 
 // c[rows][ldc] (+)= a[k][stride rows_packed] * b[k][ldb] for `rows` rows and one panel of columns. `a` is packed with
-// Tile::rows to a step of k whatever `rows` is. Only the first `width` columns are stored.
+// Tile::rows elements per step of k, whatever `rows` is. Only the first `width` columns are stored.
 template <class T, int rows, bool accumulate>
 HWY_INLINE void multiply_tile(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t ldb, int64_t depth,
                               T* HWY_RESTRICT c, int64_t ldc, int64_t width) {
@@ -96,7 +97,7 @@ HWY_NOINLINE void tile_function(const T* a, const T* b, int64_t ldb, int64_t dep
   multiply_tile<T, rows, accumulate>(a, b, ldb, depth, c, ldc, width);
 }
 
-// The microkernel for a number of rows from 1 to Tile::rows.
+// The microkernel for `rows` rows, 1 to Tile::rows.
 template <class T, bool accumulate>
 TileFunction<T> tile_for(int64_t rows) {
   switch (rows) {
@@ -137,9 +138,9 @@ TileFunction<T> tile_for(int64_t rows) {
   }
 }
 
-// One or two rows times several panels at once: a panel alone has too few sums to hide the latency of a multiply-add,
-// and reads too few bytes in a row where B is not packed. Panel p begins at b + p * panel_stride. The operations on an
-// element are those of multiply_tile, in the same order.
+// Multiplies one or two rows by several panels at once. One panel alone has too few sums to hide the latency of a
+// multiply-add, and reads too few contiguous bytes where B is not packed. Panel p begins at b + p * panel_stride. Each
+// element is computed by the operations of multiply_tile, in the same order.
 template <class T, int rows, int panels, bool accumulate>
 HWY_NOINLINE void wide_tile(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t panel_stride, int64_t ldb,
                             int64_t depth, T* HWY_RESTRICT c, int64_t ldc) {
@@ -171,10 +172,10 @@ HWY_NOINLINE void wide_tile(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, in
     }
 }
 
-constexpr int64_t wide_rows = 2;  // at most
+constexpr int64_t wide_rows = 2;  // the most rows of wide_tile
 constexpr int wide_panels = HWY_MAX_BYTES >= 64 ? 8 : 4;
 
-// As many of `panels` whole panels as come in groups; returns how many that were.
+// Multiplies whole groups of the `panels` panels, and returns the number of panels done.
 template <class T, int rows, bool accumulate>
 int64_t multiply_wide(const T* a, const T* b, int64_t panel_stride, int64_t ldb, int64_t depth, T* c, int64_t ldc,
                       int64_t panels) {
@@ -208,7 +209,7 @@ struct FourLanes<double> {
   typedef double V __attribute__((vector_size(32)));
 };
 
-// to[k * to_stride + i] = from[i * from_stride + k] for a square of 4 x 4: unpacks on every target.
+// to[k * to_stride + i] = from[i * from_stride + k] for a square of 4 x 4. These shuffles are unpacks on every target.
 template <class T>
 HWY_INLINE void transpose_square(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
   typename FourLanes<T>::V in[4], out[4];
@@ -226,8 +227,9 @@ HWY_INLINE void transpose_square(const T* from, int64_t from_stride, T* to, int6
   for (int i = 0; i < 4; ++i) __builtin_memcpy(to + i * to_stride, &out[i], sizeof out[i]);
 }
 
-// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth. For rows <= i < pitch, zeros if
-// `fills`, and else what was there: the microkernel reads no more rows of A than it has, but whole vectors of B.
+// to[k * pitch + i] = from[i * row_stride + k * column_stride] for i < rows, k < depth. If `fills`, zeros follow for
+// rows <= i < pitch; else those elements keep their values. The microkernel reads exactly the rows that A has, but
+// whole vectors of B.
 template <class T, bool fills>
 HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, T* to,
                        int64_t pitch) {
@@ -237,7 +239,7 @@ HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride,
     for (int64_t k = 0; k < depth; ++k) __builtin_memcpy(to + k * pitch, from + k * column_stride, bytes);
     i = rows;
   } else if (column_stride == 1 && rows >= 4) {
-    // Four rows at a time; the last four may overlap those before.
+    // Four rows at a time; the last four may overlap earlier rows.
     while (i < rows) {
       if (i + 4 > rows) i = rows - 4;
       int64_t k = 0;
@@ -254,7 +256,7 @@ HWY_NOINLINE void pack(const T* from, int64_t row_stride, int64_t column_stride,
       for (int64_t k = 0; k < depth; ++k) to[k * pitch + i] = T(0);
 }
 
-// Elements of the packed form of a K x N matrix.
+// The number of elements of a packed K x N matrix.
 template <class T>
 constexpr int64_t packed_elements(int64_t k, int64_t n) {
   return round_up(n, Tile<T>::columns) * k;

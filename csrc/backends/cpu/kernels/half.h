@@ -35,7 +35,7 @@ HWY_INLINE float widen(Float16 x) {
 #if defined(__F16C__)
   return _cvtsh_ss(x.bits);
 #else
-  // Exponents are rebased by a multiplication, which also normalises denormals (F. Giesen).
+  // A multiplication rebases the exponent, which also normalises denormals (F. Giesen).
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16, rest = static_cast<uint32_t>(x.bits & 0x7fffu)
                                                                               << 13;
   const float scaled = from_bits(rest) * 0x1p112f;
@@ -48,18 +48,19 @@ HWY_INLINE Float16 narrow_f16(float x) {
 #if defined(__F16C__)
   return {static_cast<uint16_t>(_cvtss_sh(x, 0))};
 #else
-  // All cases, and then a choice: loops of it become vectors.
+  // Computes all cases and then chooses, so that the compiler can vectorise loops.
   const uint32_t bits = to_bits(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
   const uint32_t normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
   const uint32_t denormal = to_bits(from_bits(magnitude) + 0.5f) - to_bits(0.5f);
   const uint32_t finite = magnitude < 0x38800000u ? denormal : normal;
-  const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;  // what rounds to infinity
+  const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;  // these round to infinity
   const uint32_t half = magnitude > 0x7f800000u ? 0x7e00u | (magnitude >> 13 & 0x3ffu) : number;
   return {static_cast<uint16_t>(sign | half)};
 #endif
 }
 
-// To float32 with the last bit set if anything was lost, so that a second rounding is as good as one.
+// Rounds to float32 and sets the last bit if anything was lost, so that a second rounding gives the same as rounding
+// once.
 HWY_INLINE float round_to_odd(double x) {
   float f = static_cast<float>(x);
   if (static_cast<double>(f) != x && x == x && __builtin_fabs(x) < 3.4e38) {
@@ -70,8 +71,8 @@ HWY_INLINE float round_to_odd(double x) {
   return f;
 }
 
-// The integer as a double that rounds further as it would itself: a large one to a multiple of 2048, an odd one if
-// anything was lost.
+// Converts an integer to a double that rounds to a narrower type as the integer itself would: a large one to a multiple
+// of 2048, an odd multiple if anything was lost.
 template <class T>
 HWY_INLINE double sticky(T x) {
   if constexpr (sizeof(T) == 8 && static_cast<T>(0.5) == T(0)) {
@@ -85,7 +86,7 @@ HWY_INLINE double sticky(T x) {
 template <class T>
 constexpr bool is_half = __is_same(T, Float16) || __is_same(T, BFloat16);
 
-// What elements of a dtype are computed in.
+// The type in which elements of a dtype are computed.
 template <class T>
 struct ComputedIn {
   using Type = T;
@@ -134,7 +135,7 @@ HWY_INLINE void narrow_all(const float* from, int64_t count, T* to) {
   for (; i < count; ++i) to[i] = stored<T>(from[i]);
 }
 
-// `count` elements as they are computed in: where they are, or widened into `buffer`.
+// `count` elements in the type they are computed in: `from` itself, or widened into `buffer`.
 template <class T>
 HWY_INLINE const Computed<T>* computed(const T* from, int64_t count, Computed<T>* buffer) {
   if constexpr (is_half<T>) {

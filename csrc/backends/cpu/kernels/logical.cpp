@@ -1,4 +1,4 @@
-// Elementwise logic: what is not zero is true.
+// Elementwise logic: nonzero is true.
 #include "elementwise.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

@@ -1,4 +1,4 @@
-// Attributes of ops, as kernels want them.
+// Attributes of ops in the form that kernels use.
 #pragma once
 
 #include <ferrule/ops.h>
@@ -13,7 +13,7 @@ const A& attributes_of(const Call& call) {
   return *static_cast<const A*>(call.attributes);
 }
 
-// Bit i: axis i is reduced. No axes means all of them.
+// Bit i is set if axis i is reduced. An empty list of axes means all.
 template <class A>
 uint32_t reduced_axes(const Call& call) {
   const fe_int64_list axes = attributes_of<A>(call).axis;

@@ -1,4 +1,4 @@
-// Weights in blocks as GGUF files hold them: what a block is, and the walk over the blocks of an operand.
+// Block dtypes in the layout of GGUF files: the blocks, and loops over the blocks of an operand.
 #pragma once
 
 #include "half.h"
@@ -12,7 +12,7 @@ struct BlockQ8_0 {
   Float16 scale;
   int8_t numbers[32];
 };
-// The lower half bytes are the first 16 elements.
+// The lower halves of the bytes are the first 16 elements.
 struct BlockQ4_0 {
   static constexpr int64_t elements = 32;
   Float16 scale;
@@ -36,15 +36,15 @@ struct BlockQ6K {
 static_assert(sizeof(BlockQ8_0) == 34 && sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4K) == 144 && sizeof(BlockQ6K) == 210,
               "they lie in files");
 
-// The start of each row of an operand. A row is the last axis, whose elements lie one after the other.
+// The starts of the rows of an operand. A row is the last axis, whose elements are contiguous.
 [[maybe_unused]] static Nest rows_of(const Operand& x) {
   Nest rows;
   for (int32_t axis = 0; axis + 1 < x.rank; ++axis) rows.add(x.shape[axis], x.strides[axis]);
   return rows;
 }
 
-// Calls `work(block of the operand, number of the block)` for each block, where blocks of `elements` are counted in C
-// order and the first argument counts elements from the operand's first.
+// Calls `work(element, block)` for each block of the operand. `block` numbers the blocks of `elements` elements in C
+// order; `element` is the offset of its first element from the operand's first.
 template <class Work>
 fe_error* for_each_block(const Call& call, const Operand& x, int64_t elements, Work work) {
   const Nest rows = rows_of(x);
@@ -56,7 +56,7 @@ fe_error* for_each_block(const Call& call, const Operand& x, int64_t elements, W
 
 constexpr DTypes block_dtypes = one_of(DType::q8_0) | one_of(DType::q4_0) | one_of(DType::q4_k) | one_of(DType::q6_k);
 
-// Calls f with a block of that dtype.
+// Calls f with a block of the given dtype.
 template <class F>
 fe_error* with_block(DType dtype, F f) {
   switch (dtype) {

@@ -1,9 +1,9 @@
 // Reductions in an order that depends on the reduced shape alone.
 //
-// The elements that make one output are numbered in C order and cut into chunks of 65536, chunks into blocks of 4096.
-// A block is reduced with four vectors of accumulators and a fixed fold; blocks, and then chunks, pairwise in order.
-// Where the kept dimension is the contiguous one, whole vectors of outputs are reduced side by side instead, in blocks
-// of 64 and chunks of 4096. Threads take chunks or outputs; neither changes a bit.
+// The elements of one output are numbered in C order and cut into chunks of 65536, and chunks into blocks of 4096. A
+// block is reduced with four vectors of accumulators and a fixed fold; then blocks and chunks are combined pairwise in
+// order. If the contiguous dimension is kept, whole vectors of outputs are reduced side by side instead, in blocks of
+// 64 and chunks of 4096. Threads take chunks or outputs; the division among threads does not change the result.
 #pragma once
 
 #include "half.h"
@@ -18,7 +18,7 @@ constexpr int64_t column_block_rows = 64, column_chunk_rows = 4096;
 template <class T>
 constexpr bool is_float = static_cast<T>(0.5) != T(0);
 
-// Calls f with a value of the type that stands for a dtype; bool as uint8_t. Nothing happens for other dtypes.
+// Calls f with a value of the type that represents a dtype; bool is uint8_t. Does nothing for other dtypes.
 template <class F>
 void with_type(DType dtype, F f) {
   switch (dtype) {
@@ -123,7 +123,7 @@ struct Max {  // NaN wins
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
   }
 };
-// For rows where a NaN shows in a sum that is taken of the same elements: one instruction.
+// For rows where a sum over the same elements detects NaN: one instruction.
 struct MaxOfNumbers {
   template <class A>
   static constexpr A identity() {
@@ -174,7 +174,7 @@ struct All {
   }
 };
 
-// Folds values as they come as a balanced tree would: level i holds the result of 2^i of them.
+// Folds values in the order they arrive, as a balanced tree would: level i holds the result of 2^i values.
 template <class Op, class A>
 struct Tree {
   A level[48];
@@ -198,7 +198,7 @@ struct Tree {
   }
 };
 
-// All lanes into one, upper half to lower half.
+// Folds all lanes into one, upper half onto lower half.
 template <class Op, class T, class V>
 HWY_INLINE T fold_lanes(Full<T> d, V v) {
   alignas(64) T lanes[lanes_of<T>];
@@ -219,7 +219,7 @@ HWY_INLINE T fold_lanes(Full<T> d, V v) {
   return lanes[0];
 }
 
-// Up to block_elements contiguous elements. bool counts as 0 or 1.
+// Reduces up to block_elements contiguous elements. bool counts as 0 or 1.
 template <class Op, class A, class T>
 HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
   if constexpr (is_float<T>) {
@@ -245,7 +245,7 @@ HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
   }
 }
 
-// The memory in which a thread gathers blocks of strided elements, and widens those of halves.
+// The memory in which a thread gathers blocks of strided elements, and widens blocks of halves.
 template <class T>
 struct BlockBuffers {
   T* fetched;
@@ -255,7 +255,7 @@ struct BlockBuffers {
         wide(scratch.array<Computed<T>>(is_half<T> ? smaller(block_elements, reduced.count()) : 0)) {}
 };
 
-// `count` elements from index `first` on, at most a block, as they are computed in.
+// `count` elements from index `first` on, at most a block, in the type they are computed in.
 template <class T>
 HWY_INLINE const Computed<T>* block_of(const Nest& reduced, const T* x, int64_t first, int64_t count,
                                        const BlockBuffers<T>& buffers) {
@@ -276,7 +276,7 @@ A reduce_chunk(const Nest& reduced, const T* x, int64_t first, int64_t count, ch
   return tree.total();
 }
 
-// Rows [first, first + count) of up to column_strip adjacent outputs, into `sums`. Row after row, as memory lies.
+// Adds rows [first, first + count) of up to column_strip adjacent outputs into `sums`, row by row, in memory order.
 constexpr int64_t column_strip = 1024;
 template <class A, class T>
 struct ColumnBuffers {
@@ -334,8 +334,8 @@ void reduce_columns(const Nest& reduced, const T* x, int64_t first, int64_t coun
   }
 }
 
-// One output in the order of reduce_columns, so that a column gives the same bits alone as beside others. Eight blocks
-// of rows at once, which hide the latency of an addition.
+// Reduces one output in the order of reduce_columns, so that a column gives the same bits alone as beside others.
+// Reduces eight blocks of rows at once, which hides the latency of an addition.
 template <class Op, class A, class T>
 A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
   constexpr int64_t blocks = 8;
@@ -365,7 +365,7 @@ A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
   return sum;
 }
 
-// A single column is contiguous, and would be taken for a row: but beside others it would not be.
+// A single column is contiguous and looks like a row, but the same column beside others is reduced as a column.
 [[maybe_unused]] static bool is_single_column(const Operand& x, uint32_t axes) {
   const int32_t last = x.rank - 1;
   return x.rank > 1 && (axes >> last & 1) == 0 && x.shape[last] == 1 && x.strides[last] <= 1;
@@ -374,10 +374,10 @@ A reduce_column(const Nest& reduced, const T* x, int64_t first, int64_t count) {
 struct Plan {
   Split dims;
   int64_t outputs, length;
-  bool columns;          // reduce vectors of outputs side by side: depends on how one output's elements lie, no others
+  bool columns;          // reduce vectors of outputs side by side: depends only on the layout of one output's elements
   int64_t column_count;  // outputs that are adjacent in memory
   int64_t chunk, chunks;
-  int64_t strip, strips;  // of adjacent outputs that a task takes; a task is that and one chunk
+  int64_t strip, strips;  // adjacent outputs that a task takes; a task is one strip and one chunk
   int64_t tasks, grain;
 };
 [[maybe_unused]] static Plan plan_reduction(const Operand& x, uint32_t axes) {
@@ -396,13 +396,13 @@ struct Plan {
   p.grain = larger(1, 32768 / (smaller(p.chunk, larger(1, p.length)) * p.strip));
   return p;
 }
-// Bytes for the partial results of chunks.
+// The size of the chunks' partial results, in bytes.
 template <class A>
 uint64_t reduction_scratch(const Plan& p) {
   return p.chunks > 1 ? static_cast<uint64_t>(p.outputs * p.chunks) * sizeof(A) : 0;
 }
 
-// What a thread works in: whichever of reduce_columns and reduce_chunk it runs.
+// The memory of a thread, enough for reduce_columns and for reduce_chunk.
 template <class A, class T>
 LocalScratch reduction_local(const Plan& p) {
   if (p.outputs == 0) return {};

@@ -1,5 +1,5 @@
-// Operations on contiguous rows that fit in cache: softmax and layer normalisation. Every sum over a row is done
-// in a pattern that depends on the row's length alone.
+// Operations on contiguous rows that fit in cache: softmax and layer normalisation. The order of every sum over a row
+// depends on the row's length alone.
 #pragma once
 
 #include "reduce.h"
@@ -26,12 +26,12 @@ HWY_INLINE void store(V v, T* to, int64_t count) {
     store_first<T>(d, v, to, static_cast<size_t>(count));
 }
 
-// A row of halves is widened into memory of the thread and rounded from there. Longer ones are left to float32 copies
-// of the whole operand.
+// The longest row of halves: such a row is widened into memory of the thread, and the result is rounded from there.
+// Longer rows are left to float32 copies of the whole operand.
 constexpr int64_t longest_half_row = block_elements;
 constexpr DTypes halves = one_of(DType::f16) | one_of(DType::bf16);
 
-// Calls f with a value of the type that stands for a floating-point dtype.
+// Calls f with a value of the type that represents a floating-point dtype.
 template <class F>
 fe_error* with_floating(DType dtype, F f) {
   switch (dtype) {
@@ -46,7 +46,7 @@ fe_error* with_floating(DType dtype, F f) {
   }
 }
 
-// What a thread widens its rows into: where T is no half, nothing.
+// The memory into which a thread widens its rows; empty if T is not a half.
 template <class T>
 struct WideRow {
   float *from, *to;
@@ -54,7 +54,7 @@ struct WideRow {
       : from(scratch.array<float>(is_half<T> ? width : 0)), to(scratch.array<float>(is_half<T> ? width : 0)) {}
 };
 
-// row(x, width, y) over rows of T; with halves on float.
+// Calls row(x, width, y) on a row of T; halves are widened to float and the result is rounded.
 template <class T, class Row>
 HWY_INLINE void on_row(const T* x, int64_t width, T* y, const WideRow<T>& wide, Row row) {
   if constexpr (is_half<T>) {
@@ -66,7 +66,7 @@ HWY_INLINE void on_row(const T* x, int64_t width, T* y, const WideRow<T>& wide, 
   }
 }
 
-// The rows along the last axis, and how many of them are worth a thread.
+// The rows along the last axis, and the least number of rows for one task.
 struct RowTasks {
   int64_t width, rows, grain;
   explicit RowTasks(const Operand& x)
@@ -76,7 +76,7 @@ struct RowTasks {
   int64_t threads() const { return ceil_div(rows, grain); }
 };
 
-// Sum (or maximum) of f(x) over a row of any length: blocks and a tree, as in reduce.h.
+// The sum (or maximum) of f(x) over a row of any length: blocks and a tree, as in reduce.h.
 template <class Op, class T>
 T reduce_row(const T* x, int64_t count) {
   if (count <= block_elements) return reduce_block<Op, T>(x, count);

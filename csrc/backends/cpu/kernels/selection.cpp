@@ -4,7 +4,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// where, by size alone: the values are moved, not looked at.
+// where, by item size: the values are moved and not interpreted.
 template <class T>
 void run_where(const void* const* in, void* out, size_t count, const void*) {
   const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
@@ -17,7 +17,7 @@ void run_where(const void* const* in, void* out, size_t count, const void*) {
     y[i] = static_cast<T>((a[i] & take_a) | (b[i] & static_cast<T>(~take_a)));
   }
 }
-// Of 16 bytes.
+// where for items of 16 bytes.
 void run_where_of_pairs(const void* const* in, void* out, size_t count, const void*) {
   const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
   const uint64_t* a = static_cast<const uint64_t*>(in[1]);
@@ -49,8 +49,8 @@ struct Minimum {
   }
 };
 
-// clip: x limited to [minimum, maximum]; the maximum wins where they cross, NaN in any of them gives NaN: as two ops
-// would.
+// clip: limits x to [minimum, maximum]. As with the two ops minimum and maximum, the maximum wins if they cross, and
+// NaN in any argument gives NaN.
 template <class T>
 void run_clip(const void* const* in, void* out, size_t count, const void*) {
   const T *x = static_cast<const T*>(in[0]), *low = static_cast<const T*>(in[1]), *high = static_cast<const T*>(in[2]);

@@ -1,4 +1,4 @@
-// What every kernel file includes: Highway for the one target of this variant, and the macros that define kernels.
+// Included by every kernel file: Highway for the one target of this variant, and the macros that define kernels.
 #pragma once
 
 #include <hwy/highway.h>
@@ -17,7 +17,7 @@ static_assert(HWY_STATIC_TARGET == FERRULE_CPU_TARGET, "Highway chose another ta
   constinit const Kernel kernel_##x = {.name = #x, __VA_ARGS__ __VA_OPT__(, ).run = run_##x}; \
   static fe_error* run_##x([[maybe_unused]] const Call& call)
 
-// An elementwise op: ELEMENTWISE(name, table of Block, .string_attributes = ... and the like)
+// An elementwise op: ELEMENTWISE(name, table of Block, .string_attributes = ..., ...)
 #define ELEMENTWISE(x, table, ...)          \
   static constexpr auto blocks_##x = table; \
   extern const Kernel kernel_##x;           \
@@ -86,7 +86,7 @@ fe_error* parallel(const Call& call, int64_t n, int64_t grain, Body body) {
 }
 
 // The same for `body(begin, end, local)`, which returns an error or null. `local` is the calling thread's part of the
-// scratch memory: no other range has it at the same time.
+// scratch memory; no other range uses it at the same time.
 template <class Body>
 fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body body) {
   if (n <= 0) return nullptr;
@@ -101,13 +101,13 @@ fe_error* parallel_with_local(const Call& call, int64_t n, int64_t grain, Body b
       n, grain, limit,
       [](void* argument, int64_t begin, int64_t end, uint32_t thread) -> fe_error* {
         const Work& given = *static_cast<Work*>(argument);
-        // Only what runs on one thread alone, inside of another loop, can have a higher number.
+        // A higher thread number occurs only inside another loop, where everything runs on one thread.
         return given.body(begin, end, given.local.data + thread % given.local.count * given.local.bytes);
       },
       &work);
 }
 
-// Divides memory into arrays, each at a multiple of 64 bytes. Over a null pointer it only counts.
+// Divides memory into arrays, each at a multiple of 64 bytes. With a null pointer it only counts bytes.
 class Scratch {
  public:
   explicit Scratch(char* memory) : memory_(memory) {}
@@ -124,9 +124,9 @@ class Scratch {
   int64_t used_ = 0;
 };
 
-// Loads or stores the first `count` lanes, 0 < count < lanes; lanes past them are `fill`, and their memory is not
-// touched. The arithmetic in between is that of whole vectors, so a result never depends on where in an array its
-// element stands.
+// Loads or stores the first `count` lanes, 0 < count < lanes. Lanes past them are `fill`, and their memory is not
+// accessed. The arithmetic in between uses whole vectors, so a result never depends on an element's position in an
+// array.
 template <class T>
 constexpr bool has_masked_access = HWY_MAX_BYTES >= 32 && sizeof(T) >= 4;
 template <class T>

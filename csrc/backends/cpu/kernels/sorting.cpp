@@ -1,9 +1,9 @@
-// The k greatest elements along an axis, or the k least, sorted.
+// The k greatest or least elements along an axis, sorted.
 //
-// An element's key is an integer that is ordered as the elements are: NaN has the greatest, both zeros have one. A heap
-// holds the best k elements so far with the worst of them on top, so that nearly all others cost one comparison.
-// A few long rows are cut into parts, whose best k are then the candidates of the row. Keys and places order all
-// elements, so neither parts nor threads change a bit.
+// An element's key is an integer with the order of the elements: NaN has the greatest key, and both zeros have the
+// same. A heap holds the best k elements so far with the worst of them on top, so that nearly all others cost one
+// comparison. If there are few long rows, they are cut into parts, whose best k elements are then the candidates of the
+// row. Keys and indices order all elements, so the result depends neither on parts nor on threads.
 #include "op_attributes.h"
 #include "reduce.h"
 
@@ -46,7 +46,7 @@ struct Entry {
   }
 };
 
-// The worst is entry 0, and none is better than those below it, 2 i + 1 and 2 i + 2.
+// Entry 0 is the worst. No entry is better than its children, 2 i + 1 and 2 i + 2.
 template <class Key>
 void sift(Entry<Key>* heap, int64_t count, int64_t at) {
   const Entry<Key> moved = heap[at];
@@ -64,7 +64,7 @@ template <class Key>
 void make_heap(Entry<Key>* heap, int64_t count) {
   for (int64_t i = count / 2; i-- > 0;) sift(heap, count, i);
 }
-// The best comes first.
+// Sorts the heap, best first.
 template <class Key>
 void sort_heap(Entry<Key>* heap, int64_t count) {
   for (int64_t last = count - 1; last > 0; --last) {
@@ -81,7 +81,7 @@ struct Row {
   using Key = decltype(key_of(T{}));
   const T* data;
   int64_t stride;
-  Key flip;  // all bits, where the least are wanted
+  Key flip;  // all bits set, if the least are wanted
   HWY_INLINE Key key(int64_t i) const { return key_of(data[i * stride]) ^ flip; }
 
   bool any_above(Key threshold, int64_t first, int64_t count) const {
@@ -90,9 +90,9 @@ struct Row {
     return any;
   }
 
-  // The best k of [first, end) as a heap; there are that many.
+  // Makes a heap of the best k elements of [first, end); there must be at least k.
   void collect(int64_t first, int64_t end, Entry<Key>* heap, int64_t k) const {
-    constexpr int64_t run = 64;  // elements of which nearly always none belongs into the heap
+    constexpr int64_t run = 64;  // nearly always, none of these elements enters the heap
     for (int64_t i = 0; i < k; ++i) heap[i] = {key(first + i), first + i};
     make_heap(heap, k);
     for (int64_t i = first + k; i < end;) {
@@ -184,7 +184,7 @@ fe_error* topk(const Call& call) {
   });
 }
 
-constexpr uint64_t entry_bytes = sizeof(Entry<uint64_t>);  // also of those with narrow keys
+constexpr uint64_t entry_bytes = sizeof(Entry<uint64_t>);  // an upper bound for entries with narrower keys
 static_assert(sizeof(Entry<uint32_t>) == entry_bytes);
 
 uint64_t scratch_size(const Call& call) {

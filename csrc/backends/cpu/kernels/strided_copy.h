@@ -1,4 +1,4 @@
-// Moving items without looking at them: copies between strided arrays, by item size.
+// Copies between strided arrays, by item size; the dtype does not matter.
 #pragma once
 
 #include "strided_loops.h"
@@ -10,7 +10,7 @@ struct Item16 {
   uint64_t half[2];
 };
 
-// Calls f with a value of an unsigned type of that many bytes.
+// Calls f with a value of an unsigned type of `size` bytes.
 template <class F>
 HWY_INLINE void with_item(size_t size, F f) {
   switch (size) {
@@ -32,7 +32,7 @@ HWY_INLINE void with_item(size_t size, F f) {
   }
 }
 
-// Dimensions that two arrays of one shape walk together.
+// The dimensions of two arrays of one shape, iterated together.
 struct PairNest {
   int32_t rank = 0;
   int64_t shape[FE_MAX_RANK], to[FE_MAX_RANK], from[FE_MAX_RANK];
@@ -57,7 +57,7 @@ HWY_INLINE void transpose_block(T* HWY_RESTRICT to, int64_t to_row, const T* HWY
   constexpr int64_t square = sizeof(T) >= 8 ? 8 : 16;
   if (rows == square && columns == square) {
     if constexpr (sizeof(T) == 4) {
-      // 4 x 4 at a time: unpacks on every target.
+      // 4 x 4 at a time. These shuffles are unpacks on every target.
       using V = uint32_t __attribute__((vector_size(16), aligned(4), may_alias));
       for (int64_t j = 0; j < square; j += 4)
         for (int64_t i = 0; i < square; i += 4) {
@@ -84,8 +84,8 @@ HWY_INLINE void transpose_block(T* HWY_RESTRICT to, int64_t to_row, const T* HWY
     for (int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[i + j * from_column];
 }
 
-// A plane of rows x columns. Where one side is contiguous along columns and the other along rows, in squares that fit
-// in the first-level cache.
+// Copies a plane of rows x columns. If one side is contiguous along columns and the other along rows, it is copied in
+// squares that fit in the first-level cache.
 template <class T>
 HWY_NOINLINE void copy_plane(T* HWY_RESTRICT to, int64_t to_row, int64_t to_column, const T* HWY_RESTRICT from,
                              int64_t from_row, int64_t from_column, int64_t rows, int64_t columns) {
@@ -98,7 +98,7 @@ HWY_NOINLINE void copy_plane(T* HWY_RESTRICT to, int64_t to_row, int64_t to_colu
       for (int64_t j = 0; j < columns; ++j) to[i * to_row + j] = value;
     }
   } else if (to_column == 1 && from_row == 1) {
-    // Squares of a cache line, in larger ones whose pages the processor can keep in mind.
+    // Squares of a cache line, inside larger squares whose pages fit in the TLB.
     constexpr int64_t square = sizeof(T) >= 8 ? 8 : 16, large = 128;
     for (int64_t i_large = 0; i_large < rows; i_large += large)
       for (int64_t j_large = 0; j_large < columns; j_large += large) {
@@ -114,7 +114,7 @@ HWY_NOINLINE void copy_plane(T* HWY_RESTRICT to, int64_t to_row, int64_t to_colu
   }
 }
 
-// to[...] = from[...] over `shape`; both in elements of one size.
+// to[...] = from[...] over `shape`; both have elements of one size.
 [[maybe_unused]] static fe_error* copy_strided(const Call& call, char* to, const int64_t* to_strides, const char* from,
                                                const int64_t* from_strides, const int64_t* shape, int32_t rank,
                                                size_t item_size) {
@@ -134,13 +134,13 @@ HWY_NOINLINE void copy_plane(T* HWY_RESTRICT to, int64_t to_row, int64_t to_colu
     ++nest.rank;
     if (nest.rank == 1) nest.to[0] = nest.from[0] = 1;
   }
-  // The plane: the last dimension of `to`, and the one along which `from` is contiguous, if that is another.
+  // The plane: the last dimension of `to`, and the dimension along which `from` is contiguous, if that is another one.
   const int32_t column = nest.rank - 1;
   int32_t row = column - 1;
   if (nest.from[column] != 1)
     for (int32_t i = 0; i < column; ++i)
       if (nest.from[i] == 1) row = i;
-  // A long plane alone is cut into strips of columns, so that threads can share it.
+  // A single long plane is cut into strips of columns, so that threads can share it.
   int64_t planes = 1;
   for (int32_t i = 0; i < column; ++i)
     if (i != row) planes *= nest.shape[i];

@@ -1,4 +1,4 @@
-// Loop nests over strided arrays: dimensions merged where memory allows, and the walk over what remains.
+// Loop nests over strided arrays: merges dimensions where the strides allow, and iterates over the rest.
 #pragma once
 
 #include "simd.h"
@@ -6,7 +6,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// Dimensions of one iteration space with the strides of one array over it, in elements.
+// Dimensions of one iteration space, with the strides of one array over it, in elements.
 struct Nest {
   int32_t rank = 0;
   int64_t shape[FE_MAX_RANK + 1];
@@ -39,7 +39,7 @@ struct Nest {
   bool contiguous() const { return rank == 0 || (rank == 1 && strides[0] == 1); }
 };
 
-// Copies `count` elements of the nest from index `first` on, to contiguous memory.
+// Copies `count` elements of the nest, from index `first` on, to contiguous memory.
 template <class T>
 void fetch(const Nest& nest, const T* from, int64_t first, int64_t count, T* HWY_RESTRICT to) {
   if (nest.rank == 0) {
@@ -62,7 +62,7 @@ void fetch(const Nest& nest, const T* from, int64_t first, int64_t count, T* HWY
   }
 }
 
-// The dimensions of an operand split into those that are reduced and those that are kept.
+// The dimensions of an operand, split into reduced and kept ones.
 struct Split {
   Nest kept, reduced;
 };

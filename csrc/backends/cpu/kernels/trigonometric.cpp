@@ -1,4 +1,4 @@
-// Trigonometric and hyperbolic functions. What is not worth vector code is computed by the C library, float32 in
+// Trigonometric and hyperbolic functions. Functions without vector code call the C library; float32 is computed in
 // float64 and rounded once.
 #include "elementwise.h"
 #include "vector_math.h"

@@ -1,9 +1,9 @@
-// Elementary functions on vectors, right on the whole domain: infinities, NaN, denormals, signed zeros.
+// Elementary functions on vectors, correct on the whole domain: infinities, NaN, denormals, signed zeros.
 //
-// float32: at most 2 ULP. What is called most (exp, tanh, sigmoid, silu) stays in float32 lanes, the rest is computed
-// in float64 lanes (`wide`), where a plain formula is already exact enough. float64: exp and log at most 2 ULP; the
-// others are left to the C library, element by element. Sources: Cephes (exp, log, tanh in float32), FreeBSD msun (log,
-// sin, cos in float64), N. Juffa's erf.
+// float32: at most 2 ULP. The most frequent functions (exp, tanh, sigmoid, silu) stay in float32 lanes; the others are
+// computed in float64 lanes (`wide`), where a plain formula is accurate enough. float64: exp and log at most 2 ULP; the
+// others call the C library for each element. Sources: Cephes (exp, log, tanh in float32), FreeBSD msun (log, sin, cos
+// in float64), N. Juffa's erf.
 #pragma once
 
 #include "simd.h"
@@ -22,7 +22,7 @@ HWY_INLINE V polynomial(D d, V x, V sum, hn::TFromD<D> c0, C... rest) {
   return polynomial(d, x, hn::MulAdd(sum, x, hn::Set(d, c0)), rest...);
 }
 
-// 2^n for integers n of the normal range, held as floating point.
+// 2^n for integers n of the normal range, stored as floating point.
 template <class D, class V>
 HWY_INLINE V power_of_two(D d, V n) {
   const hn::RebindToUnsigned<D> du;
@@ -49,29 +49,29 @@ HWY_INLINE V exp_reduced(D d, V r) {
   return hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0));
 }
 
-// e^x = 2^n (1 + fraction). n is rounded by adding 3 * 2^22, which leaves n + bias in the low bits of `shifted`:
-// shifted left by 23 they are an exponent.
+// e^x = 2^n (1 + fraction). n is rounded by adding 3 * 2^22, which leaves n + bias in the low bits of `shifted`;
+// shifted left by 23, they form an exponent.
 template <class V>
 struct Exponential {
   V shifted, fraction;
 
-  HWY_INLINE V power() const {  // 2^n, of a bias of 127
+  HWY_INLINE V power() const {  // 2^n, for a bias of 127
     const Full<float> d;
     return hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(hn::RebindToSigned<decltype(d)>(), shifted)));
   }
-  HWY_INLINE V times(V v) const {  // v * 2^n, of no bias, for normal results: an addition to the exponent
+  HWY_INLINE V times(V v) const {  // v * 2^n for normal results and a bias of 0: adds to the exponent
     const Full<float> d;
     const hn::RebindToSigned<decltype(d)> di;
     return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
   }
 };
-// (e^r - 1 - r) / r^2 in |r| <= ln(2) / 2: minimax of e^r, 0.05 * 2^-24.
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2: minimax of e^r, error 0.05 * 2^-24.
 template <class V>
 HWY_INLINE V exp_curvature(Full<float> d, V r) {
   return polynomial(d, r, hn::Set(d, 0.00138144779855f), 0.00836878046964f, 0.0416683939957f, 0.166665201074f,
                     0.499999934135f);
 }
-// sign: 1 or -1, of the exponent.
+// e^(sign * x); sign is 1 or -1.
 template <int sign = 1, int bias = 0, class V>
 HWY_INLINE Exponential<V> exponential(Full<float> d, V x) {
   const V zero = hn::Set(d, 0x1.8p23f + bias);
@@ -88,14 +88,14 @@ HWY_INLINE V clamp_keeping_nan(D d, V x, hn::TFromD<D> low, hn::TFromD<D> high) 
   return hn::Min(hn::Set(d, high), hn::Max(hn::Set(d, low), x));
 }
 
-// e^x for x that is known to lie in [-87, 88].
+// e^x for x in [-87, 88].
 template <class V>
 HWY_INLINE V exp_in_range(Full<float> d, V x) {
   const Exponential<V> e = exponential(d, x);
   return e.times(hn::Add(e.fraction, hn::Set(d, 1.0f)));
 }
 
-// Lanes in [-87, 87] get a formula that needs no care for the ends of the range; the rest, `everywhere`.
+// Returns y for lanes of x in [-87, 87], whose formula ignores the ends of the range, and everywhere() for the others.
 template <class V, class F>
 HWY_INLINE V unless_far(Full<float> d, V x, V y, F everywhere) {
   const auto near = hn::Le(hn::Abs(x), hn::Set(d, 87.0f));
@@ -119,7 +119,7 @@ HWY_INLINE V exp(D d, V x) {
   }
 }
 
-// e^x for x <= 0 where a result below 2^-126 may become zero, for softmax and attention: at -88, 2^n is zero.
+// e^x for x <= 0, for softmax and attention. A result below 2^-126 may become zero: at -88, 2^n is zero.
 template <class D, class V>
 HWY_INLINE V exp_of_nonpositive(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
@@ -142,7 +142,7 @@ HWY_INLINE V log(D d, V x) {
   const auto denormal = hn::Lt(x, smallest);
   const V normal = hn::IfThenElse(denormal, hn::Mul(x, hn::Set(d, single ? T(0x1p25f) : T(0x1p54))), x);
   const auto bits = hn::BitCast(di, normal);
-  const auto above = hn::Sub(bits, hn::Set(di, single ? I(0x3f3504f3) : I(0x3fe6a09e667f3bcd)));  // of sqrt(1/2)
+  const auto above = hn::Sub(bits, hn::Set(di, single ? I(0x3f3504f3) : I(0x3fe6a09e667f3bcd)));  // minus sqrt(1/2)
   const auto exponent = hn::ShiftRight<mantissa>(above);
   V e = hn::ConvertTo(d, exponent);
   e = hn::Sub(e, hn::IfThenElseZero(denormal, hn::Set(d, single ? T(25) : T(54))));
@@ -204,7 +204,7 @@ HWY_INLINE V exp_wide(D d, V x) {
   return hn::Mul(p, power_of_two(d, n));
 }
 
-// Replaces the lanes where `lanes` is set by f(x) of the C library: for what is too rare to be worth vector code.
+// Replaces the lanes where `lanes` is set by f(x) of the C library. For cases that are too rare for vector code.
 template <class D, class V, class M, class F>
 HWY_INLINE V repair(D d, M lanes, V y, V x, F f) {
   using T = hn::TFromD<D>;
@@ -218,7 +218,7 @@ HWY_INLINE V repair(D d, M lanes, V y, V x, F f) {
   return hn::Load(d, out);
 }
 
-// float64 lanes for float32 arguments: exact far beyond float32, not to the last bit of float64.
+// Functions in float64 lanes for float32 arguments: far more accurate than float32, but not to the last bit of float64.
 template <class D, class V>
 HWY_INLINE V expm1_wide(D d, V x) {
   const V series = hn::MulAdd(hn::Mul(x, x), polynomial(d, x, hn::Set(d, 1.0 / 120.0), 1.0 / 24.0, 1.0 / 6.0, 0.5), x);
@@ -255,7 +255,7 @@ HWY_INLINE V sine_wide(D d, V x) {
                                             -1.38888888888741095749e-03, 4.16666666666666019037e-02),
                                  hn::Mul(hn::Set(d, -0.5), z)),
                       hn::Set(d, 1.0));
-  // The quadrant's number stands in the low bits of n + 2^52 + 2^51.
+  // The low bits of n + 2^52 + 2^51 are the quadrant's number.
   auto q = hn::BitCast(du, hn::Add(n, hn::Set(d, 0x1.8p52)));
   if constexpr (cosine) q = hn::Add(q, hn::Set(du, uint64_t{1}));
   const auto swap = hn::MaskFromVec(hn::BitCast(d, hn::Sub(hn::Zero(du), hn::And(q, hn::Set(du, uint64_t{1})))));
@@ -277,8 +277,8 @@ HWY_INLINE V cos(Full<float> d, V x) {
                 [](float v) { return static_cast<float>(::cos(static_cast<double>(v))); });
 }
 
-// (e^2a - 1) / (e^2a + 1) for a = |x|, as c plus the quotient of what is left when c = min(a, 1/2) is taken off: what
-// the denominator loses then weighs little. At most 1.74 ULP.
+// (e^2a - 1) / (e^2a + 1) for a = |x|, as c plus a quotient, where c = min(a, 1/2) is subtracted first. The rounding
+// error of the denominator then has little weight. At most 1.74 ULP.
 template <class V>
 HWY_INLINE V tanh(Full<float> d, V x) {
   const V a = hn::Min(hn::Set(d, 9.2f), hn::Abs(x));
@@ -315,8 +315,8 @@ HWY_INLINE V one_plus_exp_of_negative(Full<float> d, V x) {
   return hn::Add(hn::MulAdd(power, e.fraction, hn::Set(d, 1.0f)), power);
 }
 
-// Both branches of 1 / (1 + e^-x) from e = e^-|x|, so that small results keep their digits. What 1 + e loses is given
-// back after the division, by its derivative.
+// Both branches of 1 / (1 + e^-x) from e = e^-|x|, so that small results keep their digits. The rounding error of 1 + e
+// is corrected after the division, by the derivative.
 template <class D, class V>
 HWY_INLINE V sigmoid_everywhere(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
@@ -351,7 +351,7 @@ HWY_INLINE V silu(Full<double> d, V x) {
   const V y = hn::Mul(x, sigmoid(d, x));
   const auto near = hn::Ge(x, hn::Set(d, -600.0));
   if (HWY_LIKELY(hn::AllTrue(d, near))) return y;
-  // Here sigmoid(x) is e^x, and subnormal before x e^x is: e^64 is taken out until the product is there.
+  // Here sigmoid(x) is e^x, which becomes subnormal before x e^x does: the factor e^64 is applied after the product.
   const V scaled = hn::Mul(x, exp(d, hn::Add(x, hn::Set(d, 64.0))));
   return hn::IfThenElse(near, y, hn::Mul(scaled, hn::Set(d, 1.603810890548637852976e-28)));
 }

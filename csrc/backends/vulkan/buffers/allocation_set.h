@@ -1,4 +1,4 @@
-// The allocations that a piece of work uses. What uses none of them the host can do at once.
+// The allocations that a piece of work uses. The host can do work at once if it touches none of them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class AllocationSet {
   }
 
  private:
-  std::vector<uint64_t> addresses_;  // where the allocations begin
+  std::vector<uint64_t> addresses_;  // the addresses of the allocations
 };
 
 }  // namespace ferrule::vulkan

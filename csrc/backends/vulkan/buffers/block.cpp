@@ -7,7 +7,7 @@ void Block::create_buffer(const void* chain) {
   info.pNext = chain;
   info.size = size;
   info.usage = buffer_usage;
-  // Semaphores order what the engines do with it: nobody hands it over.
+  // Concurrent sharing: semaphores order the engines' accesses, and no ownership is transferred.
   const std::vector<uint32_t> families = context.queue_families();
   if (families.size() > 1) {
     info.sharingMode = VK_SHARING_MODE_CONCURRENT;

@@ -1,4 +1,4 @@
-// One piece of memory of the driver's. See device_memory.h.
+// One memory allocation of the driver. See device_memory.h.
 #pragma once
 
 #include "device/context.h"
@@ -19,7 +19,7 @@ struct Block {
   // `chain` is the pNext of VkBufferCreateInfo.
   void create_buffer(const void* chain);
   VkMemoryRequirements requirements() const;
-  // `chain` is a VkMemoryAllocateInfo's, and may not hold VkMemoryAllocateFlagsInfo.
+  // `chain` is the pNext of VkMemoryAllocateInfo, and must not contain VkMemoryAllocateFlagsInfo.
   VkResult allocate(uint64_t bytes, uint32_t memory_type, const void* chain);
   void bind();
 
@@ -31,8 +31,8 @@ struct Block {
   VkMemoryPropertyFlags flags = 0;
   char* host = nullptr;
   FreeRanges free;
-  size_t pool = 0;         // whose list it is in
-  bool is_shared = false;  // in that list; else it is its one allocation's
+  size_t pool = 0;         // the pool in whose list it is
+  bool is_shared = false;  // true: in that list; false: owned by its one allocation
 };
 
 }  // namespace ferrule::vulkan

@@ -1,4 +1,4 @@
-// Memory of the host that the device uses in its place.
+// Host memory that the device uses in place.
 #include <cstdint>
 #include <cstdio>
 
@@ -11,7 +11,7 @@ constexpr VkExternalMemoryHandleTypeFlagBits host_memory = VK_EXTERNAL_MEMORY_HA
 
 [[noreturn]] void refuse(const std::string& reason) { throw sdk::Error(FE_UNSUPPORTED, reason); }
 
-// Some drivers take what is not aligned, and read other bytes than they were given.
+// Some drivers accept unaligned memory, and then read the wrong bytes.
 void check_alignment(const void* pointer, uint64_t size, const PhysicalDevice& device) {
   const uint64_t alignment = device.borrow_alignment;
   const std::string name = device.description.name;
@@ -47,7 +47,7 @@ Allocation Memory::borrow(void* pointer, uint64_t size) {
   block->create_buffer(&external);
   const VkMemoryRequirements needed = block->requirements();
   if (needed.size > size) refuse("the driver needs " + std::to_string(needed.size - size) + " bytes behind it");
-  // Coherent, as what is uploaded: nobody calls the driver when the lender writes it.
+  // Must be coherent, as for uploads, because the driver is not called when the owner writes to the memory.
   const uint32_t allowed = needed.memoryTypeBits & found.memoryTypeBits;
   const auto type = choose_memory_type(device.memory, allowed, Use::upload, true);
   if (!type) refuse("the driver has no type of memory for it");
@@ -55,7 +55,7 @@ Allocation Memory::borrow(void* pointer, uint64_t size) {
   auto import = typed<VkImportMemoryHostPointerInfoEXT>(VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
   import.handleType = host_memory;
   import.pHostPointer = pointer;
-  // Also when it says that it has no memory: the core can copy instead.
+  // Refuses also if the driver is out of memory: the core can copy instead.
   if (const VkResult result = block->allocate(size, *type, &import); result != VK_SUCCESS)
     refuse("the driver does not take this memory (vkAllocateMemory came back with " + name_of(result) + ")");
   block->bind();

@@ -6,7 +6,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// No two allocations share a cache line of the host or the device. Vulkan allows nonCoherentAtomSize up to this.
+// No two allocations share a cache line of the host or the device. Vulkan allows nonCoherentAtomSize up to this value.
 constexpr uint64_t granularity = 256;
 
 uint64_t rounded_up(uint64_t size) {
@@ -54,7 +54,7 @@ std::unique_ptr<Block> Memory::make_block(const Pool& pool, uint64_t size) const
   if (block->flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) {
     void* host = nullptr;
     check(context_.api().MapMemory(context_.device(), block->memory, 0, VK_WHOLE_SIZE, 0, &host), "vkMapMemory");
-    // The host may write device memory directly only where that needs no further call.
+    // The host writes to device memory directly only if this needs no flush.
     if (pool.use != Use::device || (block->flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT))
       block->host = static_cast<char*>(host);
   }
@@ -102,7 +102,7 @@ Allocation Memory::shared_block(Pool& pool, uint64_t size, uint64_t alignment) {
 
 Allocation Memory::own_block(const Pool& pool, uint64_t size, uint64_t alignment) {
   size = std::max<uint64_t>(size, 1);
-  // The driver's alignment serves nearly always; if not, there must be room to move.
+  // The driver's alignment is nearly always enough; if not, the block gets extra bytes for alignment.
   std::unique_ptr<Block> block = make_block(pool, size);
   if (block->address % alignment != 0) block = make_block(pool, size + alignment);
   return own_block(std::move(block), size, alignment);
@@ -111,7 +111,7 @@ Allocation Memory::own_block(const Pool& pool, uint64_t size, uint64_t alignment
 Allocation Memory::own_block(std::unique_ptr<Block> block, uint64_t size, uint64_t alignment) {
   const auto fit = block->free.find(size, alignment, block->address);
   Allocation out = part_of(*block, *fit, size);
-  static_cast<void>(block.release());  // it is the allocation's now
+  static_cast<void>(block.release());  // the allocation owns it now
   return out;
 }
 
@@ -140,10 +140,10 @@ void Memory::give_back(const Allocation& allocation) noexcept {
   try {
     block->free.give_back(allocation.offset, allocation.size);
   } catch (const std::bad_alloc&) {
-    return;  // no memory to remember it with: it is free when the block is
+    return;  // out of memory: the range is free again when the block is freed
   }
   if (!block->free.is_all_free()) return;
-  // One empty block stays: programs that free and allocate in turns would ask the driver each time.
+  // Keeps one empty block: programs that free and allocate in turns would otherwise call the driver each time.
   auto& blocks = pools_[block->pool].blocks;
   const auto is_other_spare = [&](const auto& other) { return other.get() != block && other->free.is_all_free(); };
   if (std::none_of(blocks.begin(), blocks.end(), is_other_spare)) return;
@@ -162,7 +162,7 @@ void Memory::invalidate(const Allocation& allocation) const {
   if (block.flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) return;
   auto range = typed<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
   range.memory = block.memory;
-  range.size = VK_WHOLE_SIZE;  // of the whole block: parts would have to obey nonCoherentAtomSize
+  range.size = VK_WHOLE_SIZE;  // the whole block: a part would have to obey nonCoherentAtomSize
   check(context_.api().InvalidateMappedMemoryRanges(context_.device(), 1, &range), "vkInvalidateMappedMemoryRanges");
 }
 

@@ -1,4 +1,4 @@
-// Memory of a device: parts of blocks, each block one VkDeviceMemory with one VkBuffer over all of it.
+// Memory of a device: parts of blocks. A block is one VkDeviceMemory with one VkBuffer over all of it.
 #pragma once
 
 #include <ferrule/backend.hpp>
@@ -13,7 +13,7 @@ namespace ferrule::vulkan {
 
 class Memory;
 
-// A part of a block, or a block of its own. Gives itself back; the device's work with it must be done by then.
+// A part of a block, or a block of its own. The destructor frees it; the device's work with it must be done by then.
 class Allocation {
  public:
   Allocation() = default;
@@ -26,10 +26,10 @@ class Allocation {
 
   VkBuffer buffer = VK_NULL_HANDLE;
   uint64_t offset = 0;           // in the buffer
-  uint64_t size = 0;             // at least what was asked for
-  uint64_t address = 0;          // of its first byte, for shaders
-  void* host = nullptr;          // the same byte for the host, if it can reach it
-  bool is_fast_to_read = false;  // by the host: cached
+  uint64_t size = 0;             // at least the requested size
+  uint64_t address = 0;          // of the first byte, for shaders
+  void* host = nullptr;          // the first byte for the host; null if the host cannot access it
+  bool is_fast_to_read = false;  // by the host, because it is cached
 
  private:
   friend class Memory;
@@ -47,7 +47,7 @@ class Allocation {
   Block* block_ = nullptr;
 };
 
-// Any thread may use it.
+// Thread-safe.
 class Memory {
  public:
   explicit Memory(const Context& context);
@@ -57,12 +57,12 @@ class Memory {
 
   // The address is a multiple of `alignment`, a power of two. Throws FE_OUT_OF_MEMORY.
   Allocation allocate(uint64_t size, uint64_t alignment, Use use);
-  // The host's memory itself, which outlives the allocation. Throws FE_UNSUPPORTED with the reason: the core copies
-  // then.
+  // Imports host memory, which must outlive the allocation. Throws FE_UNSUPPORTED with the reason; the core then
+  // copies.
   Allocation borrow(void* pointer, uint64_t size);
-  // Before the host reads what the device has written there.
+  // Makes what the device has written visible to the host. Call it before the host reads.
   void invalidate(const Allocation& allocation) const;
-  // Bytes of the device's own memory; free is UINT64_MAX when the driver does not tell.
+  // Bytes of the device's own memory; free is UINT64_MAX if the driver does not report it.
   std::pair<uint64_t, uint64_t> free_and_total() const;
   size_t block_count() const;
 
@@ -89,7 +89,7 @@ class Memory {
   mutable std::mutex mutex_;
 };
 
-// Memory of a device as the SDK hands it around.
+// Memory of a device, in the SDK's interface.
 class Buffer final : public sdk::Buffer {
  public:
   explicit Buffer(Allocation allocation) : allocation_(std::move(allocation)) {}

@@ -1,4 +1,4 @@
-// Which bytes of a block are free: best fit, and what is given back joins its neighbours.
+// The free bytes of a block: best fit; a freed range joins its neighbours.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ class FreeRanges {
   explicit FreeRanges(uint64_t size) : size_(size) { ranges_.emplace(0, size); }
 
   struct Fit {
-    uint64_t range;   // the free range that it lies in
+    uint64_t range;   // the free range that contains it
     uint64_t offset;  // aligned
-    uint64_t spare;   // bytes of the range that it leaves: the fewer the better
+    uint64_t spare;   // the bytes left over in the range: fewer is better
   };
-  // The best place for `size` bytes at a multiple of `alignment`, a power of two, where the block begins at `base`.
+  // The best place for `size` bytes at a multiple of `alignment`, a power of two, in a block that begins at address
+  // `base`.
   std::optional<Fit> find(uint64_t size, uint64_t alignment, uint64_t base) const {
     std::optional<Fit> best;
     for (const auto& [begin, length] : ranges_) {
@@ -30,7 +31,7 @@ class FreeRanges {
   }
   void take(const Fit& fit, uint64_t size) {
     const uint64_t end = fit.range + ranges_.at(fit.range), after = fit.offset + size;
-    // The new range first: if there is no memory for it, nothing has changed.
+    // Adds the new range first: if this throws, nothing has changed.
     if (after < end) ranges_.emplace(after, end - after);
     if (fit.offset == fit.range)
       ranges_.erase(fit.range);
@@ -61,7 +62,7 @@ class FreeRanges {
 
  private:
   uint64_t size_;
-  std::map<uint64_t, uint64_t> ranges_;  // from where, how many bytes
+  std::map<uint64_t, uint64_t> ranges_;  // offset to size
 };
 
 }  // namespace ferrule::vulkan

@@ -1,4 +1,4 @@
-// Host memory that the device copies from and to at full speed, as the host's addresses of it.
+// Host memory that the device copies from and to at full speed, found by its host address.
 #pragma once
 
 #include <map>
@@ -7,17 +7,17 @@
 
 namespace ferrule::vulkan {
 
-// Any thread.
+// Thread-safe.
 class HostAllocations {
  public:
   explicit HostAllocations(Memory& memory) : memory_(memory) {}
   void* allocate(uint64_t size);
-  // What copies still use goes when they are done.
+  // Memory that copies still use is freed when they are done.
   void free(void* pointer);
 
-  // Bytes of such memory, as the device finds them.
+  // A range of such memory, as an offset in its allocation.
   struct Range {
-    std::shared_ptr<Allocation> memory;  // null: they lie elsewhere
+    std::shared_ptr<Allocation> memory;  // null: the bytes are in other memory
     uint64_t offset = 0;
   };
   Range find(const void* pointer, uint64_t size) const;

@@ -10,7 +10,7 @@ constexpr VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
-// What must be there, and what is wanted and not wanted, in the order of its weight.
+// The required properties, and those wanted and not wanted, most important first.
 struct Wish {
   VkMemoryPropertyFlags needed;
   VkMemoryPropertyFlags wanted[2];
@@ -21,11 +21,11 @@ Wish wish_of(Use use, bool is_one_memory) {
   switch (use) {
     case Use::device:
       if (is_one_memory) return {0, {local, visible | coherent}, 0};
-      return {0, {local, 0}, visible};  // that part of a card's memory is often small
+      return {0, {local, 0}, visible};  // a card's host-visible device memory is often small
     case Use::upload:
-      return {visible | coherent, {0, 0}, cached | local};  // written once, in order: caches are no help
+      return {visible | coherent, {0, 0}, cached | local};  // written once, in order: caches do not help
     case Use::download:
-      return {visible, {cached, coherent}, local};  // reading what is not cached is slow beyond use
+      return {visible, {cached, coherent}, local};  // reading uncached memory is very slow
     case Use::exchange:
       return {visible | coherent, {cached, 0}, local};
   }
@@ -46,11 +46,11 @@ std::optional<uint32_t> choose_memory_type(const VkPhysicalDeviceMemoryPropertie
   int best_score = 0;
   for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
     const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
-    // Other properties (protected, lazily allocated, uncached) are for those who ask for them.
+    // Skips types with other properties (protected, lazily allocated, uncached), which only special uses need.
     if ((allowed >> i & 1) == 0 || (flags & ~(local | visible | coherent | cached)) != 0) continue;
     if ((flags & wish.needed) != wish.needed) continue;
     const int score = score_of(flags, wish);
-    if (best && score <= best_score) continue;  // drivers list the best first
+    if (best && score <= best_score) continue;  // drivers list the best type first
     best = i;
     best_score = score;
   }

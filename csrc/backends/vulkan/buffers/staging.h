@@ -1,5 +1,5 @@
-// Memory that both sides reach, on the way between the host's and the device's: two pieces in turns, so that one is
-// filled or emptied while the device copies the other.
+// Memory that host and device can access, for copies between their memories. It has two pieces, so that the host fills
+// or empties one while the device copies the other.
 #pragma once
 
 #include "buffers/device_memory.h"
@@ -13,10 +13,10 @@ class Staging {
   Staging(Memory& memory, Use use) : memory_(memory), use_(use) {}
 
   struct Piece {
-    std::shared_ptr<Allocation> memory;  // as long as the device works with it
+    std::shared_ptr<Allocation> memory;  // shared with the device's work
     uint64_t last_use = 0;
   };
-  // The piece whose use is over first, at least `size` bytes large; the caller waits for its last use.
+  // The piece whose last use ends first, of at least `size` bytes. The caller must wait for its last use.
   Piece& next(uint64_t size) {
     Piece& piece = pieces_[turn_ ^= 1];
     if (!piece.memory || piece.memory->size < size) {
@@ -27,7 +27,7 @@ class Staging {
   }
 
  private:
-  // Not a new piece for each copy that is a little larger.
+  // Rounds up, so that slightly larger copies do not need a new piece.
   static uint64_t rounded(uint64_t size) { return size <= (uint64_t{1} << 20) ? uint64_t{1} << 20 : piece_size; }
 
   Memory& memory_;

@@ -47,7 +47,7 @@ std::optional<uint64_t> Clock::host_ns(uint64_t timestamp, uint32_t bits) noexce
     if (!found) return std::nullopt;
     last_ = *found;
   }
-  // Forwards or backwards, whichever is nearer: timestamps begin anew from zero.
+  // The shortest distance, forwards or backwards, because timestamps wrap around.
   const uint32_t unused = 64 - bits;
   const auto ticks = static_cast<int64_t>((timestamp - last_.device) << unused) >> unused;
   const double ns = static_cast<double>(ticks) * static_cast<double>(context_.limits().timestampPeriod);

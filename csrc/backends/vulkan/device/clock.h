@@ -1,4 +1,4 @@
-// The clock of a device beside the host's.
+// Converts timestamps of a device to the host's clock.
 #pragma once
 
 #include <mutex>
@@ -10,7 +10,7 @@ namespace ferrule::vulkan {
 
 class Context;
 
-// The host's monotonic clock, as Vulkan knows it.
+// Vulkan's time domain of the host's monotonic clock.
 #if defined(_WIN32)
 inline constexpr VkTimeDomainEXT host_time_domain = VK_TIME_DOMAIN_QUERY_PERFORMANCE_COUNTER_EXT;
 #elif defined(__APPLE__)
@@ -19,12 +19,12 @@ inline constexpr VkTimeDomainEXT host_time_domain = VK_TIME_DOMAIN_CLOCK_MONOTON
 inline constexpr VkTimeDomainEXT host_time_domain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
 #endif
 
-// Of a device that has one (PhysicalDevice::has_clock). Any thread.
+// For a device that has one (PhysicalDevice::has_clock). Thread-safe.
 class Clock {
  public:
   explicit Clock(const Context& context) : context_(context) {}
-  // When a timestamp was written, of which so many bits count: nanoseconds of the host's monotonic clock; nothing when
-  // the driver does not tell. Both clocks are looked at again every 100 ms, as they drift apart.
+  // Converts a timestamp of `bits` valid bits to nanoseconds of the host's monotonic clock; nothing if the driver does
+  // not report it. Reads both clocks again every 100 ms, because they drift apart.
   std::optional<uint64_t> host_ns(uint64_t timestamp, uint32_t bits) noexcept;
 
  private:

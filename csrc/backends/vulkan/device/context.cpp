@@ -9,7 +9,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// Which variant of their shader an option asks for.
+// The shader variant for the option cooperative_matrices.
 std::string_view cooperative_matrices(const PhysicalDevice& device, const std::string& wanted) {
   if (wanted == "no") return "";
   if (wanted != "yes" && wanted != "simulated")
@@ -78,7 +78,7 @@ void Context::create_device() {
   if (physical_.borrow_alignment != 0) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   if (physical_.has_clock) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   if (physical_.has_memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  // A device that has it may only be created with it.
+  // Vulkan requires this extension to be enabled on devices that have it.
   if (physical_.is_portability_subset) extensions.push_back("VK_KHR_portability_subset");
 
   auto subgroups = typed<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
@@ -96,7 +96,7 @@ void Context::create_device() {
   if (physical_.capabilities.cooperative_matrices == "khr") {
     extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     cooperative.cooperativeMatrix = VK_TRUE;
-    // Their shaders are of this memory model.
+    // Shaders with cooperative matrices use this memory model.
     wanted.vulkan12.vulkanMemoryModel = wanted.vulkan12.vulkanMemoryModelDeviceScope = VK_TRUE;
     cooperative.pNext = wanted.core.pNext;
     wanted.core.pNext = &cooperative;

@@ -1,4 +1,4 @@
-// An open device of Vulkan: what everything else of it is made with.
+// An open Vulkan device; most other classes hold one.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class HostAllocations;
 class Memory;
 class Pipelines;
 
-// What an open device was asked to get wrong, for tests of its callers. Numbers count from 1; 0 is never.
+// The faults that tests make an open device produce. Numbers count from 1; 0 is never.
 struct Faults {
   explicit Faults(const sdk::Options& options)
       : out_of_memory_at(options.integer("out_of_memory_at", 0)),
@@ -30,7 +30,7 @@ struct Faults {
   std::atomic<int64_t> shaders{0};
 };
 
-// Shared by the device, its queues and its executables. Any thread may use it.
+// Shared by the device, its queues and its executables. Thread-safe.
 class Context {
  public:
   Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options);
@@ -50,28 +50,27 @@ class Context {
   Recordings& recordings() { return *recordings_; }
   Faults& faults() { return faults_; }
 
-  // One queue of Vulkan's for each engine: our queues take turns with it, and what is submitted to it first is before
-  // what is submitted to it later in the order that barriers speak of. The computing one does what has no engine of its
-  // own.
+  // Each engine has one Vulkan queue, which ferrule's queues share. Work submitted to it earlier precedes later work in
+  // the order that barriers use. An engine without a queue of its own uses the computing one.
   const EngineQueue& queue(Engine engine) const {
     const std::optional<EngineQueue>& own = physical_.queues.at(static_cast<size_t>(engine));
     return own ? *own : *physical_.queues.front();
   }
-  // Each once.
+  // Without duplicates.
   std::vector<uint32_t> queue_families() const;
   // See Clock.
   bool tells_times(Engine engine) const { return physical_.has_clock && queue(engine).timestamp_bits != 0; }
   std::optional<uint64_t> host_ns(uint64_t timestamp, Engine engine) {
     return clock_.host_ns(timestamp, queue(engine).timestamp_bits);
   }
-  // VK_ERROR_DEVICE_LOST, and nothing is submitted, between a loss and recover().
+  // Returns VK_ERROR_DEVICE_LOST and submits nothing between a loss and recover().
   VkResult submit(Engine engine, const VkSubmitInfo& info);
 
-  // All queues of a lost device are lost. The error says why; null where the device is not lost. A second loss changes
-  // nothing.
+  // The error that says why the device is lost; null if it is not lost. All queues of a lost device are lost. A second
+  // loss changes nothing.
   std::shared_ptr<const sdk::Error> loss() const;
   void lose(const sdk::Error& error);
-  // For tests: when all that was submitted is done, and before anything else is.
+  // For tests: loses the device when all submitted work is done, and before any more is submitted.
   void lose_when_idle(const sdk::Error& error);
   void recover();
 

@@ -1,4 +1,4 @@
-// An open device as the SDK sees it.
+// An open device, in the SDK's interface.
 #pragma once
 
 #include "device/context.h"

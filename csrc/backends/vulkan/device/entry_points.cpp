@@ -22,8 +22,8 @@ constexpr const char* library_names[] = {"libvulkan.so.1", "libvulkan.so"};
 constexpr const char* package_of_library = " (Debian's package is libvulkan1)";
 #endif
 
-// Null when there is none, and then a complaint about the library. Never closed again: drivers leave threads, and
-// functions to be run at their ends, that do not survive it. Opening it anew gives the same library.
+// Null if the library or the function is missing; `complaint` then says why. The library is never closed, because
+// threads and exit functions of drivers do not survive that. Opening it again gives the same library.
 PFN_vkGetInstanceProcAddr entry_of(const char* library, std::string& complaint) {
   void* entry = nullptr;
 #if defined(_WIN32)
@@ -32,7 +32,7 @@ PFN_vkGetInstanceProcAddr entry_of(const char* library, std::string& complaint) 
   if (module != nullptr) entry = reinterpret_cast<void*>(GetProcAddress(module, "vkGetInstanceProcAddr"));
 #else
   void* const module = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) complaint = dlerror();  // names it, too, mostly
+  if (module == nullptr) complaint = dlerror();  // usually names the library
   if (module != nullptr) entry = dlsym(module, "vkGetInstanceProcAddr");
 #endif
   if (module != nullptr && entry == nullptr) complaint = "it has no function vkGetInstanceProcAddr";
@@ -126,7 +126,7 @@ fe_code code_of(VkResult result) {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_OUT_OF_POOL_MEMORY:
     case VK_ERROR_FRAGMENTATION:
-    case VK_ERROR_TOO_MANY_OBJECTS:  // an implementation's limit on the number of allocations
+    case VK_ERROR_TOO_MANY_OBJECTS:  // the implementation's limit on the number of allocations
       return FE_OUT_OF_MEMORY;
     case VK_ERROR_DEVICE_LOST:
       return FE_DEVICE_LOST;

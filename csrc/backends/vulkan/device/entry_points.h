@@ -1,6 +1,6 @@
-// Vulkan, opened at run time: the functions that the backend calls, each listed once. This is not volk: its functions of
-// instances are globals of the module, which a second instance overwrites while the first is in use, and it neither
-// reports which function a driver lacks nor why the loader's library cannot be opened.
+// Opens Vulkan at run time. Each function that the backend calls is listed once. volk does not fit: it keeps instance
+// functions in globals of the module, which a second instance overwrites while the first is in use, and it reports
+// neither which function a driver lacks nor why the loader's library cannot be opened.
 #pragma once
 
 #define VK_NO_PROTOTYPES
@@ -32,7 +32,7 @@
   F(GetPipelineCacheData) F(GetSemaphoreCounterValue) F(InvalidateMappedMemoryRanges) F(MapMemory) F(QueueSubmit) \
   F(ResetCommandBuffer) F(ResetCommandPool) F(WaitSemaphores)
 
-// Of extensions: null without them.
+// Functions of extensions: null without the extension.
 #ifdef VK_KHR_cooperative_matrix
 #define FERRULE_VULKAN_COOPERATIVE_FUNCTIONS(F) F(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 #else
@@ -46,7 +46,7 @@
 
 namespace ferrule::vulkan {
 
-// Of every buffer of ours.
+// The usage of every buffer of this backend.
 inline constexpr VkBufferUsageFlags buffer_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                                    VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
@@ -54,7 +54,7 @@ inline constexpr VkBufferUsageFlags buffer_usage = VK_BUFFER_USAGE_STORAGE_BUFFE
 #define FERRULE_VULKAN_FUNCTION(name) PFN_vk##name name = nullptr;
 struct GlobalFunctions {
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
-  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;  // null in a loader of Vulkan 1.0
+  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;  // null in a Vulkan 1.0 loader
   FERRULE_VULKAN_GLOBAL_FUNCTIONS(FERRULE_VULKAN_FUNCTION)
 };
 struct InstanceFunctions {
@@ -67,20 +67,20 @@ struct DeviceFunctions {
 };
 #undef FERRULE_VULKAN_FUNCTION
 
-// Throws FE_NOT_FOUND when the system has no Vulkan.
+// Throws FE_NOT_FOUND if Vulkan is not installed.
 GlobalFunctions open_library();
-// Throw FE_UNSUPPORTED when the driver lacks a function that is not of an extension.
+// Throw FE_UNSUPPORTED if the driver lacks a function that no extension defines.
 InstanceFunctions functions_of(const GlobalFunctions& global, VkInstance instance);
 DeviceFunctions functions_of(const InstanceFunctions& functions, VkDevice device);
 
-// "VK_ERROR_DEVICE_LOST"; the number of a result that is not known.
+// "VK_ERROR_DEVICE_LOST"; the number of an unknown result.
 std::string name_of(VkResult result);
-// Throws unless the call came back with success: FE_OUT_OF_MEMORY, FE_DEVICE_LOST, FE_TIMEOUT, FE_UNSUPPORTED for what
-// the driver says that it does not have, else FE_INTERNAL.
+// Throws if the result is an error: FE_OUT_OF_MEMORY, FE_DEVICE_LOST, FE_TIMEOUT, FE_UNSUPPORTED if the driver lacks
+// something, otherwise FE_INTERNAL.
 void check(VkResult result, const char* call);
 fe_code code_of(VkResult result);
 
-// A struct of Vulkan, all zeros but its type.
+// A Vulkan struct of this type; all other fields are zero.
 template <class Struct>
 Struct typed(VkStructureType type) {
   Struct out{};
@@ -88,7 +88,7 @@ Struct typed(VkStructureType type) {
   return out;
 }
 
-// The list that an enumerating call of Vulkan writes: `call(&count, items)`. It may grow between the two questions.
+// The list that a Vulkan enumeration `call(&count, items)` writes. The list may grow between the two calls.
 template <class Item, class Call>
 std::vector<Item> enumerate(const char* name, Call&& call) {
   std::vector<Item> items;
@@ -104,7 +104,7 @@ std::vector<Item> enumerate(const char* name, Call&& call) {
   return items;
 }
 
-// Whether a list of extensions, or one of layers, holds a name.
+// Whether a list of extensions or layers contains a name.
 bool has_extension(const std::vector<VkExtensionProperties>& list, std::string_view name);
 bool has_layer(const std::vector<VkLayerProperties>& list, std::string_view name);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 
-// Which drivers Vulkan's loader looks at is often a variable's doing; an error of theirs names it.
+// Variables that choose the loader's drivers, for error messages: they are a common cause of errors.
 std::string about_variables() {
   std::string text;
   for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
@@ -46,7 +46,7 @@ void Instance::create(bool validate) {
       "vkEnumerateInstanceExtensionProperties", [&](uint32_t* count, VkExtensionProperties* items) {
         return global_.EnumerateInstanceExtensionProperties(nullptr, count, items);
       });
-  // Without it the loader hides devices that implement a subset of Vulkan, as MoltenVK's.
+  // Without this extension, the loader hides devices that implement a subset of Vulkan, such as MoltenVK's.
   if (has_extension(known, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
     extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
@@ -58,7 +58,7 @@ void Instance::create(bool validate) {
   const VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info();
   const VkValidationFeatureEnableEXT synchronization = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
   auto features = typed<VkValidationFeaturesEXT>(VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT);
-  features.pNext = &messenger;  // for the creation of the instance itself
+  features.pNext = &messenger;  // reports on the creation of the instance itself
   features.enabledValidationFeatureCount = 1;
   features.pEnabledValidationFeatures = &synchronization;
   if (validate) {
@@ -122,7 +122,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL Instance::on_message(VkDebugUtilsMessageSeverityF
   auto& self = *static_cast<Instance*>(instance);
   const std::lock_guard lock(self.mutex_);
   if (!self.finding_) self.finding_ = text;
-  return VK_FALSE;  // the call goes on
+  return VK_FALSE;  // do not abort the call
 }
 
 std::optional<std::string> Instance::take_finding() {
@@ -136,7 +136,7 @@ std::vector<VkPhysicalDevice> Instance::physical_devices() const {
       return functions_.EnumeratePhysicalDevices(instance_, count, items);
     });
   } catch (const sdk::Error& error) {
-    // What the loader says when no driver has a device.
+    // The loader's result if no driver has a device.
     if (error.code() != FE_UNSUPPORTED) throw;
     throw sdk::Error(FE_NOT_FOUND,
                      std::string("no Vulkan driver finds a device (") + error.what() + about_variables() + ")");

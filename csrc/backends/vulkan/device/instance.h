@@ -1,4 +1,4 @@
-// The instance of Vulkan: what the driver's devices are asked through, and where the validation layer speaks.
+// The Vulkan instance. It lists the devices of the drivers and collects the messages of the validation layer.
 #pragma once
 
 #include <mutex>
@@ -11,18 +11,18 @@ namespace ferrule::vulkan {
 
 class Instance {
  public:
-  // `validate`: with the Khronos validation layer, which checks each call and the ordering of memory accesses; what it
-  // finds is logged as errors, and kept for take_finding. Throws FE_UNSUPPORTED when it is not installed, FE_NOT_FOUND
-  // when there is no driver.
+  // `validate` enables the Khronos validation layer, which checks each call and the ordering of memory accesses. Its
+  // findings are logged as errors, and kept for take_finding. Throws FE_UNSUPPORTED if the layer is not installed,
+  // FE_NOT_FOUND if there is no driver.
   explicit Instance(bool validate);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
   ~Instance();
 
   const InstanceFunctions& api() const { return functions_; }
-  uint32_t version() const { return version_; }  // that may be used of a device which has it
+  uint32_t version() const { return version_; }  // the highest that may be used with a device that supports it
   std::vector<VkPhysicalDevice> physical_devices() const;
-  // The first thing that the validation layer has found since this was called last.
+  // The first finding of the validation layer since the last call.
   std::optional<std::string> take_finding();
 
  private:

@@ -8,7 +8,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// A feature is a member of one of the structs of the chain.
+// Visits each required feature: its name, and its member of the struct chain.
 template <class Visit>
 void visit_required(Visit&& visit) {
   visit(
@@ -65,7 +65,7 @@ uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
   return bytes;
 }
 
-// A struct of the chain that a question is asked with: put in front of those that are there.
+// Puts a struct at the front of a query's chain, if `is_there`.
 template <class Struct>
 void put(VkPhysicalDeviceProperties2& chain, Struct& link, VkStructureType type, bool is_there = true) {
   if (!is_there) return;
@@ -99,7 +99,7 @@ bool imports_host_memory(const InstanceFunctions& api, VkPhysicalDevice device) 
   return (found.externalMemoryProperties.externalMemoryFeatures & importable) != 0;
 }
 
-// What a device says of the features of one of its extensions.
+// Queries the features of one extension of a device.
 template <class Struct>
 Struct feature_struct(const InstanceFunctions& api, VkPhysicalDevice device, VkStructureType type) {
   auto features = typed<Struct>(type);
@@ -109,7 +109,7 @@ Struct feature_struct(const InstanceFunctions& api, VkPhysicalDevice device, VkS
   return features;
 }
 
-// Headers of 2023 and older, as Debian 12's, do not know them.
+// Headers of 2023 and older, such as Debian 12's, do not define these functions.
 #if defined(VK_KHR_cooperative_matrix)
 bool has_cooperative_matrices(const InstanceFunctions& api, VkPhysicalDevice device) {
   if (api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR == nullptr) return false;
@@ -149,7 +149,7 @@ bool has_host_time_domain(const InstanceFunctions& api, VkPhysicalDevice device)
   return has(VK_TIME_DOMAIN_DEVICE_EXT) && has(host_time_domain);
 }
 
-// Asks everything that is asked of a device with Vulkan 1.2.
+// Queries a device with Vulkan 1.2.
 void describe(const Instance& instance, const Features& features, PhysicalDevice& device) {
   const InstanceFunctions& api = instance.api();
   const auto extensions = enumerate<VkExtensionProperties>(
@@ -158,11 +158,11 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
       });
   const bool has_import = has_extension(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   const bool has_pci = has_extension(extensions, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
-  // The limit of one buffer came with Vulkan 1.3.
+  // The size limit of one buffer was added in Vulkan 1.3.
   const bool has_buffer_limit = std::min(device.properties.apiVersion, instance.version()) >= VK_API_VERSION_1_3 ||
                                 has_extension(extensions, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
   device.has_memory_budget = has_extension(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // its name is in beta headers
+  device.is_portability_subset = has_extension(extensions, "VK_KHR_portability_subset");  // named in beta headers only
   device.has_clock = features.vulkan12.hostQueryReset &&
                      has_extension(extensions, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) &&
                      has_host_time_domain(api, device.handle);
@@ -207,7 +207,7 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   description.total_memory = device_local_bytes(device.memory);
   description.max_allocation = device.max_allocation;
   description.borrow_alignment = device.borrow_alignment;
-  // That of a software device names the driver, and is the same on every machine.
+  // The UUID of a software device names the driver, and is the same on every machine.
   if (description.kind != FE_DEVICE_SOFTWARE) description.uuid = device.uuid;
   if (has_pci) {
     char text[32];
@@ -216,13 +216,13 @@ void describe(const Instance& instance, const Features& features, PhysicalDevice
   }
 }
 
-// Fills the device; returns what it lacks.
+// Fills `device`, and returns what it lacks.
 std::string look_at(const Instance& instance, PhysicalDevice& device) {
   const InstanceFunctions& api = instance.api();
   api.GetPhysicalDeviceProperties(device.handle, &device.properties);
   const uint32_t version = std::min(device.properties.apiVersion, instance.version());
   Features features;
-  // An older driver does not know the structs.
+  // Older drivers do not know these structs.
   if (version >= VK_API_VERSION_1_2) api.GetPhysicalDeviceFeatures2(device.handle, &features.core);
   uint32_t count = 0;
   api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, nullptr);
@@ -274,7 +274,7 @@ EngineQueues choose_queues(const std::vector<VkQueueFamilyProperties>& families)
     if (!place) place = found;
   };
   auto& [computing, uploading, downloading] = out;
-  // A family that does nothing else is preferred: on some devices it runs beside what is drawn.
+  // Prefers a compute family without graphics: on some devices it runs concurrently with graphics.
   for (const VkQueueFlags avoided : {VkQueueFlags{VK_QUEUE_GRAPHICS_BIT}, VkQueueFlags{0}})
     for (uint32_t i = 0; i < families.size(); ++i)
       if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) &&

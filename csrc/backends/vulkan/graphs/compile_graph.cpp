@@ -24,7 +24,7 @@ class Executable final : public sdk::Executable {
 
 constexpr std::size_t parameter_alignment = 16;
 
-// A driver that cannot compile a shader says neither which nor for what.
+// A driver's error names neither the shader nor the op; this adds them.
 PipelinePointer pipeline_of(Context& context, std::string_view op, const Dispatch& dispatch) {
   Faults& faults = context.faults();
   try {
@@ -36,7 +36,7 @@ PipelinePointer pipeline_of(Context& context, std::string_view op, const Dispatc
   }
 }
 
-// A kernel may also refuse by throwing, from where it writes calls or counts workgroups.
+// Kernels may also refuse by throwing, when they write calls or count workgroups.
 Plan planned(const Kernel& kernel, const PlannedNode& node, const Capabilities& capabilities) {
   try {
     return kernel.plan(node, capabilities);

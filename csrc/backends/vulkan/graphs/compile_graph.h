@@ -1,4 +1,4 @@
-// Graphs as command buffers.
+// Compiles graphs to command buffers.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,13 @@
 
 namespace ferrule::vulkan {
 
-// The plan of a node; a refusal when no kernel takes it.
+// The plan of a node; a refusal if no kernel takes it.
 Plan plan_of(const PlannedNode& node, const Capabilities& capabilities);
 
 sdk::Support supports_node(const Context& context, const PlannedNode& node);
 
-// Recorded once for each queue it runs on. Throws FE_UNSUPPORTED, naming the op, for a node that `plan_of` refuses.
+// The graph is recorded once for each queue that runs it. Throws FE_UNSUPPORTED, with the op's name, for a node that
+// `plan_of` refuses.
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context, const fe_graph_view& view);
 
 }  // namespace ferrule::vulkan

@@ -12,7 +12,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// A dtype as it is stored and as it is computed in.
+// A dtype, as it is stored and as it is computed.
 struct Format {
   std::string_view dtype, name, computed_in;
   bool is_floating;
@@ -33,7 +33,7 @@ const Format& format_of(fe_dtype dtype) {
     if (name != nullptr && format.dtype == name) return format;
   refuse("no elements of " + std::string(name != nullptr ? name : "an unknown dtype"));
 }
-// Copies move bits.
+// The format for copies, which move bits.
 const Format& bits_of(size_t item_size) {
   constexpr std::string_view names[] = {"uint8", "uint16", "uint32", "uint64"};
   for (size_t i = 0; i < std::size(names); ++i)
@@ -78,7 +78,7 @@ class Writer {
     body_.writes.push_back(node_.output_value(output));
     call(joined({"store", value.format->dtype}), {literal(slot), flat(), of(value)});
   }
-  // The result of the shader itself.
+  // The result that the shader itself computes.
   Value own(const Format& format) {
     const Value value{call(joined({"result", format.computed_in}), {}), note(format)};
     return format.is_narrow() ? narrow("as", value, format) : value;
@@ -99,7 +99,7 @@ class Writer {
     if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not there");
     std::vector<Call::Argument> arguments;
     for (const Value& value : in) arguments.push_back(of(value));
-    // It reports negative exponents, of which the host tells the dtype.
+    // The function reports negative exponents; the host adds the dtype to the message.
     if (op == "pow" && !format.is_floating) arguments.push_back(literal(dtype));
     const Value result{call(function, std::move(arguments)), &format};
     return format.is_narrow() ? narrow("as", result, format) : result;
@@ -127,7 +127,7 @@ class Writer {
     const Format& from = *value.format;
     if (&from == &to) return value;
     const bool is_wider = from.computed_in != to.computed_in;
-    // A half of an integer or a float64 is rounded twice, which must be as good as once.
+    // An integer or float64 becomes a half in two roundings, of which the first rounds to odd.
     const bool to_odd = is_wider && to.is_floating && to.is_narrow() && from.name != "bool";
     if (is_wider) value.call = call(joined({to_odd ? "odd" : "cast", from.computed_in, to.computed_in}), {of(value)});
     value.format = &to;
@@ -135,7 +135,7 @@ class Writer {
     return narrow(from.is_floating && !to.is_floating ? "saturated" : "as", value, to);
   }
 
-  // The operand with the strides that it has in the outputs' shape: zero where it is repeated.
+  // Adds the operand with its strides in the outputs' shape; they are zero along broadcast axes.
   uint32_t add_operand(uint32_t value, const sdk::Operand& operand) {
     std::array<int64_t, FE_MAX_RANK> strides{};
     const auto rank = static_cast<size_t>(shape_.rank()), own = static_cast<size_t>(operand.rank());
@@ -149,7 +149,7 @@ class Writer {
     if (!flat_) flat_ = call("place_flat", {});
     return {.is_literal = false, .value = *flat_};
   }
-  // Operands that are laid out alike are found by one calculation.
+  // Operands with equal layouts share one calculation of the offset.
   Call::Argument place(uint32_t slot) {
     const Layout& layout = body_.operands[slot];
     if (layout.rank == 1 && layout.strides[0] == 1) return flat();
@@ -167,13 +167,13 @@ class Writer {
     return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape) &&
            std::equal(a.strides, a.strides + a.rank, b.strides);
   }
-  // Whether 32 bits number the elements and the places.
+  // Whether element numbers and offsets fit in 32 bits.
   bool is_near(const Layout& layout) const {
     constexpr int64_t limit = INT32_MAX;
     int64_t farthest = 0;
     for (uint32_t axis = 0; axis < layout.rank; ++axis) {
       const int64_t steps = layout.shape[axis] - 1, stride = std::abs(layout.strides[axis]);
-      if (steps < 0) return true;  // nothing is there
+      if (steps < 0) return true;  // no elements
       if (stride != 0 && steps > (limit - farthest) / stride) return false;
       farthest += steps * stride;
     }
@@ -184,12 +184,12 @@ class Writer {
   sdk::Operand shape_;  // the first output
   Body body_;
   std::optional<uint32_t> flat_;
-  std::vector<std::pair<uint32_t, uint32_t>> places_;  // by operand
+  std::vector<std::pair<uint32_t, uint32_t>> places_;  // operand, and the call that computes its offset
 };
 
 using Value = Writer::Value;
 
-// The instructions of the node's body, and the stores; `values` are the body's inputs.
+// Writes the instructions of the node's body, and the stores. `values` are the body's inputs.
 void write_body(const PlannedNode& node, Writer& writer, std::vector<Value> values) {
   const fe_body& body = *node.body();
   for (uint32_t i = 0; i < body.instruction_count; ++i) {

@@ -1,5 +1,5 @@
-// Elementwise ops as calls of the functions of kernels/elementwise/, which are spliced into a shader: kernels/elementwise.comp, or
-// one that computes something of its own and lets them follow.
+// Elementwise ops as calls of the functions of kernels/elementwise/. The calls are spliced into a shader:
+// kernels/elementwise.comp, or a shader whose own result they process.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace ferrule::vulkan {
 
-// What is spliced, and what it touches. `operands` is what the shader finds as `operands` of
+// The spliced calls, and the operands they access. `operands` becomes the shader's `operands` of
 // kernels/elementwise/operand_access.glsl: first those that are read, then those that are written.
 struct Body {
   std::vector<Call> calls;
   std::vector<Layout> operands;
-  std::vector<uint32_t> reads, writes;  // values of the view
-  bool uses_float64 = false;            // and so needs a variant of the shader that has it
+  std::vector<uint32_t> reads, writes;  // values of the graph view
+  bool uses_float64 = false;            // needs the shader variant with float64
 };
 
-// A node of one elementwise op, or of `fused`. Throws FE_UNSUPPORTED for what there is no function for.
+// The body of a node, which is one elementwise op or `fused`. Throws FE_UNSUPPORTED if a function is missing.
 Body body_of(const PlannedNode& node);
 
-// What follows the result of an op that is not elementwise: its body, if the node has one, and the stores. The shader's
-// function `result_f32` (no parameters; or `result_i64`, ...) gives the result's element in what its dtype is computed
-// in, unrounded: it is rounded first of all, so that fused equals unfused. The node's inputs from `own_inputs` on are
-// those of the body from value 1 on. The element that `element` counts is that of the outputs' shape.
+// The epilogue of an op that is not elementwise: its body, if the node has one, and the stores. The shader's function
+// `result_f32` (no parameters; or `result_i64`, ...) returns the element of the result, unrounded, in the type that its
+// dtype is computed in. The epilogue rounds it first, so that fused equals unfused. The node's inputs from `own_inputs`
+// on are the body's values from 1 on. `element` counts in the outputs' shape.
 Body epilogue_of(const PlannedNode& node, uint32_t own_inputs);
 
-// The dtype of what an op that is not elementwise computes, before its epilogue.
+// The dtype that an op that is not elementwise computes, before its epilogue.
 fe_dtype own_dtype(const PlannedNode& node);
 
-// Has a dispatch end with it: the shader finds the operands' layouts directly behind its own parameters.
+// Adds the body to a dispatch. The shader finds the operands' layouts directly after its own parameters.
 void finish_with(Body body, Dispatch& dispatch);
 
 }  // namespace ferrule::vulkan

@@ -8,7 +8,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// As kernels/shader_interface.glsl has it.
+// The Fault of kernels/shader_interface.glsl.
 struct Fault {
   enum : uint32_t { none, index, power, length } kind;
   uint32_t what;
@@ -28,7 +28,7 @@ std::string sentence_of(const Fault& fault, const std::vector<std::string>& name
          std::to_string(fault.axis) + " with size " + std::to_string(fault.limit);
 }
 
-constexpr uint64_t largest_update = 65536;  // bytes of one vkCmdUpdateBuffer
+constexpr uint64_t largest_update = 65536;  // limit of one vkCmdUpdateBuffer
 
 }  // namespace
 
@@ -40,10 +40,10 @@ struct Program::Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() { recordings.give_back(std::move(recording)); }
-  Allocation memory;  // the table, and behind it the parameters
+  Allocation memory;  // the address table, then the parameters
   Recordings& recordings;
   std::unique_ptr<Recording> recording;
-  std::atomic<bool> has_parameters{false};  // once an execution that copied them there is done
+  std::atomic<bool> has_parameters{false};  // set once an execution that copied them is done
 };
 
 Program::Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
@@ -85,7 +85,7 @@ void Program::write_steps(VkCommandBuffer commands, const Frame& frame, const Ti
   const auto& vk = context_->api();
   VkPipeline bound = VK_NULL_HANDLE;
   uint32_t node = UINT32_MAX, time = 0;
-  // Behind what was dispatched before; what follows need not wait for it.
+  // Writes the time after the earlier dispatches are done. Later dispatches do not wait for it.
   const auto write_time = [&] {
     if (times != nullptr) times->write(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, time++);
   };
@@ -130,8 +130,8 @@ void Program::tell_times(const Timestamps& times, fe_trace_function trace, void*
 void Program::run(Queue& queue, const fe_execution& execution) {
   if (steps_.empty()) return;
   const auto& vk = context_->api();
-  // One for each execution: another one may have begun before the host has read it. It is there before the graph is
-  // recorded, as the validation layer knows no memory that came after.
+  // Each execution has its own record, because another may begin before the host has read it. It is allocated before
+  // the graph is recorded, because the validation layer does not recognise memory that was allocated later.
   const auto fault = std::make_shared<Allocation>(context_->memory().allocate(sizeof(Fault), 64, Use::download));
   Frame& frame = frame_of(queue);
   std::shared_ptr<Timestamps> times;
@@ -157,7 +157,7 @@ void Program::run(Queue& queue, const fe_execution& execution) {
                       argument = execution.trace_argument] {
     frame.has_parameters = true;
     if (times) self->tell_times(*times, trace, argument);
-    // Of another program's work, perhaps; what matters is that it is not only logged.
+    // The finding may concern another program's work; it must be an error, not only a log line.
     if (const auto finding = self->context_->instance().take_finding())
       throw sdk::Error(FE_INTERNAL, "Vulkan's validation layer found: " + *finding);
     self->check_fault(*fault);

@@ -1,4 +1,4 @@
-// A graph's dispatches, and what one queue needs to run them.
+// The dispatches of a graph, and what a queue needs to run them.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace ferrule::vulkan {
 struct Step {
   PipelinePointer pipeline;
   std::array<uint32_t, 3> groups;
-  uint64_t parameters;  // bytes from the start of all parameters
-  bool barrier;         // must wait for what came before
-  uint32_t node;        // of the view
+  uint64_t parameters;  // offset in all parameters
+  bool barrier;         // must wait for earlier steps
+  uint32_t node;        // of the graph view
 };
 
-// What does not change between executions; alive until the last of them is done.
+// The part of an executable that does not change between executions; it lives until the last of them is done.
 class Program : public std::enable_shared_from_this<Program> {
  public:
   Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
@@ -32,15 +32,15 @@ class Program : public std::enable_shared_from_this<Program> {
   void run(Queue& queue, const fe_execution& execution);
 
  private:
-  // What the shaders of one queue read: what it runs, it runs in order, so that one will do.
+  // The memory that the shaders of one queue read. A queue runs its work in order, so one frame is enough.
   struct Frame;
 
   uint64_t parameters_at() const { return (table_.size() + 63) / 64 * 64; }  // bytes, in a frame
   Frame& frame_of(const Queue& queue);
   void record(Frame& frame) const;
-  // `times`, if any: the first is when the first step begins, each other one when the steps of a node are done.
+  // If `times` is not null, writes the start of the first step, then the end of the steps of each node.
   void write_steps(VkCommandBuffer commands, const Frame& frame, const Timestamps* times) const;
-  // How many nodes have steps, which follow each other.
+  // The number of nodes with steps. The steps of a node are contiguous.
   uint32_t traced_nodes() const;
   void tell_times(const Timestamps& times, fe_trace_function trace, void* argument) const;
   void check_fault(const Allocation& record) const;
@@ -48,10 +48,10 @@ class Program : public std::enable_shared_from_this<Program> {
   std::shared_ptr<Context> context_;
   AddressTable table_;
   std::vector<Step> steps_;
-  std::vector<std::string> names_;  // of the ops, by the value that they write
+  std::vector<std::string> names_;  // names of the ops, by the value that they write
   Allocation parameters_;
   std::mutex mutex_;
-  // Of queues that may be gone: their work is done then, and a new one at the same place may have the frame.
+  // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.
   std::map<const Queue*, std::unique_ptr<Frame>> frames_;
 };
 

@@ -5,7 +5,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// Bindings follow, by their numbers: the core binds disjoint memory to outputs.
+// Bindings follow, in order of their numbers; the core binds disjoint memory to outputs.
 enum Space : uint32_t { workspace, scratch, bindings };
 
 bool overlap(const std::vector<Region>& some, const std::vector<Region>& others) {
@@ -39,7 +39,7 @@ bool Hazards::is_barrier_due(std::span<const uint32_t> reads, std::span<const ui
     if (value == scratch_value || view_.storages[view_.values[value]->storage]->kind != FE_STORAGE_SCALAR)
       read.push_back(region_of(value));
   for (const uint32_t value : writes) written.push_back(region_of(value));
-  // Past so many that run side by side, comparing each with each costs more than a barrier.
+  // With more regions than this, comparing each pair costs more than a barrier.
   const bool are_many = read_.size() + written_.size() > 256;
   const bool is_due = are_many || overlap(read, written_) || overlap(written, written_) || overlap(written, read_);
   if (is_due) {

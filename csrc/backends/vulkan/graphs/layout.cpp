@@ -7,7 +7,7 @@ Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] == 1) continue;
     const uint32_t last = layout.rank - 1;
-    // One step of this axis is where the axes after it, of which the last one kept is the outermost, end.
+    // One step of this axis equals the extent of the later axes, of which the last one kept is the outermost.
     if (layout.rank > 0 && layout.strides[last] * layout.shape[last] == strides[axis]) {
       layout.shape[last] *= shape[axis];
       continue;
@@ -26,7 +26,7 @@ void set_grid(Dispatch& dispatch, uint64_t count, const Capabilities& capabiliti
   uint64_t groups = std::max<uint64_t>(1, count / workgroup + (count % workgroup != 0));
   for (size_t axis = 0; axis < dispatch.groups.size(); ++axis) {
     const uint64_t limit = capabilities.max_groups[axis];
-    // As few as cover the rest evenly: rounded up once for each axis, and so no more than one row too many of each.
+    // As few groups as cover the rest evenly: rounded up once for each axis, so each has at most one row too many.
     const uint64_t rows = groups / limit + (groups % limit != 0);
     dispatch.groups[axis] = static_cast<uint32_t>(
         axis + 1 < dispatch.groups.size() ? groups / rows + (groups % rows != 0) : std::min(groups, limit));

@@ -1,4 +1,4 @@
-// Shapes and strides as shaders see them, and grids over many elements.
+// Shapes and strides in the form that shaders use, and grids over many elements.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace ferrule::vulkan {
 
-// kernels/shader_interface.glsl's Layout. Axes of size one are left out, and those that continue each other are one.
+// The Layout of kernels/shader_interface.glsl. Axes of size one are dropped, and contiguous axes are merged.
 struct Layout {
   uint32_t value;
   uint32_t rank;
@@ -20,8 +20,8 @@ inline Layout layout_of(uint32_t value, const sdk::Operand& operand) {
   return layout_of(value, operand.shape(), operand.strides());
 }
 
-// A grid of at least `count` invocations, in workgroups of one dimension: sets constants 0 to 2 and the groups. Shaders
-// compare `invocation()` with their count. Throws FE_UNSUPPORTED beyond what the device can number.
+// Sets constants 0 to 2 and the groups to a grid of at least `count` invocations, in one-dimensional workgroups.
+// Shaders compare `invocation()` with their count. Throws FE_UNSUPPORTED if the device cannot number so many.
 void set_grid(Dispatch& dispatch, uint64_t count, const Capabilities& capabilities, uint32_t workgroup = 256);
 
 }  // namespace ferrule::vulkan

@@ -1,8 +1,8 @@
 // Scaled dot-product attention of a block of queries, in one pass over blocks of 32 keys with a running maximum and sum
-// (Milakov & Gimelshein 2018; Dao 2022), so that no row of scores is ever held.
+// (Milakov & Gimelshein 2018; Dao 2022). A whole row of scores is never stored.
 //
-// What a query becomes depends on itself and its keys alone: products are added up in order, the weights of a block by
-// halves, and a block of which a query keeps nothing changes no bit of it.
+// The result of a query depends only on the query and its keys: products are added in order, and the weights of a block
+// by halves. A block of which a query keeps nothing does not change a bit of its result.
 // variants: f32 f16 bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,10 +16,10 @@ layout(constant_id = 4) const uint HEAD = 64;     // elements of a query and of 
 layout(constant_id = 5) const uint VALUE_HEAD = 64;
 layout(constant_id = 6) const uint MASK = 0;  // 0 none, 1 keeps where it holds, 2 is added
 layout(constant_id = 7) const bool CAUSAL = false;
-layout(constant_id = 8) const uint LENGTH_BYTES = 0;  // of the operand that says how many keys there are; 0: all
+layout(constant_id = 8) const uint LENGTH_BYTES = 0;  // size of the operand that holds the number of keys; 0: all keys
 
-#define BLOCK 32  // keys; and elements of them, or of values, that are in shared memory at a time
-#define ROWS 4    // queries that the workgroup's 128 invocations work at side by side
+#define BLOCK 32  // keys, and elements of keys or values that are in shared memory at a time
+#define ROWS 4    // queries that the 128 invocations of the workgroup process in parallel
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout query_batches, key_batches, value_batches, mask_batches;
@@ -45,7 +45,7 @@ int64_t place(uint row, int64_t row_stride, uint column, int64_t column_stride) 
   return int64_t(uint64_t(row)) * row_stride + int64_t(uint64_t(column)) * column_stride;
 }
 
-// The tile's element (i, j) is (first_row + i, first_column + j) of a matrix, zero outside of it.
+// Element (i, j) of the tile is element (first_row + i, first_column + j) of a matrix, or zero outside the matrix.
 void fill_tile(uint64_t from, uint first_row, uint rows, int64_t row, uint first_column, uint columns, int64_t column) {
   for (uint i = gl_LocalInvocationIndex; i < BLOCK * BLOCK; i += gl_WorkGroupSize.x) {
     uint r = first_row + i / BLOCK, c = first_column + i % BLOCK;
@@ -53,7 +53,7 @@ void fill_tile(uint64_t from, uint first_row, uint rows, int64_t row, uint first
   }
 }
 
-// Folds each query's row of `folded` into its first element: its sum, or its greatest.
+// Folds each query's row of `folded` into its first element: the sum or the maximum.
 void fold_rows(bool adds) {
   for (uint width = BLOCK / 2; width > 0; width /= 2) {
     barrier();
@@ -68,7 +68,7 @@ void fold_rows(bool adds) {
 
 int64_t length_at(uint64_t address) {
   if (LENGTH_BYTES == 8u) return RefI64(address).at;
-  // Not int64_t(int): see take.comp.
+  // Not int64_t(int), for the reason in take.comp.
   uint low = RefU32(address).at;
   return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
 }
@@ -135,7 +135,8 @@ void main() {
           score += item(mask, at);
       }
       scores[i] = kept ? score : signed_infinity(SIGN_BIT);
-      // NaN counts as infinity here: either makes the result NaN, and one whose scores are all NaN keeps something.
+      // NaN counts as infinity here, because either makes the result NaN; so a query whose scores are all NaN keeps
+      // some.
       folded[row * BLOCK + column] = is_nan(scores[i]) ? signed_infinity(0u) : scores[i];
     }
     fold_rows(false);
@@ -143,7 +144,7 @@ void main() {
     for (uint i = 0; i < own_rows; ++i) {
       float before = greatest[i], found = folded[(first_row + i * ROWS) * BLOCK];
       greatest[i] = found > before ? found : before;
-      // Nothing kept so far: there is nothing to scale, and no difference to minus infinity.
+      // While no key is kept, there is nothing to scale, and the difference to minus infinity would be NaN.
       factors[i] = greatest[i] == before ? 1.0 : is_lowest(before) ? 0.0 : exp_f32(before - greatest[i]);
       scores[i] = is_lowest(scores[i]) ? 0.0 : exp_f32(scores[i] - greatest[i]);
     }
@@ -177,7 +178,7 @@ void main() {
     for (uint chunk = 0; chunk < chunks; ++chunk) {
       uint c = chunk * BLOCK + column;
       if (c >= VALUE_HEAD) continue;
-      // A query that keeps nothing gives its sums of zeros times values: zeros, or NaN where a value is not finite.
+      // A query that keeps no key gives sums of zeros times values: zeros, or NaN where a value is not finite.
       float result = divide_f32(sums[chunk * own_rows + i], is_lowest(greatest[i]) ? 1.0 : total[i]);
       store_float(to + (uint64_t(q) * VALUE_HEAD + c) * ITEM_BYTES, result);
     }

@@ -27,13 +27,13 @@ constexpr uint64_t shared_bytes(uint64_t queries, uint64_t head) {
 }
 static_assert(shared_bytes(8, longest_head) <= 16384, "every device has so much");
 
-// The stride of the axis so far from the end, in an operand that may be repeated along it.
+// The stride of the axis at `from_end` from the end, in an operand that may be broadcast along it.
 int64_t stride_of(const sdk::Operand& x, int from_end) {
   const auto axis = static_cast<size_t>(x.rank() - from_end);
   return x.rank() < from_end || x.shape()[axis] == 1 ? 0 : x.strides()[axis];
 }
 
-// The leading axes of an operand, repeated to those of the queries.
+// The leading axes of an operand, broadcast to those of the queries.
 Layout batches_of(uint32_t value, const sdk::Operand& x, const sdk::Operand& query) {
   const auto leading = static_cast<size_t>(query.rank() - 2);
   std::vector<int64_t> strides(leading);

@@ -1,7 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 // variants: basic f64
-// All elementwise ops, alone and fused: what an invocation does with its element is spliced in (pipelines/splice.h).
+// All elementwise ops, single and fused. The calls for one element are spliced in (pipelines/splice.h).
 #include "shader_interface.glsl"
 #include "elementwise/functions.glsl"
 

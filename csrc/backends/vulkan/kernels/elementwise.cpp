@@ -1,5 +1,4 @@
-// Elementwise ops, one at a time and fused: each is a function of kernels/elementwise/ that is called for every
-// element.
+// Elementwise ops, single and fused. Each op is a function of kernels/elementwise/ that is called for every element.
 #include "elementwise.h"
 
 #include "graphs/elementwise_body.h"

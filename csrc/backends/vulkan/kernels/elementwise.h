@@ -1,4 +1,4 @@
-// Elementwise ops, one at a time and fused: for plans that leave some of their nodes to it.
+// The plan of elementwise ops, single and fused. Other ops' plans call it for some of their nodes.
 #pragma once
 
 #include "graphs/plan.h"

@@ -1,4 +1,4 @@
-// Floating-point items as float32 sees them.
+// Loads and stores floating-point items as float32.
 #include "elementwise/float_bits.glsl"
 #include "elementwise/half_precision.glsl"
 

@@ -1,5 +1,5 @@
-// One item of a size, for shaders that move items and do not ask what they mean. Wide holds one: a device may store
-// narrow integers and have no variables of them.
+// An item of one size, for shaders that move items without interpreting them. Variables use Wide, because a device may
+// store narrow integers without supporting variables of those types.
 #if defined VARIANT_u8
 #define Item RefU8
 #define ITEM_BYTES 1
@@ -26,5 +26,5 @@
 #define WIDE_BYTES 4
 #endif
 
-// No function, which would return a reference (shader_interface.glsl).
+// A macro, because a function would return a reference (shader_interface.glsl).
 #define item_at(address, offset) Item((address) + uint64_t((offset) * ITEM_BYTES))

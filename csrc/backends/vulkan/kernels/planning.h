@@ -1,4 +1,4 @@
-// What the plans of many ops have in common.
+// Functions that the plans of many ops share.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@
 
 namespace ferrule::vulkan {
 
-// "f16" of float16, "i64" of int64, "bool".
+// "f16" for float16, "i64" for int64, "bool".
 inline std::string abbreviation_of(const sdk::Operand& operand) {
   std::string name = sdk::host->dtype_name(operand.dtype());
   const size_t digits = name.find_first_of("0123456789");
@@ -19,7 +19,7 @@ inline std::string abbreviation_of(const sdk::Operand& operand) {
   return (name.starts_with("bfloat") ? "bf" : name.substr(0, 1)) + name.substr(digits);
 }
 
-// "take.u32": for shaders that move items and do not ask what they mean.
+// "take.u32": for shaders that move items without interpreting them.
 inline std::string by_item_size(const std::string& shader, const sdk::Operand& operand) {
   if (operand.item_size() > 8)
     throw sdk::Error(FE_UNSUPPORTED, "it moves no items of " + std::to_string(operand.item_size()) + " bytes");
@@ -29,7 +29,7 @@ inline std::string by_item_size(const std::string& shader, const sdk::Operand& o
 inline bool is_half(const sdk::Operand& x) { return x.is("float16") || x.is("bfloat16"); }
 inline bool is_floating(const sdk::Operand& x) { return is_half(x) || x.is("float32") || x.is("float64"); }
 
-// Why none of the kernels that stand alone takes a node, whatever its op: they have no epilogue.
+// The reason why no kernel but those with an epilogue takes a node, whatever its op.
 inline std::optional<std::string> general_refusal(const sdk::Node& node) {
   if (node.body() != nullptr) return "it does not run the ops that are fused to it";
   return std::nullopt;
@@ -45,7 +45,7 @@ inline void add_constants(Dispatch& dispatch, std::initializer_list<uint32_t> co
   dispatch.constants.insert(dispatch.constants.end(), constants);
 }
 
-// Lacks its grid. `constants` are those behind the workgroup's size.
+// Makes a dispatch without its grid. `constants` follow the workgroup's size.
 template <class Parameters>
 Dispatch dispatch_of(std::string shader, const Parameters& parameters, std::vector<uint32_t> reads, uint32_t writes,
                      std::initializer_list<uint32_t> constants = {}) {

@@ -1,5 +1,5 @@
-// Rows that TEAM invocations share, and what they find out together, folded by halves. All of the workgroup call these.
-// A subgroup shader shuffles the halves that fit into a subgroup; what is added to what is the same.
+// Rows that TEAM invocations share, and their sums and maxima, folded by halves. All invocations of the workgroup call
+// these functions. A subgroup shader uses shuffles for the folds within a subgroup; the order of additions is the same.
 layout(constant_id = 3) const uint TEAM = 1;  // a power of two that divides the workgroup's size
 
 shared float shared_values[gl_WorkGroupSize.x];
@@ -28,7 +28,7 @@ float of_team(float value, bool adds) {
 #ifdef VARIANT_subgroup
   for (uint width = together / 2; width > 0; width /= 2)
     value = combined(value, subgroupShuffleXor(value, width), adds);
-  // Of equal zeros each lane may have kept its own.
+  // Lanes may have kept different ones of two equal zeros.
   value = subgroupShuffle(value, gl_SubgroupInvocationID - gl_SubgroupInvocationID % together);
 #endif
   return value;
@@ -37,7 +37,7 @@ float of_team(float value, bool adds) {
 float sum_of_team(float value) { return of_team(value, true); }
 float greatest_of_team(float value) { return of_team(value, false); }
 
-// Adds up in pieces of sixteen, so that long rows lose less.
+// Adds in pieces of sixteen, so that long rows lose less precision.
 struct Sum {
   float total, piece;
   uint count;

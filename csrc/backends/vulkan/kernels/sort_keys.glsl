@@ -1,5 +1,5 @@
-// Elements as unsigned keys, of which the greater element has the greater one: so NaN is found by its bits, and float64
-// needs no device that computes in it. NaN has the greatest key, both zeros have one, and no number has key 0.
+// Unsigned keys with the order of the elements. NaN is detected by its bits, and float64 works on devices that do not
+// compute in it. NaN has the greatest key, both zeros have the same key, and no number has key 0.
 #if defined VARIANT_i64 || defined VARIANT_u64 || defined VARIANT_f64
 #define Key uint64_t
 #define KEY_BYTES 8
@@ -25,7 +25,7 @@
 #define Bits uint8_t
 #endif
 #endif
-// Narrow items are shifted up, so that their sign is the key's.
+// Narrow items are shifted up, so that their sign bit is the key's highest bit.
 #define SHIFT (8 * (KEY_BYTES - ITEM_BYTES))
 #define KEY_OF_NAN (~Key(0))
 

@@ -1,11 +1,11 @@
-# ferrule_vulkan_shaders(<out>): compiles every .comp file of kernels/ to SPIR-V and embeds all of them. <out> becomes the
-# generated header that embedded_shaders.cpp includes; whoever compiles that adds the header to its sources.
+# ferrule_vulkan_shaders(<out>): compiles every .comp file of kernels/ to SPIR-V and embeds all of them. Sets <out> to
+# the generated header that embedded_shaders.cpp includes; the caller adds it to the sources of that target.
 #
-# A line `// variants: basic sum_f64` in a shader has it compiled once for each word, named "<file>.<word>", with
-# -DVARIANT_<part> for each part of the word (VARIANT_sum and VARIANT_f64); without one it is compiled once, as "<file>".
-# Words with the part `khr` need GL_KHR_cooperative_matrix, and are left out where the compiler does not know it.
-# Needs glslangValidator (glslang-tools): glslc has no way to keep functions that nothing calls, which are what splice.h
-# lives on; a shader without a function `spliced` does without them. OpName stays without -g; -g0 would strip it.
+# With a line `// variants: basic sum_f64`, a shader is compiled once for each word, as "<file>.<word>", with
+# -DVARIANT_<part> for each part of the word (VARIANT_sum and VARIANT_f64). Without such a line it is compiled once, as
+# "<file>". Words with the part `khr` need GL_KHR_cooperative_matrix, and are skipped if the compiler does not support
+# it. Needs glslangValidator (glslang-tools), because glslc cannot keep functions that nothing calls, which splice.h
+# needs in shaders with a function `spliced`. OpName is kept without -g; -g0 would strip it.
 find_program(FERRULE_GLSLANG NAMES glslangValidator glslang DOC "The GLSL compiler of the Vulkan backend")
 
 function(ferrule_vulkan_shaders out)

@@ -1,5 +1,5 @@
-// The compiled shaders, embedded in the module by Shaders.cmake. Only embedded_shaders.cpp includes their words, a
-// million of them.
+// The compiled shaders, embedded in the module by Shaders.cmake. Only embedded_shaders.cpp includes their words, about
+// a million.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ferrule::vulkan {
 
-// SPIR-V of kernels/<name>.comp; of a shader with variants the name is "elementwise.basic". Throws FE_INTERNAL for one
-// that is not there.
+// The SPIR-V of kernels/<name>.comp. The name of a shader with variants includes the variant: "elementwise.basic".
+// Throws FE_INTERNAL if there is none.
 std::span<const uint32_t> find_shader(std::string_view name);
 bool has_shader(std::string_view name);
 

@@ -18,7 +18,7 @@ std::string hexadecimal(const uint8_t* bytes, size_t count) {
   return text;
 }
 
-// The driver, its build, the device, and whose shaders these are.
+// Identifies the driver, its build, the device, and the build of the shaders.
 std::string key_of(const PhysicalDevice& device) {
   const VkPhysicalDeviceProperties& properties = device.properties;
   return std::string("ferrule-vulkan ") + FERRULE_VERSION + "\nvendor " + std::to_string(properties.vendorID) +
@@ -71,7 +71,7 @@ std::vector<uint8_t> PipelineCache::data() const {
   size_t size = 0;
   if (vk.GetPipelineCacheData(context_.device(), *cache, &size, nullptr) != VK_SUCCESS) return {};
   std::vector<uint8_t> bytes(size);
-  // It may have grown meanwhile: then the beginning of it is what there is, and is a whole cache, too.
+  // The cache may have grown since the size query: Vulkan then writes a prefix of it that is a valid cache.
   const VkResult result = vk.GetPipelineCacheData(context_.device(), *cache, &size, bytes.data());
   bytes.resize(result == VK_SUCCESS || result == VK_INCOMPLETE ? size : 0);
   return bytes;
@@ -90,7 +90,7 @@ void PipelineCache::save() noexcept try {
   if (sdk::host_cache() == nullptr || now.empty() || now == saved_) return;
   sdk::keep(kind, key_, now);
   saved_ = std::move(now);
-} catch (const std::exception&) {  // no memory: the next process compiles for itself
+} catch (const std::exception&) {  // out of memory: the next process compiles again
 }
 
 }  // namespace ferrule::vulkan

@@ -5,7 +5,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// Equal texts mean equal code.
+// Dispatches with equal keys have equal code.
 std::string key_of(const Dispatch& dispatch) {
   std::string key = dispatch.shader;
   for (const uint32_t constant : dispatch.constants) key += ' ' + std::to_string(constant);
@@ -17,8 +17,7 @@ std::string key_of(const Dispatch& dispatch) {
   return key;
 }
 
-// Zeros keep their signs, infinities and NaNs are what they are, and rounding is to nearest, wherever the device can
-// promise it.
+// Preserves signed zeros, infinities and NaN, and rounds to nearest even, as far as the device can guarantee it.
 FloatControls float_controls_of(const Context& context) {
   auto controls =
       typed<VkPhysicalDeviceFloatControlsProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
@@ -70,7 +69,8 @@ PipelinePointer Pipelines::get(const Dispatch& dispatch) {
     const std::lock_guard lock(mutex_);
     if (PipelinePointer known = find()) return known;
   }
-  // Drivers compile for milliseconds: others need not wait, and the loser of a race throws its own away.
+  // Compiled without the lock, because it takes milliseconds. If two threads race, the second one discards its
+  // pipeline.
   PipelinePointer made = make(dispatch);
   has_new_ = true;
   std::list<Entry> idle;  // destroyed without the lock
@@ -84,7 +84,7 @@ PipelinePointer Pipelines::get(const Dispatch& dispatch) {
   return made;
 }
 
-// Those that are too many, and held by no graph: only under the lock can a graph get hold of one.
+// Removes idle pipelines beyond the limit. Idle means that no graph holds it; graphs get pipelines only under the lock.
 std::list<Pipelines::Entry> Pipelines::take_idle() {
   std::list<Entry> taken;
   size_t idle = 0;

@@ -1,4 +1,4 @@
-// Compiled shaders of one device.
+// The compiled shaders of one device.
 #pragma once
 
 #include <atomic>
@@ -17,14 +17,14 @@
 
 namespace ferrule::vulkan {
 
-// What a shader is pushed: kernels/shader_interface.glsl's Push.
+// Push constants: the Push of kernels/shader_interface.glsl.
 struct Push {
   uint64_t addresses;
   uint64_t parameters;
   uint32_t scratch, fault;  // indices of the address table
 };
 
-// A compiled shader; alive as long as a graph that it was recorded into.
+// A compiled shader; it lives as long as the graphs that it was recorded into.
 class Pipeline {
  public:
   Pipeline(const Context& context, VkPipeline handle) : context_(context), handle_(handle) {}
@@ -39,8 +39,7 @@ class Pipeline {
 };
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
-// Makes each pipeline once, and keeps `most_idle` of those that no graph uses any more, the last used. Any thread may
-// ask.
+// Makes each pipeline once, and keeps the `most_idle` most recently used of those that no graph uses. Thread-safe.
 class Pipelines {
  public:
   Pipelines(Context& context, size_t most_idle);
@@ -48,10 +47,10 @@ class Pipelines {
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
-  // Throws FE_INTERNAL, with the driver's result, when the driver cannot compile it.
+  // Throws FE_INTERNAL, with the driver's result, if the driver cannot compile it.
   PipelinePointer get(const Dispatch& dispatch);
   VkPipelineLayout layout() const { return layout_; }
-  // Keeps what was compiled for the next process.
+  // Saves the compiled code for the next process.
   void save() noexcept;
   size_t count() const;
 
@@ -67,10 +66,10 @@ class Pipelines {
   FloatControls float_controls_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   PipelineCache cache_;
-  std::atomic<bool> has_new_{false};  // pipelines that were made since the cache was saved
+  std::atomic<bool> has_new_{false};  // pipelines were made since the cache was saved
   const size_t most_idle_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // the last used first
+  std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;
 };
 

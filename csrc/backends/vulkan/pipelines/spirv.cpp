@@ -27,7 +27,7 @@ std::vector<Instruction> instructions_of(std::span<const uint32_t> module) {
 
 namespace {
 
-// glslang's name of a function is followed by its parameters' types: "add_f32(f1;f1;".
+// glslang appends the types of the parameters to a function's name: "add_f32(f1;f1;".
 void name_functions(Contents& contents) {
   for (const Instruction& instruction : contents.instructions) {
     if (instruction.op() != op_name || !contents.function_at.contains(instruction.operand(0))) continue;
@@ -36,7 +36,7 @@ void name_functions(Contents& contents) {
   }
 }
 
-// OpTypeVoid to OpTypePipe, and those of cooperative matrices (KHR, NV).
+// OpTypeVoid to OpTypePipe, and the types of cooperative matrices (KHR, NV).
 bool is_type(uint16_t op) { return (op >= op_type_void && op <= 38) || op == 4456 || op == 5358; }
 
 }  // namespace

@@ -46,20 +46,20 @@ class Instruction {
  public:
   explicit Instruction(std::span<const uint32_t> words) : words_(words) {}
   uint16_t op() const { return static_cast<uint16_t>(words_[0] & 0xffffu); }
-  // Of the words that follow the first.
+  // An operand, counted from the word after the first.
   uint32_t operand(size_t index) const {
     if (index + 1 >= words_.size()) damaged("an instruction ends before its operands");
     return words_[index + 1];
   }
   size_t operand_count() const { return words_.size() - 1; }
   std::span<const uint32_t> words() const { return words_; }
-  std::string text(size_t index) const;  // a literal string from this operand on
+  std::string text(size_t index) const;  // the literal string that starts at this operand
 
  private:
   std::span<const uint32_t> words_;
 };
 
-// The instructions after the header, within the module. Throws for words that are none.
+// The instructions after the header, as parts of `module`. Throws if the words are not a module.
 std::vector<Instruction> instructions_of(std::span<const uint32_t> module);
 
 struct Function {
@@ -68,10 +68,10 @@ struct Function {
   std::vector<uint32_t> callees;  // ids
 };
 
-// What is needed of a module to call its functions.
+// The contents of a module that are needed to call its functions.
 struct Contents {
   std::vector<Instruction> instructions;
-  std::vector<Function> functions;                       // in their order
+  std::vector<Function> functions;                       // in module order
   std::map<uint32_t, size_t> function_at;                // by id
   std::map<std::string, uint32_t, std::less<>> by_name;  // GLSL names of functions
   std::map<uint32_t, Instruction> types;                 // by id
@@ -80,7 +80,7 @@ struct Contents {
 };
 Contents read(std::span<const uint32_t> module);
 
-// Words that are added to a module.
+// Assembles the words that are added to a module.
 class Assembler {
  public:
   void add(Op op, std::initializer_list<uint32_t> operands) { add(op, std::span(operands.begin(), operands.size())); }

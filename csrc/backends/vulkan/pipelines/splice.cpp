@@ -46,7 +46,7 @@ class Splice {
     if (found == contents_.by_name.end()) fail("the shader has no function " + std::string(name));
     return contents_.functions[contents_.function_at.find(found->second)->second];
   }
-  // The type of a function: its own id, that of its result, those of its parameters.
+  // A function's type instruction: its own id, the result type, the parameter types.
   const Instruction& signature(const Function& of) const {
     const auto found = contents_.types.find(of.type);
     if (found == contents_.types.end() || found->second.op() != spirv::op_type_function ||
@@ -59,7 +59,7 @@ class Splice {
     return found != contents_.types.end() && found->second.op() == spirv::op_type_int &&
            found->second.operand(1) == 32 && found->second.operand(2) == 0;
   }
-  // What a pointer to a function's variable points to; 0 of other types.
+  // The type that a function-storage pointer points to; 0 for other types.
   uint32_t pointee(uint32_t type) const {
     const auto found = contents_.types.find(type);
     return found != contents_.types.end() && found->second.op() == spirv::op_type_pointer &&
@@ -89,8 +89,7 @@ class Splice {
     called_.push_back(callee.id);
   }
 
-  // The id of an argument: the value, or, of a parameter that is a pointer, a variable that holds it, as in glslang's
-  // own calls.
+  // The id of an argument: the value or, for a pointer parameter, a variable that holds it, as in glslang's own calls.
   uint32_t argument(const Call& call, size_t index, uint32_t parameter) {
     const Call::Argument& from = call.arguments[index];
     const uint32_t variable_type = pointee(parameter) != 0 ? parameter : 0;
@@ -114,8 +113,8 @@ class Splice {
       reach(callee, target);
   }
 
-  // The ids that the functions which are left out define: an instruction whose first operand is a type has a result,
-  // which is its second.
+  // The ids that the removed functions define. An instruction whose first operand is a type has a result, which is its
+  // second operand.
   std::unordered_set<uint32_t> gone(uint32_t target) const {
     std::unordered_set<uint32_t> ids;
     for (const Function& function : contents_.functions) {
@@ -158,7 +157,7 @@ class Splice {
   uint32_t next_id_;
   Assembler constants_, variables_, code_, body_;
   std::map<uint32_t, uint32_t> literals_;  // ids by value
-  std::vector<Result> results_;            // of the calls
+  std::vector<Result> results_;            // by call
   std::vector<uint32_t> called_;
   std::unordered_set<uint32_t> reached_;
 };
@@ -186,7 +185,7 @@ std::vector<uint32_t> with_float_controls(std::span<const uint32_t> module, cons
   const Contents contents = spirv::read(module);
   Assembler out;
   out.words().assign(module.begin(), module.begin() + spirv::header_words);
-  // Capabilities come first in a module, and the modes of execution directly after the entry points.
+  // Capabilities come first in a module; execution modes directly follow the entry points.
   for (const Promise& promise : promises)
     if (!promise.widths.empty()) out.add(spirv::op_capability, {promise.capability});
   for (const Instruction& instruction : contents.instructions) {

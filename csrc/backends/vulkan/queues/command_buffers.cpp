@@ -3,7 +3,7 @@
 namespace ferrule::vulkan {
 namespace {
 
-// An engine that only copies may not be told of shaders.
+// Barriers on a transfer-only engine may not name shader stages.
 VkFlags flags_of(Engine engine, VkFlags of_copies, VkFlags of_shaders) {
   return engine == Engine::computing ? of_copies | of_shaders : of_copies;
 }
@@ -39,7 +39,7 @@ VkCommandBuffer Commands::take() {
       free_.pop_back();
       return commands;
     }
-    free_.reserve(made_ + 1);  // so that giving back needs no memory
+    free_.reserve(made_ + 1);  // so that give_back does not allocate
   }
   auto info = typed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
   info.commandPool = pool_;
@@ -63,11 +63,11 @@ void Commands::write(VkCommandBuffer commands, const Record& record) {
   const VkAccessFlags writes = flags_of(engine_, VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_SHADER_WRITE_BIT);
   auto begin = typed<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  check(api.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");  // and so resets it
+  check(api.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");  // also resets it
   barrier(api, commands, stages | VK_PIPELINE_STAGE_HOST_BIT, writes | VK_ACCESS_HOST_WRITE_BIT, stages,
           reads | writes);
   record(commands);
-  // What the host reads when the work is done: no semaphore makes that visible to it.
+  // Makes the results visible to the host; a semaphore does not do this.
   barrier(api, commands, stages, writes, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   check(api.EndCommandBuffer(commands), "vkEndCommandBuffer");
 }
@@ -77,7 +77,7 @@ VkCommandBuffer Commands::recorded(const Record& record) {
   try {
     write(commands, record);
   } catch (...) {
-    // Half recorded: they can only begin again when that is forgotten.
+    // Recording failed half-way: the buffer must be reset before it is used again.
     context_.api().ResetCommandBuffer(commands, 0);
     give_back(commands);
     throw;

@@ -1,4 +1,4 @@
-// Command buffers for one engine, used again and again.
+// Reusable command buffers of one engine.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
   ~Commands();
 
-  // What `record` writes, after and in sight of all that was submitted to the engine before, and then in sight of the
-  // host. By one thread at a time; throws what `record` throws.
+  // A command buffer with what `record` writes. It runs after all that was submitted to the engine before and sees its
+  // results; the host sees its own. Not thread-safe; throws what `record` throws.
   VkCommandBuffer recorded(const Record& record);
-  // Any thread may do that, when the device is done with them. Needs no memory.
+  // Thread-safe. Call it when the device is done with the commands. Does not allocate.
   void give_back(VkCommandBuffer commands);
 
  private:
@@ -35,10 +35,10 @@ class Commands {
   std::vector<VkCommandBuffer> free_;
 };
 
-// Where an engine works with memory.
+// The pipeline stages in which an engine accesses memory.
 VkPipelineStageFlags stages_of(Engine engine);
 
-// What `from` has written before is visible to what touches it in `to` after.
+// Makes earlier writes in `from` visible to later accesses in `to`.
 void barrier(const DeviceFunctions& api, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
              VkPipelineStageFlags to, VkAccessFlags touched);
 

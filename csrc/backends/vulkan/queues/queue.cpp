@@ -23,7 +23,7 @@ class QueueEvent final : public sdk::Event {
   std::shared_ptr<const EventSpan> span_;
 };
 
-// Patterns are repeated from these many bytes on by the device.
+// The host uploads so many bytes of a pattern; the device repeats them.
 constexpr uint64_t most_uploaded = 65536;
 
 bool repeats_a_word(std::span<const std::byte> pattern) {
@@ -32,7 +32,7 @@ bool repeats_a_word(std::span<const std::byte> pattern) {
   return true;
 }
 
-// What lies `at` bytes behind the beginning of a repeated pattern.
+// Writes the bytes at offset `at` of a repeated pattern.
 void repeat(std::span<const std::byte> pattern, uint64_t at, std::span<std::byte> out) {
   for (size_t i = 0; i < out.size(); ++i) out[i] = pattern[(at + i) % pattern.size()];
 }
@@ -53,7 +53,7 @@ Queue::~Queue() {
     sdk::host->log(FE_LOG_WARNING, error.what());
   }
   sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
-  // What the device still works with is left to it, and so is the device: this reference is never given back.
+  // Deliberately leaks the timeline: the device may still work, so it and its memory must never be freed.
   alignas(decltype(timeline_)) static std::byte place[sizeof timeline_];
   new (place) std::shared_ptr<Timeline>(std::move(timeline_));
 }
@@ -80,13 +80,13 @@ uint64_t Queue::submit_copy(const Allocation& to, uint64_t to_offset, const Allo
   return timeline_->submit({&to, &from}, copy, std::move(keep_alive), {});
 }
 
-// Waits for that work. False when the device was lost: events tell, and a copy has nothing left to do.
+// Waits for that work. False if the device was lost: events then report the error, and the copy stops.
 bool Queue::wait_until_done(uint64_t value) {
   timeline_->pass(value, -1);
   return !timeline_->is_lost();
 }
 
-// Of memory, and of the host's memory (may be null) that it is copied from or to.
+// The last use of memory, or of the host memory (may be null) that it is copied from or to.
 uint64_t Queue::last_use_of(const Allocation& memory, const Allocation* host) {
   AllocationSet touched{&memory};
   if (host != nullptr) touched.add(*host);
@@ -97,7 +97,7 @@ void Queue::copy_from_host(const Allocation& to, uint64_t to_offset, const void*
   if (size == 0 || timeline_->is_lost()) return;  // without bytes, pointers may be null
   const auto source = context_->host_allocations().find(from, size);
   if (to.host != nullptr && timeline_->has_passed(last_use_of(to, source.memory.get()))) {
-    // A submission sees what the host has written before it.
+    // Later submissions see what the host writes here.
     std::memcpy(static_cast<char*>(to.host) + to_offset, from, size);
     timeline_->note_host_work();
   } else if (source.memory) {
@@ -149,7 +149,7 @@ void Queue::stage_download(char* to, const Allocation& from, uint64_t from_offse
     const uint64_t bytes = std::min(size - done, Staging::piece_size);
     Staging::Piece& piece = download_.next(bytes);
     piece.last_use = submit_copy(*piece.memory, 0, from, from_offset + done, bytes, piece.memory);
-    take();  // the one before, while this is copied
+    take();  // the previous piece, while this one is copied
     arriving = Arriving{&piece, done, bytes};
     done += bytes;
   }
@@ -165,7 +165,7 @@ void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& fro
     submit_copy(to, to_offset, from, from_offset, size);
     return;
   }
-  // Vulkan has no copy between ranges that overlap.
+  // Vulkan cannot copy between overlapping ranges.
   if (target == source) return;
   const auto between = std::make_shared<Allocation>(context_->memory().allocate(size, 256, Use::device));
   submit_copy(*between, 0, from, from_offset, size, between);
@@ -184,7 +184,7 @@ void Queue::fill(const Allocation& to, uint64_t to_offset, std::span<const std::
   }
 }
 
-// vkCmdFillBuffer takes multiples of four bytes: what is before and behind them is uploaded.
+// vkCmdFillBuffer needs multiples of four bytes: the bytes before and after them are uploaded.
 void Queue::fill_words(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
   std::array<std::byte, sizeof(uint32_t)> bytes{};
   const uint64_t before = std::min(size, (0 - (to.offset + to_offset)) % bytes.size());

@@ -1,5 +1,5 @@
-// A queue of a device, on one of its engines. Everything given to it is done in order; what the host can do at once,
-// since nothing that is under way touches the same memory, it does.
+// A queue of a device, on one of its engines. Work is done in order. The host does work itself, at once, if no pending
+// work touches the same memory.
 #pragma once
 
 #include "buffers/staging.h"
@@ -12,22 +12,22 @@ class Queue final : public sdk::Queue {
   explicit Queue(std::shared_ptr<Context> context, Engine engine = Engine::computing);
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
-  // Waits for its work, though not for ever.
+  // Waits for its work, for a limited time.
   ~Queue() override;
 
-  // One execution: the commands that `record` writes, after and in sight of all that was given before. When they are
-  // done, `keep_alive` is let go of, and `after` is run by who waits or
-  // submits next: what it throws is the error of the next event, unless that has one already. It may not call the
-  // queue, and is not run if the device was lost. Does nothing while the device is lost: the next event tells.
+  // Submits one execution: the commands that `record` writes. They run after all earlier work of the queue and see its
+  // results. When they are done, `keep_alive` is released, and the next thread that waits or submits runs `after`. If
+  // `after` throws, this is the error of the next event, unless that has one already. `after` may not call the queue,
+  // and does not run if the device was lost. Does nothing while the device is lost; the next event reports it.
   void submit(const AllocationSet& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive = {},
               std::function<void()> after = {});
 
-  // Memory of Context::host_allocations is read, or written, in the queue's order; other memory of the host's is when
-  // these return.
+  // Memory of Context::host_allocations is accessed in the queue's order. Other host memory is accessed before these
+  // functions return.
   void copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size);
   void copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size);
   void copy(const Allocation& to, uint64_t to_offset, const Allocation& from, uint64_t from_offset, uint64_t size);
-  // Repeats the pattern, of 1, 2, 4, 8 or 16 bytes, from the offset on.
+  // Fills from the offset on with the pattern, of 1, 2, 4, 8 or 16 bytes.
   void fill(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size);
 
   // Whether executions can be traced.
@@ -48,7 +48,7 @@ class Queue final : public sdk::Queue {
 
   std::shared_ptr<Context> context_;
   const Engine engine_;
-  std::shared_ptr<Timeline> timeline_;  // events share it
+  std::shared_ptr<Timeline> timeline_;  // shared with events
   Staging upload_, download_;
 };
 

@@ -41,7 +41,7 @@ void Recordings::give_back(std::unique_ptr<Recording> recording) noexcept {
   try {
     recording->reset();
   } catch (const sdk::Error&) {
-    return;  // it goes
+    return;  // drops the recording
   }
   const std::lock_guard lock(mutex_);
   if (free_.size() < most_free) free_.push_back(std::move(recording));

@@ -1,5 +1,5 @@
-// Command buffers that run graphs, each in a pool of its own, so that several threads can record at once. Drivers take
-// much memory for a pool, and some never give all of it back: those of graphs that are gone serve others.
+// Command buffers that run graphs. Each has its own pool, so that several threads can record at once. Pools use much
+// memory, and some drivers never free all of it, so recordings of destroyed graphs are reused.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   ~Recording();
   VkCommandBuffer commands() const { return commands_; }
-  // What is recorded is forgotten; nothing may be at it.
+  // Discards the recorded commands; they must not be pending.
   void reset();
 
  private:
@@ -29,7 +29,7 @@ class Recording {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
 };
 
-// Any thread.
+// Thread-safe.
 class Recordings {
  public:
   explicit Recordings(const Context& context) : context_(context) { free_.reserve(most_free); }

@@ -1,4 +1,4 @@
-// What a queue has given to the device.
+// The work that a queue has submitted to the device.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace ferrule::vulkan {
 
-// The work between two events of a queue. The second event tells its error, and when it was passed.
+// The work between two events of a queue. The second event reports its error, and when it was passed.
 struct EventSpan {
-  uint64_t number = 0;                     // of the span in its queue
-  uint64_t end = 0;                        // the number of the last work before the second event; set with that
-  std::optional<sdk::Error> error = {};    // the first one, unless the device was lost; guarded by the timeline, as:
-  uint64_t host_ns = 0;                    // when the host last did a part of the work, or recorded the event first
-  bool is_of_device = false;               // the device passes the second event, and not the host
-  std::optional<uint64_t> timestamp = {};  // when that was, as the device counts; nothing when it does not tell
+  uint64_t number = 0;                     // in its queue
+  uint64_t end = 0;                        // the number of the last work before the second event; set by that event
+  std::optional<sdk::Error> error = {};    // the first, unless the device was lost; the timeline guards this and:
+  uint64_t host_ns = 0;                    // when the host last did part of the work, or first recorded the event
+  bool is_of_device = false;               // the device, not the host, passes the second event
+  std::optional<uint64_t> timestamp = {};  // when it did, in the device's ticks; empty if the device does not report it
 };
 
-// A semaphore that counts up. Whoever holds one also holds the device.
+// A timeline semaphore; it keeps the device alive.
 class Semaphore {
  public:
   explicit Semaphore(const Context& context);
@@ -35,20 +35,20 @@ class Semaphore {
   VkSemaphore handle_ = VK_NULL_HANDLE;
 };
 
-// A point of another queue that a submission waits for on the device.
+// A point in another queue that a submission waits for on the device.
 struct Awaited {
   std::shared_ptr<Semaphore> semaphore;
   uint64_t value;
 };
 
 struct Submission {
-  uint64_t value;  // its number in the queue, which the queue's semaphore passes
+  uint64_t value;  // the number in the queue, and the value that the queue's semaphore reaches
   AllocationSet touched;
   VkCommandBuffer commands;
   std::shared_ptr<void> keep_alive;
   std::function<void()> after;
   std::shared_ptr<EventSpan> span;
-  std::vector<Awaited> awaited;  // keeps the semaphores until it is done
+  std::vector<Awaited> awaited;  // keeps the semaphores alive until it is done
   Timestamp timestamp;           // when it is done
 };
 

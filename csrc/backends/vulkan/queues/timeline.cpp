@@ -90,12 +90,12 @@ void Timeline::note_host_work() {
 }
 
 void Timeline::wait_for(const Timeline& other, const EventSpan& span) {
-  if (&other == this) return;  // which is in order by itself
+  if (&other == this) return;  // a queue is always in order with itself
   if (context_ != other.context_)
     throw sdk::Error(FE_UNSUPPORTED, "vulkan: a queue of " + context_->physical().description.name +
                                          " cannot wait for an event of another device or opening");
   if (is_lost() || span.end == 0) return;
-  // Also for what has passed: the semaphore makes it visible.
+  // Also needed for work that is done: the semaphore makes its results visible.
   const auto known = std::find_if(awaited_.begin(), awaited_.end(),
                                   [&](const Awaited& awaited) { return awaited.semaphore == other.semaphore_; });
   if (known == awaited_.end())
@@ -174,7 +174,7 @@ void Timeline::pass(uint64_t value, int64_t timeout_ns) {
   if (result != VK_ERROR_DEVICE_LOST) {
     check(result, "vkWaitSemaphores");
   } else {
-    // What a device has begun it may go on with for a while, though it says that it is lost.
+    // A lost device may continue work that it has begun, for a while.
     const int64_t most = timeout_ns < 0 ? longest_wait_for_idle_ns : std::min(timeout_ns, longest_wait_for_idle_ns);
     static_cast<void>(wait_for_semaphore(value, most));
     const std::lock_guard lock(mutex_);
@@ -220,7 +220,7 @@ bool Timeline::ends() {
 }
 
 void Timeline::retire() {
-  std::list<Submission> over;  // what they kept alive goes without the lock
+  std::list<Submission> over;  // destroys what they keep alive after the lock is released
   const std::lock_guard lock(mutex_);
   retire(over);
 }
@@ -268,7 +268,7 @@ void Timeline::run_after(const Submission& submission) const {
   }
 }
 
-// Of a lost device everything has passed: nothing will touch memory any more.
+// All work of a lost device counts as passed: it will not touch memory any more.
 uint64_t Timeline::passed_value() {
   if (loss_) return UINT64_MAX;
   uint64_t value = 0;

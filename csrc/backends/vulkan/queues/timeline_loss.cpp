@@ -1,4 +1,4 @@
-// What the loss of a device means for a queue of it.
+// Handling of a lost device by its queues.
 #include "queues/timeline.h"
 
 namespace ferrule::vulkan {
@@ -9,11 +9,11 @@ bool Timeline::is_lost() {
     notice_loss();
     if (!loss_) return false;
     if (context_->loss()) {
-      open_->error = *loss_;  // whoever asks has work, which is not done
+      open_->error = *loss_;  // the caller has work, which will not be done
       return true;
     }
   }
-  // Another queue was reset: the device is back.
+  // Another queue was reset, which recovered the device.
   pass(last(), longest_wait_for_idle_ns);
   const std::lock_guard lock(mutex_);
   forget_loss();
@@ -24,7 +24,7 @@ void Timeline::lose_on_purpose(const sdk::Error& error) {
   std::list<Submission> over;
   const std::lock_guard lock(mutex_);
   context_->lose_when_idle(error);
-  retire(over);  // before the loss is noticed: this was done
+  retire(over);  // before the loss is noticed, because this work was done
 }
 
 void Timeline::reset() {
@@ -56,7 +56,7 @@ void Timeline::notice_loss() {
 void Timeline::forget_loss() {
   if (!loss_) return;
   loss_.reset();
-  // Other queues' work is over, too, or was lost.
+  // Work of other queues is over or lost, too.
   awaited_.clear();
 }
 

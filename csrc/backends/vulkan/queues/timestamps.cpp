@@ -35,7 +35,7 @@ std::optional<uint64_t> Timestamps::read(uint32_t which) const {
 
 Timestamp TimestampPool::take() {
   if (free_.empty()) {
-    free_.reserve(made_at_once * (made_.size() + 1));  // so that giving back needs no memory
+    free_.reserve(made_at_once * (made_.size() + 1));  // so that give_back does not allocate
     made_.push_back(std::make_unique<Timestamps>(context_, made_at_once));
     for (uint32_t i = 0; i < made_at_once; ++i) free_.push_back({made_.back().get(), i});
   }

@@ -1,4 +1,4 @@
-// Times at which a device passes points of its work.
+// Times at which a device reaches points of its work.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ferrule::vulkan {
 
-// A number of times. Each is written by one submission, and may be read when that is done.
+// A number of timestamps. Each is written by one submission, and can be read when that is done.
 class Timestamps {
  public:
   Timestamps(const Context& context, uint32_t count);
@@ -17,11 +17,11 @@ class Timestamps {
   Timestamps& operator=(const Timestamps&) = delete;
   ~Timestamps();
 
-  // Forgets what was written; nothing may be under way.
+  // Clears timestamps; they must not be in use.
   void reset(uint32_t which, uint32_t count = 1);
-  // When what was recorded before has passed that stage.
+  // Writes the time at which all earlier commands have passed that stage.
   void write(VkCommandBuffer commands, VkPipelineStageFlagBits stage, uint32_t which) const;
-  // As the device counts. Nothing when it was not written.
+  // In the device's ticks; empty if it was not written.
   std::optional<uint64_t> read(uint32_t which) const;
 
  private:
@@ -35,12 +35,12 @@ struct Timestamp {
   uint32_t which = 0;
 };
 
-// As many as are under way at a time.
+// As many timestamps as there are submissions in progress.
 class TimestampPool {
  public:
   explicit TimestampPool(const Context& context) : context_(context) {}
   Timestamp take();
-  // Needs no memory.
+  // Does not allocate.
   void give_back(const Timestamp& timestamp);
 
  private:

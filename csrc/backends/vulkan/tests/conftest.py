@@ -1,4 +1,4 @@
-"""The Vulkan module, which FERRULE_BACKEND_PATH names, and processes that meet it."""
+"""Fixtures: the Vulkan module, which FERRULE_BACKEND_PATH names, and processes that use it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def start(module: Path, tmp_path: Path) -> Processes:
 
 @pytest.fixture
 def run(start: Processes) -> Callable[..., str]:
-    """Runs a program, with these variables, and returns what it prints."""
+    """Runs a program with the given variables, and returns its output."""
     return start.quiet
 
 

@@ -1,4 +1,4 @@
-"""Drivers and loader libraries of Vulkan as nobody wants them, and how a process is made to meet them."""
+"""Faulty Vulkan drivers and loader libraries, and the variables with which a process uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPUTING, COPYING = 0, 1  # the queue families of a card
 
 
 def compile_library(source: str, to: Path, *definitions: str) -> Path:
-    """A shared library from a source in `drivers`."""
+    """Compiles a shared library from a source in `drivers`."""
     launcher = ["ccache"] if shutil.which("ccache") else []
     flags = ["-std=gnu11", "-shared", "-fPIC", "-pthread", *(f"-D{definition}" for definition in definitions)]
     done = subprocess.run([*launcher, "cc", *flags, "-o", to, SOURCES / source], capture_output=True, text=True)
@@ -31,11 +31,11 @@ class Drivers:
     folder: Path
 
     def made(self, *definitions: str) -> Path:
-        """The manifest of a driver from drivers/driver.c."""
+        """Compiles a driver from drivers/driver.c, and returns its manifest."""
         return self.manifest(compile_library("driver.c", self.folder / "libdriver.so", *definitions))
 
     def failing(self, function: str, first: int, count: int, result: int, of_card: bool = False) -> dict[str, str]:
-        """Variables with which some calls of a function come back with a VkResult; drivers/failing_layer.c does it."""
+        """Variables with which some calls of a function return a VkResult, by drivers/failing_layer.c."""
         return {
             **(self.card() if of_card else {}),
             **self.layers("failing", VALIDATION, *(["card"] if of_card else [])),
@@ -43,9 +43,9 @@ class Drivers:
         }
 
     def card(self, computing_ms: int = 0, copying_ms: int = 0) -> dict[str, str]:
-        """Variables with which a software driver is a card with queues that copy; drivers/card_layer.c does it.
+        """Variables with which a software driver is a card with queues that copy, by drivers/card_layer.c.
 
-        Each submission takes these times.
+        Each submission takes the given time.
         """
         return {
             **self.layers(VALIDATION, "card"),
@@ -54,13 +54,13 @@ class Drivers:
         }
 
     def submissions(self) -> list[int]:
-        """To which of a card's queue families they went, in order."""
+        """The queue families of a card's submissions, in order."""
         return [int(line) for line in (self.folder / "card.log").read_text().split()]
 
     def layers(self, *names: str) -> dict[str, str]:
-        """Variables with which these stand between a program, the first next to it, and the driver.
+        """Variables that put layers between a program and the driver, the first next to the program.
 
-        Loaders differ in whether they take the order of the names or that in which they find the manifests.
+        Some loaders use the order of the names, others the order in which they find the manifests.
         """
         folders = [EXPLICIT_LAYERS if name == VALIDATION else self.layer(name) for name in names]
         return {
@@ -71,7 +71,7 @@ class Drivers:
         }
 
     def layer(self, name: str) -> Path:
-        """A folder with the manifest of a layer."""
+        """Compiles a layer, and returns the folder of its manifest."""
         library = compile_library(f"{name}_layer.c", self.folder / f"lib{name}.so")
         layer = {
             "name": f"VK_LAYER_FERRULE_{name}",
@@ -94,6 +94,6 @@ class Drivers:
 
     @staticmethod
     def only(*manifests: Path) -> dict[str, str]:
-        """Variables with which these are all the drivers there are; both names, as loaders differ."""
+        """Variables with which no other drivers exist; loaders differ in the name that they read."""
         files = os.pathsep.join(map(str, manifests))
         return {"VK_ICD_FILENAMES": files, "VK_DRIVER_FILES": files}

@@ -15,7 +15,7 @@ using vulkan::Plan;
 
 constexpr vulkan::Capabilities any_device = {.float64 = true};
 
-// y = op(product + bias), or the sum alone.
+// y = op(product + bias), or only the sum.
 class VulkanEpilogue : public PlansNodes {
  protected:
   struct Fused {

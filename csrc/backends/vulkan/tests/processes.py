@@ -1,4 +1,4 @@
-"""A Python program in a process of its own, in which ferrule finds the Vulkan module."""
+"""Runs Python programs in their own process, in which ferrule finds the Vulkan module."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Processes:
-    """Starts them, in a folder, without a probe and under Vulkan's validation layer unless variables say otherwise."""
+    """Starts processes in a folder, by default without a probe and with Vulkan's validation layer."""
 
     folder: Path
 
@@ -47,7 +47,7 @@ class Processes:
         return Done(result.stdout, result.stderr)
 
     def quiet(self, program: str, **variables: str) -> str:
-        """What it prints; nothing may be in the log, to which the validation layer writes, too."""
+        """Runs a program and returns its output. The log, which includes the validation layer's, must be empty."""
         done = self(program, **variables)
         assert done.log == "", done.log
         return done.output

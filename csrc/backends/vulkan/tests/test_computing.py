@@ -57,7 +57,7 @@ print(fe.buffer_from_host_ptr(x, device="vulkan").placement)
 
 
 def test_mapped_files_of_any_size_are_borrowed(run: Run, tmp_path: Path) -> None:
-    """In whole pages, as the device wants; also what lies in the middle of a file."""
+    """The device needs whole pages; arrays in the middle of a file are borrowed, too."""
     values = np.arange(3000, dtype=np.float32)
     values.tofile(tmp_path / "values")
     header = json.dumps({"values": {"dtype": "F32", "shape": [3000], "data_offsets": [0, 12000]}}).encode().ljust(96)
@@ -81,7 +81,7 @@ print(x.placement, (np.asarray(x) == np.arange(3000)).all(), (np.asarray(x + 1) 
 
 
 def test_strided_inputs_are_gathered_on_the_device(run: Run) -> None:
-    """Where a graph was compiled for another layout, in each size of elements; copies to the CPU of such as well."""
+    """A graph compiled for another layout, for each element size; also copies of such arrays to the CPU."""
     program = """
 for dtype in ("bool", "int8", "float16", "float32", "float64", "complex128"):
     host = (np.arange(7 * 5 * 6) % 2 if dtype == "bool" else np.arange(7 * 5 * 6) % 100).astype(dtype).reshape(7, 5, 6)
@@ -103,7 +103,7 @@ print("right")
 
 
 def test_temporaries_without_elements_need_no_memory(run: Run) -> None:
-    # The sum widens first, to a temporary as empty as its input.
+    # The sum widens first, into a temporary that has no elements, as the input.
     program = """
 x = fe.asarray(np.zeros((0, 3), np.uint32), device="vulkan")
 print(np.asarray(fe.sum(x, axis=0)).tolist(), np.asarray(fe.prod(x, axis=0)).tolist())
@@ -112,7 +112,7 @@ print(np.asarray(fe.sum(x, axis=0)).tolist(), np.asarray(fe.prod(x, axis=0)).tol
 
 
 def test_arrays_may_be_larger_than_a_storage_buffer(run: Run) -> None:
-    # 144 MB: of a descriptor, lavapipe allows 128 MiB; addresses have no such limit.
+    # 144 MB: lavapipe allows descriptors of at most 128 MiB; addresses have no such limit.
     program = """
 x = np.arange(18_000_000, dtype=np.int64)
 y = np.asarray(fe.asarray(x, device="vulkan") * 3 + 1)

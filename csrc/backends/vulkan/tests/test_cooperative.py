@@ -1,4 +1,4 @@
-"""Products by matrices that subgroups hold together, simulated, as no device of these tests has them."""
+"""Products with cooperative matrices, simulated because no device of these tests supports them."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def test_products_are_right_and_say_how_they_are_made(start: Processes) -> None:
 )
 def test_what_cannot_be_is_an_error(start: Processes, value: str, sentence: str) -> None:
     printed = start(TRIED, **{SETTING: value}).output
-    # This module may have been built by a compiler that knows none.
+    # The compiler that built this module may not support them.
     assert sentence in printed or (value == "yes" and "GLSL compiler that knows none" in printed)
     assert f"'{value}'" in printed

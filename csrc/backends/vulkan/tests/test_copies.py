@@ -1,4 +1,4 @@
-"""Copies of arrays whose neighbours lie along another axis than the last: in tiles, bit for bit."""
+"""Copies of arrays that are contiguous along another axis than the last: in tiles, bit for bit."""
 
 from __future__ import annotations
 

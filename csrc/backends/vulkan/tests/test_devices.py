@@ -1,4 +1,4 @@
-"""What is found, and what is said when nothing is."""
+"""The devices that are found, and the message if there are none."""
 
 from __future__ import annotations
 

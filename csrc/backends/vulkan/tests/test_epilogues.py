@@ -1,4 +1,4 @@
-"""Elementwise ops that are fused to a matrix product or a reduction: one node, with the bits of one op after one."""
+"""Elementwise ops that are fused to a matrix product or a reduction: one node, with the bits of single ops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 Run = Callable[..., str]
 
-# `check` compares a graph with NumPy in float64, with the ops one after the other on the device, and looks at its plan.
+# `check` compares a graph with NumPy in float64 and with the single ops in sequence on the device, and checks its plan.
 PRELUDE = """
 from math import erf
 rng = np.random.default_rng(7)

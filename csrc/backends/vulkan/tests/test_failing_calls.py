@@ -1,4 +1,4 @@
-"""Each call of Vulkan that may fail does, once: a typed error, and the next computation is right."""
+"""Each Vulkan call that may fail does so once: it gives a typed error, and the next computation is right."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_memory_that_is_not_there_in_any_size_is_named_with_bytes_and_device(run
     assert "vkAllocateMemory came back with VK_ERROR_OUT_OF_DEVICE_MEMORY" in sentence
 
 
-# An execution takes 300 ms, and what fails is a wait for it, or for a copy.
+# An execution takes 300 ms. The call that fails is a wait for it, or for a copy.
 WAITS = f"""
 import json, os, time
 def executions():
@@ -129,7 +129,7 @@ def test_a_wait_that_fails_ends_with_the_work_all_the_same(
 
 
 def test_a_device_of_which_nothing_tells_when_its_work_is_over_is_lost(start: Processes, drivers: Drivers) -> None:
-    """The wait for the execution fails, and so does the reset that the core waits by then."""
+    """The wait for the execution fails, and then the reset with which the core waits fails, too."""
     program = WAITS.replace("assert took >= 0.3 or executions() == before, (took, said)", "")
     found = []
     for first in range(1, 6):

@@ -1,4 +1,4 @@
-"""Drivers that are missing, broken or too old, and a device that fails: each is a sentence, and the rest goes on."""
+"""Missing, broken and old drivers, and failing devices: each gives a message, and other backends still work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CPU_GOES_ON = "assert np.asarray(fe.arange(3, device='cpu') * 2).tolist() == [0,
 
 
 def state_and_reason(start: Processes, **variables: str) -> tuple[str, str]:
-    """Of the module's row. What was named and not loaded is one warning, with the same sentence."""
+    """State and reason in the module's row. A named module that was not loaded gives one warning with that reason."""
     done = start(ROW + CPU_GOES_ON, **variables)
     state, _, reason = done.output.strip().partition(" | ")
     assert reason in done.log

@@ -1,4 +1,4 @@
-"""Calls that differ leave nothing behind on the device either: not their shaders, executables, reasons or memory."""
+"""Differing calls leave nothing behind on the device: no shaders, executables, reasons or memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_calls_that_differ_leave_nothing_behind(start: Processes, step: str, cou
 
 
 def test_shaders_that_no_graph_uses_any_more_are_let_go(start: Processes) -> None:
-    """One of them is 440,000 bytes of lavapipe's, which comes and goes in large pieces."""
+    """A shader takes 440,000 bytes in lavapipe, which allocates and frees in large pieces."""
     program = """
 functions = [fe.add, fe.subtract, fe.multiply, fe.maximum]
 ones = fe.asarray(np.ones(5, np.float32), device="vulkan")

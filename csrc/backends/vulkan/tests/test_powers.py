@@ -1,4 +1,4 @@
-"""Integers to negative powers are no integers: an error of the execution, which the shader finds, as on the CPU."""
+"""Integers to negative powers: the shader finds them, and the execution has an error, as on the CPU."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ print("ok")
     assert run(PRELUDE + program) == "ok\n"
 
 
-# A number of Python's, a broadcast exponent, one that is computed in the same body, one that is widened there (whose
-# sign some drivers lose), one that nothing else reads, and one behind a matrix product and a reduction.
+# A Python number, a broadcast exponent, one that is computed in the same body, one that is widened there (whose sign
+# some drivers lose), one that nothing else reads, and one after a matrix product and a reduction.
 FUSED = {
     "a number": "lambda x, n: x ** -2 + 1",
     "one for all": "lambda x, n: fe.pow(x + 1, n[:1]) * 2",

@@ -1,4 +1,4 @@
-"""The counts of the kernels (`./dev shaders`), and the page that has them."""
+"""The counts of the kernels (`./dev shaders`), and the page that lists them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def variants_of(kernel: Path) -> list[str]:
 
 @pytest.fixture
 def shaders(module: Path) -> Path:
-    """Of the build that made the module: beside it or, where a wheel is installed, in that wheel's build folder."""
+    """The shaders of the module's build: beside the module or, for a wheel, in the wheel's build folder."""
     for folder in (module.parent, ROOT / "build" / "wheel-vulkan"):
         if (folder / "shaders").is_dir() and shutil.which("spirv-dis"):
             return folder / "shaders"
@@ -46,7 +46,7 @@ def test_the_page_names_every_kernel_and_variant() -> None:
     assert rows.keys() == kernels.keys(), "run ./dev shaders"
     for name, variants in kernels.items():
         expected = {re.sub(r"_[^_]*$", "_*", variant) for variant in variants}
-        # Older compilers leave out what needs cooperative matrices.
+        # Older compilers leave out shaders that need cooperative matrices.
         new = {variant for variant in expected if "khr" in variant}
         assert rows[name] - new == expected - new, f"{name}: run ./dev shaders"
 

@@ -1,4 +1,4 @@
-"""Graphs of which the device computes a part, and the CPU what the device lacks: elementary functions of float64."""
+"""Graphs that device and CPU share: the CPU computes what the device lacks, elementary functions of float64."""
 
 from __future__ import annotations
 

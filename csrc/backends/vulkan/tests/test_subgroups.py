@@ -1,4 +1,4 @@
-"""Kernels that exchange values within subgroups give the bits of those that do not."""
+"""Kernels that exchange values within subgroups give the same bits as those that do not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from csrc.backends.vulkan.tests.processes import Processes
 
-# Rows and widths on both sides of a subgroup, a team, a workgroup, a step along K, a segment of it.
+# Rows and widths just below and above the size of a subgroup, a team, a workgroup, a step along K and a segment.
 PROGRAM = """
 import hashlib
 random = np.random.default_rng(5)

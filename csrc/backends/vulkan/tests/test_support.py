@@ -1,5 +1,5 @@
-"""The Vulkan module takes the kit's cases but for elementary functions of float64, and uses its own kernels. When a
-kernel refuses an op, other ops compute it: as right, and slower, so that no other test would notice."""
+"""The Vulkan module takes the kit's cases, except elementary functions of float64, and uses its own kernels. If a
+kernel refuses an op, other ops compute it correctly but more slowly, which no other test would notice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferrule.testing.dtypes import BLOCKS, REALS
 from ferrule.testing.kit import Subject, subjects_of
 from ferrule.testing.target import Target
 
-# How the name of the shader begins, for reductions and for ops that other ops could compute.
+# The beginning of the shader's name, for reductions and for ops that other ops could compute.
 SHADERS = {
     "softmax": "softmax",
     "log_softmax": "softmax",
@@ -20,7 +20,7 @@ SHADERS = {
     "matmul": "matmul",
     **dict.fromkeys(("sum", "prod", "mean", "max", "min", "all", "any", "argmax", "argmin"), "reduce"),
 }
-# Ops that have no kernels here yet; nonzero and compress are left to the CPU.
+# Ops that have no Vulkan kernels yet; nonzero and compress run on the CPU.
 ABSENT = {
     "acos",
     "acosh",
@@ -48,7 +48,7 @@ ABSENT = {
     "sinh",
     "tan",
 }
-# There is no exponential of float64 here, and layer_norm's kernel refuses float64.
+# There is no exponential of float64, and layer_norm's kernel refuses float64.
 NOT_IN_DOUBLE = {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
 
 
@@ -60,7 +60,7 @@ def vulkan(module: Path) -> Subject:
 
 
 def computes_with(case: Case) -> bool:
-    """Whether all dtypes of a case are such as ops compute with: float8 and complex numbers are only moved here."""
+    """Whether ops compute with all dtypes of a case: float8 and complex numbers are only moved here."""
     return {*case.dtypes, case.result} <= set(REALS)
 
 
@@ -88,7 +88,7 @@ def test_ops_of_rows_and_matrices_have_kernels_of_their_own(vulkan: Subject) -> 
         case = all_cases()[name]
         if case.op not in SHADERS or (case.op in NOT_IN_DOUBLE and case.dtypes[0] == "float64"):
             continue
-        own = [kernel for kernel in answer.kernels if kernel]  # an elementwise one, such as astype's, has no name here
+        own = [kernel for kernel in answer.kernels if kernel]  # elementwise kernels have no name here
         if len(own) != 1 or not own[0].startswith(SHADERS[case.op]):
             composed[name] = answer.kernels
     assert composed == {}

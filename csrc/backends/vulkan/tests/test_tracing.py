@@ -1,4 +1,4 @@
-"""What a trace shows of a card: its kernels, its copies, and that they go on side by side."""
+"""A card's trace: its kernels, its copies, and that they are concurrent."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from csrc.backends.vulkan.tests.environments import Drivers
 
 Run = Callable[..., str]
 
-# Eight batches, each of which is uploaded, multiplied a few times, and downloaded; as told by the trace, with times in
-# milliseconds. What is computed is compared with NumPy.
+# Eight batches, each of which is uploaded, multiplied a few times, and downloaded. The times come from the trace, in
+# milliseconds; the results are compared with NumPy.
 BATCHES = """
 import json, tempfile, os, time
 fe.load_all()
@@ -62,7 +62,7 @@ def check_what_is_there(told: Told) -> None:
         assert one[1] <= two[0]  # one after the other
 
 
-@pytest.mark.parametrize("queue_counts", ["1 2", "2 1"])  # of the families that compute, and that only copy
+@pytest.mark.parametrize("queue_counts", ["1 2", "2 1"])  # of the computing family and the copying one
 def test_the_next_batch_is_uploaded_while_one_is_computed(run: Run, drivers: Drivers, queue_counts: str) -> None:
     told = traced(run, **drivers.card(20, 8), VULKAN_CARD_QUEUES=queue_counts)
     check_what_is_there(told)
@@ -72,7 +72,7 @@ def test_the_next_batch_is_uploaded_while_one_is_computed(run: Run, drivers: Dri
         for begin, end, *_ in told["uploads"][1:]
     )
     assert overlapping >= 5, told
-    # Side by side they take hardly longer than what is computed; one after the other, 8 + 20 + 8 ms for each batch.
+    # In parallel they take little longer than the computing; in sequence, 8 + 20 + 8 ms for each batch.
     begin = min(event[0] for event in told["uploads"])
     end = max(event[1] for event in told["downloads"])
     assert end - begin < 8 * 28, told

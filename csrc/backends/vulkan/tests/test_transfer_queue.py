@@ -1,4 +1,4 @@
-"""A card with a queue that only copies: what is copied goes there, and is right in any order that semaphores allow."""
+"""A card with a queue that only copies: copies use it, and are right in any order that semaphores allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Run = Callable[..., str]
 
 DELAYS = [(0, 0), (10, 0), (0, 10)]  # ms before each execution and before each copy
 
-# Steps of all kinds, beside the same in NumPy.
+# Steps of all kinds, with the same steps in NumPy.
 PROGRAM = """
 generator = np.random.default_rng(3)
 def work(generator, turns):
@@ -72,7 +72,7 @@ assert np.array_equal(np.asarray(there), x)
 assert np.array_equal(np.asarray(there + 1), x + 1)
 """
     run(program, **drivers.card(5, 0))
-    # 52 MB in the core's pieces of 4 MiB.
+    # 52 MB, which the core transfers in pieces of 4 MiB.
     assert drivers.submissions() == [COPYING] * 13 + [COPYING] * 13 + [COMPUTING] + [COPYING] * 13
 
 

@@ -1,6 +1,6 @@
-"""The validation layer with checks of every address written into the shaders, which it calls GPU-assisted.
+"""The validation layer with GPU-assisted checks, which it adds to the shaders for every address.
 
-Debian 12's layer takes ten times as long then, and crashes itself over functions of a shader that return references.
+Debian 12's layer is then ten times slower, and crashes on shader functions that return references.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ x = fe.astype(x, fe.{dtype})
 print(np.asarray({expression}).shape)
 """
 
-# What is computed of x, (6, 40), and y, (40, 70).
+# What is computed from x, (6, 40), and y, (40, 70).
 COMPUTED = {
     "fe.exp(x) * x + 1": "(6, 40)",
     "fe.matmul(x, y)": "(6, 70)",

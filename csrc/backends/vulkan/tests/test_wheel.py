@@ -1,4 +1,4 @@
-"""`pip install ferrule[vulkan]` adds one folder and changes no file; uninstalling takes all of it away."""
+"""`pip install ferrule[vulkan]` adds one folder and changes no file; uninstalling removes all of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wheel_of(distribution: str) -> Path:
 
 
 def hashes_in(site: Path) -> dict[str, str]:
-    """Of all files of the environment's packages but those that Python writes when it imports them."""
+    """Hashes of all files of the environment's packages, except those that Python writes on import."""
     return {
         str(path.relative_to(site)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in site.rglob("*")
@@ -40,11 +40,11 @@ def hashes_in(site: Path) -> dict[str, str]:
 
 
 def needed_by(distribution: str) -> set[Path]:
-    """The folders and files of all that a distribution needs, as they are installed here."""
+    """The installed folders and files of all distributions that a distribution needs."""
     found = set()
     for requirement in importlib.metadata.requires(distribution) or []:
         if ";" in requirement:
-            continue  # an extra's, or another system's
+            continue  # of an extra, or of another system
         [name] = re.findall(r"^[\w.-]+", requirement)
         files = importlib.metadata.files(name) or []
         found |= {
@@ -57,7 +57,7 @@ def needed_by(distribution: str) -> set[Path]:
 
 
 class Environment:
-    """A fresh one with ferrule, and with what ferrule needs from where the tests have it: nothing is downloaded."""
+    """A new environment with ferrule. Its dependencies come from the tests' environment, without downloads."""
 
     def __init__(self, folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
@@ -112,7 +112,7 @@ def test_the_wheel_has_its_licences() -> None:
     assert b"The Khronos Group" in licenses["licenses/vulkan-headers.txt"]
 
 
-# Tried in a process of its own, as it did not come with ferrule.
+# Probed in its own process, because it was not installed with ferrule.
 def test_installing_adds_one_folder_changes_nothing_and_can_be_undone(environment: Environment) -> None:
     before = hashes_in(environment.site)
     assert any(name.startswith("ferrule/libferrule") for name in before)
@@ -136,5 +136,5 @@ def test_installing_adds_one_folder_changes_nothing_and_can_be_undone(environmen
     environment.pip("uninstall", "ferrule-vulkan")
     assert hashes_in(environment.site) == before
     assert not folder.exists()
-    # The first use of a device that is not there any more says so.
+    # Without the package, loading works and does not list the backend.
     assert "vulkan" not in environment.run("import ferrule as fe; fe.load_all(); print(fe.backends())")

@@ -1,5 +1,4 @@
-// Conversions between dtypes. A float outside of an integer's range gives the nearest integer of the range, NaN gives
-// 0.
+// Conversions between dtypes. A float outside an integer's range gives the nearest integer of the range; NaN gives 0.
 #include "../elementwise.h"
 #include "../complex.h"
 #include "../float8.h"

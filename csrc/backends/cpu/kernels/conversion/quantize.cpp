@@ -1,5 +1,5 @@
-// Weights in blocks to float32 and from float32. The formulas are ggml's, step by step in float32, so that the bits are
-// those of its Python package (gguf.quants).
+// Conversions between block dtypes and float32. They follow ggml's formulas step by step in float32, and so give the
+// same bits as its Python package (gguf.quants).
 #include "../quantized_blocks.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
@@ -18,7 +18,7 @@ void dequantize(const BlockQ4_0& block, float* y) {
   }
 }
 
-// The 6 bits of part `k`: of the first four parts they are in one byte, of the others in two.
+// The 6-bit value of part `k`. Those of the first four parts are in one byte, the others in two.
 int part_scale(const uint8_t* parts, int64_t k) {
   return k < 4 ? parts[k] & 63 : (parts[k + 4] & 15) | (parts[k - 4] >> 2 & 48);
 }
@@ -53,7 +53,7 @@ void dequantize(const BlockQ6K& block, float* y) {
   }
 }
 
-// A block with NaN becomes NaN as a whole: it has one scale.
+// A block that contains NaN becomes NaN as a whole, because it has one scale.
 bool has_nan(const float* x) {
   bool found = false;
   for (int64_t i = 0; i < 32; ++i) found |= x[i] != x[i];
@@ -68,10 +68,10 @@ void quantize(const float* x, BlockQ8_0& block) {
   const float scale = greatest / 127.0f, inverse = scale == 0 ? 0.0f : 1.0f / scale;
   block.scale = nan ? nan_scale : narrow_f16(scale);
   for (int64_t i = 0; i < 32; ++i) {
-    // Half-way cases away from zero.
+    // Rounds half-way cases away from zero.
     const float number = x[i] * inverse, magnitude = __builtin_fabsf(number), whole = __builtin_floorf(magnitude);
     const float rounded = whole + __builtin_floorf(2 * (magnitude - whole));
-    const bool fits = rounded <= 127 && !nan;  // not of NaN, nor of what the inverse of a tiny scale makes infinite
+    const bool fits = rounded <= 127 && !nan;  // false for NaN, and for infinity from a tiny scale
     block.numbers[i] = static_cast<int8_t>(fits ? static_cast<int>(number < 0 ? -rounded : rounded) : 0);
   }
 }
@@ -82,7 +82,7 @@ int number_of_4_bits(float scaled) {
 }
 
 void quantize(const float* x, BlockQ4_0& block) {
-  float greatest = __builtin_fabsf(x[0]), signed_greatest = x[0];  // the first of several
+  float greatest = __builtin_fabsf(x[0]), signed_greatest = x[0];  // the first of equals
   for (int64_t i = 1; i < 32; ++i)
     if (__builtin_fabsf(x[i]) > greatest) {
       greatest = __builtin_fabsf(x[i]);

@@ -1,5 +1,5 @@
-// Matrix products of integers, modulo 2^width. Plain loops: rows of B are added up, which the compiler turns into
-// vectors.
+// Matrix products of integers, modulo 2^width. These are plain loops that add up rows of B; the compiler vectorises
+// them.
 #include "../strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

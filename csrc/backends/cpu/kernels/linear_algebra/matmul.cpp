@@ -1,38 +1,38 @@
-// Matrix products, batched, with any strides. See gemm.h for the layout and for why results are invariant.
+// Matrix products, batched, with any strides. gemm.h describes the layout and why results are invariant.
 #include "../gemm.h"
 #include "matmul_shape.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// Below this many rows, writing a packed B to memory costs more than it saves: it is packed where it is used.
+// With fewer rows than this, writing a packed B to memory costs more than it saves: each thread packs B as it uses it.
 constexpr int64_t few_rows = 2 * Tile<float>::rows;
 
 bool has_few_rows(const Call& call, const Product& p) { return !call.in[1].prepared && p.m <= few_rows; }
 
-constexpr int64_t panel_group = 4;  // that are packed at once where B is not packed
+constexpr int64_t panel_group = 4;  // panels that are packed at once where B is not packed
 
-// A B that stays in the first cache.
+// Whether B stays in the first-level cache.
 template <class T>
 bool has_small_b(const Product& p) {
   return p.k * p.n * static_cast<int64_t>(sizeof(T)) <= 32768;
 }
 
-// Whether few rows read whole panels of B where it is: one or two rows read each element but once, and a small B is in
-// the cache as it is, if its rows follow each other.
+// Whether few rows read whole panels of B in place: one or two rows read each element only once, and a small B whose
+// rows are contiguous is in the cache already.
 template <class T>
 bool reads_b_in_place(const Product& p) {
   return p.b_column == 1 && (p.m <= wide_rows || (has_small_b<T>(p) && p.b_row == p.n));
 }
 
-// Panels that few rows have packed at a time.
+// The number of panels that few rows pack at a time.
 template <class T>
 int64_t packed_at_once(const Product& p) {
   if (reads_b_in_place<T>(p)) return p.n % Tile<T>::columns == 0 ? 0 : 1;
   return has_small_b<T>(p) ? 1 : smaller(panel_group, ceil_div(p.n, Tile<T>::columns));
 }
 
-// The memory that a thread packs in.
+// The memory in which a thread packs.
 template <class T>
 struct Packing {
   int64_t tile, panel;  // elements from one tile of A, or panel of B, to the next
@@ -45,15 +45,15 @@ struct Packing {
         b(scratch.array<T>(few ? panel * packed_at_once<T>(p) : 0)) {}
 };
 
-// How a product is cut into tasks.
+// The division of a product into tasks.
 struct Tasks {
   int64_t count, grain;
   int64_t row_blocks, column_blocks, block_panels;  // of many rows
 };
 
-// Tasks are blocks of rows and columns: of B, what stays in the second-level cache for one K block; of rows, what makes
-// enough tasks for threads to end together. Columns are split further where there are few rows, which costs another
-// packing of A: only for a million multiply-adds each.
+// Tasks are blocks of rows and columns. A block of columns of B stays in the second-level cache for one K block; rows
+// are cut into enough tasks for the threads to end together. With few rows, columns are split further; this costs
+// another packing of A, and is done only if each task keeps a million multiply-adds.
 template <class T>
 Tasks tasks_of(const Product& p, bool few) {
   constexpr int64_t columns = Tile<T>::columns;
@@ -75,11 +75,11 @@ template <class T>
 struct Multiplication {
   const Call& call;
   const Product p;
-  const T *a, *b;   // b: where it is packed, of no use
+  const T *a, *b;   // b is not used if B is packed
   const T* packed;  // [batch or 1][panel][K][columns]
   T* c;
 
-  // Rows [row, row + rows) of one batch times columns [column, last_column), one K block at a time.
+  // Multiplies rows [first_row, last_row) of one batch by panels [first_panel, last_panel), one K block at a time.
   fe_error* rows_times_columns(int64_t batch, int64_t first_row, int64_t last_row, int64_t first_panel,
                                int64_t last_panel, char* local) const {
     constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
@@ -112,8 +112,8 @@ struct Multiplication {
     return nullptr;
   }
 
-  // Few rows and a B that is not packed: some panels at a time are packed by each thread, for all rows at once.
-  // Several, because rows of B are long, and a panel alone would take a few bytes from each page.
+  // For few rows and a B that is not packed: each thread packs some panels at a time, for all rows at once. It packs
+  // several panels because rows of B are long, and one panel takes only a few bytes of each page.
   fe_error* few_rows_times_columns(int64_t batch, int64_t first_panel, int64_t last_panel, char* local) const {
     constexpr int64_t columns = Tile<T>::columns, tile_rows = Tile<T>::rows;
     Scratch scratch(local);
@@ -130,7 +130,7 @@ struct Multiplication {
         pack<T, false>(a_batch + row * p.a_row + k0 * p.a_column, p.a_row, p.a_column, smaller(tall, p.m - row), steps,
                        packing.a + row / tall * packing.tile, tile_rows);
       int64_t panel = first_panel;
-      if (p.b_column == 1)  // one or two rows: B where it is
+      if (p.b_column == 1)  // one or two rows read B in place
         panel += multiply_wide(p.m, block > 0, packing.a, b_batch + panel * columns + k0 * p.b_row, columns, p.b_row,
                                steps, c_batch + panel * columns, p.n, smaller(last_panel, p.n / columns) - panel);
       if (reads_b_in_place<T>(p))
@@ -147,7 +147,7 @@ struct Multiplication {
     return finish(batch, 0, p.m, first_panel, last_panel, local);
   }
 
-  // All rows, of which A is packed, times `group` panels from `panel` on, whose rows lie `ldb` apart.
+  // Multiplies all rows of the packed A by `group` panels from `panel` on, whose rows are `ldb` apart.
   void rows_times_panels(const Packing<T>& packing, const T* from, int64_t ldb, int64_t pitch, int64_t group,
                          int64_t panel, int64_t steps, bool accumulate, T* c_batch) const {
     constexpr int64_t columns = Tile<T>::columns;
@@ -161,7 +161,7 @@ struct Multiplication {
     }
   }
 
-  // `width` columns of `steps` rows of B, as a group of panels.
+  // Packs `width` columns of `steps` rows of B as a group of panels.
   void pack_group(const T* from, int64_t group, int64_t width, int64_t steps, T* to, int64_t pitch) const {
     constexpr int64_t columns = Tile<T>::columns;
     if (p.b_column == 1 && width == group * columns) {
@@ -175,7 +175,7 @@ struct Multiplication {
                     to + i * pitch, columns);
   }
 
-  // The epilogue over rows that are complete and still in cache.
+  // Applies the epilogue to rows that are complete and still in cache.
   fe_error* finish(int64_t batch, int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel,
                    char* local) const {
     if (call.epilogue == nullptr) return nullptr;
@@ -219,7 +219,8 @@ struct Multiplication {
   }
 };
 
-// Scratch: the packed B, if it is packed at every execution; then the result, if the epilogue cannot start from out[0].
+// Scratch holds the packed B, if it is packed at every execution, and then the result, if the epilogue cannot start
+// from out[0].
 bool packs_b(const Call& call, const Product& p) { return !call.in[1].prepared && !has_few_rows(call, p); }
 
 template <class T>
@@ -287,7 +288,7 @@ uint64_t prepare_size(const Call& call, uint32_t input, char* key, size_t key_ca
   const Product p = product_of(call);
   if (!p.shared_b || p.k == 0 || p.n == 0) return 0;
   const bool single = call.in[0].dtype == DType::f32;
-  // The strides matter: equal keys must mean equal bytes for equal constants.
+  // The key includes the strides: constants with equal bytes and equal keys must give equal packed bytes.
   snprintf(key, key_capacity, "matmul/panels%d/%s/k%lld:%lld/n%lld:%lld",
            static_cast<int>(single ? Tile<float>::columns : Tile<double>::columns), single ? "f32" : "f64",
            static_cast<long long>(p.k), static_cast<long long>(p.b_row), static_cast<long long>(p.n),

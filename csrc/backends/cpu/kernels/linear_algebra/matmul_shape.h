@@ -1,4 +1,4 @@
-// What a matrix product is asked for: sizes, strides and batches.
+// The sizes, strides and batches of a matrix product.
 #pragma once
 
 #include "../simd.h"
@@ -47,7 +47,7 @@ struct Product {
     if (p.b_batch[i] != 0 && p.batch_shape[i] > 1) p.shared_b = false;
     p.batches *= p.batch_shape[i];
   }
-  // Batches of A that follow each other in memory, against one B, are one tall matrix.
+  // Batches of A that are contiguous in memory and share one B form one tall matrix.
   if (p.shared_b) {
     while (p.batch_rank > 0 &&
            (p.a_batch[p.batch_rank - 1] == p.m * p.a_row || p.batch_shape[p.batch_rank - 1] == 1 || p.m == 1)) {

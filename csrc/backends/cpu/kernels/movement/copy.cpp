@@ -1,4 +1,4 @@
-// Copies of strided arrays, joining and padding: items are moved by their size, whatever they mean.
+// Copies of strided arrays, joining and padding. Items are moved by their size; their dtype does not matter.
 #include "../strided_copy.h"
 #include "../op_attributes.h"
 
@@ -35,7 +35,7 @@ KERNEL(pad, .accepts = same_dtypes,
        .list_attributes = {offsetof(fe_pad_attributes, before), offsetof(fe_pad_attributes, after)}) {
   const Operand& out = call.out[0];
   const auto& attributes = attributes_of<fe_pad_attributes>(call);
-  // Fill everything, then place x: simple, and the border is usually thin.
+  // Fills the whole output, then places x: this is simple, and the border is usually thin.
   const int64_t zeros[FE_MAX_RANK] = {};
   const char zero[16] = {};
   const char* value = call.in_count > 1 ? call.in[1].data : zero;

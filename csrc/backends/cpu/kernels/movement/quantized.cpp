@@ -1,11 +1,11 @@
-// Weights in blocks, copied and cut block by block.
+// Copies and slices of block dtypes, block by block.
 #include "../quantized_blocks.h"
 #include "slicing.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// The elements of x, which is an input or a part of one, from the element `first` of its memory on.
+// Copies the elements of x, which is an input or a part of one, starting at the element `first` of its memory.
 template <class Block>
 fe_error* moved(const Call& call, const Operand& x, int64_t first) {
   const Block* from = reinterpret_cast<const Block*>(x.data) + first / Block::elements;

@@ -1,4 +1,4 @@
-// Slices whose starts are operands: cut out, or written.
+// Slices whose starts are operands: reading and writing them.
 #include "slicing.h"
 
 #include "../strided_copy.h"
@@ -21,7 +21,7 @@ KERNEL(dynamic_slice, .accepts = accepts_slice) {
                       x.item_size);
 }
 
-// In the memory of x, where the core lets the output have that; else x is copied there first.
+// Works in the memory of x if the core gave it to the output; otherwise x is copied to the output first.
 KERNEL(update_slice, .accepts = accepts_update) {
   const Operand &x = call.in[0], &value = call.in[1], &out = call.out[0];
   int64_t at;

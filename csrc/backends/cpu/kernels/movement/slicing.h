@@ -11,7 +11,8 @@ namespace {
                                    : *reinterpret_cast<const volatile int64_t*>(start.data);
 }
 
-// Where a slice of `size` begins in x, in elements; an error where it leaves x. The starts are inputs from `first` on.
+// Sets `at` to where a slice of `size` begins in x, in elements. Returns an error if the slice exceeds x. The starts
+// are the inputs from `first` on.
 [[maybe_unused]] static fe_error* find_slice(const Call& call, const char* op, const Operand& x, const int64_t* size,
                                              uint32_t first, int64_t& at) {
   at = 0;

@@ -1,13 +1,13 @@
-// Elements at indices along an axis. A negative index counts from the end; one out of bounds is an error, found before
-// anything is written. The owner of lent memory may write to the indices meanwhile, so each is checked again where it
-// is used, as it was read there.
+// Elements at indices along an axis. Negative indices count from the end. An index out of bounds is an error, found
+// before anything is written. The owner of borrowed memory may write to the indices meanwhile, so each index is read
+// again once, checked and used.
 #include "../strided_copy.h"
 #include "../op_attributes.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-// The index as it is now: one read, whatever is done with the value.
+// Reads the index exactly once, so that the value that was checked is the one that is used.
 template <class I>
 int64_t read_once(const I& index) {
   return static_cast<const volatile I&>(index);
@@ -28,7 +28,7 @@ fe_error* take(const Call& call) {
   const int64_t count = count_of(indices);
   for (int64_t i = 0; i < count; ++i)
     if (const int64_t at = index[i]; at < -size || at >= size) return out_of_bounds(call, at, axis, size);
-  // x as [outer][axis][inner], where a row of inner elements is what is moved.
+  // x as [outer][axis][inner]; a row of inner elements is moved as one item.
   int64_t outer = 1, inner = 1;
   for (int32_t i = 0; i < axis; ++i) outer *= x.shape[i];
   for (int32_t i = static_cast<int32_t>(axis) + 1; i < x.rank; ++i) inner *= x.shape[i];

@@ -7,7 +7,7 @@ namespace {
 
 static_assert(sizeof(fe_argmax_attributes) == sizeof(fe_argmin_attributes));
 
-// True if b replaces a that came before it. NaN is more extreme than anything but an earlier NaN.
+// True if b replaces an earlier a. NaN is more extreme than anything but an earlier NaN.
 template <class Op, class T>
 HWY_INLINE bool replaces(T a, T b) {
   if (a != a) return false;
@@ -15,8 +15,9 @@ HWY_INLINE bool replaces(T a, T b) {
   return __is_same(Op, Max) ? b > a : b < a;
 }
 
-// Blocks: the extreme of a block is found with vectors, its place only if it replaces the best so far.
-// The owner of lent memory may write to it meanwhile: an extreme that is gone counts as the block's last element.
+// Finds the extreme of each block with vectors, and its index only if it replaces the best so far. The owner of
+// borrowed memory may write to it meanwhile: if the extreme is no longer there, the index of the block's last element
+// is used.
 template <class Op, class T>
 int64_t extreme_index(const Nest& reduced, const T* x, int64_t length, const BlockBuffers<T>& buffers) {
   using Value = Computed<T>;

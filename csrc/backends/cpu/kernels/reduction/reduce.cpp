@@ -5,7 +5,7 @@
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {
 
-constexpr uint16_t axis_list = offsetof(fe_sum_attributes, axis);  // alike in all of them
+constexpr uint16_t axis_list = offsetof(fe_sum_attributes, axis);  // at the same offset in all these structs
 using Axes = fe_sum_attributes;
 
 struct Keep {
@@ -25,12 +25,12 @@ constexpr DTypes integers = one_of(DType::i8) | one_of(DType::i16) | one_of(DTyp
 constexpr DTypes boolean = one_of(DType::boolean);
 constexpr DTypes floats = f32 | f64 | one_of(DType::f16) | one_of(DType::bf16);
 
-// Scratch for any reduction: no accumulator is larger than 8 bytes.
+// Scratch that is enough for any reduction: no accumulator is larger than 8 bytes.
 uint64_t scratch_size(const Call& call) {
   return reduction_scratch<uint64_t>(plan_reduction(call.in[0], reduced_axes<Axes>(call)));
 }
 
-// Memory of the threads for any reduction, by the same bound.
+// The memory per thread that is enough for any reduction, by the same bound.
 LocalScratch local_scratch(const Call& call) {
   const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));
   LocalScratch local;
@@ -41,7 +41,7 @@ LocalScratch local_scratch(const Call& call) {
   return local;
 }
 
-// The result has the dtype of the input, or for integers a wider one.
+// The result has the dtype of the input or, for integers, a wider one.
 bool accumulates(const Call& call) {
   const DType in = call.in[0].dtype, out = call.out[0].dtype;
   if (in == out) return in != DType::boolean;
@@ -49,7 +49,7 @@ bool accumulates(const Call& call) {
 }
 bool keeps_dtype(const Call& call) { return call.in[0].dtype == call.out[0].dtype; }
 
-// Integers are added modulo 2^64, whatever the width of the result.
+// Adds integers modulo 2^64, whatever the width of the result.
 template <class Op>
 fe_error* accumulate(const Call& call) {
   const Plan plan = plan_reduction(call.in[0], reduced_axes<Axes>(call));

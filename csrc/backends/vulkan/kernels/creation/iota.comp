@@ -1,4 +1,4 @@
-// 0, 1, 2, ...
+// iota: 0, 1, 2, ...
 // variants: u8 u16 u32 u64 f16 bf16 f32 f64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -8,7 +8,7 @@
 #include "../float_item.glsl"
 #define STORE(address, n) store_float(address, float(n))
 #elif defined VARIANT_f64
-// In integers, so that the device need not have float64; below 2^53 it is exact.
+// Computes in integers, so that the device does not need float64. Exact below 2^53.
 uint64_t bits_of_double(uint64_t n) {
   if (n == 0ul) return 0ul;
   uint high = uint(n >> 32);

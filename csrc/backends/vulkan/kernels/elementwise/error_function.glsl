@@ -1,9 +1,9 @@
 // The error function of float32.
 
-// N. Juffa's: x + x p(x^2), and 1 - e^r from where that leaves its range.
+// N. Juffa's method: x + x p(x^2), and 1 - e^r outside its range.
 float erf_f32(float x) {
   if (is_nan(x)) return x;
-  // 2 x / sqrt(pi), of what is or may become subnormal.
+  // 2 x / sqrt(pi), for values that are or may become subnormal.
   if (magnitude_bits(x) < 0x10000000u) return scaled(multiply_f32(scaled(x, 64), 1.12837917), -64);
   float t = min(abs_f32(x), 4.0);
   precise float s = t * t;

@@ -1,4 +1,4 @@
-// float64 as bits, as float_bits.glsl has float32.
+// float64 as bits, the counterpart of float_bits.glsl.
 
 uint64_t bits_of(double x) { return doubleBitsToUint64(x); }
 const uint64_t SIGN_BIT_64 = uint64_t(1) << 63;
@@ -20,7 +20,7 @@ int64_t ordered(double x) {
   return sign_bit(x) != uint64_t(0) ? -magnitude : magnitude;
 }
 
-// As Parts of float_bits.glsl: |x| = mantissa * 2^(exponent - 52).
+// The counterpart of Parts of float_bits.glsl: |x| = mantissa * 2^(exponent - 52).
 struct WideParts {
   uint64_t mantissa;
   int exponent;
@@ -49,7 +49,7 @@ uint64_t whole_magnitude(double x) {
   uint64_t mantissa = (bits & FRACTION_64) | HIDDEN_64;
   return exponent >= 52 ? mantissa << (exponent - 52) : mantissa >> (52 - exponent);
 }
-// Exact: of an integer below 2^53.
+// The exact double of an integer below 2^53.
 double double_of_whole(uint64_t x) {
   double high = double(uint(x >> 32)), low = double(uint(x));
   precise double sum = high * 4294967296.0lf + low;

@@ -1,6 +1,6 @@
-// float32 as bits. Drivers may take it that there is no NaN, flush subnormals, divide and convert inexactly, and split
-// an fma: what must be exact is made of integers.
-#ifndef FLOAT_BITS  // a shader may have it by two ways
+// float32 as bits. Drivers may assume that there is no NaN, flush subnormals, divide and convert inexactly, and split
+// an fma: operations that must be exact use integers.
+#ifndef FLOAT_BITS  // a shader may include it twice
 #define FLOAT_BITS
 
 const uint SIGN_BIT = 0x80000000u;
@@ -18,7 +18,7 @@ float signed_infinity(uint sign) { return uintBitsToFloat(sign | INFINITY_BITS);
 float one_signed_as(float x) { return uintBitsToFloat(sign_bit(x) | 0x3f800000u); }
 float signed_zero(uint sign) { return uintBitsToFloat(sign); }
 
-// An integer that is ordered as the numbers are; both zeros are 0.
+// An integer with the order of the numbers; both zeros give 0.
 int ordered(float x) {
   int magnitude = int(magnitude_bits(x));
   return floatBitsToInt(x) < 0 ? -magnitude : magnitude;
@@ -41,17 +41,19 @@ uint shifted_to_even(uint mantissa, uint shift) {
   return kept + uint(rest > tie || (rest == tie && (kept & 1u) == 1u));
 }
 
-// Of 26 bits, those that a float of that exponent has no room for.
+// The number of bits, of 26, that a float of this exponent cannot hold.
 uint dropped_bits(int exponent) { return uint(clamp(-124 - exponent, 2, 27)); }
 float assembled(uint sign, uint kept, int exponent) {
   return uintBitsToFloat(sign | (exponent < -126 ? kept : (uint(exponent + 126) << 23) + kept));
 }
-// mantissa * 2^(exponent - 25), rounded once; 2^25 <= mantissa < 2^26, whose last bit stands for all that follow it.
+// mantissa * 2^(exponent - 25), rounded once; 2^25 <= mantissa < 2^26. The last bit of the mantissa is set if any later
+// bit is.
 float rounded(uint sign, uint mantissa, int exponent) {
   if (exponent > 127) return signed_infinity(sign);
   return assembled(sign, shifted_to_even(mantissa, dropped_bits(exponent)), exponent);
 }
-// With the last bit set if anything was lost, so that a second rounding, to a half, is as good as one.
+// As `rounded`, but sets the last bit if anything was lost, so that a second rounding, to a half, gives the same as
+// rounding once.
 float rounded_to_odd(uint sign, uint mantissa, int exponent) {
   if (exponent > 127) return signed_infinity(sign);
   uint shift = dropped_bits(exponent);
@@ -61,7 +63,7 @@ float rounded_to_odd(uint sign, uint mantissa, int exponent) {
 
 // x * 2^n, rounded once; x is finite.
 float scaled(float x, int n) {
-  // Nearly always only the exponent changes.
+  // Nearly always, only the exponent changes.
   int exponent = int(magnitude_bits(x) >> 23), moved = exponent + n;
   if (exponent > 0 && moved > 0 && moved < 255) return uintBitsToFloat(floatBitsToUint(x) + (uint(n) << 23));
   if (is_zero(x)) return x;
@@ -74,7 +76,7 @@ int highest_bit(uint64_t x) {
   return high != 0u ? 32 + findMSB(high) : findMSB(uint(x));
 }
 
-// 26 bits of x and its exponent: what follows them is in the last one.
+// The first 26 bits of x and its exponent. The last bit is set if any later bit is.
 Parts leading_bits(uint64_t x) {
   int exponent = highest_bit(x);
   if (exponent <= 25) return Parts(uint(x) << (25 - exponent), exponent);
@@ -93,7 +95,7 @@ float float_to_odd(uint sign, uint64_t magnitude) {
   return rounded_to_odd(sign, parts.mantissa, parts.exponent);
 }
 
-// |x| towards zero, at most 2^64 - 1; NaN gives 0.
+// |x| rounded towards zero, at most 2^64 - 1; NaN gives 0.
 uint64_t whole_magnitude(float x) {
   uint bits = magnitude_bits(x);
   int exponent = int(bits >> 23) - 127;

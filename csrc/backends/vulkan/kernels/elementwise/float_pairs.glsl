@@ -1,10 +1,10 @@
-// Numbers of about 48 bits: the sum of two floats (T. J. Dekker 1971, D. E. Knuth 1969).
+// Numbers of about 48 bits, as the sum of two floats (T. J. Dekker 1971, D. E. Knuth 1969).
 
 struct Pair {
   float high, low;
 };
 
-// |a| >= |b|
+// Requires |a| >= |b|.
 Pair fast_sum(float a, float b) {
   precise float sum = a + b;
   precise float lost = b - (sum - a);
@@ -16,7 +16,7 @@ Pair exact_sum(float a, float b) {
   precise float lost = (a - (sum - part)) + (b - part);
   return Pair(sum, lost);
 }
-// |a|, |b| < 2^60
+// Requires |a|, |b| < 2^60.
 Pair exact_product(float a, float b) {
   precise float product = a * b;
   precise float a_scaled = a * 4097.0, b_scaled = b * 4097.0;

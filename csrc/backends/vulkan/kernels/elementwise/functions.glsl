@@ -1,5 +1,6 @@
-// Every function that a body may call: an op's name, that of its output if it has several, and what it is computed in
-// (bool, i32, u32, i64, u64, f32, f64). The functions of an op family F lie in F.glsl or in the files of F/.
+// Every function that a body may call. Its name is that of the op, that of the output if there are several, and the
+// type it computes in (bool, i32, u32, i64, u64, f32, f64). The functions of an op family F are in F.glsl or in the
+// files of F/.
 
 #define INTEGER int
 #define OF(op) op##_i32

@@ -1,6 +1,6 @@
-// float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even. In integers: what the
-// built-in conversions do to ties and subnormal numbers is the driver's choice.
-#ifndef HALVES  // a shader may have it by two ways
+// float16 and bfloat16: stored as 16 bits, computed in float32, and rounded to nearest even. Conversions use integers,
+// because drivers may choose how the built-in ones treat ties and subnormal numbers.
+#ifndef HALVES  // a shader may include it twice
 #define HALVES
 
 float as_f16(float x) {
@@ -27,7 +27,7 @@ float widened_f16(uint half_) {
   uint shift = uint(10 - findMSB(mantissa));
   return uintBitsToFloat(sign | (113u - shift) << 23 | (mantissa << shift & 0x3ffu) << 13);
 }
-// Of a float that is rounded to one.
+// Requires a float that is already rounded to float16.
 uint narrowed_f16(float x) {
   uint sign = sign_bit(x) >> 16, bits = magnitude_bits(x);
   if (bits > INFINITY_BITS) return sign | 0x7e00u;
@@ -38,6 +38,6 @@ uint narrowed_f16(float x) {
 }
 
 float widened_bf16(uint half_) { return uintBitsToFloat(half_ << 16); }
-// Of a float that is rounded to one.
+// Requires a float that is already rounded to bfloat16.
 uint narrowed_bf16(float x) { return floatBitsToUint(x) >> 16; }
 #endif

@@ -1,5 +1,5 @@
-// The functions of one integer type. Included once for each: INTEGER is the type, OF(add) the name of its add. Dtypes
-// of 8 and 16 bits are computed in 32 bits, and then wrapped or saturated.
+// The functions of one integer type. Included once for each type: INTEGER is the type, OF(add) the name of its add.
+// Dtypes of 8 and 16 bits are computed in 32 bits, and then wrapped or saturated.
 #include "arithmetic/integer.glsl"
 #include "rounding/integer.glsl"
 #include "exponential/integer.glsl"

@@ -1,5 +1,5 @@
-// Integers of 8 and 16 bits, held in 32: after arithmetic they wrap; after a conversion from floating point, which
-// gives the nearest integer of 32 bits, they saturate.
+// Integers of 8 and 16 bits, held in 32. They wrap after arithmetic, and saturate after a conversion from floating
+// point, which gives the nearest integer of 32 bits.
 
 int as_i8(int x) { return bitfieldExtract(x, 0, 8); }
 int as_i16(int x) { return bitfieldExtract(x, 0, 16); }

@@ -1,13 +1,13 @@
-// How a body finds its operands. The shader includes this after `operands` and sets `element`, which the operands'
-// shape counts in C order, before it calls `spliced`.
+// Operands of a body. The shader includes this after it declares `operands`. Before it calls `spliced`, it sets
+// `element`, the element's number in the operands' shape, in C order.
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Operands { Layout at[]; };
 
 Operands operands;
 uint64_t element;
 
-// Where the element of an operand lies, in elements from (0, ..., 0): of one that is laid out as the result, of one
-// that is a single element, and of one with strides, whose places may be numbered in 32 bits or in 64.
+// The offset of the element in an operand, in elements from (0, ..., 0): for an operand with the result's layout, for a
+// single element, and for one with strides, with offsets of 32 or of 64 bits.
 int64_t place_flat() { return int64_t(element); }
 int64_t place_single() { return int64_t(0); }
 int64_t place_near(uint operand) {

@@ -1,5 +1,5 @@
-// Trigonometric and hyperbolic functions of float32. The angle of sine and cosine is reduced by integers after Payne &
-// Hanek: of the bits of 2 / pi those are taken that decide the quadrant and 62 bits of the fraction.
+// Trigonometric and hyperbolic functions of float32. The angle of sine and cosine is reduced in integers, after Payne &
+// Hanek: only those bits of 2 / pi are used that determine the quadrant and 62 bits of the fraction.
 
 const uint two_over_pi[8] = uint[](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
                                    0xfe5163abu);
@@ -31,7 +31,7 @@ Angle angle_of(float x) {
   float unit = uintBitsToFloat(uint(127 - 29 - zeros) << 23 | (fraction < 0 ? SIGN_BIT : 0u));
   return Angle(quadrant, multiply_f32(float(angle & 0xffffff00u), unit), multiply_f32(float(angle & 0xffu), unit));
 }
-// The polynomials are Cephes', on |angle| <= pi / 4.
+// Cephes' polynomials, for |angle| <= pi / 4.
 float sine_of(Angle angle) {
   float r = angle.high;
   precise float z = r * r;
@@ -69,7 +69,7 @@ float tanh_f32(float x) {
   float a = min(abs_f32(x), 10.0);
   precise float y;
   if (a < 0.625) {
-    // Cephes'
+    // Cephes' polynomial.
     precise float z = a * a;
     precise float p = -5.70498872745e-3 * z + 2.06390887954e-2;
     p = p * z - 5.37397155531e-2;

@@ -1,6 +1,6 @@
-// Matrices of 16 by 16 that a subgroup holds together: float16 factors, float32 sums. By GL_KHR_cooperative_matrix, or
-// simulated, for devices without it: then each invocation computes its elements itself, so that all but the matrices can
-// be tested anywhere.
+// 16 x 16 matrices that a subgroup holds together, with float16 factors and float32 sums. They use
+// GL_KHR_cooperative_matrix, or a simulation for devices without it: each invocation computes its own elements, so that
+// everything except the matrices can be tested on any device.
 #define SIDE 16
 #define LEFT_ROW 24  // elements between rows in shared memory: aligned to 16 bytes, not all in the same banks
 #define RIGHT_ROW 72
@@ -10,7 +10,7 @@
 #extension GL_KHR_memory_scope_semantics : require
 #endif
 
-layout(constant_id = 3) const uint SUBGROUPS = 4;  // of a workgroup
+layout(constant_id = 3) const uint SUBGROUPS = 4;  // per workgroup
 shared float16_t left_tile[4 * SIDE * LEFT_ROW];
 shared float16_t right_tile[SIDE * RIGHT_ROW];
 shared float sums_tile[SUBGROUPS * SIDE * SIDE];
@@ -22,7 +22,7 @@ shared float sums_tile[SUBGROUPS * SIDE * SIDE];
 
 Sums zeros() { return Sums(0.0); }
 Sums plus(Sums a, Sums b) { return a + b; }
-// sums + left @ right; where the factors begin in left_tile and right_tile.
+// sums + left @ right. The factors begin at left_at and right_at in left_tile and right_tile.
 Sums plus_product(Sums sums, uint left_at, uint right_at) {
   Left left;
   Right right;
@@ -33,7 +33,7 @@ Sums plus_product(Sums sums, uint left_at, uint right_at) {
 void put(Sums sums, uint at) { coopMatStore(sums, sums_tile, at, SIDE, gl_CooperativeMatrixLayoutRowMajor); }
 #else
 struct Sums {
-  float of[32];  // enough for subgroups of 8 and more
+  float of[32];  // enough for subgroups of at least 8
 };
 #define OWN_SUMS (SIDE * SIDE / gl_SubgroupSize)
 

@@ -1,22 +1,23 @@
-// Matrix products, a tile of the result a workgroup, through shared memory.
+// Matrix products through shared memory. A workgroup computes a tile of the result.
 // variants: f32 f16 bf16 f64 u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../shader_interface.glsl"
 #include "matmul.glsl"
 
-// Of a tile and of what one invocation has of it; the workgroup's size is TILE_M / OWN_M * TILE_N / OWN_N.
+// The sizes of a tile, and of the part that one invocation computes. The workgroup's size is TILE_M / OWN_M * TILE_N /
+// OWN_N.
 layout(constant_id = 3) const uint TILE_M = 64;
 layout(constant_id = 4) const uint TILE_N = 64;
 layout(constant_id = 5) const uint OWN_M = 4;
 layout(constant_id = 6) const uint OWN_N = 4;
-// Whether neighbours in memory are neighbours along K.
+// Whether elements that are adjacent in memory are adjacent along K.
 layout(constant_id = 7) const bool A_ALONG_K = true;
 layout(constant_id = 8) const bool B_ALONG_K = false;
 layout(constant_id = 9) const bool SEGMENTED = false;  // as in matmul.glsl
 layout(constant_id = 10) const bool SPLIT = false;
 
-// With a column more, so that invocations that write along K do not meet in one bank.
+// One extra column, so that invocations that write along K do not conflict in one bank.
 shared Value a_tile[STEP * (TILE_M + 1)];
 shared Value b_tile[STEP * (TILE_N + 1)];
 
@@ -37,7 +38,7 @@ void main() {
   uint64_t a = push.addresses.at[p.a_batches.value] + uint64_t(offset_in(p.a_batches, batch) * ITEM_BYTES);
   uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(offset_in(p.b_batches, batch) * ITEM_BYTES);
 
-  // Those of an invocation are apart by the number of invocations in that direction.
+  // The elements of an invocation are as far apart as there are invocations in that direction.
   const uint across = TILE_N / OWN_N, down = TILE_M / OWN_M;
   uint own_n = own % across, own_m = own / across;
   Value sums[OWN_M * OWN_N], totals[OWN_M * OWN_N];
@@ -84,8 +85,8 @@ void main() {
       }
   }
 
-  // Once a row, not once an element: drivers unroll the loops that lead to what lies in registers, and what is spliced
-  // may be long.
+  // Set once per row and not once per element: drivers unroll loops over arrays in registers, and the spliced code may
+  // be long.
   operands = Operands(push.parameters + uint64_t(PARAMETER_BYTES));
   partials = scratch_address() + segment * (p.batches * p.m * p.n) * VALUE_BYTES;
   for (uint i = 0; i < OWN_M; ++i) {

@@ -1,5 +1,5 @@
-// Matrix products, and the elementwise ops that are fused to them. Which tile is chosen, and whether K is split among
-// workgroups, changes no bit (matmul.comp).
+// Matrix products, and the elementwise ops that are fused to them. The choice of the tile and the splitting of K among
+// workgroups do not change the result (matmul.comp).
 #include <ferrule/ops.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ struct Segments {
 };
 static_assert(sizeof(Segments) == 16);
 
-constexpr uint32_t step = 16, segment = 512;  // of matmul.comp
+constexpr uint32_t step = 16, segment = 512;  // as in matmul.comp
 constexpr uint64_t busy = 256;                // workgroups that keep a device busy
 constexpr uint64_t most_scratch = uint64_t{64} << 20;
 
@@ -38,13 +38,14 @@ uint64_t tiles(const Parameters& p, const Tile& tile) {
   return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
 }
 
-// Of matmul_few.comp.
+// The tile of matmul_few.comp.
 Tile few_tile(const Parameters& p) { return {std::bit_ceil(p.m), 128, std::bit_ceil(p.m), 1}; }
 
-// Of matmul_cooperative.comp: all products of a device go one way, as their order of additions is the device's.
+// The tile of matmul_cooperative.comp. All float16 products of a device use this shader or none does, because the
+// device chooses its order of additions.
 constexpr Tile cooperative_tile = {64, 64, 4, 8};
 
-// The first that the matrices fill; of the larger ones also the device, and enough of it.
+// The first tile that the matrices fill. A larger tile must also leave enough workgroups to keep the device busy.
 Tile tile_for(const Parameters& p, uint64_t value, const Capabilities& capabilities) {
   static constexpr Tile by_rows[] = {{128, 128, 8, 8}, {64, 64, 4, 4}, {32, 32, 2, 4}, {16, 64, 4, 2}, {4, 128, 4, 1}};
   const auto fits = [&](const Tile& tile) {
@@ -58,16 +59,16 @@ Tile tile_for(const Parameters& p, uint64_t value, const Capabilities& capabilit
   return by_rows[2];
 }
 
-// Whether subgroups share the rows, which are then so few that the other matrix is read once (matmul_few.comp): of it,
-// neighbours in memory must be neighbours along N.
+// Whether subgroups share the rows. There must be few rows, so that the other matrix is read once (matmul_few.comp),
+// and elements of that matrix that are adjacent in memory must be adjacent along N.
 constexpr uint32_t few = 8;
 bool is_for_subgroups(const Parameters& p, const sdk::Operand& a, const Capabilities& capabilities) {
   return is_floating(a) && !a.is("float64") && p.m <= few && std::abs(p.b_column) <= std::abs(p.b_row) &&
          capabilities.subgroup_size > 1 && few_tile(p).workgroup() % capabilities.subgroup_size == 0;
 }
 
-// Exchanges the factors: the result's transpose is the product of their transposes, and a product of two numbers has
-// the same bits either way.
+// Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
+// same bits in either order.
 void transpose(Parameters& p) {
   std::swap(p.a_batches, p.b_batches);
   std::swap(p.a_row, p.b_column);
@@ -76,7 +77,7 @@ void transpose(Parameters& p) {
   std::swap(p.m, p.n);
 }
 
-// The leading axes of an operand, repeated to those of the result.
+// The leading axes of an operand, broadcast to those of the result.
 Layout batches_of(uint32_t value, const sdk::Operand& x, const sdk::Operand& out) {
   const auto leading = static_cast<size_t>(out.rank() - 2), missing = static_cast<size_t>(out.rank() - x.rank());
   std::vector<int64_t> strides(leading, 0);

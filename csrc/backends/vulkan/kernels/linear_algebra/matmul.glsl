@@ -1,8 +1,8 @@
-// What the shaders of matrix products have in common. Every element is added up alike, whichever computes it: along K in
-// segments of 512, each from zero and in order, up to a multiple of 16 with zeros; then the segments in order. So the bits
-// of a row depend on itself and the other matrix alone, and shaders and tiles may be chosen freely.
+// Common definitions of the matrix product shaders. Each shader adds up an element in the same order: along K, in
+// segments of 512, each from zero and in order, padded to a multiple of 16 with zeros; then the segments in order. So
+// the bits of a row depend only on the row and the other matrix, and any shader and tile may be chosen.
 //
-// Each has two constants: SEGMENTED, K has more than one segment; SPLIT, a workgroup has one segment.
+// Each has two constants: SEGMENTED if K has more than one segment; SPLIT if a workgroup computes one segment.
 #include "product.glsl"
 
 #define STEP 16
@@ -18,7 +18,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
 };
 #define PARAMETER_BYTES 344
 
-// What is spliced where K is split: the sum of a segment is left for matmul_segments.comp.
+// Spliced in where K is split: stores the sum of a segment for matmul_segments.comp.
 uint64_t partials;  // an address
 void leave_partial() { Partial(partials + element * VALUE_BYTES).at = result; }
 

@@ -1,7 +1,7 @@
-// Matrix products of float16 by matrices that subgroups hold together, a tile of 64 by 64 of the result a workgroup.
+// Matrix products of float16 with cooperative matrices. A workgroup computes a tile of 64 by 64 of the result.
 //
-// How the 16 products of a step are added up is the device's secret, but it is one for all elements: so all products of a
-// device go this way or none, whatever their size.
+// The device chooses the order in which it adds the 16 products of a step, and uses it for all elements. So all float16
+// products of a device use this shader or none does, whatever their size.
 // variants: subgroup_simulated_f16 subgroup_khr_f16
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -10,7 +10,7 @@
 #include "matmul.glsl"
 
 #define TILE 64
-#define TILES (TILE / SIDE)  // that many squared lie in a workgroup's
+#define TILES (TILE / SIDE)  // a workgroup computes TILES x TILES matrices
 
 layout(constant_id = 4) const bool A_ALONG_K = true;  // as in matmul.comp
 layout(constant_id = 5) const bool B_ALONG_K = false;
@@ -31,7 +31,7 @@ void main() {
   group = rest / tiles_m;
   uint first_m = uint(rest - group * tiles_m) * TILE;
   uint64_t batch = group / segments;
-  if (batch >= p.batches) return;  // all of the workgroup
+  if (batch >= p.batches) return;  // the whole workgroup returns
   uint segment = uint(group - batch * segments);
   uint64_t a = push.addresses.at[p.a_batches.value] + uint64_t(offset_in(p.a_batches, batch) * ITEM_BYTES);
   uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(offset_in(p.b_batches, batch) * ITEM_BYTES);

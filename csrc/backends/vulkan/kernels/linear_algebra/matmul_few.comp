@@ -1,5 +1,5 @@
-// Products of a few rows with a matrix whose rows lie in memory one after the other: an invocation has a column of the
-// result, reads its column of the matrix once and past shared memory, and gets the rows' elements from its subgroup.
+// Products of a few rows with a matrix whose rows are contiguous. An invocation computes a column of the result: it
+// reads its column of the matrix once, without shared memory, and gets the rows' elements from its subgroup.
 // variants: subgroup_f32 subgroup_f16 subgroup_bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -21,7 +21,7 @@ void main() {
   group = rest / tiles_m;
   uint first_m = uint(rest - group * tiles_m) * ROWS;
   uint64_t batch = group / segments;
-  if (batch >= p.batches) return;  // all of the workgroup
+  if (batch >= p.batches) return;  // the whole workgroup returns
   uint segment = uint(group - batch * segments);
   uint64_t a = push.addresses.at[p.a_batches.value] + uint64_t(offset_in(p.a_batches, batch) * ITEM_BYTES);
   uint64_t b = push.addresses.at[p.b_batches.value] + uint64_t(offset_in(p.b_batches, batch) * ITEM_BYTES);
@@ -32,7 +32,7 @@ void main() {
   uint start = SPLIT ? segment * SEGMENT : 0u, stop = SPLIT ? min(p.k, start + SEGMENT) : p.k;
   uint padded = (stop + STEP - 1) / STEP * STEP;
   for (uint first_k = start; first_k < padded; first_k += gl_SubgroupSize) {
-    // Each of the subgroup reads one of the next elements of each row.
+    // Each invocation of the subgroup reads one of the next elements of each row.
     uint own_k = first_k + gl_SubgroupInvocationID;
     for (uint i = 0; i < ROWS; ++i) {
       uint m = first_m + i;
@@ -55,7 +55,7 @@ void main() {
 
   operands = Operands(push.parameters + uint64_t(PARAMETER_BYTES));
   partials = scratch_address() + segment * (p.batches * p.m * p.n) * VALUE_BYTES;
-  // What is spliced may be long: it stands there once, and the row's sum is picked for it.
+  // The spliced code may be long: it appears once in this loop, which selects the row's sum for it.
   [[dont_unroll]] for (uint row = 0; row < min(ROWS, p.m - first_m); ++row) {
     if (!counts) continue;
     for (uint i = 0; i < ROWS; ++i)

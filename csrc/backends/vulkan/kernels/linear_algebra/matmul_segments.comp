@@ -1,4 +1,4 @@
-// Adds up what matmul.comp left of each segment of K, in order.
+// Adds up the sums of the segments of K that matmul.comp stored, in order.
 // variants: f32 f64 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,5 +1,6 @@
-// What a matrix product adds up in: float32 for halves, 32 bits for narrow integers, whose sum wraps in any order. What
-// becomes of an element: a shader sets `element` and `result`, and calls `spliced`, which is an epilogue of graphs/elementwise_body.h.
+// The type in which a matrix product is added up: float32 for halves, 32 bits for narrow integers, whose sum wraps in
+// any order. To finish an element, a shader sets `element` and `result` and calls `spliced`, an epilogue of
+// graphs/elementwise_body.h.
 #include "../elementwise/functions.glsl"
 
 #if defined VARIANT_f32 || defined VARIANT_f16 || defined VARIANT_bf16

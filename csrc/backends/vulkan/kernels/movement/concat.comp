@@ -1,5 +1,5 @@
-// One of the arrays that are joined, moved to its place. Both are seen as rows: what lies at one index of the axes
-// before the joined one.
+// Copies one of the joined arrays to its place. Array and result are treated as rows: a row holds the elements at one
+// index of the axes before the joined one.
 // variants: u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -9,8 +9,8 @@
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout from;
   int64_t count;
-  int64_t row, to_row;  // elements of a row of the array and of the result
-  int64_t start;        // of this array in a row of the result
+  int64_t row, to_row;  // row lengths of the array and of the result, in elements
+  int64_t start;        // offset of this array in a row of the result
   uint to;
 };
 

@@ -1,4 +1,4 @@
-// Arrays joined along an axis: one dispatch an array.
+// Joins arrays along an axis, with one dispatch per array.
 #include <ferrule/ops.h>
 
 #include "graphs/layout.h"

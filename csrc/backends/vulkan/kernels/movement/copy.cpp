@@ -1,4 +1,4 @@
-// Copies: in tiles where neighbours of the result lie far apart in the array, and else as any elementwise op.
+// Copies: in tiles if adjacent elements of the result are far apart in the array, otherwise as an elementwise op.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -21,14 +21,14 @@ struct Parameters {
 static_assert(sizeof(Parameters) == FE_MAX_RANK * 24 + 16);
 
 constexpr int64_t tile = 32;        // TILE of transpose.comp
-constexpr int64_t narrowest = 8;    // of an axis: most of a narrower one's tile would be empty
-constexpr int64_t line_bytes = 64;  // that memory gives at a time
+constexpr int64_t narrowest = 8;    // of an axis: a tile of a narrower axis would be mostly empty
+constexpr int64_t line_bytes = 64;  // that memory transfers at a time
 static_assert(tile * (tile + 1) * 8 <= 16384, "the shared memory that every device has");
 
 int64_t tiles_along(int64_t size) { return size / tile + (size % tile != 0); }
 
-// None where tiles save nothing: where the array's neighbours are the result's, too, or lie along a narrow axis, or not
-// in one line of memory.
+// Null where tiles save nothing: if adjacent elements of the array are adjacent in the result too, are along a narrow
+// axis, or are not in one line of memory.
 std::optional<Parameters> tiled(const Layout& from, uint32_t to, size_t item_size) {
   uint32_t nearest = 0;
   for (uint32_t axis = 1; axis < from.rank; ++axis)

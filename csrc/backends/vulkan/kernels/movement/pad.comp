@@ -1,4 +1,4 @@
-// An array with elements added around it.
+// pad: adds elements around an array.
 // variants: u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -7,7 +7,7 @@
 
 #define NO_VALUE 0xffffffffu
 
-// Of each axis, the last one first.
+// One for each axis, the last axis first.
 struct Axis {
   int64_t size;    // of the result
   int64_t before;  // elements added

@@ -1,4 +1,4 @@
-// An array with elements added around it.
+// pad: adds elements around an array.
 #include <ferrule/ops.h>
 
 #include "graphs/layout.h"

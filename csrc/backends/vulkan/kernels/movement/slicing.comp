@@ -1,11 +1,12 @@
-// Slices whose starts are operands: cut out of x, or written into it.
+// Slices whose starts are operands: read from x, or written into it.
 // variants: u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../shader_interface.glsl"
 #include "../item.glsl"
 
-// 0: x to the output, unless that has the memory of x; 1: `moved`, to where the starts lead; 2: from there.
+// 0: copies x to the output, unless the output has the memory of x. 1: copies `moved` to the slice. 2: copies the
+// slice.
 layout(constant_id = 3) const uint TASK = 0;
 layout(constant_id = 4) const uint START_BYTES = 8;
 
@@ -16,8 +17,8 @@ struct Start {
 };
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
-  Layout moved;  // what is read; of task 2, what lies in x from its first element on
-  Layout to;     // what is written, over the same shape
+  Layout moved;  // the source; for task 2, relative to the first element of x
+  Layout to;     // the destination, with the same shape
   int64_t count;
   uint result;  // for messages
   uint start_count;

@@ -23,7 +23,7 @@ struct Parameters {
 };
 static_assert(offsetof(Parameters, starts) == 2 * sizeof(Layout) + 16);
 
-// The starts are the inputs from `first` on, of a slice of `size` in `x`.
+// The starts are the inputs from `first` on, for a slice of `size` in `x`.
 std::optional<std::string> read_starts(const PlannedNode& node, uint32_t first, const sdk::Operand& x,
                                        std::span<const int64_t> size, Parameters& p, std::vector<uint32_t>& reads) {
   const auto rank = static_cast<uint32_t>(x.rank());

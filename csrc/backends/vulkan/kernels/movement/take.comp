@@ -8,7 +8,7 @@
 layout(constant_id = 3) const uint INDEX_BYTES = 8;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
-  Layout outer, inner;  // of x: the axes before and behind the one that is indexed
+  Layout outer, inner;  // of x: the axes before and after the indexed one
   Layout indices;
   int64_t count, inner_count, index_count;
   int64_t size, stride;  // of the axis
@@ -19,7 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
 int64_t index_at(uint64_t address, int64_t offset) {
   uint64_t at = address + uint64_t(offset * int64_t(INDEX_BYTES));
   if (INDEX_BYTES == 8u) return RefI64(at).at;
-  // Not int64_t(int): lavapipe of Mesa 22.3 takes its results for non-negative when they are compared.
+  // Not int64_t(int): lavapipe of Mesa 22.3 treats its results as non-negative in comparisons.
   uint low = RefU32(at).at;
   return packInt2x32(ivec2(low, (low & 0x80000000u) != 0u ? -1 : 0));
 }

@@ -1,5 +1,5 @@
-// A copy of an array whose neighbours lie along another axis than the last one. Each workgroup moves a tile of the two
-// through shared memory, so that it reads neighbours and writes neighbours.
+// Copies an array in which adjacent elements lie along another axis than the last one. Each workgroup moves a tile of
+// these two axes through shared memory, so that both its reads and its writes are contiguous.
 // variants: u8 u16 u32 u64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -7,15 +7,15 @@
 #include "../item.glsl"
 
 #define TILE 32
-#define PITCH (TILE + 1)  // so that neither rows nor columns of the tile meet in one bank
+#define PITCH (TILE + 1)  // so that neither rows nor columns of the tile conflict in one bank
 
-// Strides are those of the array and of the result.
+// `from` and `to` are the strides in the array and in the result.
 struct Axis {
   int64_t size, from, to;
 };
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
-  Axis axes[MAX_RANK];  // along which neighbours are written, along which they are read, the others
+  Axis axes[MAX_RANK];  // the axis contiguous in the result, the axis contiguous in the array, the others
   uint rank, tiles, from, to;
 };
 
@@ -25,7 +25,7 @@ int64_t wide(uint x) { return int64_t(uint64_t(x)); }
 uint tiles_along(Axis axis) { return uint((axis.size + (TILE - 1)) / TILE); }
 uint within(Axis axis, int64_t start) { return uint(min(axis.size - start, int64_t(TILE))); }
 
-// Takes the last digit, of `size` values, off a number.
+// Removes the last digit, of base `size`, from a number.
 int64_t digit_of(inout uint number, uint size) {
   uint rest = number / size, digit = number - rest * size;
   number = rest;

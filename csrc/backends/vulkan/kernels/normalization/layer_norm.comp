@@ -1,5 +1,5 @@
-// Layer normalisation of rows, in two passes for the mean and the variance. The order in which a row is added up
-// depends on its width alone.
+// Layer normalisation of rows, in two passes for the mean and the variance. The order of summation of a row depends on
+// its width alone.
 // variants: f32 f16 bf16 subgroup_f32 subgroup_f16 subgroup_bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -19,7 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   float epsilon;
 };
 
-// 1 / sqrt(x), improved once: the device's may be off by 2 ULP.
+// 1 / sqrt(x), with one refinement, because the device's result may be off by 2 ULP.
 float inverse_root(float x) {
   float root = inversesqrt(x);
   if (!(x > 0.0 && x < 3.0e38)) return root;

@@ -1,4 +1,4 @@
-// Softmax of rows, and its logarithm. The order in which a row is added up depends on its width alone.
+// Softmax of rows, and its logarithm. The order of summation of a row depends on its width alone.
 // variants: f32 f16 bf16 subgroup_f32 subgroup_f16 subgroup_bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require

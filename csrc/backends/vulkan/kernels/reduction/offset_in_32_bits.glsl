@@ -1,4 +1,4 @@
-// offset_in where there are fewer than 2^32 elements, with divisions that devices have.
+// offset_in for fewer than 2^32 elements, with 32-bit divisions, which devices have in hardware.
 int64_t short_offset_in(Layout layout_, uint index) {
   if (layout_.rank == 0u) return 0l;
   int64_t offset = 0;

@@ -1,5 +1,5 @@
-// Reductions over any axes, and the elementwise ops that are fused to them. The order of summation is in
-// reduce.glsl; which kernel runs changes no bit.
+// Reductions over any axes, and the elementwise ops that are fused to them. reduce.glsl describes the order of
+// summation, which is the same in all kernels.
 #include <ferrule/ops.h>
 
 #include <bit>
@@ -10,8 +10,8 @@
 namespace ferrule::vulkan {
 namespace {
 
-constexpr uint64_t leaf = 1024, lanes = 32;  // of reduce.glsl
-constexpr uint64_t column_results = 64;      // so many neighbours, or more, are reduced side by side
+constexpr uint64_t leaf = 1024, lanes = 32;  // as in reduce.glsl
+constexpr uint64_t column_results = 64;      // with at least so many adjacent results, they are reduced side by side
 constexpr uint64_t busy = 512;               // workgroups that keep a device busy
 
 struct Elements {
@@ -29,12 +29,12 @@ static_assert(sizeof(Partials) == 40, "OPERANDS_AT of reduce_partials.comp");
 
 uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-// What a shader is compiled for, and the size of the values that it reduces to.
+// The variant that a shader is compiled for, and the size of its partial values.
 struct Family {
   std::string variant;  // "sum_f32"
   uint32_t reversed;    // prod, min, all, argmin
   uint64_t value_bytes;
-  std::optional<Body> epilogue = {};  // of those that are spliced
+  std::optional<Body> epilogue = {};  // of the variants with spliced code
 };
 
 class Reduction {
@@ -89,7 +89,7 @@ class Reduction {
     if (parts > 1) plan_.scratch = parts * results_ * family_.value_bytes;
   }
 
-  // They return the number of partial values of each result.
+  // The next functions return the number of partial values of each result.
   uint64_t add_columns() {
     const uint64_t leaves = std::max<uint64_t>(1, quotient_up(length_, leaf));
     const auto used = static_cast<uint32_t>(std::bit_ceil(std::clamp<uint64_t>(length_, 1, lanes)));
@@ -150,7 +150,7 @@ std::vector<bool> reduced_axes(const PlannedNode& node) {
   return reduced;
 }
 
-// Why a family does not take the node's body. Gives it the epilogue if its shaders have one.
+// The reason why a family does not take the node's body. Sets the family's epilogue if its shaders have one.
 std::optional<std::string> refused_body(const PlannedNode& node, Family& family) {
   const sdk::Operand x = node.input(0);
   if (!x.is("float32") && !is_half(x)) return general_refusal(node);

@@ -1,11 +1,13 @@
-// What reductions reduce with. An element becomes a Value, two Values become one, a Value becomes the result.
+// Definitions of the reductions. An element is converted to a Value, two Values are combined into one, and a Value is
+// converted to the result.
 //
-// The order depends on the number of elements alone, so that a row has the same bits in any batch, layout and kernel.
-// Elements are cut into leaves of 1024. Element k of a leaf goes to lane k % 32, each lane adds up what it is given as
-// it comes, and lanes are folded by halves. Leaves are joined pairwise: neighbours first, then pairs of them. A leaf or
-// lane that has no elements holds the identity, with which nothing changes: no sum is ever -0.
+// The order depends on the number of elements alone, so a row has the same bits in any batch, layout and kernel.
+// Elements are cut into leaves of 1024. Element k of a leaf goes to lane k % 32; each lane adds its elements in order,
+// and lanes are folded by halves. Leaves are joined pairwise: neighbours first, then pairs of them. A leaf or lane
+// without elements holds the identity, which changes nothing: no sum is ever -0.
 //
-// What floating-point sums and extremes become is spliced in (graphs/elementwise_body.h); the others are stored as they are.
+// The epilogue of floating-point sums and extremes is spliced in (graphs/elementwise_body.h); other results are stored
+// as they are.
 #if (defined VARIANT_sum || defined VARIANT_extreme) && \
     (defined VARIANT_f32 || defined VARIANT_f16 || defined VARIANT_bf16)
 #define SPLICED
@@ -51,7 +53,7 @@ Value combined(Value a, Value b) {
 Key ordered(Key key) { return OP == 0u ? key : reversed(key); }
 
 #ifdef VARIANT_place
-// Of equal keys the first one is the extreme.
+// Of equal keys, the first one is the extreme.
 struct Value {
   Key key;
   int64_t place;
@@ -86,13 +88,13 @@ void store(uint64_t address, Value value) { store_key(address, ordered(value)); 
 
 #include "../partial_values.glsl"
 
-// A value of result `index`: all of it, for value `to` of the view, or a part, for scratch.
+// Stores a Value of result `index`: if whole, for value `to` of the view; otherwise as a part, in scratch.
 #ifdef SPLICED
 Value own;
 uint64_t own_place;
 float result_f32() { return number_of(own); }
 void leave_partial() { Partial(own_place).at = own; }
-void spliced();  // of the shader
+void spliced();  // defined by the shader
 void finish(uint64_t index, Value value, bool is_whole, uint to, uint64_t operands_at, uint64_t in_scratch) {
   element = index;
   operands = Operands(operands_at);

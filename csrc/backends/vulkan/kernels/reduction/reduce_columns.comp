@@ -1,5 +1,5 @@
-// Reduces with one invocation a leaf (reduce.glsl), next to which lies that of the next result: short rows, and
-// columns of matrices.
+// Reduces each leaf (reduce.glsl) with one invocation. Leaves of adjacent results are adjacent in memory: short rows,
+// and columns of matrices.
 // variants: sum_f32 sum_f16 sum_bf16 sum_f64 sum_i64 extreme_bool extreme_i8 extreme_u8 extreme_i16 extreme_u16 extreme_i32 extreme_u32 extreme_i64 extreme_u64 extreme_f16 extreme_bf16 extreme_f32 extreme_f64 place_i8 place_u8 place_i16 place_u16 place_i32 place_u32 place_i64 place_u64 place_f16 place_bf16 place_f32 place_f64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -8,7 +8,7 @@
 
 void spliced() {}
 
-layout(constant_id = 4) const uint USED = LANES;  // lanes that get elements, rounded up to a power of two
+layout(constant_id = 4) const uint USED = LANES;  // lanes that have elements, rounded up to a power of two
 layout(constant_id = 5) const bool SHORT = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {

@@ -1,5 +1,5 @@
-// Joins the partial values of the same results pairwise, as reduce.glsl says: up to TEAM of them, by as many
-// invocations. Partial i of result r lies in scratch at i * results + r.
+// Joins partial values of a result pairwise, in the order of reduce.glsl: up to TEAM values, by as many invocations.
+// Partial i of result r is in scratch at i * results + r.
 // variants: sum_f32 sum_f16 sum_bf16 sum_f64 sum_i64 extreme_bool extreme_i8 extreme_u8 extreme_i16 extreme_u16 extreme_i32 extreme_u32 extreme_i64 extreme_u64 extreme_f16 extreme_bf16 extreme_f32 extreme_f64 place_i8 place_u8 place_i16 place_u16 place_i32 place_u32 place_i64 place_u64 place_f16 place_bf16 place_f32 place_f64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,7 +12,7 @@ layout(constant_id = 4) const uint TEAM = 256;  // a power of two that divides t
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   int64_t results, partials;
-  uint64_t from_bytes, to_bytes;  // in scratch
+  uint64_t from_bytes, to_bytes;  // offsets in scratch
   uint to;
 };
 #define OPERANDS_AT 40

@@ -1,4 +1,4 @@
-// Reduces with a team of 32 invocations a leaf (reduce.glsl), whose elements lie side by side: long rows.
+// Reduces each leaf (reduce.glsl) with a team of 32 invocations. The elements of a leaf are adjacent: long rows.
 // variants: sum_f32 sum_f16 sum_bf16 sum_f64 sum_i64 extreme_bool extreme_i8 extreme_u8 extreme_i16 extreme_u16 extreme_i32 extreme_u32 extreme_i64 extreme_u64 extreme_f16 extreme_bf16 extreme_f32 extreme_f64 place_i8 place_u8 place_i16 place_u16 place_i32 place_u32 place_i64 place_u64 place_f16 place_bf16 place_f32 place_f64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -7,14 +7,14 @@
 
 void spliced() {}
 
-layout(constant_id = 4) const uint LEAVES = 1;  // of one result that a workgroup reduces, a power of two
+layout(constant_id = 4) const uint LEAVES = 1;  // leaves of one result that a workgroup reduces, a power of two
 layout(constant_id = 5) const uint SLOTS = 8;   // leaves that a workgroup reduces
 layout(constant_id = 6) const bool SHORT = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout kept, reduced;
   int64_t results, count;
-  int64_t parts;  // workgroups' shares of one result
+  int64_t parts;  // the number of parts of a result, one for each workgroup
   uint to;
 };
 #define OPERANDS_AT 304

@@ -1,6 +1,6 @@
-// The k greatest elements of each row, or the k least, sorted: a workgroup for a row. The k-th key is found digit by
-// digit, from the counts of each digit; of equal elements the first are taken, which is found alike. What is taken is
-// then sorted by a bitonic network, in the node's scratch memory.
+// The k greatest or least elements of each row, sorted, with one workgroup per row. The k-th key is found digit by
+// digit, from the counts of each digit. Of equal elements the first are taken; the last one taken is found in the same
+// way. The taken elements are then sorted by a bitonic network in the node's scratch memory.
 // variants: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,12 +12,12 @@ layout(constant_id = 3) const bool LEAST = false;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Layout kept;
   int64_t rows, count, stride;  // of x: along the axis
-  int64_t k, inner;              // of the outputs: elements from one of a row to the next
+  int64_t k, inner;              // of the outputs: length of a row, and elements between its elements
   int64_t padded;                // k, rounded up to a power of two
   uint values, indices;
 };
 
-// An element that is sorted. It is coherent because other invocations read what one has written.
+// An element to be sorted. It is coherent because other invocations read it.
 layout(buffer_reference, scalar, buffer_reference_align = 8) coherent buffer Entry {
   Key key;
   uint index;
@@ -25,13 +25,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) coherent buffer Ent
 #define ENTRY_BYTES (2 * KEY_BYTES)
 
 shared uint histogram[256];
-shared uint missing;     // elements still to be taken of those that have the digits found so far
-shared Key found_key;    // of the k-th element
-shared uint found_turn;  // the least turn that is taken of those that have that key
-shared bool has_ties;    // beyond those that are taken
+shared uint missing;     // elements still to be taken, of those that match the digits found so far
+shared Key found_key;    // the key of the k-th element
+shared uint found_turn;  // the least turn taken, of the elements with that key
+shared bool has_ties;    // elements with that key that are not taken
 shared uint taken;
 
-// The earlier an element is, the greater is its turn.
+// Earlier elements have greater turns.
 uint turn_of(uint index) { return ~index; }
 
 Key ordered_key(uint64_t address) { return LEAST ? ~key_at(address) : key_at(address); }
@@ -41,7 +41,7 @@ void clear_histogram() {
   barrier();
 }
 
-// The digit of the k-th of those that are counted.
+// The digit of the k-th of the counted elements.
 uint digit_found() {
   uint digit = 255u;
   while (digit > 0u && histogram[digit] < missing) {
@@ -105,7 +105,7 @@ void main() {
     Key key = ordered_key(from + uint64_t(int64_t(uint64_t(i)) * step));
     if (key < found_key || (key == found_key && turn_of(i) < found_turn)) continue;
     uint place = atomicAdd(taken, 1u);
-    if (place >= k) continue;  // the owner of the memory writes to it meanwhile
+    if (place >= k) continue;  // happens if the owner of the memory writes to it meanwhile
     Entry entry = Entry(entries + uint64_t(place) * ENTRY_BYTES);
     entry.key = key;
     entry.index = i;

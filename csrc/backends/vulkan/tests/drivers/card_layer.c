@@ -1,11 +1,11 @@
-/* A layer of Vulkan's that makes a card of a software driver with one queue family and one type of memory: a second
- * family only copies, and the host does not reach the device's memory. Its queues work independently of each other, as
- * a card's engines do, in any order that their semaphores allow.
+/* A Vulkan layer that simulates a card on a software driver with one queue family and one memory type: it adds a second
+ * family that only copies, and device memory that the host cannot access. Its queues work independently of each other,
+ * as a card's engines do, in any order that their semaphores allow.
  *
- * VULKAN_CARD_QUEUES is "1 2" for a family of one queue that computes, and one of two queues that copy, as without it.
- * VULKAN_CARD_DELAYS is "20 0" for a computing family that works for 20 ms, and a copying one that works for 0 ms, at
- * each submission, by its timestamps, too: what it does is done at the end of that time. VULKAN_CARD_LOG names a file
- * to which each submission adds a line with its family. */
+ * VULKAN_CARD_QUEUES is "1 2", the default, for one computing queue and two copying queues.
+ * VULKAN_CARD_DELAYS is "20 0" if each submission takes 20 ms in the computing family and 0 ms in the copying one. The
+ * work is done at the end of that time, and timestamps include it. VULKAN_CARD_LOG names a file to which each
+ * submission appends a line with its family. */
 #define _DEFAULT_SOURCE
 #include "layer.h"
 
@@ -18,14 +18,14 @@
 
 enum { families = 2, most = 8 };
 
-/* Nothing of ours does that, and so the layer cannot. */
+/* For uses that the layer does not support, because the backend has none. */
 static void require(bool is_so, const char *what) {
   if (is_so) return;
   fprintf(stderr, "card_layer.c: %s\n", what);
   abort();
 }
 
-/* ---- what the device looks like */
+/* ---- the device's properties */
 
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties next_families;
 static PFN_vkGetPhysicalDeviceMemoryProperties next_memory;
@@ -81,7 +81,7 @@ static VKAPI_ATTR void VKAPI_CALL queue_families2(VkPhysicalDevice device, uint3
   for (uint32_t i = 0; items != NULL && i < *count; ++i) items[i].queueFamilyProperties = shown[i];
 }
 
-/* Type 0 is the device's, type 1 the host's. */
+/* Type 0 is device memory, type 1 host memory. */
 static void show_memory(VkPhysicalDeviceMemoryProperties *memory) {
   require(memory->memoryTypeCount == 1 && memory->memoryHeapCount == 1, "the driver has more than one type of memory");
   memory->memoryTypeCount = memory->memoryHeapCount = 2;
@@ -143,18 +143,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device, const VkComma
   return NEXT(vkCreateCommandPool)(device, &of_driver, allocator, out);
 }
 
-/* ---- its timestamps: in nanoseconds, as the software driver's */
+/* ---- timestamps, in nanoseconds, as the software driver's */
 
 struct timestamp {
   struct timestamp *next;
-  VkCommandBuffer commands; /* that write it */
+  VkCommandBuffer commands; /* those that write it */
   VkQueryPool pool;
   uint32_t query;
   uint64_t ns; /* 0: not yet */
 };
 
 static pthread_mutex_t timing = PTHREAD_MUTEX_INITIALIZER;
-static struct timestamp *timestamps; /* the last first */
+static struct timestamp *timestamps; /* latest first */
 
 static uint64_t now_ns(void) {
   struct timespec now;
@@ -162,7 +162,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Of those commands, or of that pool's queries from the first to before the end. */
+/* Forgets those of `commands`, or those of the queries [first, end) of `pool`. */
 static void forget_timestamps(VkCommandBuffer commands, VkQueryPool pool, uint32_t first, uint32_t end) {
   pthread_mutex_lock(&timing);
   for (struct timestamp **place = &timestamps; *place != NULL;) {
@@ -178,7 +178,7 @@ static void forget_timestamps(VkCommandBuffer commands, VkQueryPool pool, uint32
   pthread_mutex_unlock(&timing);
 }
 
-/* The last is written at the end, and the others at equal distances before. */
+/* Sets the last timestamp to the end, and the others to equally spaced times before. */
 static void pass_timestamps(VkCommandBuffer commands, uint64_t begin, uint64_t end) {
   uint64_t count = 0, behind = 0;
   pthread_mutex_lock(&timing);
@@ -233,7 +233,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL pool_results(VkDevice device, VkQueryPool 
   return result;
 }
 
-/* ---- its queues: each has a thread, which does what the driver's one queue could not do out of order */
+/* ---- queues: each has a thread, because the driver's one queue works in order */
 
 struct semaphores {
   uint32_t count;
@@ -249,7 +249,7 @@ struct work {
 };
 
 struct queue {
-  void *dispatch; /* the loader's: what is handed out begins with it */
+  void *dispatch; /* the loader's: dispatchable handles begin with it */
   struct queue *next;
   VkDevice device;
   VkQueue of_driver;
@@ -260,9 +260,9 @@ struct queue {
   bool is_ending;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;      /* of all queues here */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;      /* some queue is */
-static pthread_mutex_t submitting = PTHREAD_MUTEX_INITIALIZER; /* to the driver's queue */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;      /* guards all queues */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;      /* some queue has changed */
+static pthread_mutex_t submitting = PTHREAD_MUTEX_INITIALIZER; /* held to submit to the driver's queue */
 static struct queue *queues;
 
 static void tell(uint32_t family) {

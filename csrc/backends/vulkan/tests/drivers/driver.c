@@ -1,7 +1,7 @@
-/* A driver for Vulkan's loader that computes nothing: it has one device, which says what these definitions want.
+/* A driver for Vulkan's loader that computes nothing. These definitions set its properties:
  *
- * DRIVER_VERSION is the Vulkan it has, DRIVER_DEVICES how many devices. Of 1.2 it has every feature but timeline
- * semaphores. DRIVER_REFUSES is what its vkCreateInstance comes back with, and DRIVER_CRASHES has it crash there. */
+ * DRIVER_VERSION is its Vulkan version, DRIVER_DEVICES the number of its devices. With Vulkan 1.2 it has every feature
+ * except timeline semaphores. vkCreateInstance returns DRIVER_REFUSES, or crashes with DRIVER_CRASHES. */
 #define VK_NO_PROTOTYPES
 #include <vulkan/vk_icd.h>
 
@@ -19,7 +19,7 @@
 #define DRIVER_REFUSES VK_SUCCESS
 #endif
 
-/* What the loader is given begins with a word that it fills. */
+/* Dispatchable handles begin with a word that the loader sets. */
 static VK_LOADER_DATA the_instance, the_device;
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
@@ -78,7 +78,7 @@ static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysica
   properties(device, &out->properties);
 }
 
-/* Every VkBool32 of the struct from `first` to `last`. */
+/* Sets every VkBool32 of the struct from `first` to `last`. */
 #define ALL_TRUE(object, first, last) \
   for (VkBool32 *feature = &(object)->first; feature <= &(object)->last; ++feature) *feature = VK_TRUE
 
@@ -116,7 +116,7 @@ static VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice device, VkPhysicalDevi
   memset(out, 0, sizeof *out);
 }
 
-/* The loader wants it to be there, and nobody calls it. */
+/* The loader requires these functions, but does not call them. */
 static VKAPI_ATTR void VKAPI_CALL nothing(void) {}
 
 VKAPI_ATTR VkResult VKAPI_CALL vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);

@@ -1,5 +1,5 @@
-/* A layer of Vulkan's that has one function fail: VULKAN_FAULT is "vkQueueSubmit 2 1 -4" for the second call of that
- * function, one time, with the VkResult -4. All else goes on to the driver. */
+/* A Vulkan layer that makes one function fail: with VULKAN_FAULT "vkQueueSubmit 2 1 -4", the second call of that
+ * function fails, once, with VkResult -4. All other calls go to the driver. */
 #include "layer.h"
 
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, c
   return create_next_device(physical, info, allocator, out);
 }
 
-/* One that fails instead of being done, as most do. */
+/* A function that has no effect when it fails, like most. */
 #define FAILING(function, parameters, arguments)                        \
   static VKAPI_ATTR VkResult VKAPI_CALL failing_##function parameters { \
     const VkResult fault = fault_of(#function);                         \
@@ -61,7 +61,7 @@ FAILING(vkQueueSubmit, (VkQueue queue, uint32_t count, const VkSubmitInfo *infos
 FAILING(vkGetSemaphoreCounterValue, (VkDevice device, VkSemaphore semaphore, uint64_t *value),
         (device, semaphore, value))
 
-/* What is waited for is done when a device is lost; a wait that fails otherwise has not waited. */
+/* With a lost device, it fails after the wait; other failures do not wait. */
 static VKAPI_ATTR VkResult VKAPI_CALL failing_vkWaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo *info,
                                                                uint64_t timeout) {
   const VkResult fault = fault_of("vkWaitSemaphores");

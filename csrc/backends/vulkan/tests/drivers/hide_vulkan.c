@@ -1,4 +1,4 @@
-/* For LD_AUDIT: to the process, Vulkan's loader library is nowhere. */
+/* For LD_AUDIT: hides Vulkan's loader library from the process. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>

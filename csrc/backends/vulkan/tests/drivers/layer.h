@@ -1,25 +1,25 @@
-/* What every layer of Vulkan's does: it takes its place in the chain of calls, and has all of them go on to the next
- * but those that `ours` names, which who includes this defines. */
+/* The common part of the Vulkan layers: enters the chain of calls, and passes all calls to the next layer except those
+ * of `ours`, which the including file defines. */
 #define VK_NO_PROTOTYPES
 #include <vulkan/vk_layer.h>
 
 #include <string.h>
 
-/* The layer's own function of that name; NULL when it has none. */
+/* The layer's own function of that name; NULL if it has none. */
 static PFN_vkVoidFunction ours(const char *name);
 
-/* Of the last instance and the last device, of which there is one at a time that computes. */
+/* Those of the latest instance and device; only one at a time computes. */
 static VkInstance the_instance;
 static VkDevice the_device;
 static PFN_vkGetInstanceProcAddr next_of_instance;
 static PFN_vkGetDeviceProcAddr next_of_device;
 
-/* The next function of that name. Those of an instance can be asked for while it is made; later, the answer may be the
- * first layer's. */
+/* The next function of that name. Query those of an instance while it is created; later, the result may be the first
+ * layer's function. */
 #define NEXT_OF_INSTANCE(function) ((PFN_##function)next_of_instance(the_instance, #function))
 #define NEXT(function) ((PFN_##function)next_of_device(the_device, #function))
 
-/* A table of `ours`. */
+/* A row of the table of `ours`. */
 struct named_function {
   const char *name;
   PFN_vkVoidFunction function;
@@ -29,7 +29,7 @@ struct named_function {
     if (strcmp(wanted, (table)[i].name) == 0) return (table)[i].function; \
   return NULL
 
-/* A struct of that type that asks for a link of the chain of layers. */
+/* Finds the struct of that type that holds this layer's link of the chain. */
 #define LINK_OF(Struct, type, info)       \
   Struct *link = (Struct *)(info)->pNext; \
   while (link->sType != (type) || link->function != VK_LAYER_LINK_INFO) link = (Struct *)link->pNext

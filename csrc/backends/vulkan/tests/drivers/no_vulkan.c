@@ -1,5 +1,5 @@
-/* A libvulkan.so.1 that is a library and no Vulkan: NO_ENTRY lacks the one function that everything is asked of, else
- * that function knows nothing. */
+/* A libvulkan.so.1 that is not Vulkan: with NO_ENTRY it lacks vkGetInstanceProcAddr, otherwise that function finds
+ * nothing. */
 int is_vulkan(void);
 int is_vulkan(void) { return 0; }
 

@@ -1,7 +1,7 @@
 // Activation functions of float32.
 
-// v / (1 + e^-(x + rest)), which for negative x is v e^x / (1 + e^x): the power of two comes last, so that a result
-// that is not subnormal keeps its digits.
+// v / (1 + e^-(x + rest)), which is v e^x / (1 + e^x) for negative x. The power of two is applied last, so that results
+// that are not subnormal keep their digits.
 float gated(float v, float x, float rest) {
   bool is_negative = x < 0.0;
   Exponential e = exponential(is_negative ? max(x, -180.0) : max(-x, -180.0), is_negative ? rest : -rest);
@@ -19,8 +19,8 @@ float silu_f32(float x) {
 }
 
 // gelu of float32: x times the normal distribution function of x, as max(x, 0) - a M(a) e^(-a^2 / 2), where a = |x| and
-// M is half of Mills' ratio: a form in which nothing cancels but what the definition cancels itself. The square is a
-// pair of floats, since e to its power magnifies what it loses.
+// M is half of Mills' ratio. Nothing cancels in this form except what the definition itself cancels. The square is a
+// pair of floats, because the exponential magnifies its rounding error.
 
 // a x + b
 Pair line_of(float a, float x, float b) {
@@ -28,7 +28,7 @@ Pair line_of(float a, float x, float b) {
   precise float low = sum.low + product.low;
   return Pair(sum.high, low);
 }
-// M(a) on [0, 5]: the minimax quotient of csrc/backends/cpu/kernels/activation.cpp, its last steps without a loss.
+// M(a) on [0, 5]: the minimax quotient of csrc/backends/cpu/kernels/activation.cpp; the last steps are exact.
 float half_of_mills_ratio(float a) {
   precise float inner_numerator = (0.0128010297 * a + 0.100632861) * a + 0.32722643;
   precise float inner_denominator = ((0.0321150608 * a + 0.251563698) * a + 0.860080242) * a + 1.45233572;
@@ -37,7 +37,7 @@ float half_of_mills_ratio(float a) {
   precise float ratio = quotient + (numerator.low - quotient * denominator.low) / denominator.high;
   return ratio;
 }
-// a M(a) for a > 5, in 1 / a^2: chebyfit of mpmath, an error of 0.7 * 2^-24.
+// a M(a) for a > 5, as a polynomial in 1 / a^2: chebyfit of mpmath, error 0.7 * 2^-24.
 float tail_of_mills_ratio(float a) {
   precise float u = divide_f32(1.0, a * a);
   precise float p = -119.2506485 * u + 31.93579292;

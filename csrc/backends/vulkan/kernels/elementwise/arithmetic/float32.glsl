@@ -1,5 +1,5 @@
-// Arithmetic of float32. Vulkan rounds sums and products correctly, but not quotients: an estimate of the quotient is
-// corrected by its remainder, exactly, in integers modulo 2^32.
+// Arithmetic of float32. Vulkan rounds sums and products correctly, but not quotients: an estimated quotient is
+// corrected by its exact remainder, in integers modulo 2^32.
 
 float add_f32(float a, float b) { precise float sum = a + b; return sum; }
 float subtract_f32(float a, float b) { precise float difference = a - b; return difference; }
@@ -15,7 +15,7 @@ float divide_f32(float a, float b) {
   if (is_zero(b)) return is_zero(a) ? not_a_number() : signed_infinity(sign);
   if (is_zero(a) || is_infinite(b)) return signed_zero(sign);
   Parts x = parts_of(a), y = parts_of(b);
-  // The quotient of the mantissas in 25 bits.
+  // The quotient of the mantissas, 25 bits.
   int shift = x.mantissa >= y.mantissa ? 24 : 25;
   precise float inverse = 1.0 / float(y.mantissa);
   precise float estimate = float(x.mantissa) * inverse * (shift == 24 ? 16777216.0 : 33554432.0);
@@ -43,7 +43,7 @@ float remainder_of_magnitudes(float a, float b) {
   for (int left = x.exponent - y.exponent; left > 0; left -= 8) rest = (rest << min(left, 8)) % y.mantissa;
   return rest == 0u ? 0.0 : scaled(float(rest), y.exponent - 23);
 }
-// With the sign of a, as C's fmod; b is not zero.
+// The result has the sign of a, as with C's fmod; b is not zero.
 float fmod_f32(float a, float b) {
   if (is_nan(a) || is_nan(b) || is_infinite(a)) return not_a_number();
   if (is_infinite(b) || is_zero(a)) return a;

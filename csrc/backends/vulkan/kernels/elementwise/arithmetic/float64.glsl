@@ -7,7 +7,7 @@ double square_f64(double a) { return multiply_f64(a, a); }
 double negative_f64(double a) { return double_of_bits(bits_of(a) ^ SIGN_BIT_64); }
 double abs_f64(double a) { return double_of_bits(magnitude_bits(a)); }
 
-// As divide_f32, modulo 2^64.
+// The algorithm of divide_f32, modulo 2^64.
 double divide_f64(double a, double b) {
   uint64_t sign = sign_bit(a) ^ sign_bit(b);
   if (is_nan(a) || is_nan(b)) return not_a_double();

@@ -1,10 +1,10 @@
-// Arithmetic that is alike for all floating-point types (floating_functions.glsl).
+// Arithmetic that is the same for all floating-point types (floating_functions.glsl).
 
-// By bits: Mesa takes a choice of 0 and -1 for the negative of 0 and 1.
+// Tests bits, because Mesa compiles a choice of 0 and -1 to the negative of a choice of 0 and 1.
 FLOATING OF(sign)(FLOATING a) { return is_nan(a) ? a : is_zero(a) ? FLOATING(0) : one_signed_as(a); }
 
-// Division rounded towards minus infinity, as NumPy does it: from the exact remainder, so that a quotient that rounds
-// up to an integer is not taken for it.
+// Division rounded towards minus infinity, as NumPy does it: starts from the exact remainder, so that a quotient just
+// below an integer is not rounded up to it.
 FLOATING OF(remainder)(FLOATING a, FLOATING b) {
   if (is_zero(b)) return OF(divide)(FLOATING(0), b);
   FLOATING rest = OF(fmod)(a, b);

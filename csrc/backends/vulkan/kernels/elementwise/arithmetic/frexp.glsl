@@ -1,4 +1,4 @@
-// Numbers taken apart: frexp.
+// frexp: splits numbers into mantissa and exponent.
 
 float frexp_mantissa_f32(float x) {
   if (is_zero(x) || magnitude_bits(x) >= INFINITY_BITS) return x;

@@ -1,4 +1,4 @@
-// Arithmetic of one integer type (integer_functions.glsl), which wraps.
+// Arithmetic of one integer type (integer_functions.glsl); it wraps.
 
 INTEGER OF(add)(INTEGER a, INTEGER b) { return a + b; }
 INTEGER OF(subtract)(INTEGER a, INTEGER b) { return a - b; }
@@ -8,7 +8,8 @@ INTEGER OF(negative)(INTEGER a) { return INTEGER(0) - a; }
 INTEGER OF(abs)(INTEGER a) { return a < INTEGER(0) ? INTEGER(0) - a : a; }
 INTEGER OF(sign)(INTEGER a) { return a > INTEGER(0) ? INTEGER(1) : a < INTEGER(0) ? ~INTEGER(0) : INTEGER(0); }
 
-// Rounded towards minus infinity, as in Python; by zero: 0. By -1 the least number wraps, which a device may not do.
+// Rounds towards minus infinity, as in Python; division by zero gives 0. The least number by -1 wraps; a device's own
+// division need not.
 INTEGER OF(floor_divide)(INTEGER a, INTEGER b) {
   if (b == INTEGER(0)) return INTEGER(0);
   if (INTEGER(-1) < INTEGER(0) && b == INTEGER(-1)) return INTEGER(0) - a;

@@ -1,4 +1,4 @@
-// bool as one bit.
+// Bitwise logic on bool, which is one bit.
 
 bool bitwise_invert_bool(bool a) { return !a; }
 bool bitwise_and_bool(bool a, bool b) { return a && b; }

@@ -1,5 +1,5 @@
-// Conversions between what dtypes are computed in. To floating point they are rounded once; `odd` is for those that a
-// half follows (float_bits.glsl).
+// Conversions between the types in which dtypes are computed. Conversions to floating point round once; the `odd` ones
+// are for values that are then rounded to a half (float_bits.glsl).
 
 uint sign_of(int64_t x) { return x < int64_t(0) ? SIGN_BIT : 0u; }
 uint sign_of(int x) { return uint(x) & SIGN_BIT; }
@@ -14,7 +14,7 @@ float cast_bool_f32(bool x) { return x ? 1.0 : 0.0; }
 
 bool cast_i32_bool(int x) { return x != 0; }
 uint cast_i32_u32(int x) { return uint(x); }
-// By halves: Mesa 22.3 takes int64_t(x) < 0 to be false.
+// Builds both halves separately: Mesa 22.3 evaluates int64_t(x) < 0 to false.
 uint64_t cast_i32_u64(int x) { return uint64_t(uint(x >> 31)) << 32 | uint64_t(uint(x)); }
 int64_t cast_i32_i64(int x) { return int64_t(cast_i32_u64(x)); }
 float cast_i32_f32(int x) { return float_of(sign_of(x), magnitude_of(x)); }
@@ -41,7 +41,7 @@ int64_t cast_u64_i64(uint64_t x) { return int64_t(x); }
 float cast_u64_f32(uint64_t x) { return float_of(0u, x); }
 float odd_u64_f32(uint64_t x) { return float_to_odd(0u, x); }
 
-// What lies outside of an integer's range gives its nearest end, NaN gives 0.
+// Values outside an integer's range give the nearest end of the range; NaN gives 0.
 int64_t saturated_i64(bool is_negative, uint64_t magnitude) {
   uint64_t limit = uint64_t(1) << 63;
   if (is_negative) return magnitude >= limit ? int64_t(limit) : -int64_t(magnitude);

@@ -1,7 +1,7 @@
-// Exponentials and logarithms of float32: reduction after Cody & Waite with constants of few bits, so that nothing
-// rests on an fma.
+// Exponentials and logarithms of float32. The reduction follows Cody & Waite, with constants of few bits, so that no
+// fma is needed.
 
-// e^(x + rest) = 2^n (1 + fraction), for |x| < 200 and a rest that is small beside 1.
+// e^(x + rest) = 2^n (1 + fraction), for |x| < 200 and a rest that is small compared to 1.
 struct Exponential {
   int n;
   float fraction;

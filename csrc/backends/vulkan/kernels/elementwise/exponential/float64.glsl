@@ -1,11 +1,11 @@
-// Square roots of float64. Exponentials and logarithms are not there yet.
+// Square roots of float64. Exponentials and logarithms are not implemented.
 
 double sqrt_f64(double a) {
   if (is_nan(a) || is_zero(a)) return a;
   if (sign_bit(a) != uint64_t(0)) return not_a_double();
   if (is_infinite(a)) return a;
   WideParts x = parts_of(a);
-  // The root of mantissa * 2^54, which has 54 bits.
+  // The root of mantissa * 2^54, 54 bits.
   uint64_t mantissa = x.mantissa << (x.exponent & 1);
   precise double estimate = sqrt(double_of_whole(mantissa)) * 134217728.0lf;
   uint64_t root = whole_magnitude(estimate);

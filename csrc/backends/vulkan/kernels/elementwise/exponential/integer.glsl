@@ -1,6 +1,6 @@
 // Powers of one integer type (integer_functions.glsl).
 
-// By squaring, modulo 2^width. A negative exponent is an error of the execution, which names the dtype.
+// Powers by squaring, modulo 2^width. A negative exponent is an error of the execution, whose message names the dtype.
 INTEGER OF(pow)(INTEGER base, INTEGER exponent, uint dtype) {
   if (exponent < INTEGER(0)) {
     report_fault(FAULT_POWER, dtype, int64_t(0), int64_t(0), int64_t(0));

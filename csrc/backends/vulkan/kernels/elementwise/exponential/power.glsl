@@ -32,7 +32,7 @@ float pow_f32(float x, float y) {
   if (is_zero(y) || floatBitsToUint(x) == one) return 1.0;
   if (is_nan(x) || is_nan(y)) return not_a_number();
   bool is_whole = floatBitsToUint(trunc_f32(y)) == floatBitsToUint(y);
-  // Of 2^24 and more, every float is even.
+  // Every float from 2^24 on is even.
   bool is_odd = is_whole && magnitude_bits(y) < 0x4b800000u && (whole_magnitude(y) & uint64_t(1)) != uint64_t(0);
   bool y_is_negative = sign_bit(y) != 0u;
   uint sign = is_odd ? sign_bit(x) : 0u;
@@ -44,7 +44,7 @@ float pow_f32(float x, float y) {
   }
   if (sign_bit(x) != 0u && !is_whole) return not_a_number();
   if (magnitude_bits(x) == one) return uintBitsToFloat(one | sign);
-  // Beyond 2^34 all powers of what is not 1 overflow or vanish.
+  // Beyond 2^34, all powers overflow or become 0, except those of 1.
   Pair power = product_of(logarithm_pair(logarithm(abs_f32(x))), clamp(y, -17179869184.0, 17179869184.0));
   if (power.high > 89.0) return signed_infinity(sign);
   if (power.high < -104.5) return signed_zero(sign);

@@ -1,4 +1,4 @@
-// Square roots of float32. Vulkan does not round them correctly: an estimate is corrected by its remainder, exactly, in
+// Square roots of float32. Vulkan does not round them correctly: an estimate is corrected by its exact remainder, in
 // integers modulo 2^32.
 
 float sqrt_f32(float a) {
@@ -6,7 +6,7 @@ float sqrt_f32(float a) {
   if (sign_bit(a) != 0u) return not_a_number();
   if (is_infinite(a)) return a;
   Parts x = parts_of(a);
-  // The root of mantissa * 2^25, which has 25 bits.
+  // The root of mantissa * 2^25, 25 bits.
   uint mantissa = x.mantissa << (x.exponent & 1);
   uint root = uint(sqrt(float(mantissa)) * 5792.61875);
   int rest = int((mantissa << 25) - root * root);

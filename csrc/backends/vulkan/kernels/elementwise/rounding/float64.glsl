@@ -1,4 +1,4 @@
-// Rounding of float64 to integers, by bits: what rounds to zero keeps its sign.
+// Rounding of float64 to integers, by bits. Results that are zero keep their sign.
 
 double trunc_f64(double x) {
   int exponent = int(magnitude_bits(x) >> 52) - 1023;
