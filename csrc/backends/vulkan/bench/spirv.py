@@ -1,7 +1,7 @@
-"""What a SPIR-V module holds, counted in the text that `spirv-dis` makes of it.
+"""Counts the contents of a SPIR-V module, in the output of `spirv-dis`.
 
-A function counts at each call that `main` reaches, as after the inlining that every driver does, and what is in a loop
-counts once: these are sizes of code, not of work.
+A function counts once for each call that `main` reaches, because every driver inlines, and a loop's body counts once:
+these are sizes of code, not of work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def disassembled(module: bytes) -> str:
 
 @dataclass(frozen=True)
 class Instruction:
-    result: str  # empty where there is none
+    result: str  # empty if there is none
     op: str
     operands: list[str]
 
@@ -46,7 +46,7 @@ class Loop:
 
 
 class Module:
-    """`specialised` are values of specialisation constants by their number; the others have their default."""
+    """`specialised` maps numbers of specialisation constants to values; the others have their defaults."""
 
     def __init__(self, text: str, specialised: dict[int, int]) -> None:
         self.specialised = specialised
@@ -79,7 +79,7 @@ class Module:
 
     @property
     def counts(self) -> Counter[str]:
-        """Of `main` and all that it calls: instructions, loads and stores of buffers, barriers, fma, mul, add."""
+        """Counts of `main` and its callees: instructions, loads and stores of buffers, barriers, fma, mul, add."""
         return self.counts_of(self.main)
 
     def counts_of(self, function: str) -> Counter[str]:
@@ -111,17 +111,17 @@ class Module:
 
     @property
     def innermost_loop(self) -> Counter[str]:
-        """What the most deeply nested loop with arithmetic of floats holds; of many the one with the most of it."""
+        """Counts for the most deeply nested loop with float arithmetic; of several, the one with the most."""
         loops = [
             (depth, sum(loop[op] for op in FLOAT_OPS), loop) for depth, loop in self._innermost_loops(self.main, 0)
         ]
         return max(loops, key=lambda loop: (loop[1] > 0, *loop[:2]), default=(0, 0, Counter[str]()))[2]
 
     def _innermost_loops(self, function: str, depth: int) -> Iterator[tuple[int, Counter[str]]]:
-        """Those that hold no other, also in what is called, each with its depth."""
+        """The loops that contain no other loop, also in called functions, each with its depth."""
         around: list[Loop] = []
         for line in self.functions[function]:
-            # A loop's blocks stand between its merge instruction and the label that this names, in glslang's order.
+            # glslang puts a loop's blocks between its merge instruction and the label that this names.
             if around and line.op == "OpLabel" and line.result == around[-1].merge:
                 loop = around.pop()
                 if not loop.has_loops:
