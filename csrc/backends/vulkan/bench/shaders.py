@@ -1,4 +1,4 @@
-"""Instruction and byte counts of the Vulkan kernels, measured without a GPU.
+"""Instruction and byte counts of the Vulkan kernels, computed without a GPU.
 
     python -m csrc.backends.vulkan.bench.shaders TABLE
 
@@ -30,21 +30,21 @@ class Shader:
     """Counts of one shader."""
 
     file: str
-    variant: str  # empty if there is only one
+    variant: str  # empty if there are no variants
     spirv_bytes: int
-    instructions: int  # in all functions of the module
-    reached: int  # in main and the functions it calls, counted at each call
-    loads: int  # among the reached instructions, through buffer references; the same for stores
+    instructions: int  # of all functions in the module
+    reached: int  # of main and the functions it calls, counted once for each call
+    loads: int  # of those, through buffer references; stores likewise
     stores: int
     barriers: int
     shared_bytes: int
-    fma: int  # floating-point, in the innermost loop; the same for mul and add
+    fma: int  # of floats, in the innermost loop; mul and add likewise
     mul: int
     add: int
 
     @property
     def family(self) -> tuple[str, str]:
-        """The file, and the variant without its dtype: `sum_*` for `sum_f32`."""
+        """The file, and the variants that differ only in the dtype: `sum_*` for `sum_f32`."""
         kind, _, dtype = self.variant.rpartition("_")
         return self.file, f"{kind}_*" if kind and dtype else ""
 
@@ -54,7 +54,7 @@ class Shader:
 
 
 def shader_in(header: Path) -> Shader:
-    """Counts a shader, given the C header that the build embeds."""
+    """The counts of the shader in a C header of the build."""
     words = [int(word, 16) for word in re.findall(r"\b0x([0-9a-f]{8})\b", header.read_text())]
     binary = struct.pack(f"<{len(words)}I", *words)
     module = Module(disassembled(binary), specialised={0: WORKGROUP, 1: 1, 2: 1})
@@ -81,7 +81,7 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def row_of(shaders: Sequence[Shader], variants: str) -> tuple[str, ...]:
-    """The least and the greatest count of the shaders."""
+    """A table row with the least and the greatest counts of the shaders."""
     columns = zip(*(shader.counts for shader in shaders), strict=True)
     cells = (
         f"{min(column)}" if min(column) == max(column) else f"{min(column)} to {max(column)}" for column in columns

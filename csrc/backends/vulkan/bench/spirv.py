@@ -1,7 +1,7 @@
-"""Counts the contents of a SPIR-V module in the text output of `spirv-dis`.
+"""Counts the contents of a SPIR-V module, in the output of `spirv-dis`.
 
-A function is counted at each call that `main` reaches, as after the inlining that every driver does. The contents of a
-loop are counted once: these are sizes of code, not of work.
+A function counts once for each call that `main` reaches, because every driver inlines, and a loop's body counts once:
+these are sizes of code, not of work.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Loop:
 
 
 class Module:
-    """`specialised` maps the numbers of specialisation constants to values; the others have their defaults."""
+    """`specialised` maps numbers of specialisation constants to values; the others have their defaults."""
 
     def __init__(self, text: str, specialised: dict[int, int]) -> None:
         self.specialised = specialised
@@ -79,7 +79,7 @@ class Module:
 
     @property
     def counts(self) -> Counter[str]:
-        """Counts in `main` and all it calls: instructions, loads and stores of buffers, barriers, fma, mul, add."""
+        """Counts of `main` and its callees: instructions, loads and stores of buffers, barriers, fma, mul, add."""
         return self.counts_of(self.main)
 
     def counts_of(self, function: str) -> Counter[str]:
@@ -111,17 +111,17 @@ class Module:
 
     @property
     def innermost_loop(self) -> Counter[str]:
-        """Counts in the most deeply nested loop with floating-point arithmetic; the largest if there are several."""
+        """Counts for the most deeply nested loop with float arithmetic; of several, the one with the most."""
         loops = [
             (depth, sum(loop[op] for op in FLOAT_OPS), loop) for depth, loop in self._innermost_loops(self.main, 0)
         ]
         return max(loops, key=lambda loop: (loop[1] > 0, *loop[:2]), default=(0, 0, Counter[str]()))[2]
 
     def _innermost_loops(self, function: str, depth: int) -> Iterator[tuple[int, Counter[str]]]:
-        """Loops that contain no other, including those of called functions, each with its depth."""
+        """The loops that contain no other loop, also in called functions, each with its depth."""
         around: list[Loop] = []
         for line in self.functions[function]:
-            # A loop's blocks are between its merge instruction and the label that this names, in glslang's order.
+            # glslang puts a loop's blocks between its merge instruction and the label that this names.
             if around and line.op == "OpLabel" and line.result == around[-1].merge:
                 loop = around.pop()
                 if not loop.has_loops:

@@ -1,4 +1,4 @@
-// The dispatches of a graph, and what a queue needs to run them.
+// The dispatches of a graph, and the memory and command buffer with which a queue runs them.
 #pragma once
 
 #include <map>

@@ -220,7 +220,7 @@ bool Timeline::ends() {
 }
 
 void Timeline::retire() {
-  std::list<Submission> over;  // destroys what they keep alive after the lock is released
+  std::list<Submission> over;  // destroyed, with what they keep alive, after the lock is released
   const std::lock_guard lock(mutex_);
   retire(over);
 }

@@ -1,4 +1,4 @@
-// The submissions of a queue, by the values of its semaphore: who waits for which, and with what error.
+// Tracks the submissions of a queue by the values of its semaphore, and the errors of its event spans.
 #pragma once
 
 #include <list>
