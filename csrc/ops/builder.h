@@ -31,6 +31,7 @@ class Builder {
   // A scalar of x's dtype.
   Value scalar_like(double value, Value x) { return scalar(value, type(x).dtype); }
 
+  // Short forms of common ops; any other op is apply("name", {inputs}).
   Value add(Value a, Value b) { return apply("add", {a, b}); }
   Value subtract(Value a, Value b) { return apply("subtract", {a, b}); }
   Value multiply(Value a, Value b) { return apply("multiply", {a, b}); }

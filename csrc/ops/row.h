@@ -2,6 +2,7 @@
 //
 //   OP(silu)
 //       .doc("x * sigmoid(x), elementwise.")
+//       .elementwise()
 //       .input("x", floating)
 //       .result(same_shape_and_dtype)
 //       .decompose([](Builder& b, Value x) { return b.multiply(x, b.sigmoid(x)); });

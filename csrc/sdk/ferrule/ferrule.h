@@ -65,7 +65,7 @@ FE_API const char *fe_version(void);
  * A module that fails to load is a row of the report, not an error. Loads, unloads and reloads run one at a time.
  * `report`: receives the report, also when "require" is not met; may be NULL.
  * `options_json`: NULL or a JSON object. A key that is absent or null has its default:
- * - "dirs": [path] are the roots to search, instead of all but FERRULE_BACKEND_DIR.
+ * - "dirs": [path] are the roots to search, instead of all but FERRULE_BACKEND_PATH.
  * - "extra_roots": [path] are searched after the default roots; ignored if there is "dirs".
  * - "only": [name] restricts the load to these backends, unless the list is empty.
  * - "require": [name] makes it an error if one of these is not loaded afterwards.
@@ -106,7 +106,9 @@ typedef struct fe_load_report_info {
   size_t root_count;
   size_t candidate_count;
   size_t remaining_count;
-  const char *select, *probe, *trust; /* the policy that was used, as in the options */
+  const char *select; /* this and the next two: the policy that was used, as in the options */
+  const char *probe;
+  const char *trust;
   fe_load_times times;
   double milliseconds; /* wall-clock time of the load */
 } fe_load_report_info;
@@ -126,12 +128,15 @@ typedef struct fe_load_candidate {
   size_t struct_size;
   const char *path; /* "static" if it is linked into the program */
   const char *root; /* path of the root that it was found in */
-  const char *name, *variant;
+  const char *name;
+  const char *variant;
   const char *version; /* "" if unknown */
   fe_load_state state;
-  const char *reason;         /* why it has this state; may be "" */
-  int32_t has_rank, rank;     /* from the manifest */
-  int32_t has_score, score;   /* from the module's score function */
+  const char *reason; /* why it has this state; may be "" */
+  int32_t has_rank;   /* 1: the manifest has a rank */
+  int32_t rank;
+  int32_t has_score; /* 1: the module's score function was called */
+  int32_t score;
   const char *const *devices; /* names */
   size_t device_count;
   const char *probed;       /* "no", "yes" (during this load), or "cached" (an earlier result was used) */
@@ -470,7 +475,8 @@ typedef enum fe_number_kind FE_ANY_INT {
 typedef struct fe_number {
   fe_number_kind kind;
   int64_t integer;
-  double real, imaginary;
+  double real;
+  double imaginary;
 } fe_number;
 /* The dtype of a number among operands with the dtypes `others` (`count` may be 0). A bool is bool. Another number gets
  * the widest floating dtype of `others`, float32 if several are equally wide; without one, a real number is float32 and
@@ -618,8 +624,10 @@ FE_API fe_error *fe_calls_add(fe_calls *calls, int64_t structure, fe_array *cons
 FE_API void fe_calls_clear(fe_calls *calls);
 typedef struct fe_calls_info {
   size_t struct_size;
-  size_t hits, misses;   /* calls of fe_calls_find that found a graph; calls of fe_calls_add */
-  size_t capacity, size; /* numbers of graphs */
+  size_t hits;     /* calls of fe_calls_find that found a graph */
+  size_t misses;   /* calls of fe_calls_add */
+  size_t capacity; /* graphs that are kept at most */
+  size_t size;     /* graphs that are kept */
 } fe_calls_info;
 FE_API fe_error *fe_calls_info_get(const fe_calls *calls, fe_calls_info *out);
 
@@ -650,7 +658,8 @@ typedef struct fe_trace_info {
   size_t struct_size;
   size_t event_count;
   uint64_t dropped; /* events beyond max_events, and work that was not done at the end */
-  uint64_t begin_ns, end_ns;
+  uint64_t begin_ns;
+  uint64_t end_ns;
 } fe_trace_info;
 /* FE_INVALID_ARGUMENT before fe_trace_end. */
 FE_API fe_error *fe_trace_info_get(const fe_trace *trace, fe_trace_info *out);
@@ -658,10 +667,11 @@ FE_API fe_error *fe_trace_info_get(const fe_trace *trace, fe_trace_info *out);
 typedef struct fe_trace_event {
   size_t struct_size;
   fe_trace_kind kind;
-  int32_t queue;             /* fe_queue_kind of the queue of `device` that ran it; -1: a host thread ran it */
-  uint64_t thread;           /* the system's id of that thread; 0 for work of a queue */
-  uint64_t begin_ns, end_ns; /* if the device reports no times: from submission until the work was known to be done */
-  uint64_t bytes_read;       /* of the operands, each counted once: an estimate of the memory traffic */
+  int32_t queue;   /* fe_queue_kind of the queue of `device` that ran it; -1: a host thread ran it */
+  uint64_t thread; /* the system's id of that thread; 0 for work of a queue */
+  uint64_t begin_ns;
+  uint64_t end_ns;     /* if the device reports no times: from submission until the work was known to be done */
+  uint64_t bytes_read; /* of the operands, each counted once: an estimate of the memory traffic */
   uint64_t bytes_written;
   const char *name;   /* of the op, the pass, ... */
   const char *detail; /* dtypes and shapes, or "" */

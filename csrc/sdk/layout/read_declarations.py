@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STRUCT = re.compile(r"typedef (?:struct|union) (fe_\w+) \{([^}]*)\} \1;")
-FIELD = re.compile(r"(.+?)(\w+)(\[\w+\])?")
+FIELD = re.compile(r"([^,]+?)(\w+)(\[\w+\])?")  # not "a, b": each field is listed
 ENUM = re.compile(r"typedef enum (fe_\w+) FE_ANY_INT \{([^}]*)\} \1;")
 FUNCTION = re.compile(r"FE_API ([^;(]+?)\b(fe_\w+)(\([^;]*\));")
 POINTER = re.compile(r"typedef ([^;(]+)\(\*(fe_\w+)\)(\([^;]*\));")

@@ -59,7 +59,6 @@ _METHODS = {
     "dot": "x @ y",
     "double": 'x.astype("float64")',
     "fill": "x[...] = value",
-    "flatten": "x.reshape(-1)",
     "float": 'x.astype("float32")',
     "half": 'x.astype("float16")',
     "mm": "x @ y",
