@@ -146,7 +146,7 @@ class IoError(Error, OSError):
     >>> with fe.trace("no/such/folder/run.json"):
     ...     fe.eval(fe.ones(3))
     Traceback (most recent call last):
-    ferrule.errors.IoError: ... 'no/such/folder/run.json' cannot be written: No such file or directory
+    ferrule.errors.IoError: trace: 'no/such/folder/run.json' cannot be written: ...
     """
 
     code = "io"

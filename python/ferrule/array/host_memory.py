@@ -61,7 +61,7 @@ def from_host(
 def _mapping_of(source: NDArray[Any]) -> tuple[int, int]:
     """Return the address and size of the mapped file that contains the memory, or zeros for other memory.
 
-    A mapping consists of whole pages; those bytes after the end of the file are zeros.
+    A mapping consists of whole pages; the bytes after the end of the file are zeros.
     """
     owner: Any = source
     while isinstance(owner, np.ndarray):

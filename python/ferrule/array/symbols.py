@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrule.array.numbers import Number, Numbers
     from ferrule.loading.devices import Device
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # of ferrule
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # the folder of the package
 
 
 class Recorder(Protocol):

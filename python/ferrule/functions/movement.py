@@ -294,7 +294,7 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
     Raises
     ------
     InvalidArgumentError
-        There are no arrays, or the shapes do not match.
+        There are no arrays, the shapes do not match, or the axis is out of range.
 
     Examples
     --------
@@ -363,6 +363,8 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
     ------
     InvalidArgumentError
         The axis does not divide into that many equal parts.
+    OutOfRangeError
+        The axis is out of range.
 
     Examples
     --------
@@ -451,9 +453,10 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
     DTypeError
         The indices are not integers.
     InvalidArgumentError
-        x does not have one dimension, and `axis` is not given.
+        x does not have one dimension, and `axis` is not given; or an index is out of range, which is raised when the
+        result is computed.
     OutOfRangeError
-        The axis is out of range. An index out of range raises it when the result is computed.
+        The axis is out of range.
 
     Examples
     --------

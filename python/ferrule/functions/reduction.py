@@ -35,7 +35,7 @@ def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
     Raises
     ------
-    OutOfRangeError
+    InvalidArgumentError
         An axis is out of range.
 
     Examples
@@ -65,7 +65,7 @@ def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
     Raises
     ------
-    OutOfRangeError
+    InvalidArgumentError
         An axis is out of range.
 
     Examples
@@ -95,7 +95,7 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
     Raises
     ------
-    OutOfRangeError
+    InvalidArgumentError
         An axis is out of range.
 
     Examples
@@ -128,9 +128,7 @@ def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Raises
     ------
     InvalidArgumentError
-        `correction` is not a number.
-    OutOfRangeError
-        An axis is out of range.
+        `correction` is not a number, or an axis is out of range.
 
     Examples
     --------
@@ -165,9 +163,7 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
     Raises
     ------
     InvalidArgumentError
-        `correction` is not a number.
-    OutOfRangeError
-        An axis is out of range.
+        `correction` is not a number, or an axis is out of range.
 
     Examples
     --------
@@ -200,9 +196,7 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        A reduced axis has no elements.
-    OutOfRangeError
-        An axis is out of range.
+        An axis is out of range, or a reduced axis has no elements.
 
     Examples
     --------
@@ -232,9 +226,7 @@ def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     InvalidArgumentError
-        A reduced axis has no elements.
-    OutOfRangeError
-        An axis is out of range.
+        An axis is out of range, or a reduced axis has no elements.
 
     Examples
     --------
@@ -263,7 +255,7 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
     Raises
     ------
-    OutOfRangeError
+    InvalidArgumentError
         An axis is out of range.
 
     Examples
@@ -293,7 +285,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
     Raises
     ------
-    OutOfRangeError
+    InvalidArgumentError
         An axis is out of range.
 
     Examples
@@ -324,9 +316,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     Raises
     ------
     InvalidArgumentError
-        The axis has no elements.
-    OutOfRangeError
-        The axis is out of range.
+        The axis is out of range, or has no elements.
 
     Examples
     --------
@@ -356,9 +346,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     Raises
     ------
     InvalidArgumentError
-        The axis has no elements.
-    OutOfRangeError
-        The axis is out of range.
+        The axis is out of range, or has no elements.
 
     Examples
     --------

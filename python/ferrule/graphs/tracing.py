@@ -105,7 +105,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
         if self._donate:
-            self._refuse_donated(structure, arguments)  # before the call, which donates them even if it fails
+            self._refuse_donated(structure, arguments)  # before the call, which may donate them and then fail
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
         try:
@@ -321,7 +321,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return CacheInfo(*self._calls.info())
 
     def cache_clear(self) -> None:
-        """Remove all compiled graphs from the cache, and reset its statistics.
+        """Remove all compiled graphs from the cache. Hits and misses go on counting.
 
         Examples
         --------

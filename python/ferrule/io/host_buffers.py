@@ -44,7 +44,7 @@ def buffer_from_host_ptr(
     Raises
     ------
     InvalidArgumentError
-        `memory` is of another type, `access` is "rw" for read-only memory, or `copy=False`, and a copy is needed.
+        `memory` is of another type, `access` is "rw" for read-only memory, or a copy is needed and `copy=False`.
 
     Examples
     --------

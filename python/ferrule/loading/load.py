@@ -58,6 +58,8 @@ def load_all(
     ------
     InvalidArgumentError
         An option is invalid.
+    NotFoundError
+        A folder of `dirs` does not exist.
     LoadError
         A backend of `require` was not loaded. Its `report` says why.
 
@@ -124,7 +126,11 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
     NotFoundError
         There is no such file.
     InvalidArgumentError
-        The file is not a module, or another backend has the name.
+        The path is not that of a regular file, or another backend has the name.
+    IoError
+        The file is not a module, or cannot be read.
+    AbiMismatchError
+        The module was built for another version of the binary interface.
     UnsupportedError
         The module cannot run on this machine, or is disabled by FERRULE_DISABLE or FERRULE_ONLY.
 
