@@ -29,7 +29,7 @@ from ferrule.errors import (
 )
 from ferrule.functions import ops as _ops
 
-# One function an op; those imported below have NumPy's ways besides.
+# One function for each op. Some of them are replaced by the imports below, which also accept NumPy's argument forms.
 from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
@@ -98,9 +98,9 @@ if TYPE_CHECKING:
 _startup.prepare_extension()
 _methods.attach()
 
-__version__ = _ferrule.version()  # of libferrule and of the package that contains it: "major.minor.patch"
+__version__ = _ferrule.version()  # of libferrule and of this package: "major.minor.patch"
 
-# Dtypes are NumPy's; bfloat16 and the float8, below, are those of ml_dtypes.
+# Dtypes are NumPy's; bfloat16 and the float8 dtypes (below) are those of ml_dtypes.
 bool = _np.dtype("bool")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(_np.dtype, ("uint8", "uint16", "uint32", "uint64"))
@@ -108,7 +108,7 @@ float16, float32, float64 = map(_np.dtype, ("float16", "float32", "float64"))
 complex64, complex128 = map(_np.dtype, ("complex64", "complex128"))
 newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 
-# Imported when first used: an import of ferrule is to cost little.
+# Names that are imported when first used, which keeps `import ferrule` fast.
 _LATER = {
     "BlockDType": "ferrule.dtypes.blocks",
     "Graph": "ferrule.graphs.graph",
@@ -150,7 +150,7 @@ _LATER = {
 }
 
 
-# Otherwise the import leaves the module `ferrule.array` here, where NumPy has a function.
+# The imports above set the name `array` to the module ferrule.array; ferrule has no public name `array`.
 globals().pop("array", None)
 
 
@@ -164,7 +164,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)  # and not the modules that the import passed through
+    return sorted(__all__)  # without the modules that the imports set here
 
 
 __all__ = [
@@ -293,4 +293,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ = sorted({*__all__, *_ops.__all__})  # some ops have NumPy's ways besides, under the same names
+__all__ = sorted({*__all__, *_ops.__all__})  # some names are in both lists

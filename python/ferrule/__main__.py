@@ -1,4 +1,7 @@
-"""`ferrule`, or `python -m ferrule`: what was loaded; with an option, where things are; with a verb, what it does."""
+"""The command `ferrule`, or `python -m ferrule`: without arguments it loads the backends and lists the devices.
+
+Options print versions and folders; verbs run the tools of ferrule.tools.cli.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _program() -> str:
-    """As it was called: `ferrule` is a script that pip makes."""
+    """Return the name that the command was called by: `ferrule` is a script that pip creates."""
     name = os.path.basename(sys.argv[0])
     return "python -m ferrule" if name == "__main__.py" else name
 

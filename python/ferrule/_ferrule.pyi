@@ -1,4 +1,4 @@
-"""The extension: the host C API, conversions only."""
+"""The extension: conversions between Python and the host C API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong: one class for each code, which is also the built-in class that a programmer expects."""
+"""Exceptions: one class for each error code of the C API, each also a subclass of the matching built-in exception."""
 
 from __future__ import annotations
 
@@ -6,85 +6,204 @@ from ferrule import _ferrule
 
 
 class Error(Exception):
-    """All errors of ferrule; `code` is the name of the error's kind in the C API."""
+    """Base class of all errors of ferrule.
+
+    Attributes
+    ----------
+    code : str
+        The name of the error code in the C API, such as "not_found".
+
+    Examples
+    --------
+    >>> try:
+    ...     fe.device("abacus")
+    ... except fe.Error as error:
+    ...     print(type(error).__name__, error.code)
+    NotFoundError not_found
+    """
 
     code = "internal"
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A value, shape, dtype or attribute is wrong."""
+    """A value, shape, dtype or attribute is wrong.
+
+    Examples
+    --------
+    >>> fe.reshape(fe.arange(6), (4, 2))
+    Traceback (most recent call last):
+    ferrule.errors.InvalidArgumentError: reshape: ...
+    """
 
     code = "invalid_argument"
 
 
 class DTypeError(InvalidArgumentError, TypeError):
-    """A dtype that the op, or ferrule, does not take."""
+    """The op, or ferrule as a whole, does not support the dtype.
+
+    Examples
+    --------
+    >>> fe.zeros(3, dtype="flaot32")
+    Traceback (most recent call last):
+    ferrule.errors.DTypeError: 'flaot32' is no dtype; did you mean 'float32'...
+    """
 
 
 class OutOfRangeError(InvalidArgumentError, IndexError):
-    """An index outside of its axis."""
+    """An index or an axis is out of range.
+
+    Examples
+    --------
+    >>> fe.arange(3)[3]
+    Traceback (most recent call last):
+    ferrule.errors.OutOfRangeError: x[key]: index 3 is out of range for axis 0 with 3 elements
+    """
 
 
 class NumberOverflowError(InvalidArgumentError, OverflowError):
-    """A Python number that does not fit into the dtype of the arrays that it meets."""
+    """A Python number does not fit into the dtype of the arrays that it is combined with.
+
+    Examples
+    --------
+    >>> fe.asarray(np.uint8([1, 2])) + 300
+    Traceback (most recent call last):
+    ferrule.errors.NumberOverflowError: add: 300 does not fit into uint8
+    """
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Right, but not offered by this device, module or build."""
+    """The request is valid, but this device, module or build does not support it.
+
+    Examples
+    --------
+    >>> x = fe.arange(3)
+    >>> x[fe.asarray([True, False, True])]
+    Traceback (most recent call last):
+    ferrule.errors.UnsupportedError: x[mask]: ...
+    """
 
     code = "unsupported"
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The device, or the host, has no memory left for this."""
+    """The device or the host has too little memory.
+
+    Examples
+    --------
+    >>> device = fe.device("cpu")
+    >>> device.set_memory_limit(1)
+    >>> fe.eval(fe.zeros(1000, device=device) + 1)
+    Traceback (most recent call last):
+    ferrule.errors.OutOfMemoryError: ...
+    >>> device.set_memory_limit(None)
+    """
 
     code = "out_of_memory"
 
 
 class DeviceLostError(Error, RuntimeError):
-    """The device is gone, and the results that were on it."""
+    """The device is lost, together with the results on it.
+
+    Examples
+    --------
+    >>> issubclass(fe.DeviceLostError, RuntimeError), fe.DeviceLostError.code
+    (True, 'device_lost')
+    """
 
     code = "device_lost"
 
 
 class AbiMismatchError(Error, ImportError):
-    """A module was built for another binary interface."""
+    """A module was built for another version of the binary interface.
+
+    Examples
+    --------
+    >>> issubclass(fe.AbiMismatchError, ImportError), fe.AbiMismatchError.code
+    (True, 'abi_mismatch')
+    """
 
     code = "abi_mismatch"
 
 
 class NotFoundError(Error, LookupError):
-    """There is no such backend, device, folder or file."""
+    """The named backend, device, folder or file does not exist.
+
+    Examples
+    --------
+    >>> fe.device("abacus")
+    Traceback (most recent call last):
+    ferrule.errors.NotFoundError: ...
+    """
 
     code = "not_found"
 
 
 class IoError(Error, OSError):
-    """A file could not be read or written."""
+    """A file cannot be read or written.
+
+    Examples
+    --------
+    >>> with fe.trace("no/such/folder/run.json"):
+    ...     fe.eval(fe.ones(3))
+    Traceback (most recent call last):
+    ferrule.errors.IoError: trace: 'no/such/folder/run.json' cannot be written: ...
+    """
 
     code = "io"
 
 
 class TimeoutError_(Error, TimeoutError):  # noqa: N801, N818
-    """A wait took longer than it was allowed to. The name without the underscore is a built-in's."""
+    """A wait exceeded its time limit.
+
+    Notes
+    -----
+    The name ends in an underscore because `TimeoutError` is a built-in.
+
+    Examples
+    --------
+    >>> issubclass(fe.TimeoutError_, TimeoutError), fe.TimeoutError_.code
+    (True, 'timeout')
+    """
 
     code = "timeout"
 
 
 class CancelledError(Error):
-    """The computation was cancelled."""
+    """The computation was cancelled.
+
+    Examples
+    --------
+    >>> issubclass(fe.CancelledError, fe.Error), fe.CancelledError.code
+    (True, 'cancelled')
+    """
 
     code = "cancelled"
 
 
 class InternalError(Error, RuntimeError):
-    """A fault of ferrule or of a module."""
+    """A bug in ferrule or in a module.
+
+    Examples
+    --------
+    >>> issubclass(fe.InternalError, RuntimeError), fe.InternalError.code
+    (True, 'internal')
+    """
 
     code = "internal"
 
 
 class TracingError(Error, TypeError):
-    """A traced function needs the value of an array, which exists only when its graph is computed."""
+    """A traced function uses the value of an array, which is not known while the function is traced.
+
+    Examples
+    --------
+    >>> @fe.graph
+    ... def relu(x):
+    ...     return x if x.sum() > 0 else x * 0
+    >>> relu(fe.ones(3))
+    Traceback (most recent call last):
+    ferrule.errors.TracingError: bool() needs the value of an array that is being traced, ...
+    """
 
     code = "invalid_argument"
 
@@ -104,12 +223,12 @@ _BY_CODE: tuple[type[Error], ...] = (
 )
 
 
-# What a number does not fit into, at the end of a message.
+# What can follow "does not fit into" at the end of a message.
 _NUMBERS = frozenset({*_ferrule.dtypes(), "64 bits"})
 
 
 def error_of(code: int, message: str) -> Error:
-    """The exception for an error of the C API."""
+    """Return the exception for an error code and message of the C API."""
     kind = _BY_CODE[code] if 0 <= code < len(_BY_CODE) else InternalError
     if kind is InvalidArgumentError and message.rpartition(" does not fit into ")[2] in _NUMBERS:
         kind = NumberOverflowError

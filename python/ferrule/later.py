@@ -1,4 +1,4 @@
-"""Modules of ferrule that are imported when one of their names is first used, so that `import ferrule` stays cheap."""
+"""Late imports of modules of ferrule, which keep `import ferrule` fast."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 
 class later:  # noqa: N801, used like a function
-    """Stands for a module that is not imported yet.
+    """A module that is imported when one of its attributes is first used.
 
-    The only way in which a module of ferrule imports another one late, next to the public names of the package itself:
+    Modules of ferrule import other modules late in this way only (the public names of the package are the exception):
 
+    >>> from typing import TYPE_CHECKING
     >>> if TYPE_CHECKING:
     ...     from ferrule.io import dlpack
     ... else:
@@ -24,5 +25,5 @@ class later:  # noqa: N801, used like a function
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(self.__name__)
-        self.__dict__ = module.__dict__  # from now on this object has the attributes of the module itself
+        self.__dict__ = module.__dict__  # from here on attribute lookup finds the module's attributes directly
         return getattr(module, name)

@@ -1,4 +1,4 @@
-"""`Array`: lazy, immutable, on one device. It behaves as NumPy's where both have a thing."""
+"""`Array`: a lazy, immutable array on one device, with NumPy's behaviour where both libraries have a feature."""
 
 from __future__ import annotations
 
@@ -22,11 +22,28 @@ Axes = int | tuple[int, ...] | None
 
 
 class Array(_ferrule.Operators):
-    """Made by `asarray`, `zeros` and their like, and by ops. Ops are recorded, and computed when a value is needed."""
+    """An n-dimensional array on a device.
+
+    Arrays are made by `asarray`, `zeros` and other functions, and by ops. Ops are recorded, and computed when a value
+    is needed. The value of an array never changes: `x[key] = value` makes the object refer to another value.
+
+    Examples
+    --------
+    >>> x = fe.asarray([[1.0, 2.0], [3.0, 4.0]], device="cpu")
+    >>> x @ x + 1
+    Array([[ 8., 11.],
+           [16., 23.]],
+          shape=(2, 2), dtype=float32, device=cpu:0)
+    >>> x.shape, x.ndim, x.size, x.itemsize, x.nbytes
+    ((2, 2), 2, 4, 4, 16)
+    >>> np.asarray(x)
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
 
     __slots__ = ("__weakref__", "_handle")
     _handle: _ferrule.Array | Symbol
-    __array_priority__ = 1000.0  # `numpy_array + array` is ours
+    __array_priority__ = 1000.0  # `numpy_array + array` calls this class's operator
 
     @classmethod
     def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
@@ -35,11 +52,11 @@ class Array(_ferrule.Operators):
         return array
 
     def _another(self, what: str) -> Array:
-        """A new object of the same array: `another[key] = value` leaves this one as it is, as does donating it."""
+        """Return a new object of the same array: assigning to it, or donating it, does not affect this object."""
         return self._anew(what, _ferrule.Array.alias)
 
     def _snapshot(self, what: str = "copy") -> Array:
-        """A new object of the same value, which does not change when the owner of borrowed memory writes to it."""
+        """Return a new object of the same value, which later writes to borrowed memory do not change."""
         return self._anew(what, _ferrule.Array.snapshot)
 
     def _anew(self, what: str, make: Callable[[_ferrule.Array], _ferrule.Array]) -> Array:
@@ -50,21 +67,25 @@ class Array(_ferrule.Operators):
             self._refuse_donated(what)
             raise
 
-    # ---- what it is
+    # ---- attributes
     @property
     def shape(self) -> tuple[int, ...]:
+        """The number of elements along each axis."""
         return self._handle.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of the elements; for a block dtype, a `BlockDType`."""
         return self._handle.dtype
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return self._handle.ndim
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         size = 1
         for length in self._handle.shape:
             size *= length
@@ -72,44 +93,85 @@ class Array(_ferrule.Operators):
 
     @property
     def itemsize(self) -> int:
+        """The size of an element in bytes.
+
+        Raises
+        ------
+        DTypeError
+            The dtype is a block dtype.
+        """
         return self._handle.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """The size of the elements in bytes, as if they were contiguous."""
         dtype: Any = self.dtype
         return int(dtype.bytes_of(self.size)) if is_block(dtype) else self.size * self.itemsize
 
     @property
     def device(self) -> Device:
+        """The device that the array is on."""
         device = self._handle.device
         return device if isinstance(device, Device) else Device(device)
 
     @property
     def placement(self) -> str:
-        """How the array came to its bytes: "borrowed", "owned" (made of the caller's values), "copied: " and why,
-        "lazy", ..."""
+        """Where the array's memory comes from.
+
+        One of "borrowed", "owned" (made from the caller's values), "copied: " and the reason, "computed", "lazy: " and
+        the reason why it is not computed, "traced", or "donated to " and the call that the array was donated to.
+
+        Examples
+        --------
+        >>> x = fe.asarray([1, 2])
+        >>> x.placement, (x + 1).placement
+        ('owned', 'lazy: not computed yet')
+        """
         return "traced" if isinstance(self._handle, Symbol) else self._handle.placement
 
     def to_device(self, device: Device | str) -> Array:
-        """The array on another device. One that is there already is not copied."""
+        """Return the array on another device.
+
+        Parameters
+        ----------
+        device : Device or str
+            The target device, or its name.
+
+        Returns
+        -------
+        Array
+            A copy on `device`. An array that is on the device already is not copied.
+
+        Raises
+        ------
+        NotFoundError
+            There is no such device.
+        TracingError
+            The array is being traced.
+
+        Examples
+        --------
+        >>> fe.ones(3).to_device("cpu").device
+        Device('cpu:0')
+        """
         handle = self._concrete("to_device()")
         target = device_lookup.device(device)
         if handle.device.same_as(target._handle):
             return self._another("to_device()")
         return Array._of(handle.to_device(target._handle))
 
-    # ---- its values
+    # ---- values
     @property
     def is_ready(self) -> bool:
-        """Whether nobody would have to wait who reads it now: it is computed, or has failed to be."""
+        """Whether reading the array returns without waiting: it is computed, or its computation has failed."""
         return not isinstance(self._handle, Symbol) and self._handle.ready
 
     def __await__(self) -> Generator[Any, None, Array]:
-        """Compute the array while the event loop goes on: `await x` gives x."""
+        """Compute the array without blocking the event loop: `await x` returns x."""
         return self._when_ready().__await__()
 
     async def _when_ready(self) -> Array:
-        import asyncio  # which takes longer to import than all of ferrule
+        import asyncio  # its import takes longer than that of ferrule
 
         handle = self._concrete("await")
         await asyncio.get_running_loop().run_in_executor(None, _ferrule.evaluate, (handle,))
@@ -122,18 +184,21 @@ class Array(_ferrule.Operators):
         return handle
 
     def _donation(self) -> str:
-        """To what the array was donated, such as "donated to f() at line 3"; an empty text if it was not."""
+        """Return what the array was donated to, such as "donated to f() at line 3", or ""."""
         placement = self.placement
         return placement if placement.startswith("donated to ") else ""
 
     def _refuse_donated(self, what: str) -> None:
-        """Raise an error that begins with what the caller wants, if the array was donated."""
+        """Raise an error that begins with `what` if the array was donated."""
         donation = self._donation()
         if donation:
             raise InvalidArgumentError(f"{what}: {self.dtype}{self.shape} was {donation}") from None
 
     def _computed(self, what: str, wait: bool = True) -> _ferrule.Array:
-        """Without `wait` a device with queues may still compute it: shape, strides and placement are known."""
+        """Compute the array and return its handle.
+
+        Without `wait`, a device with queues may still be computing it, but its shape, strides and placement are known.
+        """
         handle = self._concrete(what)
         try:
             if not handle.ready:
@@ -144,7 +209,7 @@ class Array(_ferrule.Operators):
         return handle
 
     def _host_view(self, what: str) -> NDArray[Any] | None:
-        """The bytes as a read-only NumPy array, or None when the host cannot reach them."""
+        """Return the elements as a read-only NumPy view, or None if the host cannot access the memory."""
         handle = self._computed(what)
         try:
             return _ferrule.host_view(handle)
@@ -153,7 +218,7 @@ class Array(_ferrule.Operators):
             raise
 
     def _host(self, what: str) -> NDArray[Any]:
-        """The bytes as a read-only NumPy array: the same ones on a host device, else a copy."""
+        """Return the elements as a read-only NumPy array: a view on a host device, otherwise a copy."""
         host = self._host_view(what)
         if host is None:
             handle = self._computed(what)
@@ -175,13 +240,41 @@ class Array(_ferrule.Operators):
         return host.copy() if copy else host
 
     def item(self) -> bool | int | float:
-        """The one element as a Python number."""
+        """Return the single element as a Python number.
+
+        Returns
+        -------
+        bool, int, float or complex
+            The element.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The array does not have exactly one element.
+
+        Examples
+        --------
+        >>> fe.sum(fe.arange(4)).item()
+        6
+        """
         if self.size != 1:
             raise InvalidArgumentError(f"item: the array has {self.size} elements, not one")
         value: bool | int | float = self._host("item()").item()
         return value
 
     def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers, or as one number for an array of 0 dimensions.
+
+        Returns
+        -------
+        list or number
+            Lists nested as deep as the array has axes.
+
+        Examples
+        --------
+        >>> fe.ones((2, 2)).tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+        """
         return self._host("tolist()").tolist()
 
     def __bool__(self) -> bool:
@@ -199,7 +292,7 @@ class Array(_ferrule.Operators):
         return complex(self._one("complex()"))
 
     def __round__(self, ndigits: int | None = None) -> int | float:
-        """Python's `round` of the one element; `ferrule.round` is that of arrays."""
+        """Python's `round` of the single element; `ferrule.round` rounds arrays."""
         value: int | float = round(self._one("round()"), ndigits)
         return value
 
@@ -215,7 +308,7 @@ class Array(_ferrule.Operators):
         return self._host(what).item()
 
     def _refuse_number(self, what: str) -> None:
-        """Raise TracingError when the array stands for a Python number of a traced call."""
+        """Raise TracingError if the array stands for a Python number argument of a traced function."""
         if is_number(self):
             refuse(what, self._handle)
 
@@ -242,7 +335,7 @@ class Array(_ferrule.Operators):
         return repr(self)
 
     def __format__(self, spec: str) -> str:
-        """The one element as Python formats a number: `f"{loss:.3f}"`. Other arrays are formatted as `str` only."""
+        """Format the single element as a Python number: `f"{loss:.3f}"`. Other arrays only support an empty format."""
         if self.size == 1 and (spec or not isinstance(self._handle, Symbol) or is_number(self)):
             return format(self._host("format()").item(), spec)
         if spec:
@@ -258,8 +351,8 @@ class Array(_ferrule.Operators):
     def __deepcopy__(self, memo: object) -> Array:
         return self._snapshot("copy.deepcopy()")
 
-    # ---- attached by ferrule.functions.methods: these methods call functions, which need this class. They are declared
-    # here for type checkers, which also hold the methods there against these signatures.
+    # ---- Attached by ferrule.functions.methods: these methods call functions that import this class. They are declared
+    # here for type checkers, which also check the methods there against these signatures.
     if TYPE_CHECKING:
 
         def __contains__(self, value: object) -> bool: ...
@@ -301,7 +394,7 @@ class Array(_ferrule.Operators):
         def __eq__(self, other: object) -> Array: ...  # type: ignore[override]
         def __ne__(self, other: object) -> Array: ...  # type: ignore[override]
 
-    if not TYPE_CHECKING:  # which would believe in any attribute
+    if not TYPE_CHECKING:  # a type checker would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
             advice = method_advice(name, dir(Array))
@@ -312,7 +405,7 @@ class Array(_ferrule.Operators):
 
 
 def is_number(value: object) -> bool:
-    """A Python number, or one that a traced function was called with or computed of such."""
+    """Whether the value is a Python number, a number argument of a traced function, or a result computed from such."""
     if type(value) is Array:
         handle = value._handle
         return type(handle) is Symbol and handle.weak

@@ -1,4 +1,4 @@
-"""Integers, shapes and an op's attributes, from what callers write them as: NumPy's scalars, enums, ranges."""
+"""Conversion of integers, shapes and op attributes from what callers pass: NumPy scalars, enums, ranges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 
 @functools.cache
 def _kinds() -> dict[str, dict[str, str]]:
-    """The kind of each attribute of each op: "int", "float", "bool", "str", "dtype", "list of int", "list of float"."""
+    """Return the type of each attribute of each op.
+
+    One of "int", "float", "bool", "str", "dtype", "list of int" and "list of float".
+    """
     import json
 
     return {
@@ -28,10 +31,9 @@ def _kinds() -> dict[str, dict[str, str]]:
 
 
 def attribute_of(op: str, name: str, value: object) -> object:
-    """The value of an attribute as Python's bool, int or float, or as a dtype, whichever the op's row asks for.
+    """Convert an attribute to Python's bool, int or float, or to a dtype, according to the op's row.
 
-    Raises InvalidArgumentError for a value that is no such number; the core checks what is left, such as the elements
-    of lists.
+    Raises InvalidArgumentError for a value of the wrong type. The core checks the rest, such as elements of lists.
     """
     given = type(value)
     if name == "dtype" and value is not None:
@@ -49,7 +51,7 @@ def attribute_of(op: str, name: str, value: object) -> object:
 
 
 def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
-    """An integer, or integers, as a tuple of int: a shape, or axes."""
+    """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
         if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
             return (operator.index(shape),)
@@ -72,9 +74,9 @@ def one_integer(value: SupportsIndex, caller: str, name: str) -> int:
 
 
 def _one_real(value: object, caller: str, name: str) -> object:
-    """A number of a class that is not Python's own, as a float."""
+    """Convert a number of a class other than Python's own to float."""
     if isinstance(value, np.bool_):
-        return bool(value)  # which the core refuses
+        return bool(value)  # the core refuses it
     if not isinstance(value, SupportsFloat) or isinstance(value, np.complexfloating):
         raise InvalidArgumentError(f"{caller}: {name} must be a number, not {value!r}")
     try:
@@ -86,13 +88,13 @@ def _one_real(value: object, caller: str, name: str) -> object:
 
 
 def refuse_more(others: tuple[object, ...], caller: str, advice: str) -> None:
-    """Raise for arguments that belong into the one before them: `concat(x, y)`."""
+    """Raise for extra arguments, which should have been part of the one before them: `concat(x, y)`."""
     if others:
         raise InvalidArgumentError(f"{caller}: too many arguments; {advice}")
 
 
 def axis_of(caller: str, axis: SupportsIndex, rank: int) -> int:
-    """The axis counted from the front."""
+    """Return the axis counted from the front, after checking its range."""
     index = one_integer(axis, caller, "axis")
     if not -rank <= index < rank:
         raise OutOfRangeError(f"{caller}: axis {shown(index)} is out of range for {rank} dimensions")

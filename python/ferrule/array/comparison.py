@@ -1,4 +1,4 @@
-"""Comparisons of integers by their values: with Python ints of any size, and of uint64 with signed integers."""
+"""Exact comparisons of integers: with Python ints of any size, and of uint64 with signed integers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MIRRORED = {
     "greater": "less",
     "greater_equal": "less_equal",
 }
-# The comparison with the greatest number of a dtype that has the answer of the same with any greater number; and with
-# the lowest one for any lower number.
+# A comparison with a number above the range of a dtype has the same answer as this comparison with the greatest number
+# of the dtype. The second table is for numbers below the range, and the lowest number.
 _BEYOND_GREATEST = {
     "equal": "greater",
     "not_equal": "less_equal",
@@ -40,7 +40,7 @@ _INT64 = np.dtype("int64")
 
 
 def within_range(op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[Any]]) -> tuple[str, list[object]]:
-    """The comparison with a Python int that the array's dtype holds, and the same answer."""
+    """Replace a Python int outside the array's dtype by one inside, and the comparison by one with the same answer."""
     both = list(operands)
     place = next((place for place, operand in enumerate(both) if type(operand) is int), None)
     if place is None or len(both) != 2 or len(dtypes) != 1 or dtypes[0].kind not in "biu":
@@ -55,12 +55,12 @@ def within_range(op: str, operands: Sequence[object], dtypes: Sequence[np.dtype[
 
 
 def is_mixed(dtypes: Sequence[np.dtype[Any]]) -> bool:
-    """uint64 beside a signed integer: no dtype holds both."""
+    """Whether uint64 is combined with a signed integer dtype: no integer dtype holds both."""
     return len(dtypes) == 2 and {"i", "u"} == {dtype.kind for dtype in dtypes} and np.dtype("uint64") in dtypes
 
 
 def compare_mixed(op: str, left: Array, right: Array, apply: Callable[..., Array]) -> Array:
-    """A comparison of uint64 with signed integers: as uint64 where those are not negative, and known where they are."""
+    """Compare uint64 with signed integers: as uint64, except that the sign decides where a signed one is negative."""
     signed, unsigned = left, right
     if left.dtype.kind == "u":
         op, signed, unsigned = MIRRORED[op], right, left

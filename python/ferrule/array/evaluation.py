@@ -1,4 +1,4 @@
-"""Computing arrays, waiting for devices, and giving their memory back."""
+"""Computing arrays, waiting for devices, and freeing cached memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,29 @@ if TYPE_CHECKING:
 
 
 def eval(*arrays: Array, wait: bool = True) -> None:
-    """Compute arrays, all in one go.
+    """Compute arrays together.
 
-    Without `wait` it returns when devices with queues have been given the work: who reads an array waits for it then,
-    and an error of its computing is raised there.
+    Parameters
+    ----------
+    *arrays : Array
+        The arrays, which may be nested in lists, tuples and dicts.
+    wait : bool
+        False returns as soon as the work is submitted to devices with queues. Reading an array waits for it, and raises
+        the error if its computation failed.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is not an array.
+    TracingError
+        An array is being traced.
+
+    Examples
+    --------
+    >>> x = fe.ones(3) + 1
+    >>> fe.eval(x)
+    >>> x.is_ready
+    True
     """
     if wait and _ferrule.evaluate_plain(*arrays) is None:
         return
@@ -39,7 +58,7 @@ def eval(*arrays: Array, wait: bool = True) -> None:
 
 
 def _for_each(call: Callable[[Device], None]) -> None:
-    """Of all devices in use, also where the call fails for one; then its error."""
+    """Call a function for each device in use, and raise the first error after all calls."""
     failed: Error | None = None
     for each in device_lookup.open_devices():
         try:
@@ -51,12 +70,23 @@ def _for_each(call: Callable[[Device], None]) -> None:
 
 
 def synchronize(device: Device | str | None = None) -> None:
-    """Wait until a device has done all that it was given so far, or, without one, every device that is in use.
+    """Wait until a device has finished all work submitted so far.
 
-    How that ended is told to who reads the results.
+    Errors of that work are not raised here, but where its results are read.
+
+    Parameters
+    ----------
+    device : Device or str, optional
+        The device; by default, every device in use.
+
+    Raises
+    ------
+    DeviceLostError
+        A device was lost.
 
     Examples
     --------
+    >>> x = fe.ones(3) + 1
     >>> fe.eval(x, wait=False)
     >>> fe.synchronize(x.device)
     """
@@ -67,13 +97,20 @@ def synchronize(device: Device | str | None = None) -> None:
 
 
 def trim(device: Device | str | None = None) -> None:
-    """Give back the memory that is cached for a device, or, without one, for every device that is in use.
+    """Free the cached memory of a device.
 
-    Waits for what the device does. Memory is trimmed of itself where a device runs short of it.
+    Waits for the device's work. A device that runs short of memory frees its cached memory automatically.
+
+    Parameters
+    ----------
+    device : Device or str, optional
+        The device; by default, every device in use.
 
     Examples
     --------
     >>> fe.trim()
+    >>> fe.memory_stats().cached
+    0
     """
     if device is not None:
         device_lookup.device(device).trim()

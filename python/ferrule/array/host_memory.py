@@ -1,4 +1,4 @@
-"""NumPy's memory as a device's: what can be lent is lent, what cannot is copied first or refused."""
+"""NumPy's memory as device memory: it is borrowed where possible, otherwise copied or refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_DIMENSIONS = 8
 
 @contextmanager
 def enough_memory(what: str) -> Iterator[None]:
-    """NumPy's two ways of saying that there is not as much memory, as ferrule's."""
+    """Convert the two errors that NumPy raises for too little memory to OutOfMemoryError."""
     try:
         yield
     except (MemoryError, ValueError) as error:
@@ -33,8 +33,11 @@ def enough_memory(what: str) -> Iterator[None]:
 def from_host(
     source: NDArray[Any], device: _ferrule.Device, copy: bool | None, caller: str, *, owned: bool = False
 ) -> _ferrule.Array:
-    """`copy`: True always, False never (an error where it would be needed), None if needed. `owned`: nobody else has
-    the memory, so that an array which uses it borrows nothing."""
+    """Make an array of NumPy's memory.
+
+    `copy`: True always copies, False raises where a copy is needed, None copies where needed. `owned`: nothing else
+    refers to the memory, so an array that uses it does not borrow.
+    """
     if isinstance(source, np.ma.MaskedArray):
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
     if source.ndim > MAX_DIMENSIONS:
@@ -46,7 +49,7 @@ def from_host(
     reason = _unlendable(source)
     if reason is not None and copy is False:
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
-    if not source.dtype.isnative:  # the one thing that the core cannot copy itself
+    if not source.dtype.isnative:  # the core does not swap bytes
         swapped = np.array(source, dtype=native, copy=True, order="C", subok=False)
         return _ferrule.from_numpy(device, swapped, False, 1, mapped)
     if owned:
@@ -56,9 +59,9 @@ def from_host(
 
 
 def _mapping_of(source: NDArray[Any]) -> tuple[int, int]:
-    """Address and size of the mapped file in which the memory lies; zeros for other memory.
+    """Return the address and size of the mapped file that contains the memory, or zeros for other memory.
 
-    A mapping has whole pages; behind the file's end they hold zeros.
+    A mapping consists of whole pages; the bytes after the end of the file are zeros.
     """
     owner: Any = source
     while isinstance(owner, np.ndarray):
@@ -85,9 +88,10 @@ def _unlendable(source: NDArray[Any]) -> str | None:
 
 
 def may_change(source: NDArray[Any]) -> bool:
-    """Whether anybody can write to the memory: a read-only view of a writable array can change, too.
+    """Whether the memory can be written to: a read-only view of a writable array can change, too.
 
-    Whom we cannot ask (a capsule, another library's object, an array of ours that borrows) may write.
+    Owners that cannot be inspected (a capsule, another library's object, a ferrule array that borrows) are assumed
+    writable.
     """
     owner: Any = source
     while owner is not None:
@@ -102,7 +106,7 @@ def may_change(source: NDArray[Any]) -> bool:
         elif isinstance(owner, bytes):
             return False
         elif hasattr(owner, "__array_interface__") and hasattr(owner, "base"):
-            owner = owner.base  # what as_strided leaves between a view and its array
+            owner = owner.base  # the object that as_strided puts between a view and its array
         else:
             return not _is_read_only(owner)
     return False

@@ -1,8 +1,8 @@
-"""Python's numbers in a graph: what a traced function computes of its int and float arguments stays Python's.
+"""Python numbers in a graph: what a traced function computes from its int and float arguments is computed by Python.
 
-Each call computes it anew, exactly, and gives it to the graph as scalars of the dtypes of the arrays that it meets. So
-a traced function has the results, and the errors, of the function itself: `a + s * s` raises when `s * s` does not fit
-the dtype of `a`.
+Each call computes these numbers again, exactly, and passes them to the graph as scalars in the dtypes of the arrays
+they are combined with. So a traced function has the results and the errors of the plain function: `a + s * s` raises
+an error if `s * s` does not fit the dtype of `a`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from ferrule.errors import DTypeError, InvalidArgumentError, NumberOverflowError, OutOfRangeError
 
 Number = bool | int | float
-# The functions and operators that are told where a slice begins; errors name them.
+# The functions and operators that take the start of a slice; error messages name them.
 STARTING = ("dynamic_slice", "update_slice", "x[key]", "x[key] = value")
-# An operation and the places of the numbers that it takes; or a literal, or the place of an operand of the call.
+# An operation and the places of its operands; or "literal" and its value; or "operand" and its place in the call.
 Step = tuple[str, list[Any]]
 
 
 def shown(value: object) -> str:
-    """A number in a message; Python prints no int of thousands of digits."""
+    """Format a number for a message; Python refuses to print ints of thousands of digits."""
     if isinstance(value, int) and value.bit_length() > 512:
         return f"{'a negative int' if value < 0 else 'an int'} of {value.bit_length()} bits"
     return repr(value)
@@ -39,14 +39,14 @@ def _exactly(kind: type[Number]) -> Callable[[Number], Number]:
 
 
 def _index(value: int, size: int) -> int:
-    """The place that an index means on an axis."""
+    """Return the position that an index means on an axis."""
     if not -size <= value < size:
         raise OutOfRangeError(f"x[key]: index {shown(value)} is out of range for an axis with {size} elements")
     return value % size
 
 
 def _slice_start(value: int, size: int, length: int) -> int:
-    """Where a slice of so many elements begins on an axis. Unlike one of Python's it is never shorter."""
+    """Return where a slice of `length` elements begins on an axis. Unlike Python's slices, it is never shorter."""
     start = value + size if value < 0 else value
     ends_before_it_begins = value < 0 <= value + length and length > 0  # x[-1:1]
     if not 0 <= start <= size - length or ends_before_it_begins:
@@ -58,7 +58,7 @@ def _slice_start(value: int, size: int, length: int) -> int:
 
 
 def _start_of(caller: str) -> Callable[[int, int, int, int], int]:
-    """Where a slice begins, which is not counted from the end."""
+    """Return the check of a slice's start that does not count from the end."""
 
     def start(value: int, axis: int, size: int, length: int) -> int:
         if not 0 <= value <= size - length:
@@ -70,7 +70,7 @@ def _start_of(caller: str) -> Callable[[int, int, int, int], int]:
 
 
 def _key_count(value: int, most: int) -> int:
-    """How many keys attention reads."""
+    """Check the number of keys that attention reads."""
     if not 0 <= value <= most:
         raise OutOfRangeError(
             f"scaled_dot_product_attention: kv_length {shown(value)} is not between 0 and {most}, the length of key"
@@ -109,7 +109,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-# How many numbers an operation takes; two, where nothing is said.
+# The number of operands of an operation; 2 for those not listed.
 _ARITIES = {
     **dict.fromkeys(("abs", "bitwise_invert", "bool", "exactly bool", "exactly int", "int", "negative"), 1),
     "slice_start": 3,
@@ -118,10 +118,10 @@ _ARITIES = {
 
 
 def perform(operation: str, *values: Number) -> Any:
-    """What Python makes of the numbers; ferrule's errors where they have no such result."""
+    """Return the result of Python's operation, and raise ferrule's errors where it fails."""
     try:
         return _OPERATIONS[operation](*values)
-    except OutOfRangeError:  # of a place, and says all there is to say
+    except OutOfRangeError:  # its message is complete already
         raise
     except OverflowError as error:
         raise NumberOverflowError(f"{operation} of {', '.join(map(shown, values))}: {error}") from error
@@ -132,9 +132,9 @@ def perform(operation: str, *values: Number) -> Any:
 
 
 def conversion(kind: str, dtype: np.dtype[Any], exact: bool) -> str | None:
-    """The operation that makes a number of `kind` ("bool", "int", "float") one for arrays of a dtype; None: it is one.
+    """Return the operation that converts a number of `kind` ("bool", "int", "float") for a dtype; None if not needed.
 
-    NumPy's assignment: to bool whether it is not zero, to integers without its fraction; `exact` refuses what is lost.
+    As in NumPy's assignment, conversion to bool compares with zero, and to integers truncates; `exact` refuses loss.
     """
     wanted = {"b": "bool", "i": "int", "u": "int"}.get(dtype.kind)
     if wanted is None or wanted == kind or (wanted == "int" and kind == "bool"):
@@ -143,19 +143,19 @@ def conversion(kind: str, dtype: np.dtype[Any], exact: bool) -> str | None:
 
 
 class Numbers:
-    """The numbers of a graph, each called by its place in the order in which they are computed, and its scalars."""
+    """The numbers of a graph in the order in which they are computed, each identified by its place, and its scalars."""
 
     __slots__ = ("_places", "operand_count", "scalars", "steps", "values")
 
     def __init__(self) -> None:
         self.operand_count = 0
         self.steps: list[Step] = []
-        self.values: list[Number] = []  # as they were when the graph was traced
-        self.scalars: list[tuple[int | None, Number]] = []  # of the graph: the place of a number, or a literal
+        self.values: list[Number] = []  # from the traced call
+        self.scalars: list[tuple[int | None, Number]] = []  # of the graph: the place of a number, or None and a literal
         self._places: dict[Any, int] = {}
 
     def operand(self, value: Number) -> int:
-        """A number that each call gives."""
+        """Add a number that each call passes."""
         self.operand_count += 1
         return self._add(("operand", [self.operand_count - 1]), value)
 
@@ -163,18 +163,20 @@ class Numbers:
         return self._add(("literal", [value]), value)
 
     def compute(self, operation: str, *places: int) -> int:
-        """A number computed of others."""
+        """Add a number that is computed from others."""
         return self._add((operation, list(places)), perform(operation, *(self.values[place] for place in places)))
 
     def distance(self, later: int, earlier: int) -> int | None:
-        """How far an int number is from another one in every call, where both are one number and literals away; else
-        None."""
+        """Return the difference of two int numbers if it is the same in every call, else None.
+
+        It is known where both are the same number plus or minus literals.
+        """
         base, offset = self._away_from(later)
         other, other_offset = self._away_from(earlier)
         return offset - other_offset if base == other else None
 
     def _away_from(self, place: int) -> tuple[int | None, int]:
-        """The number that it is a literal away from, and the literal; of a literal none and itself."""
+        """Return the number that this one differs from by a literal, and the literal; for a literal, None and it."""
         operation, parts = self.steps[place]
         if operation == "literal" and type(parts[0]) is int:
             return None, parts[0]
@@ -188,7 +190,7 @@ class Numbers:
         return place, 0
 
     def replay(self, step: Step, value: Number) -> None:
-        """Add a step of a saved graph again."""
+        """Add a step of a saved graph."""
         operation, parts = step[0], list(step[1])
         if operation == "operand":
             fits = parts == [self.operand_count] and type(parts[0]) is int
@@ -219,12 +221,12 @@ class Numbers:
         return place
 
     def scalars_of(self, operands: Sequence[Number]) -> list[Number]:
-        """The graph's scalars in a call with these operands."""
+        """Return the graph's scalars in a call with these operands."""
         values = self.values_of(operands)
         return [literal if place is None else values[place] for place, literal in self.scalars]
 
     def values_of(self, operands: Sequence[Number]) -> list[Number]:
-        """All numbers in a call with these operands."""
+        """Return all numbers in a call with these operands."""
         values: list[Number] = []
         for (operation, parts), known in zip(self.steps, self.values, strict=True):
             if operation == "operand":

@@ -1,4 +1,4 @@
-"""How an op is called: operands become arrays of one device, and the op is recorded, lazily or into a graph."""
+"""Calling an op: operands are converted to arrays of one device, and the op is recorded, lazily or in a graph."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ _INT64 = np.dtype("int64")
 
 
 def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> Array:
-    """Record `op`, which has one output. Inputs are arrays, NumPy arrays or Python numbers; None at the end stands for
-    an optional one."""
+    """Record an op with one output.
+
+    Inputs are arrays, NumPy arrays or Python numbers. None at the end stands for an optional input.
+    """
     if not attributes and op not in MIRRORED:
         result = _ferrule.apply_plain(op, *inputs)
         if result is not NotImplemented:
@@ -35,7 +37,7 @@ def apply(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -
 
 
 def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object]) -> list[Array]:
-    """The same for an op with any number of outputs."""
+    """Record an op with any number of outputs."""
     operands = list(inputs)
     while operands and operands[-1] is None:
         operands.pop()
@@ -87,7 +89,7 @@ def apply_all(op: str, inputs: Sequence[object], attributes: Mapping[str, object
 
 
 def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[Any]]) -> list[object]:
-    """Complex numbers as arrays of 0 dimensions; their dtypes are added to `dtypes`."""
+    """Convert complex numbers to arrays of 0 dimensions, and add their dtypes to `dtypes`."""
     device = _device_of_all(operands)
     arrays = list(operands)
     for index, operand in enumerate(operands):
@@ -99,7 +101,7 @@ def _with_complex_arrays(op: str, operands: list[object], dtypes: list[np.dtype[
 
 
 def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> None:
-    """Make int64 arrays of the ints that a traced function was called with: each call has others, of any size."""
+    """Convert the int arguments of a traced function to int64 arrays: each call passes other ints, of any size."""
     for index, operand in enumerate(operands):
         if isinstance(operand, Array) and isinstance(operand._handle, Symbol):
             symbol = operand._handle
@@ -109,8 +111,11 @@ def _compare_in_64_bits(operands: list[object], dtypes: list[np.dtype[Any]]) -> 
 
 
 def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Array:
-    """A number in the dtype of an array, beside it. NumPy's assignment: without its fraction where the dtype has none,
-    unless it must be `exact`; an error where it does not fit."""
+    """Return a number as an array of 0 dimensions, in the dtype and on the device of another array.
+
+    As in NumPy's assignment, a fraction is dropped where the dtype has none, unless `exact`. A number that does not fit
+    raises an error.
+    """
     dtype, handle = like.dtype, like._handle
     if isinstance(value, Array):
         assert isinstance(value._handle, Symbol)
@@ -130,35 +135,35 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
 
 
 def complex_like(caller: str, value: complex, like: Array) -> Array:
-    """A complex number in the dtype of an array, beside it."""
+    """Return a complex number as an array of 0 dimensions, in the dtype and on the device of another array."""
     if like.dtype.kind != "c":
         raise DTypeError(f"{caller}: {value} has an imaginary part, and {like.dtype} has none")
     return Array._of(_ferrule.scalar(_device_of_all((like,)), value, like.dtype))
 
 
 def array_of_number(number: Array, dtype: np.dtype[Any] | None = None) -> Array:
-    """The array of 0 dimensions that a number of a traced function is beside no other."""
+    """Return the array of 0 dimensions that a number argument of a traced function becomes without other arrays."""
     symbol = number._handle
     assert isinstance(symbol, Symbol)
     return symbol.graph._number_as(number, symbol.dtype if dtype is None else dtype)
 
 
 def number_of(operation: str, number: Array, *others: int) -> Array:
-    """What an operation of array.numbers makes of a number of a traced function, in each call."""
+    """Return the result of an operation of array.numbers on a number argument; each call computes it again."""
     symbol = number._handle
     assert isinstance(symbol, Symbol)
     return symbol.graph._number_of(operation, number, *others)
 
 
 def check_range(op: str, value: int, dtype: np.dtype[Any]) -> None:
-    """Raise NumberOverflowError unless the integer dtype has the number."""
+    """Raise NumberOverflowError unless the integer dtype can represent the number."""
     limits = np.iinfo(dtype)
     if not limits.min <= value <= limits.max:
         raise NumberOverflowError(f"{op or 'ferrule.graph'}: {shown(value)} does not fit into {dtype}")
 
 
 def number_dtype(op: str, value: object, others: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], bool]:
-    """The dtype that a Python number takes beside arrays of other dtypes, and whether it leaves theirs as they are."""
+    """Return the dtype of a Python number beside arrays of other dtypes, and whether it leaves theirs unchanged."""
     return _ferrule.number_dtype(op or "ferrule.graph", value, list(others)), bool(others)
 
 
@@ -176,7 +181,7 @@ def _array(op: str, operand: object, operands: Sequence[object]) -> Array:
 
 
 def as_operand(caller: str, value: object, *others: object) -> Array:
-    """`value` as an array, on the device of the others where it is none yet."""
+    """Return `value` as an array; one that is not an array yet is put on the device of the others."""
     if isinstance(value, Array):
         return array_of_number(value) if is_number(value) else value
     if isinstance(value, (bool, int, float)):
@@ -185,7 +190,7 @@ def as_operand(caller: str, value: object, *others: object) -> Array:
 
 
 def another_object(x: Array, caller: str, device: Device | str | None, copy: bool | None, dtype: Any = None) -> Array:
-    """What asarray and from_dlpack make of an array. `dtype` is that of a Python number of a traced call."""
+    """Return what asarray and from_dlpack make of an array. `dtype` applies to a Python number of a traced call."""
     if is_number(x):
         return array_of_number(x, dtype)
     is_concrete = isinstance(x._handle, _ferrule.Array)
@@ -194,7 +199,7 @@ def another_object(x: Array, caller: str, device: Device | str | None, copy: boo
 
 
 def no_array(op: str, value: object) -> InvalidArgumentError:
-    """The error for what is neither an array nor a number."""
+    """Return the error for a value that is neither an array nor a number."""
     advice = "" if value is None or isinstance(value, (str, bytes)) else "; ferrule.asarray(x) makes one"
     return InvalidArgumentError(f"{op}: takes arrays, not {type(value).__name__}{advice}")
 

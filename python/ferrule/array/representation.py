@@ -1,4 +1,4 @@
-"""What `repr` shows of an array: shape, dtype, device and few values, of which no more than those are fetched."""
+"""The `repr` of an array: shape, dtype, device and a few values. Only the values shown are fetched."""
 
 from __future__ import annotations
 
@@ -34,8 +34,11 @@ def text_of(array: Array) -> str:
 
 
 def _some_values(array: Array, edge: int | None) -> NDArray[np.generic]:
-    """The values, of blocks the numbers that they stand for. Of an array on another device that is abbreviated to
-    `edge` values at either end of an axis, an array that abbreviates to the same text."""
+    """Return the values to show; those of blocks as float32.
+
+    If the text is abbreviated to `edge` values at both ends of an axis, and the array is on another device, return a
+    smaller array that is abbreviated to the same text.
+    """
     if is_block(array.dtype):  # not astype(), which belongs to the graph while a function is traced
         handle = array._concrete("repr()")
         array = Array._of(_ferrule.apply("astype", [handle], {"dtype": np.dtype("float32")})[0])

@@ -1,4 +1,4 @@
-"""What stands for an array while a graph is being built, and who asks for its value too early."""
+"""Symbols, which stand for arrays while a graph is built, and the error for code that needs their values."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ferrule.array.numbers import Number, Numbers
     from ferrule.loading.devices import Device
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # of ferrule
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # the folder of the package
 
 
 class Recorder(Protocol):
-    """A graph under construction, as far as recording an op needs it: `ferrule.graphs.graph.Graph`."""
+    """The part of `ferrule.graphs.graph.Graph` that recording an op needs."""
 
     device: Device
     _numbers: Numbers
@@ -53,8 +53,8 @@ class Recorder(Protocol):
 class Symbol:
     """A value of a graph under construction.
 
-    `weak`: a Python number, which does not promote; `id` is then its place in the graph's Numbers, and `dtype` what it
-    becomes without arrays beside it. `name`: of the argument that the number is.
+    `weak`: the value is a Python number, which does not promote. Then `id` is its place in the graph's Numbers, `dtype`
+    its dtype without arrays beside it, and `name` the argument that it comes from.
     """
 
     __slots__ = ("dtype", "graph", "id", "name", "shape", "weak")
@@ -85,7 +85,7 @@ class Symbol:
 
 
 class _OnThread(threading.local):
-    """`graph`: of the function that this thread is tracing; of the innermost where one is traced within another."""
+    """`graph`: the graph of the function that this thread is tracing; with nested tracing, of the innermost one."""
 
     graph: Recorder | None = None
 
@@ -94,8 +94,10 @@ on_thread = _OnThread()
 
 
 def users_frame() -> tuple[FrameType, int]:
-    """The frame of the caller's code that called into ferrule, and the `stacklevel` of a warning about it that the
-    caller of this function issues."""
+    """Return the frame of the user's code that called ferrule, and the matching `stacklevel` for a warning.
+
+    The `stacklevel` is valid for a warning issued by the caller of this function.
+    """
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -103,7 +105,7 @@ def users_frame() -> tuple[FrameType, int]:
 
 
 def users_line() -> str:
-    """Where the caller's code called into ferrule: "model.py:12: `if x > 0:`"."""
+    """Return the line of the user's code that called ferrule: "model.py:12: `if x > 0:`"."""
     import linecache
 
     frame, _ = users_frame()
@@ -113,7 +115,7 @@ def users_line() -> str:
 
 
 def refuse(what: str, handle: object = None) -> NoReturn:
-    """Raise TracingError: `what` needs the value of a traced array, or of a Python number of a traced call."""
+    """Raise TracingError: `what` needs the value of a traced array or of a number argument of a traced call."""
     if isinstance(handle, Symbol) and handle.weak:
         subject = (
             "the number is computed of Python number arguments"

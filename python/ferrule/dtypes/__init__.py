@@ -1,1 +1,1 @@
-"""Dtypes: NumPy's, those of ml_dtypes, and the block dtypes of ferrule."""
+"""Dtypes: those of NumPy and ml_dtypes, and ferrule's block dtypes."""

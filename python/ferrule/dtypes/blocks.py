@@ -1,4 +1,4 @@
-"""Dtypes of weights in blocks, as GGUF files hold them; NumPy has none."""
+"""Block dtypes: quantized weights as GGUF files store them, which NumPy has no dtype for."""
 
 from __future__ import annotations
 
@@ -9,30 +9,59 @@ from ferrule.errors import DTypeError
 
 
 class BlockDType:
-    """A dtype whose elements share a block of bytes: a scale, and few bits for each element.
+    """A dtype whose elements share a block of bytes: a scale, and a few bits for each element.
 
-    `block_elements` elements take up `block_bytes`. The last axis of an array is a whole number of blocks.
+    The last axis of an array holds a whole number of blocks.
 
-    >>> import ferrule
-    >>> ferrule.q8_0.block_elements, ferrule.q8_0.block_bytes
+    Attributes
+    ----------
+    name : str
+        The name, such as "q8_0".
+    block_elements : int
+        Elements per block.
+    block_bytes : int
+        Bytes per block.
+
+    Examples
+    --------
+    >>> fe.q8_0.block_elements, fe.q8_0.block_bytes
     (32, 34)
+    >>> fe.asarray(np.ones((2, 64), "float32")).astype(fe.q8_0).nbytes
+    136
     """
 
     __slots__ = ("block_bytes", "block_elements", "name")
-    kind = "V"  # to NumPy that of all that are not its own
+    kind = "V"  # the kind that NumPy gives to dtypes of other libraries
 
     def __init__(self, name: str, block_elements: int, block_bytes: int) -> None:
         self.name, self.block_elements, self.block_bytes = name, block_elements, block_bytes
 
     @property
     def itemsize(self) -> NoReturn:
+        """Always raises DTypeError: single elements of a block have no size."""
         raise DTypeError(
             f"dtype {self.name}: its elements have no size of their own; a block of {self.block_elements} takes "
             f"{self.block_bytes} bytes"
         )
 
     def bytes_of(self, elements: int) -> int:
-        """Bytes of elements that are whole blocks."""
+        """Return the size of whole blocks in bytes.
+
+        Parameters
+        ----------
+        elements : int
+            The number of elements, a multiple of `block_elements`.
+
+        Returns
+        -------
+        int
+            The number of bytes.
+
+        Examples
+        --------
+        >>> fe.q4_0.bytes_of(64)
+        36
+        """
         return elements // self.block_elements * self.block_bytes
 
     def __eq__(self, other: object) -> bool:
@@ -59,6 +88,6 @@ def _known(name: str) -> BlockDType:
 
 q8_0, q4_0 = _known("q8_0"), _known("q4_0")
 q4_K, q6_K = _known("q4_K"), _known("q6_K")  # noqa: N816  GGUF's names
-# The extension keeps what it has once given for a dtype: from now on it knows these objects.
+# The extension caches the object of each dtype. These calls make it cache the objects above.
 for _dtype in (q8_0, q4_0, q4_K, q6_K):
     _ferrule.dtype(_dtype.name)

@@ -1,5 +1,8 @@
-"""Dtypes are NumPy's; bfloat16 and the float8 are those of ml_dtypes, which is imported when one is first met; block
-dtypes are ferrule's own."""
+"""Conversion to dtypes and their classification.
+
+Dtypes are NumPy's. bfloat16 and the float8 dtypes are those of ml_dtypes, which is imported when one is first used.
+Block dtypes are ferrule's own.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,11 @@ _KINDS = ("bool", "unsigned", "signed", "float", "complex")
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:
-    """What `numpy.dtype` makes of it, which knows the names of ml_dtypes only once that is imported. A block dtype is
-    itself, and so is annotated as what it is used as."""
-    if dtype is None:  # to NumPy it is float64
+    """Return `numpy.dtype(dtype)`, and also accept the names of ml_dtypes before it is imported.
+
+    A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as.
+    """
+    if dtype is None:  # NumPy would make it float64
         raise DTypeError(f"None is no dtype{_near(dtype)}")
     if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
         return _ferrule.dtype(dtype)
@@ -35,7 +40,7 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def numpy_dtype(caller: str, dtype: Any) -> np.dtype[Any]:
-    """The same for what NumPy computes: no block dtype."""
+    """Like `as_dtype`, but refuse block dtypes: for functions whose values NumPy computes."""
     known = as_dtype(dtype)
     if is_block(known):
         raise DTypeError(f"{caller}: dtype {known} is made of float32 by astype, or of bytes by ferrule.from_packed")
@@ -43,7 +48,7 @@ def numpy_dtype(caller: str, dtype: Any) -> np.dtype[Any]:
 
 
 def is_block(dtype: object) -> bool:
-    """Whether it is a block dtype: an object of ferrule's own."""
+    """Whether the dtype is a block dtype, which is an object of ferrule's own class."""
     return not isinstance(dtype, np.dtype) and getattr(dtype, "block_elements", None) is not None
 
 
@@ -52,28 +57,30 @@ def _near(name: object) -> str:
 
 
 def class_of(dtype: np.dtype[Any]) -> str:
-    """One of "bool", "signed", "unsigned", "float", "complex" and "block"; "" of a dtype that ferrule does not have.
-    NumPy's own `kind` is V for each that it does not bring itself."""
+    """Return "bool", "signed", "unsigned", "float", "complex" or "block", or "" for an unsupported dtype.
+
+    NumPy's own `kind` is "V" for all dtypes of other libraries.
+    """
     known = _classes.get(dtype)
     if known is None:
         known, _, _ = _ferrule.dtypes().get(dtype.name, ("", 0, 0))
-        if known:  # others may be without number
+        if known:  # there may be any number of unsupported dtypes: these are not cached
             _classes[dtype] = known
     return known
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Whether it is a real floating-point dtype."""
+    """Whether the dtype is a real floating-point dtype."""
     return class_of(dtype) == "float"
 
 
 def is_complex(dtype: np.dtype[Any]) -> bool:
-    """Whether it is a complex dtype."""
+    """Whether the dtype is a complex dtype."""
     return class_of(dtype) == "complex"
 
 
 def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Whether a cast keeps the class of dtypes or goes to a higher one, as NumPy's casting="same_kind"."""
+    """Whether a cast keeps the class of the dtype or widens it, as NumPy's casting="same_kind" allows."""
     return source == target or (
         class_of(source) in _KINDS and class_of(target) in _KINDS[_KINDS.index(class_of(source)) :]
     )

@@ -1,4 +1,4 @@
-"""`ferrule.bfloat16` and the float8, in a module of their own because ml_dtypes is imported with it."""
+"""`ferrule.bfloat16` and the float8 dtypes. They have their own module because using them imports ml_dtypes."""
 
 from __future__ import annotations
 

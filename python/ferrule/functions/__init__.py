@@ -1,1 +1,1 @@
-"""The functions of arrays, in a file for each family, and the methods of `Array` that call them."""
+"""The functions of arrays, one file for each family, and the methods of `Array` that call them."""

@@ -1,4 +1,4 @@
-"""Attention, whose keys may be fewer than there is room for."""
+"""Scaled dot-product attention, also over a key-value cache that is partly filled."""
 
 from __future__ import annotations
 
@@ -31,16 +31,46 @@ def scaled_dot_product_attention(
     causal: bool = False,
     kv_length: SupportsIndex | Array | None = None,
 ) -> Array:
-    """softmax(query @ key^T * scale + mask) @ value over the last two axes, (length, head size) (Vaswani et al. 2017).
-    The leading axes of query, key and value broadcast.
+    """Attention: softmax(query @ key^T * scale + mask) @ value over the last two axes.
 
-    A bool mask keeps where it holds, one of numbers is added; it broadcasts to (..., query length, key length). A row
-    that keeps nothing gives zeros. scale 0 means 1 / sqrt(head size). `kv_length` is how many of the keys and values
-    there are, an integer from 0 to the key length: those behind it are not read. A number that a traced function was
-    called with, or an array of one integer, compiles nothing anew. causal keeps key j for query i where
-    j <= i + (number of keys - query length).
+    Parameters
+    ----------
+    query : Array of shape (..., query length, head size)
+        Floating-point. The leading axes of query, key and value broadcast.
+    key : Array of shape (..., key length, head size)
+        The keys.
+    value : Array of shape (..., key length, value size)
+        The values.
+    mask : Array, optional
+        Broadcasts to (..., query length, key length). A bool mask is true for the keys to keep; a floating-point mask
+        is added to the scores. A query that keeps no key gives zeros.
+    scale : float
+        The factor of the scores; 0 means 1 / sqrt(head size).
+    causal : bool
+        Whether query i keeps only the keys j <= i + (number of keys - query length).
+    kv_length : int or Array, optional
+        The number of valid keys and values, from 0 to the key length; the rest is not read. A number argument of a
+        traced function, or an array of one integer, does not cause a new compilation when it changes.
 
-    >>> cache = fe.zeros((1, 128, 4))  # room for 128 keys, of which there is one
+    Returns
+    -------
+    Array of shape (..., query length, value size)
+        The weighted sums of the values.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shapes do not match, or the mask has an integer dtype.
+    OutOfRangeError
+        `kv_length` is out of range.
+
+    Notes
+    -----
+    Vaswani et al., "Attention Is All You Need", 2017.
+
+    Examples
+    --------
+    >>> cache = fe.zeros((1, 128, 4))  # room for 128 keys, of which one is valid
     >>> fe.scaled_dot_product_attention(fe.ones((1, 1, 4)), cache, cache + 2, kv_length=1).tolist()
     [[[2.0, 2.0, 2.0, 2.0]]]
     """
@@ -51,14 +81,14 @@ def scaled_dot_product_attention(
     query, key, value = (as_operand(_OP, x, query, key, value) for x in (query, key, value))
     query, key, value = _with_common_leading_axes(query, key, value)
     operands = [query, key, value] if mask is None else [query, key, value, mask]
-    if kv_length is not None and key.ndim > 1:  # else the op refuses the key
+    if kv_length is not None and key.ndim > 1:  # the op refuses a key of fewer dimensions
         length = kv_length if isinstance(kv_length, Array) else one_integer(kv_length, _OP, "kv_length")
         operands.append(one_index(_OP, "kv_length", length, query, "key_count", (key.shape[-2],)))
     return recording.apply(_OP, operands, {"scale": scale, "causal": causal})
 
 
 def _with_common_leading_axes(*arrays: Array) -> list[Array]:
-    """The arrays, broadcast over all axes but the last two; as they are where the op refuses them."""
+    """Broadcast all axes but the last two. Arrays that the op will refuse are returned unchanged."""
     try:
         leading = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Ops whose results are as long as their values say."""
+"""Functions whose result has a length that depends on values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,32 @@ from ferrule.functions.movement import reshape
 
 
 def nonzero(x: Array, /, *, size: SupportsIndex | None = None, fill_value: int = 0) -> tuple[Array, ...]:
-    """The indices of the elements that are not zero, one array of int64 for each axis, in the order of the elements.
+    """Return the indices of the elements that are not zero.
 
-    With `size` there are so many: the first ones, and `fill_value` behind the last. A traced function needs it, because
-    how many there are, only the values tell: without it that is a TracingError. -1 is a `fill_value` that is no index:
-    `(indices >= 0).sum()` is how many of them there are.
+    Parameters
+    ----------
+    x : Array
+        An array of at least 1 dimension.
+    size : int, optional
+        The length of the results: the first indices, padded with `fill_value`. A traced function needs it, because the
+        number of indices depends on values.
+    fill_value : int
+        The padding. -1 can be told from an index: `(indices >= 0).sum()` is then the number of indices.
 
+    Returns
+    -------
+    tuple of Array of shape (count,)
+        One int64 array for each axis of x, in the order of the elements.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x has 0 dimensions, or `size` is negative.
+    TracingError
+        x is being traced, and `size` is not given.
+
+    Examples
+    --------
     >>> [i.tolist() for i in fe.nonzero(fe.asarray([[0, 7], [8, 0]]))]
     [[0, 1], [1, 0]]
     >>> [i.tolist() for i in fe.nonzero(fe.asarray([[0, 7], [8, 0]]), size=3, fill_value=-1)]
@@ -46,12 +66,36 @@ def compress(
     size: SupportsIndex | None = None,
     fill_value: float = 0,
 ) -> Array:
-    """The slices of x along an axis for which the condition, of one dimension, holds; those of x flattened when axis is
-    None. Where the condition is shorter than the axis the rest is left out.
+    """Return the slices of x along an axis for which the condition is true.
 
-    With `size` there are so many: the first ones, and `fill_value`, a number of x's dtype, behind the last. A traced
-    function needs it, because how many there are, only the values tell: without it that is a TracingError.
+    Parameters
+    ----------
+    condition : Array of shape (length,)
+        Nonzero for the slices to keep. It may be shorter than the axis; the remaining slices are left out.
+    x : Array
+        The array to take slices from.
+    axis : int, optional
+        The axis; by default x is flattened.
+    size : int, optional
+        The length of the result: the first slices, padded with `fill_value`. A traced function needs it, because the
+        number of slices depends on values.
+    fill_value : number
+        The padding, which must be representable in x's dtype.
 
+    Returns
+    -------
+    Array
+        In the shape of x, with the number of slices, or `size`, as the length of the axis.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The condition does not have 1 dimension, or is longer than the axis, or `size` is negative.
+    TracingError
+        An argument is being traced, and `size` is not given.
+
+    Examples
+    --------
     >>> fe.compress(fe.asarray([True, False, True]), fe.asarray([1, 2, 3])).tolist()
     [1, 3]
     >>> fe.compress(fe.asarray([True, False, True]), fe.asarray([1, 2, 3]), size=4, fill_value=-1).tolist()
@@ -85,7 +129,7 @@ def _size(caller: str, size: SupportsIndex | None, *operands: Array) -> int:
 
 
 def _filled(caller: str, x: Array, count: Array, axis: int, size: SupportsIndex | None, fill_value: float) -> Array:
-    """x, in which the op has written zeros from `count` on along an axis, with `fill_value` in their place."""
+    """Return x with `fill_value` in place of the zeros that the op has written from `count` on along an axis."""
     if isinstance(fill_value, np.generic):
         fill_value = fill_value.item()
     if not is_number(fill_value):

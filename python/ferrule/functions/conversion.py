@@ -14,11 +14,39 @@ from ferrule.dtypes.classification import as_dtype, is_block
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
-    """x in another dtype. Floating-point to integer truncates; to bool: x != 0.
+    """Cast an array to another dtype.
 
-    With the dtype that x has, `copy=True` gives the value that x has now, also where x is borrowed from memory that
-    its owner writes later; `copy=False` gives the same array. Both are new objects. In a traced function the cast of
-    an array of blocks is a part of the graph, also where the array comes from outside.
+    Floating-point numbers are truncated to integers; for bool, the result is x != 0.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    dtype : dtype or str
+        The dtype of the result.
+    copy : bool
+        Matters if x has the dtype already. True gives the current value of x, even if x borrows memory that its owner
+        writes to later; False gives the same array. Both return a new object.
+
+    Returns
+    -------
+    Array
+        The elements of x in the dtype, in x's shape.
+
+    Raises
+    ------
+    DTypeError
+        The dtype does not exist.
+
+    Notes
+    -----
+    In a traced function the cast of a block dtype is recorded in the graph, even if the array is not traced: the graph
+    then keeps the blocks.
+
+    Examples
+    --------
+    >>> fe.astype(fe.asarray([1.5, -1.5]), "int32").tolist()
+    [1, -1]
     """
     target = as_dtype(dtype)
     if is_number(x):
@@ -26,19 +54,21 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
     x = as_operand("astype", x)
     if target != x.dtype:
         if on_thread.graph is not None and is_block(x.dtype) and not isinstance(x._handle, Symbol):
-            x = on_thread.graph.constant(x)  # so that the graph keeps the blocks, and not the numbers in them
+            x = on_thread.graph.constant(x)  # the graph then keeps the blocks instead of the float numbers
         return recording.apply("astype", (x,), {"dtype": target})
     return x._snapshot("astype") if copy else x._another("astype")
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """x in another dtype; x itself where it has that one."""
+    """Cast to another dtype; x itself is returned if it has the dtype already."""
     return x if x.dtype == dtype and not is_number(x) else astype(x, dtype, copy=False)
 
 
 def as_int64(indices: Array) -> Array:
-    """Integers in int64, of which those that are greater than all of these become the greatest: out of bounds still,
-    and not negative."""
+    """Cast integers to int64.
+
+    Those above the greatest int64 become the greatest, so that they stay out of bounds and do not become negative.
+    """
     if indices.dtype.name == "uint64":
         indices = recording.apply("minimum", (indices, np.iinfo(np.int64).max), {})
     return cast(indices, "int64")

@@ -1,4 +1,8 @@
-"""New arrays. Without a dtype, numbers become int64, float32 or bool; without a device, they lie on the best one."""
+"""New arrays.
+
+Without a dtype, Python numbers become int64, float32, complex64 or bool. Without a device, arrays are on the default
+device.
+"""
 
 from __future__ import annotations
 
@@ -38,19 +42,50 @@ else:
     dlpack = later("ferrule.io.dlpack")
 
 PAGE = 4096
-# The dtypes of Python's numbers.
+# The dtypes that Python numbers get.
 _OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
-# The dtypes that NumPy gives to Python's numbers, each with the dtype that ferrule gives them.
+# From the dtypes that NumPy gives to Python numbers, to those that ferrule gives them.
 _NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
 
 
 def asarray(
     obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
-    """An array of what NumPy, DLPack, a buffer, or Python's numbers and lists hold.
+    """Convert to an array: from NumPy, DLPack, the buffer protocol, Python numbers or nested lists of these.
 
-    NumPy's memory, and that of other libraries that have `__dlpack__`, is borrowed where the device can: `copy=False`
-    raises where it cannot, `copy=True` always copies. What has only `__array__` is copied.
+    Parameters
+    ----------
+    obj : object
+        An array of ferrule, NumPy or a library with `__dlpack__`, a buffer, an object with `__array__`, a Python
+        number, or nested lists or tuples.
+    dtype : dtype or str, optional
+        The dtype of the result; by default that of `obj`. Python numbers become int64, float32, complex64 or bool.
+    device : Device or str, optional
+        The device of the result; by default that of a ferrule array, otherwise the default device.
+    copy : bool, optional
+        True always copies, False raises where a copy is needed. By default the memory of NumPy, buffers and DLPack is
+        borrowed where the device can borrow it. Results of `__array__` are always copied.
+
+    Returns
+    -------
+    Array
+        In the shape of `obj`.
+
+    Raises
+    ------
+    DTypeError
+        ferrule does not support the dtype.
+    InvalidArgumentError
+        `copy=False`, and a copy is needed; or nested lists differ in length.
+    NumberOverflowError
+        A Python number does not fit into the dtype.
+
+    Examples
+    --------
+    >>> fe.asarray([[1, 2], [3, 4]]).dtype
+    dtype('int64')
+    >>> fe.asarray(np.ones(3), dtype="float32").tolist()
+    [1.0, 1.0, 1.0]
     """
     if isinstance(obj, Array):
         element = None if dtype is None else as_dtype(dtype)
@@ -77,7 +112,7 @@ def asarray(
 
 
 def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
-    """A NumPy array and whether its memory is somebody else's; None for what DLPack or `__array__` can read."""
+    """Return a NumPy array and whether it borrows; None for an object that only DLPack or `__array__` can read."""
     if isinstance(obj, np.ndarray):
         return obj, True
     if isinstance(obj, (bool, int, float, complex, list, tuple)):
@@ -104,20 +139,20 @@ def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
 
 
 def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) -> Array | None:
-    """What `__dlpack__` gives; None where `__array__` is the way: without the former, or when it refuses."""
+    """Return the array that `__dlpack__` gives; None without `__dlpack__`, or if it fails and there is `__array__`."""
     if not hasattr(obj, "__dlpack__"):
         return None
     try:
         return dlpack.from_dlpack(obj, device=device, copy=copy)
     except (AttributeError, BufferError, RuntimeError, TypeError, UnsupportedError):
-        # It has a gradient, say, or lies on a device; its own `__array__` knows what to say of that.
+        # It has a gradient or is on another device, for example; its own `__array__` converts it or explains why not.
         if copy is False or not hasattr(obj, "__array__"):
             raise
         return None
 
 
 def _refuse_objects(host: NDArray[Any]) -> NoReturn:
-    """Raise the error for what NumPy keeps as Python's objects."""
+    """Raise the error for values that NumPy could only store as Python objects."""
     for item in host.flat:
         if not isinstance(item, (bool, int, float, complex)):
             raise DTypeError(f"asarray: {_of_no_dtype(item)}")
@@ -133,7 +168,7 @@ def _of_no_dtype(value: object) -> str:
 
 
 def _holds_wide(obj: object) -> bool:
-    """Whether NumPy's own float64 or complex128 is among the numbers: then it is meant."""
+    """Whether float64 or complex128 values of NumPy are among the numbers: the result then keeps the wide dtype."""
     if isinstance(obj, (list, tuple)):
         return any(_holds_wide(item) for item in obj)
     return isinstance(obj, (np.ndarray, np.float64, np.complex128))
@@ -142,14 +177,38 @@ def _holds_wide(obj: object) -> bool:
 def from_packed(
     packed: object, dtype: Any, /, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:
-    """An array of a block dtype over its bytes: uint8, along the last axis whole blocks one after the other.
+    """Make an array of a block dtype from its bytes.
 
-    The shape is that of `packed`, with elements instead of bytes along the last axis. Memory is borrowed and `copy`
-    means what it does in `asarray`. `to_packed` gives the bytes back.
+    Parameters
+    ----------
+    packed : array_like of uint8, of shape (..., bytes)
+        The bytes. Along the last axis, whole blocks follow one another.
+    dtype : BlockDType or str
+        The block dtype.
+    device : Device or str, optional
+        The device of the result; by default the default device.
+    copy : bool, optional
+        As in `asarray`.
 
-    >>> import numpy
-    >>> import ferrule
-    >>> ferrule.from_packed(numpy.zeros((3, 68), "uint8"), "q8_0").shape
+    Returns
+    -------
+    Array of shape (..., elements)
+        An array of `dtype`.
+
+    Raises
+    ------
+    DTypeError
+        `dtype` is not a block dtype, or the bytes are not uint8.
+    InvalidArgumentError
+        The last axis is not a whole number of blocks; or `copy=False`, and a copy is needed.
+
+    See Also
+    --------
+    to_packed : The inverse.
+
+    Examples
+    --------
+    >>> fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0").shape
     (3, 64)
     """
     element = as_dtype(dtype)
@@ -172,7 +231,29 @@ def from_packed(
 
 
 def to_packed(x: Array, /) -> NDArray[Any]:
-    """The bytes of an array of a block dtype, as `from_packed` takes them: a copy."""
+    """Return the bytes of an array of a block dtype, as `from_packed` takes them.
+
+    Parameters
+    ----------
+    x : Array of shape (..., elements)
+        An array of a block dtype.
+
+    Returns
+    -------
+    numpy.ndarray of uint8, of shape (..., bytes)
+        A copy of the bytes.
+
+    Raises
+    ------
+    DTypeError
+        x is not an array of a block dtype.
+
+    Examples
+    --------
+    >>> x = fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0")
+    >>> fe.to_packed(x).shape
+    (3, 68)
+    """
     if not isinstance(x, Array) or not is_block(x.dtype):
         raise DTypeError(f"to_packed: takes an array of a block dtype, not {getattr(x, 'dtype', type(x).__name__)}")
     handle = x._computed("ferrule.to_packed")
@@ -183,7 +264,36 @@ def to_packed(x: Array, /) -> NDArray[Any]:
 
 
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """An array of one value, which also gives the dtype unless one is named, and must be one of the dtype's."""
+    """Make an array of one value.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape.
+    fill_value : number
+        The value, which must be representable in the dtype.
+    dtype : dtype or str, optional
+        The dtype; by default bool, int64, float32 or complex64, by the type of the value.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array
+        An array of `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has a negative size, or the value is not a number.
+    NumberOverflowError
+        The value does not fit into the dtype.
+
+    Examples
+    --------
+    >>> fe.full((2, 2), 7).tolist()
+    [[7, 7], [7, 7]]
+    """
     if isinstance(fill_value, (Array, np.generic)):
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, complex)):
@@ -198,23 +308,98 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
         raise DTypeError(f"full: {fill_value} is complex, and no {element}")
     operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
     if operation is not None:
-        assert isinstance(fill_value, (bool, int, float))  # there is none for complex ones
+        assert isinstance(fill_value, (bool, int, float))  # complex numbers have no conversion
         fill_value = perform(operation, fill_value)
     return Array._of(_ferrule.full(handle_of(device), wanted, fill_value, element))
 
 
 def zeros(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
-    """An array of zeros."""
+    """Make an array of zeros.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape.
+    dtype : dtype or str
+        The dtype.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array
+        An array of `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has a negative size, or is not one tuple.
+
+    Examples
+    --------
+    >>> fe.zeros((2, 3)).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
     return _filled("zeros", shape, more, 0, dtype, device)
 
 
 def ones(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
-    """An array of ones."""
+    """Make an array of ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape.
+    dtype : dtype or str
+        The dtype.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array
+        An array of `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has a negative size, or is not one tuple.
+
+    Examples
+    --------
+    >>> fe.ones(3, dtype="int32").tolist()
+    [1, 1, 1]
+    """
     return _filled("ones", shape, more, 1, dtype, device)
 
 
 def empty(shape: Shape, *more: Never, dtype: Any = np.float32, device: Device | str | None = None) -> Array:
-    """An array for its shape's sake. As arrays never change, its elements are zeros."""
+    """Make an array of a shape whose values do not matter.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape.
+    dtype : dtype or str
+        The dtype.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array
+        An array of `shape`. The elements are zeros: an array never changes, so uninitialized elements would be useless.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has a negative size, or is not one tuple.
+
+    Examples
+    --------
+    >>> fe.empty((2, 3)).shape
+    (2, 3)
+    """
     return _filled("empty", shape, more, 0, dtype, device)
 
 
@@ -226,23 +411,110 @@ def _filled(
 
 
 def full_like(x: object, /, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """An array of one value in x's shape, and its dtype and device unless others are named."""
+    """Make an array of one value in the shape of another array.
+
+    Parameters
+    ----------
+    x : array_like
+        The array that gives the shape, and the default dtype and device.
+    fill_value : number
+        The value, which must be representable in the dtype.
+    dtype : dtype or str, optional
+        The dtype; by default that of x.
+    device : Device or str, optional
+        The device; by default that of x.
+
+    Returns
+    -------
+    Array
+        An array of x's shape.
+
+    Raises
+    ------
+    NumberOverflowError
+        The value does not fit into the dtype.
+
+    Examples
+    --------
+    >>> fe.full_like(fe.arange(3), 5).tolist()
+    [5, 5, 5]
+    """
     like = x if isinstance(x, Array) else asarray(x)
     return full(like.shape, fill_value, dtype=dtype or like.dtype, device=device or _device_of(like))
 
 
 def zeros_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """Zeros in x's shape, and its dtype and device unless others are named."""
+    """Make an array of zeros in the shape of another array.
+
+    Parameters
+    ----------
+    x : array_like
+        The array that gives the shape, and the default dtype and device.
+    dtype : dtype or str, optional
+        The dtype; by default that of x.
+    device : Device or str, optional
+        The device; by default that of x.
+
+    Returns
+    -------
+    Array
+        An array of x's shape.
+
+    Examples
+    --------
+    >>> fe.zeros_like(fe.arange(3)).tolist()
+    [0, 0, 0]
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
 def ones_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """Ones in x's shape, and its dtype and device unless others are named."""
+    """Make an array of ones in the shape of another array.
+
+    Parameters
+    ----------
+    x : array_like
+        The array that gives the shape, and the default dtype and device.
+    dtype : dtype or str, optional
+        The dtype; by default that of x.
+    device : Device or str, optional
+        The device; by default that of x.
+
+    Returns
+    -------
+    Array
+        An array of x's shape.
+
+    Examples
+    --------
+    >>> fe.ones_like(fe.arange(3), dtype="float32").tolist()
+    [1.0, 1.0, 1.0]
+    """
     return full_like(x, 1, dtype=dtype, device=device)
 
 
 def empty_like(x: object, /, *, dtype: Any = None, device: Device | str | None = None) -> Array:
-    """An array for its shape's sake, like x."""
+    """Make an array in the shape of another array, whose values do not matter.
+
+    Parameters
+    ----------
+    x : array_like
+        The array that gives the shape, and the default dtype and device.
+    dtype : dtype or str, optional
+        The dtype; by default that of x.
+    device : Device or str, optional
+        The device; by default that of x.
+
+    Returns
+    -------
+    Array
+        An array of x's shape. The elements are zeros.
+
+    Examples
+    --------
+    >>> fe.empty_like(fe.arange(3)).dtype
+    dtype('int64')
+    """
     return full_like(x, 0, dtype=dtype, device=device)
 
 
@@ -255,7 +527,38 @@ def arange(
     dtype: Any = None,
     device: Device | str | None = None,
 ) -> Array:
-    """Numbers from start up to, without, stop; from 0 when one number is given."""
+    """Make an array of evenly spaced numbers with a given step.
+
+    Parameters
+    ----------
+    start : number
+        The first number; with one argument, `stop`, and the first number is 0.
+    stop : number, optional
+        The end, which is not included.
+    step : number
+        The distance between two numbers.
+    dtype : dtype or str, optional
+        The dtype; by default float32 if an argument is a float, otherwise int64.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array of shape (ceil((stop - start) / step),)
+        The numbers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is not finite, or the step is 0.
+    NumberOverflowError
+        A number does not fit into the dtype.
+
+    Examples
+    --------
+    >>> fe.arange(3).tolist(), fe.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
     first, end = (0, start) if stop is None else (start, stop)
     for name, number in (("start", first), ("stop", end), ("step", step)):
         if not _is_finite("arange", name, number):
@@ -271,8 +574,8 @@ def arange(
             np.errstate(over="ignore"),
         ):
             if is_floating(element):
-                # NumPy takes the distance of two rounded numbers for the step: of float16(1000) and float16(1000.1)
-                # it is 0.
+                # NumPy takes the difference of the first two rounded numbers as the step: for float16(1000) and
+                # float16(1000.1) that is 0.
                 host = np.arange(first, end, step).astype(element)
             else:
                 host = np.arange(first, end, step, dtype=element)
@@ -294,7 +597,40 @@ def linspace(
     device: Device | str | None = None,
     endpoint: bool = True,
 ) -> Array:
-    """num evenly spaced numbers from start to stop."""
+    """Make an array of a given number of evenly spaced numbers.
+
+    Parameters
+    ----------
+    start : number
+        The first number.
+    stop : number
+        The last number, or the end that is not included if `endpoint` is false.
+    num : int
+        The number of elements.
+    dtype : dtype or str
+        The dtype. For an integer dtype, the numbers are rounded down.
+    device : Device or str, optional
+        The device; by default the default device.
+    endpoint : bool
+        Whether `stop` is included.
+
+    Returns
+    -------
+    Array of shape (num,)
+        The numbers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `num` is not an integer from 0 on.
+    NumberOverflowError
+        A number does not fit into the dtype.
+
+    Examples
+    --------
+    >>> fe.linspace(0, 1, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     element = numpy_dtype("linspace", dtype or np.float32)
     num = _count("linspace", "num", num)
     for name, number in (("start", start), ("stop", stop)):
@@ -302,7 +638,7 @@ def linspace(
     with enough_memory(f"linspace of {num} numbers"):
         try:
             host = np.linspace(float(start), float(stop), num, endpoint=endpoint)
-            if element.kind in "iu":  # as NumPy
+            if element.kind in "iu":  # as in NumPy
                 host = np.floor(host)
         except OverflowError as error:
             raise NumberOverflowError(f"linspace: {error}") from error
@@ -315,7 +651,36 @@ def linspace(
 def eye(
     rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = np.float32, device: Device | str | None = None
 ) -> Array:
-    """Ones on the k-th diagonal, zeros elsewhere."""
+    """Make a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    rows : int
+        The number of rows.
+    columns : int, optional
+        The number of columns; by default that of rows.
+    k : int
+        The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
+    dtype : dtype or str
+        The dtype.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    Array of shape (rows, columns)
+        The matrix.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A size is not an integer from 0 on.
+
+    Examples
+    --------
+    >>> fe.eye(2, 3, k=1).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     rows = _count("eye", "rows", rows)
     columns = rows if columns is None else _count("eye", "columns", columns)
     with enough_memory(f"eye of shape {(rows, columns)}"):
@@ -324,11 +689,40 @@ def eye(
 
 
 def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | None = None) -> NDArray[Any]:
-    """A NumPy array, not filled, from which the device copies at full speed. Its memory begins at a page: every device
-    that can borrow at all can borrow it.
+    """Make an uninitialized NumPy array from which a device copies at full speed.
 
-    It is like any array of NumPy's: what is made of it may be a copy or borrow it, and what is written to it later does
-    not reach arrays that were computed. While it lives, the device's backend cannot be unloaded.
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape.
+    dtype : dtype or str
+        The dtype.
+    device : Device or str, optional
+        The device that will copy or borrow the memory; by default the default device.
+
+    Returns
+    -------
+    numpy.ndarray
+        An uninitialized array that begins at a page boundary: every device that can borrow memory can borrow it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has a negative size, or too many dimensions.
+    OutOfMemoryError
+        There is not enough memory.
+
+    Notes
+    -----
+    As with any NumPy array, an array made of it may borrow or copy it, and later writes do not change arrays that are
+    computed already. The device's backend cannot be unloaded while it exists.
+
+    Examples
+    --------
+    >>> host = fe.host_empty((2, 3))
+    >>> host[...] = 1
+    >>> fe.asarray(host).tolist()
+    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     wanted, element = sizes(shape, "host_empty"), numpy_dtype("host_empty", dtype)
     if any(size < 0 for size in wanted):

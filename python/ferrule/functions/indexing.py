@@ -1,7 +1,7 @@
-"""`x[key]` and `x[key] = v`: integers, slices, None, Ellipsis, and one integer array.
+"""`x[key]` and `x[key] = value`: integers, slices, None, Ellipsis, and one integer array.
 
-As in NumPy integers beside an index array are indices like it: where something else stands between them, the axes that
-the array gives come first.
+As in NumPy, an integer beside an index array counts as an index array. If slices or None separate the index arrays,
+the axes of the indices come first in the result.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _EVERYTHING = slice(None)
 
 
 def get(x: Array, key: object) -> Array:
-    """Views, and `take` where an integer array stands in the key."""
+    """Return `x[key]`: a view, or a `take` if the key has an integer array."""
     if isinstance(key, slice) or type(key) is int:
         key = (key,)
     given = _items(x, key)
     items = _complete(x, given)
     starts, lengths, steps, shape = [], [], [], []
-    moving: dict[int, tuple[Array, int]] = {}  # the start and length of axes that begin at a number of a traced call
+    moving: dict[int, tuple[Array, int]] = {}  # start and length of axes whose start is a number of a traced call
     gather: tuple[int, Array] | None = None
     axis = 0
     for item in items:
@@ -90,7 +90,7 @@ def get(x: Array, key: object) -> Array:
 
 
 def put(x: Array, key: object, value: object) -> Array:
-    """x with `value` at `key`: a slice that is written, or a choice between x and the value spread over x's shape."""
+    """Return x with `value` at `key`: a slice is written, or `where` selects from x and the broadcast value."""
     if is_block(x.dtype):
         raise DTypeError(f"x[key] = value: x has the dtype {x.dtype}, whose blocks are not written; cast x to float32")
     if is_number(value):
@@ -105,11 +105,11 @@ def put(x: Array, key: object, value: object) -> Array:
         return _put_by_mask(x, as_operand("x[mask] = value", key, x), value)
     given = _items(x, key)
     items = _complete(x, given)
-    gathered: tuple[int, int] | None = None  # the first and the number of the axes of x[key] that an index array gives
-    positions: list[range | NDArray[np.int64] | None] = []  # of each axis of x; None for all of it
-    starts: list[int | Array] = []  # of each axis, where what is written lies in one piece
+    gathered: tuple[int, int] | None = None  # the first axis of x[key] that the index array gives, and their number
+    positions: list[range | NDArray[np.int64] | None] = []  # the indices along each axis of x; None for all
+    starts: list[int | Array] = []  # the start along each axis, as long as the elements written form one slice
     shape: list[int] = []  # of x[key]
-    kept: list[int] = []  # of x[key], with one element for an axis that an integer took
+    kept: list[int] = []  # the shape of x[key] with length 1 for each axis that an integer removes
     axis = 0
     for item in items:
         if item is None:
@@ -189,18 +189,18 @@ def _spread(value: Array, shape: list[int]) -> Array:
 
 
 def _range_of(item: slice, size: int) -> range:
-    """The places of a slice, in steps that fit 64 bits."""
+    """Return the indices of a slice, with a step that fits 64 bits."""
     chosen = range(*item.indices(size))
     return chosen if len(chosen) > 1 else range(chosen.start, chosen.start + len(chosen))
 
 
 def _is_traced_int(item: object) -> bool:
-    """A Python int that a traced function was called with, or one computed of such."""
+    """Whether the item is an int argument of a traced function, or computed from such."""
     return isinstance(item, Array) and is_number(item) and item.dtype.kind == "i"
 
 
 def _moving_slice(item: slice, size: int) -> tuple[Array, int] | None:
-    """Where a slice begins that depends on a number of a traced call, and its length; None of one that does not."""
+    """Return the start and length of a slice that depends on a number of a traced call; None for other slices."""
     ends = [end for end in (item.start, item.stop, item.step) if isinstance(end, Array) and is_number(end)]
     if not ends:
         return None
@@ -237,12 +237,12 @@ def _put_by_mask(x: Array, mask: Array, value: Array) -> Array:
 
 
 def _items(x: Array, key: object) -> list[Any]:
-    """The key as slices, integers, None, Ellipsis and integer arrays."""
+    """Return the key as slices, integers, None, Ellipsis and integer arrays."""
     return [_item(x, item) for item in (key if isinstance(key, tuple) else (key,))]
 
 
 def _comes_first(items: list[Any]) -> bool:
-    """Whether something stands between the indices, of which one is an array."""
+    """Whether other items separate the indices, of which one is an array."""
     places = [place for place, item in enumerate(items) if isinstance(item, (int, Array))]
     return places[-1] - places[0] >= len(places)
 
@@ -258,7 +258,7 @@ def _moved_from_front(x: Array, place: int, rank: int) -> Array:
 
 
 def _complete(x: Array, items: list[Any]) -> list[Any]:
-    """One item for each axis of x, and None: no Ellipsis, nothing left out."""
+    """Return one item for each axis of x, and the None items: Ellipsis and missing items become full slices."""
     ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise OutOfRangeError("x[key]: more than one Ellipsis")

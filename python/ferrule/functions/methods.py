@@ -1,4 +1,4 @@
-"""The methods and operators of `Array` that call functions. They are attached to the class once both exist."""
+"""The methods and operators of `Array` that call functions. `attach` adds them once both exist."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ _OPERANDS = (int, float, complex, np.ndarray, np.generic)
 
 
 class _Methods(Array):
-    """No object is ever made of it: `attach` gives its functions to `Array`. As it is a subclass, type checkers hold
-    these functions against the signatures that `Array` declares."""
+    """The source of the methods that `attach` adds to `Array`; it has no instances.
+
+    As it is a subclass, type checkers check its methods against the signatures that `Array` declares.
+    """
 
     __slots__ = ()
 
@@ -65,7 +67,10 @@ class _Methods(Array):
         return indexing.get(self, key)
 
     def __setitem__(self, key: object, value: object) -> None:
-        """Rebinds: earlier views and exports keep the old values. What several threads assign is all there."""
+        """Make this object refer to the changed value: earlier views and exports keep the old one.
+
+        Assignments by several threads all take effect.
+        """
         while True:
             before = self._handle
             handle = indexing.put(Array._of(before), key, value)._snapshot()._handle
@@ -77,55 +82,306 @@ class _Methods(Array):
     # ---- shapes
     @property
     def T(self) -> Array:  # noqa: N802
-        """The transpose of a matrix."""
+        """The transpose of a matrix.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The array does not have 2 dimensions.
+
+        Examples
+        --------
+        >>> fe.ones((2, 3)).T.shape
+        (3, 2)
+        """
         if self.ndim != 2:
             raise InvalidArgumentError(f"T: needs 2 dimensions, not {self.ndim}; use mT or permute_dims")
         return movement.permute_dims(self, (1, 0))
 
     @property
     def mT(self) -> Array:  # noqa: N802
-        """The last two axes exchanged."""
+        """The array with its last two axes exchanged.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The array has fewer than 2 dimensions.
+
+        Examples
+        --------
+        >>> fe.ones((4, 2, 3)).mT.shape
+        (4, 3, 2)
+        """
         return movement.matrix_transpose(self)
 
     def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...]) -> Array:
+        """Return the elements in another shape, see `ferrule.reshape`.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The shape, as one tuple or as several integers. One size may be -1.
+
+        Returns
+        -------
+        Array
+            An array of the shape.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The shape has another number of elements.
+
+        Examples
+        --------
+        >>> fe.arange(6).reshape(2, -1).tolist()
+        [[0, 1, 2], [3, 4, 5]]
+        """
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return movement.reshape(self, sizes)  # type: ignore[arg-type]
 
     def astype(self, dtype: Any, *, copy: bool = True) -> Array:
+        """Cast to another dtype, see `ferrule.astype`.
+
+        Parameters
+        ----------
+        dtype : dtype or str
+            The dtype of the result.
+        copy : bool
+            As in `ferrule.astype`.
+
+        Returns
+        -------
+        Array
+            The elements in the dtype.
+
+        Raises
+        ------
+        DTypeError
+            The dtype does not exist.
+
+        Examples
+        --------
+        >>> fe.arange(3).astype("float32").tolist()
+        [0.0, 1.0, 2.0]
+        """
         return conversion.astype(self, dtype, copy=copy)
 
     def flatten(self) -> Array:
+        """Return the elements in one dimension, in C order.
+
+        Returns
+        -------
+        Array of shape (size,)
+            The elements.
+
+        Examples
+        --------
+        >>> fe.ones((2, 3)).flatten().shape
+        (6,)
+        """
         return movement.reshape(self, (-1,))
 
     # ---- reductions
     def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Sum over axes, see `ferrule.sum`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The sums.
+
+        Examples
+        --------
+        >>> fe.ones((2, 3)).sum(axis=0).tolist()
+        [2.0, 2.0, 2.0]
+        """
         return reduction.sum(self, axis=axis, keepdims=keepdims)
 
     def prod(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Product over axes, see `ferrule.prod`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The products.
+
+        Examples
+        --------
+        >>> fe.asarray([2, 3]).prod().item()
+        6
+        """
         return reduction.prod(self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Arithmetic mean over axes, see `ferrule.mean`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The means.
+
+        Examples
+        --------
+        >>> fe.asarray([1.0, 2.0]).mean().item()
+        1.5
+        """
         return reduction.mean(self, axis=axis, keepdims=keepdims)
 
     def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Greatest element over axes, see `ferrule.max`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The greatest elements.
+
+        Examples
+        --------
+        >>> fe.asarray([1, 3, 2]).max().item()
+        3
+        """
         return reduction.max(self, axis=axis, keepdims=keepdims)
 
     def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Least element over axes, see `ferrule.min`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The least elements.
+
+        Examples
+        --------
+        >>> fe.asarray([3, 1, 2]).min().item()
+        1
+        """
         return reduction.min(self, axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Whether all elements over axes are true, see `ferrule.all`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            Of dtype bool.
+
+        Examples
+        --------
+        >>> fe.asarray([1, 0]).all().item()
+        False
+        """
         return reduction.all(self, axis=axis, keepdims=keepdims)
 
     def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+        """Whether any element over axes is true, see `ferrule.any`.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to reduce; by default all.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            Of dtype bool.
+
+        Examples
+        --------
+        >>> fe.asarray([1, 0]).any().item()
+        True
+        """
         return reduction.any(self, axis=axis, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Index of the greatest element along an axis, see `ferrule.argmax`.
+
+        Parameters
+        ----------
+        axis : int, optional
+            The axis; by default the array is flattened.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The int64 indices.
+
+        Examples
+        --------
+        >>> fe.asarray([1, 3, 2]).argmax().item()
+        1
+        """
         return reduction.argmax(self, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Index of the least element along an axis, see `ferrule.argmin`.
+
+        Parameters
+        ----------
+        axis : int, optional
+            The axis; by default the array is flattened.
+        keepdims : bool
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        Array
+            The int64 indices.
+
+        Examples
+        --------
+        >>> fe.asarray([3, 1, 2]).argmin().item()
+        1
+        """
         return reduction.argmin(self, axis=axis, keepdims=keepdims)
 
-    # ---- operators, but for those of _ferrule.Operators; whatever is no operand gets its own turn
+    # ---- operators that _ferrule.Operators does not have; NotImplemented lets Python ask the other operand
     def __truediv__(self, other: object) -> Array:
         return _divide(self, other)
 
@@ -158,7 +414,7 @@ class _Methods(Array):
 
 
 def _operate(op: str, left: Any, *right: object) -> Array:
-    """An operator of what the extension does not record at once: traced numbers, NumPy's arrays, anything else."""
+    """An operator on operands that the extension does not record itself: traced numbers, NumPy arrays, others."""
     return _binary(op, left, *right) if right else _unary(op, left)
 
 
@@ -172,7 +428,7 @@ def _binary(op: str, left: object, right: object) -> Array:
 
 
 def _compare(op: str, left: object, right: object) -> Array:
-    if isinstance(right, (list, tuple)):  # not false, as what is no operand is
+    if isinstance(right, (list, tuple)):  # an error, where comparison with other objects gives false
         raise no_array(op, right)
     return _binary(op, left, right)
 
@@ -182,7 +438,7 @@ def _unary(op: str, x: Array) -> Array:
 
 
 def _graph_of(*numbers: object) -> Recorder:
-    """Of numbers of which one is traced."""
+    """Return the graph of the traced number among the numbers."""
     return next(x._handle.graph for x in numbers if isinstance(x, Array) and isinstance(x._handle, Symbol))
 
 
@@ -196,7 +452,7 @@ def _divide(left: object, right: object) -> Array:
 
 
 def _as_float(array: Array, other: object) -> Array:
-    """Integers divide as float32; beside a floating-point operand its dtype decides."""
+    """Cast integers to float32 for a division, unless the other operand is floating-point: then its dtype applies."""
     if is_floating(array.dtype):
         return array
     if isinstance(other, (Array, np.ndarray, np.generic)) and is_floating(other.dtype):
@@ -205,7 +461,7 @@ def _as_float(array: Array, other: object) -> Array:
 
 
 def attach() -> None:
-    """Give `Array` its methods, and the extension the class. Called once, when ferrule is imported."""
+    """Add the methods to `Array`, and pass the class to the extension. Called once, when ferrule is imported."""
     for name, member in vars(_Methods).items():
         if isinstance(member, (FunctionType, property)):
             function: Any = member.fget if isinstance(member, property) else member

@@ -1,4 +1,4 @@
-"""Shapes, joins, padding and elements at indices."""
+"""Reshaping, joining, splitting, padding, and taking elements at indices."""
 
 from __future__ import annotations
 
@@ -20,19 +20,86 @@ from ferrule.functions.conversion import as_int64
 
 
 def reshape(x: Array, /, shape: Shape, *more: Never) -> Array:
-    """x in another shape of as many elements; one size may be -1."""
+    """Return the elements of x in another shape, in C order.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    shape : int or sequence of int
+        The shape, with as many elements as x. One size may be -1: it is computed from the others.
+
+    Returns
+    -------
+    Array
+        An array of the shape; a view where the strides allow it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The shape has another number of elements, or is not one tuple.
+
+    Examples
+    --------
+    >>> fe.reshape(fe.arange(6), (2, -1)).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    """
     refuse_more(more, "reshape", "pass the shape as one tuple: reshape(x, (2, 3))")
     return recording.apply("reshape", (x,), {"shape": sizes(shape, "reshape")})
 
 
 def permute_dims(x: Array, /, axes: Sequence[SupportsIndex], *more: Never) -> Array:
-    """x with its axes in another order."""
+    """Return a view of x with its axes in another order.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axes : sequence of int
+        The axes of x in the order of the result.
+
+    Returns
+    -------
+    Array
+        The view.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `axes` is not a permutation of the axes of x.
+
+    Examples
+    --------
+    >>> fe.permute_dims(fe.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     refuse_more(more, "permute_dims", "pass the axes as one tuple: permute_dims(x, (1, 0))")
     return recording.apply("permute_dims", (x,), {"axes": sizes(axes, "permute_dims", "axes")})
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    """x with its last two axes exchanged."""
+    """Return a view of x with its last two axes exchanged.
+
+    Parameters
+    ----------
+    x : Array of shape (..., m, n)
+        The array.
+
+    Returns
+    -------
+    Array of shape (..., n, m)
+        The view.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x has fewer than 2 dimensions.
+
+    Examples
+    --------
+    >>> fe.matrix_transpose(fe.asarray([[1, 2], [3, 4]])).tolist()
+    [[1, 3], [2, 4]]
+    """
     if x.ndim < 2:
         raise InvalidArgumentError(f"matrix_transpose: needs at least 2 dimensions, not {x.ndim}")
     axes = list(range(x.ndim))
@@ -41,20 +108,93 @@ def matrix_transpose(x: Array, /) -> Array:
 
 
 def moveaxis(x: Array, source: SupportsIndex, destination: SupportsIndex, /) -> Array:
-    """x with one axis moved; the others stay in order."""
+    """Return a view of x with one axis moved; the others stay in order.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    source : int
+        The axis to move.
+    destination : int
+        Its position in the result.
+
+    Returns
+    -------
+    Array
+        The view.
+
+    Raises
+    ------
+    OutOfRangeError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.moveaxis(fe.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     axes = list(range(x.ndim))
     axes.insert(axis_of("moveaxis", destination, x.ndim), axes.pop(axis_of("moveaxis", source, x.ndim)))
     return permute_dims(x, axes)
 
 
 def expand_dims(x: Array, /, *, axis: SupportsIndex = 0) -> Array:
-    """x with an axis of one element put in."""
+    """Return a view of x with a new axis of length 1.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int
+        The position of the new axis in the result.
+
+    Returns
+    -------
+    Array
+        The view.
+
+    Raises
+    ------
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> fe.expand_dims(fe.ones(3), axis=1).shape
+    (3, 1)
+    """
     place = axis_of("expand_dims", axis, x.ndim + 1)
     return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
 
 def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
-    """x without the given axes of one element; without any such axis unless some are given."""
+    """Return a view of x without axes of length 1.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to remove; by default all axes of length 1.
+
+    Returns
+    -------
+    Array
+        The view.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis to remove does not have length 1.
+    OutOfRangeError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.squeeze(fe.ones((1, 3, 1))).shape
+    (3,)
+    """
     if axis is None:
         return reshape(x, tuple(size for size in x.shape if size != 1))
     gone = {axis_of("squeeze", place, x.ndim) for place in sizes(axis, "squeeze", "axis")}
@@ -65,13 +205,59 @@ def squeeze(x: Array, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = 
 
 
 def broadcast_to(x: Array, /, shape: Shape, *more: Never) -> Array:
-    """x repeated to a shape that it broadcasts to, without a copy."""
+    """Return a view of x that is broadcast to a shape.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    shape : int or sequence of int
+        A shape that x broadcasts to.
+
+    Returns
+    -------
+    Array
+        The view, of shape `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        x does not broadcast to the shape.
+
+    Examples
+    --------
+    >>> fe.broadcast_to(fe.arange(2), (2, 2)).tolist()
+    [[0, 1], [0, 1]]
+    """
     refuse_more(more, "broadcast_to", "pass the shape as one tuple: broadcast_to(x, (2, 3))")
     return recording.apply("broadcast_to", (x,), {"shape": sizes(shape, "broadcast_to")})
 
 
 def flip(x: Array, /, *, axis: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
-    """x with the order along axes, or all of them, reversed."""
+    """Reverse the order of the elements along axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes; by default all.
+
+    Returns
+    -------
+    Array
+        An array of x's shape.
+
+    Raises
+    ------
+    OutOfRangeError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.flip(fe.arange(3)).tolist()
+    [2, 1, 0]
+    """
     x = as_operand("flip", x)
     places = (
         range(x.ndim) if axis is None else {axis_of("flip", place, x.ndim) for place in sizes(axis, "flip", "axis")}
@@ -83,7 +269,7 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
     if not isinstance(arrays, Iterable):
         raise InvalidArgumentError(f"{op}: takes a list or tuple of arrays, not {type(arrays).__name__}")
     together = [*arrays]
-    # Others are looked at only beside what is no array of ferrule's yet: they may be very many.
+    # Only an operand that is not an array yet needs the others. There may be very many arrays.
     return [
         array if type(array) is Array and not is_number(array) else as_operand(op, array, *together)
         for array in together
@@ -91,7 +277,30 @@ def _operands(op: str, arrays: Sequence[Array]) -> list[Array]:
 
 
 def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None = 0) -> Array:
-    """Arrays joined along an axis; flattened first when axis is None."""
+    """Join arrays along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Arrays whose shapes are equal except along the axis.
+    axis : int, optional
+        The axis; None flattens the arrays first.
+
+    Returns
+    -------
+    Array
+        The joined array.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are no arrays, the shapes do not match, or the axis is out of range.
+
+    Examples
+    --------
+    >>> fe.concat([fe.arange(2), fe.arange(3)]).tolist()
+    [0, 1, 0, 1, 2]
+    """
     refuse_more(more, "concat", "pass the arrays as one list or tuple: concat([x, y], axis=0)")
     inputs = _operands("concat", arrays)
     if not inputs:
@@ -102,7 +311,30 @@ def concat(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex | None 
 
 
 def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> Array:
-    """Arrays of one shape joined along a new axis."""
+    """Join arrays of equal shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+    axis : int
+        The position of the new axis in the result.
+
+    Returns
+    -------
+    Array
+        The joined array, with one dimension more.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are no arrays, or the shapes differ.
+
+    Examples
+    --------
+    >>> fe.stack([fe.arange(2), fe.arange(2)], axis=1).tolist()
+    [[0, 0], [1, 1]]
+    """
     refuse_more(more, "stack", "pass the arrays as one list or tuple: stack([x, y], axis=0)")
     inputs = _operands("stack", arrays)
     if len({array.shape for array in inputs}) > 1:
@@ -111,7 +343,36 @@ def stack(arrays: Sequence[Array], /, *more: Never, axis: SupportsIndex = 0) -> 
 
 
 def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0) -> list[Array]:
-    """x cut along an axis: into so many equal parts, or before each of the given places."""
+    """Split an array along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    sections : int or sequence of int
+        The number of equal parts, or the indices at which a new part begins.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    list of Array
+        The parts.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The axis does not divide into that many equal parts.
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in fe.split(fe.arange(4), 2)]
+    [[0, 1], [2, 3]]
+    >>> [part.tolist() for part in fe.split(fe.arange(4), [1])]
+    [[0], [1, 2, 3]]
+    """
     x = as_operand("split", x)
     place = axis_of("split", axis, x.ndim)
     length = x.shape[place]
@@ -127,9 +388,33 @@ def split(x: Array, /, sections: int | Sequence[int], *, axis: SupportsIndex = 0
 
 
 def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
-    """x with elements of `value` around it; widths as NumPy's: a number, a pair, or a pair for each axis.
+    """Add elements before and after the elements of x along each axis.
 
-    A Python number must be one of x's dtype; an array of 0 dimensions promotes with x.
+    Parameters
+    ----------
+    x : Array
+        The array.
+    widths : int, pair of int, or sequence of pairs
+        The numbers of elements to add, as in NumPy: one number, a pair (before, after), or a pair for each axis.
+    value : number or Array
+        The value to add. A Python number must be representable in x's dtype; an array of 0 dimensions promotes with x.
+
+    Returns
+    -------
+    Array
+        The padded array.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `widths` are not such integers.
+    NumberOverflowError
+        `value` does not fit into x's dtype.
+
+    Examples
+    --------
+    >>> fe.pad(fe.asarray([1, 2]), (1, 2), value=9).tolist()
+    [9, 1, 2, 9, 9]
     """
     x = as_operand("pad", x)
     try:
@@ -147,8 +432,37 @@ def pad(x: Array, widths: object, /, *, value: float | Array = 0) -> Array:
 
 
 def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> Array:
-    """Elements of x at indices along an axis, which may be left out for one dimension. Negative indices count from the
-    end."""
+    """Take elements at indices along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    indices : array_like of int
+        The indices; negative ones count from the end.
+    axis : int, optional
+        The axis; it may be omitted if x has one dimension.
+
+    Returns
+    -------
+    Array
+        The elements: the axes of `indices` replace the axis of x.
+
+    Raises
+    ------
+    DTypeError
+        The indices are not integers.
+    InvalidArgumentError
+        x does not have one dimension, and `axis` is not given; or an index is out of range, which is raised when the
+        result is computed.
+    OutOfRangeError
+        The axis is out of range.
+
+    Examples
+    --------
+    >>> fe.take(fe.asarray([10, 20, 30]), [2, 0, -2]).tolist()
+    [30, 10, 20]
+    """
     if axis is None:
         if x.ndim != 1:
             raise InvalidArgumentError(f"take: needs an axis for {x.ndim} dimensions")
@@ -169,7 +483,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
         places = as_int64(places)
     place = axis_of("take", axis, x.ndim)
     if x.size == 0 and places.size and not isinstance(places._handle, Symbol):
-        _check_bounds(places, place, x.shape[place])  # nothing is computed that would find it
+        _check_bounds(places, place, x.shape[place])  # no kernel will run that checks them
     return recording.apply("take", (x, places), {"axis": place})
 
 

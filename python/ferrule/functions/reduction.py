@@ -1,4 +1,4 @@
-"""Reductions with NumPy's ways of naming axes: None is all of them, () is none."""
+"""Reductions with NumPy's axis arguments: None means all axes, () means none."""
 
 from __future__ import annotations
 
@@ -17,29 +17,159 @@ Axes = int | Sequence[int] | None
 
 
 def sum(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Sum over axes; integers in 64 bits."""
+    """Sum over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The sums. Integers are added in 64 bits.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.sum(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
+    [4, 6]
+    """
     return _reduce("sum", x, axis, keepdims)
 
 
 def prod(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Product over axes; integers in 64 bits."""
+    """Product over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The products. Integers are multiplied in 64 bits.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.prod(fe.asarray([[1, 2], [3, 4]]), axis=1).tolist()
+    [2, 12]
+    """
     return _reduce("prod", x, axis, keepdims)
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Arithmetic mean over axes; of integers in float32."""
+    """Arithmetic mean over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The means; of integers in float32.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.mean(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
+    [2.0, 3.0]
+    """
     return _reduce("mean", _floating("mean", x), axis, keepdims)
 
 
 def var(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over axes: the squared distances to the mean, over their number less `correction`."""
+    """Variance over axes: the squared distances to the mean, over their number less `correction`.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    correction : float
+        1 gives the unbiased estimate of the variance from a sample.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The variances; of integers in float32.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `correction` is not a number, or an axis is out of range.
+
+    Examples
+    --------
+    >>> fe.var(fe.asarray([1.0, 2.0, 3.0]), correction=1).item()
+    1.0
+    """
     if not isinstance(correction, SupportsFloat):
         raise InvalidArgumentError(f"var: correction is a number, not {correction!r}")
     return _reduce("var", _floating("var", x), axis, keepdims, correction=float(correction))
 
 
 def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over axes: the root of the variance, which of halves is not rounded before."""
+    """Standard deviation over axes: the square root of the variance.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    correction : float
+        As in `var`.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The standard deviations; of integers in float32. The variance of half-precision arrays is kept in float32, so
+        the result is rounded once.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `correction` is not a number, or an axis is out of range.
+
+    Examples
+    --------
+    >>> fe.std(fe.asarray([1.0, 3.0])).item()
+    1.0
+    """
     x = _floating("std", x)
     wide = astype(x, "float32") if x.dtype.itemsize < 4 else x
     root = apply("sqrt", (var(wide, axis=axis, correction=correction, keepdims=keepdims),), {})
@@ -47,39 +177,189 @@ def std(x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bo
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Greatest element over axes; NaN if any is NaN."""
+    """Greatest element over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The greatest elements; NaN if any is NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, or a reduced axis has no elements.
+
+    Examples
+    --------
+    >>> fe.max(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
+    [3, 4]
+    """
     return _reduce("max", x, axis, keepdims)
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Least element over axes; NaN if any is NaN."""
+    """Least element over axes.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The least elements; NaN if any is NaN.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range, or a reduced axis has no elements.
+
+    Examples
+    --------
+    >>> fe.min(fe.asarray([[1, 2], [3, 4]]), axis=0).tolist()
+    [1, 2]
+    """
     return _reduce("min", x, axis, keepdims)
 
 
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Whether all elements over axes are true, that is not zero."""
+    """Whether all elements over axes are true, that is, not zero.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        Of dtype bool; true if there are no elements.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.all(fe.asarray([[1, 0], [3, 4]]), axis=1).tolist()
+    [False, True]
+    """
     return _reduce("all", cast(x, "bool"), axis, keepdims)
 
 
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Whether any element over axes is true, that is not zero."""
+    """Whether any element over axes is true, that is, not zero.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int or sequence of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        Of dtype bool; false if there are no elements.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An axis is out of range.
+
+    Examples
+    --------
+    >>> fe.any(fe.asarray([[0, 0], [3, 4]]), axis=1).tolist()
+    [False, True]
+    """
     return _reduce("any", cast(x, "bool"), axis, keepdims)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the greatest element along an axis, or of all elements; the first of equals."""
+    """Index of the greatest element along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int, optional
+        The axis; by default x is flattened.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The int64 indices; of equal elements, that of the first.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The axis is out of range, or has no elements.
+
+    Examples
+    --------
+    >>> fe.argmax(fe.asarray([[1, 2], [4, 3]]), axis=1).tolist()
+    [1, 0]
+    """
     return _index("argmax", x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the least element along an axis, or of all elements; the first of equals."""
+    """Index of the least element along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    axis : int, optional
+        The axis; by default x is flattened.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    Array
+        The int64 indices; of equal elements, that of the first.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The axis is out of range, or has no elements.
+
+    Examples
+    --------
+    >>> fe.argmin(fe.asarray([[1, 2], [4, 3]]), axis=1).tolist()
+    [0, 1]
+    """
     return _index("argmin", x, axis, keepdims)
 
 
 def _reduce(op: str, x: Array, axis: Axes, keepdims: bool, **attributes: object) -> Array:
     if axis is not None:
         axes = sizes(axis, op, "axis")
-        if not axes:  # to the op an empty list means all axes: reduce an axis of one element that we add
+        if not axes:  # the op reduces all axes for an empty list: append an axis of length 1 and reduce that
             x = as_operand(op, x)
             return reshape(_reduce(op, reshape(x, (x.size, 1)), -1, False, **attributes), x.shape)
         attributes["axis"] = axes

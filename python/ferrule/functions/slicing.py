@@ -1,4 +1,4 @@
-"""Slices whose starts are values, not facts of the trace: one compiled graph serves all of them."""
+"""Slices whose starts are values of the graph: one compiled graph serves all starts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,32 @@ _INT64 = np.dtype("int64")
 
 
 def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
-    """The elements of x from `starts` on, one for each axis, in an array of this shape: `x[s:s+n, t:t+m]` of
-    `starts=(s, t)` and `shape=(n, m)`.
+    """Return a slice of a fixed shape that begins at variable starts: `x[s:s+n, t:t+m]`.
 
-    Starts are integers, the numbers that a traced function was called with, or arrays of one integer; they do not count
-    from the end. A slice that leaves x is an error. No start is a reason to compile anew.
+    Parameters
+    ----------
+    x : Array
+        The array.
+    starts : sequence of int or Array
+        The first index along each axis: an integer, a number argument of a traced function, or an array of one integer.
+        Negative starts do not count from the end. Different starts do not cause a new compilation.
+    shape : int or sequence of int
+        The shape of the slice.
 
+    Returns
+    -------
+    Array
+        The slice, of shape `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `starts` or `shape` do not fit x.
+    OutOfRangeError
+        The slice exceeds x.
+
+    Examples
+    --------
     >>> fe.dynamic_slice(fe.arange(10), (3,), (4,)).tolist()
     [3, 4, 5, 6]
     """
@@ -45,12 +65,35 @@ def dynamic_slice(x: Array, /, starts: Starts, shape: Shape) -> Array:
 
 
 def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
-    """x with the elements of `value` in the place of those from `starts` on, one for each axis.
+    """Return x with a slice replaced by `value`.
 
-    Starts are as in dynamic_slice. Where nobody reads x any more only the slice is written, into the memory of x. The
-    value is cast to x's dtype as far as NumPy's "same_kind" goes: float64 to float32, integers to floating-point
-    numbers, but not the other way, nor signed integers to unsigned ones. `x[key] = value` casts any dtype.
+    Parameters
+    ----------
+    x : Array
+        The array.
+    value : Array
+        The new elements, with as many axes as x. They are cast to x's dtype as far as NumPy's "same_kind" allows:
+        float64 to float32, or integers to floating-point numbers, but not signed to unsigned integers.
+        `x[key] = value` casts any dtype.
+    starts : sequence of int or Array
+        The first index of the slice along each axis, as in `dynamic_slice`.
 
+    Returns
+    -------
+    Array
+        An array of x's shape and dtype. If x is not used elsewhere, its memory is reused and only the slice written.
+
+    Raises
+    ------
+    DTypeError
+        The dtype of `value` cannot be cast.
+    InvalidArgumentError
+        `value` or `starts` do not fit x.
+    OutOfRangeError
+        The slice exceeds x.
+
+    Examples
+    --------
     >>> fe.update_slice(fe.arange(5), fe.asarray([7, 8]), (1,)).tolist()
     [0, 7, 8, 3, 4]
     """
@@ -66,7 +109,7 @@ def update_slice(x: Array, value: Array, /, starts: Starts) -> Array:
 
 
 def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> Array:
-    """x from the starts on, which are as many as it has axes."""
+    """Return the slice of x from `starts` on, with one start for each axis."""
     if x.ndim == 0:
         return x._another(caller)
     operands = (x, *_starts(caller, x, starts, lengths))
@@ -74,7 +117,7 @@ def cut(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[
 
 
 def written(caller: str, x: Array, value: Array, starts: Sequence[int | Array]) -> Array:
-    """x with the value from the starts on."""
+    """Return x with the value written from `starts` on."""
     if x.ndim == 0:
         return value
     operands = (x, value, *_starts(caller, x, starts, value.shape))
@@ -90,8 +133,8 @@ def _given(caller: str, x: Array, starts: Starts) -> list[int | Array]:
 
 
 def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Sequence[int]) -> list[Array]:
-    """As scalars of the graph, or beside x; those that are known are held against the shape."""
-    if 0 in lengths:  # nothing is computed that would look at the arrays among them
+    """Return the starts as scalars of the graph, or as arrays; known starts are checked against the shape."""
+    if 0 in lengths:  # no kernel will run that checks the arrays among them
         starts = [_known(start) for start in starts]
     limits = zip(range(x.ndim), x.shape, lengths, strict=True)
     operation = f"start of {caller}"
@@ -101,7 +144,7 @@ def _starts(caller: str, x: Array, starts: Sequence[int | Array], lengths: Seque
 
 
 def _known(start: int | Array) -> int | Array:
-    """The value of an array that has one, outside of graphs."""
+    """Return the value of an array that is not traced."""
     if not isinstance(start, Array) or isinstance(start._handle, Symbol):
         return start
     return int(start) if start.ndim == 0 and start.dtype.kind in "iu" else start
@@ -110,9 +153,9 @@ def _known(start: int | Array) -> int | Array:
 def one_index(
     caller: str, what: str, value: int | Array, like: Array, operation: str, limits: tuple[int, ...]
 ) -> Array:
-    """One integer as a scalar of the graph, or beside an array.
+    """Return one integer as a scalar of the graph, or as an array beside `like`.
 
-    `operation` of array.numbers holds an integer, or a number of a traced call, against the limits before anything is
+    `operation` of array.numbers checks an integer, or a number of a traced call, against the limits before anything is
     computed.
     """
     if isinstance(value, int):

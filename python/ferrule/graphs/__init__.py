@@ -1,1 +1,1 @@
-"""Graphs: built by hand or traced, the signatures of traced functions, saved graphs."""
+"""Graphs: built by hand or traced, the signatures of traced functions, and saved graphs."""

@@ -1,4 +1,4 @@
-"""`Graph`: built by hand or traced; looked at, compiled, computed, saved."""
+"""`Graph`: building by hand, compiling, computing, inspecting and saving."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ferrule.process.locks import LockHolder
 
 
 def _bytes_of(constant: Array) -> NDArray[Any]:
-    """A constant as NumPy's file takes it."""
+    """Return a constant as a NumPy array that `numpy.savez` can write."""
     return to_packed(constant) if is_block(constant.dtype) else np.asarray(constant)
 
 
 def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements lie one after the other, in C order; strides of axes of one element do not matter."""
+    """Whether the elements are contiguous in C order; strides of axes of length 1 do not matter."""
     expected = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size == 0:
@@ -48,40 +48,90 @@ def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 class Graph(LockHolder):
-    """A graph for one device. Ops on its inputs are recorded in it, with the functions and operators of arrays:
+    """A graph for one device. The functions and operators of arrays record ops on its inputs.
 
-    >>> g = Graph()
+    Any thread may record, compile, compute and save at the same time: computing and saving use the graph as it was at
+    one moment, with complete ops.
+
+    Parameters
+    ----------
+    device : Device or str, optional
+        The device that computes the graph; by default the best device.
+
+    Attributes
+    ----------
+    device : Device
+        The device that computes the graph.
+    inputs : list of Array
+        The inputs, in the order of `compute`.
+    outputs : list of Array
+        The outputs, in the order of `compute`.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such device.
+
+    Examples
+    --------
+    >>> g = fe.Graph("cpu")
     >>> x = g.input((2, 3))
     >>> g.output(x * 2 + 1)
-    >>> g.compute(numpy.ones((2, 3), "float32"))
-
-    Any thread may record, compile, compute and save at the same time: what is computed or saved is the graph as it was
-    at one moment, with each op whole.
+    >>> g.compute(np.ones((2, 3), "float32")).tolist()
+    [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
     """
 
     def __init__(self, device: Device | str | None = None) -> None:
         self.device = best_device() if device is None else find_device(device)
         self._graph = _ferrule.Graph(self.device._handle)
-        # _lock is held while a step is added to the core's graph and to the lists that follow: they tell the same. It
-        # is never held while something is computed or compiled.
+        # _lock is held while a step is added to the core's graph and to the lists below, so that they agree. It is
+        # never held during computing or compiling.
         super().__init__()
         self.inputs: list[Array] = []
         self.outputs: list[Array] = []
-        self._steps: list[tuple[Any, ...]] = []  # how it was built, to build it again
-        # By the identity of an array: its handle, what was taken of it (a snapshot of borrowed memory), and its symbol.
+        self._steps: list[tuple[Any, ...]] = []  # how the graph was built, to save and rebuild it
+        # By the identity of an array: its handle, the handle used (of a snapshot if it borrows), and its symbol.
         self._constants: dict[int, tuple[_ferrule.Array, _ferrule.Array, Array]] = {}
         self._numbers = Numbers()
         self._compiled: _ferrule.Compiled | None = None
-        self._version = 0  # grows with what a compiled graph takes and gives
+        self._version = 0  # incremented when the inputs, numbers or outputs of the graph change
         self._closed = False
-        # While a function is traced: the arrays from outside that it assigned to, each with its handle before that.
+        # While a function is traced: the arrays from outside that it assigned to, with their handles before that.
         self._assigned: list[tuple[weakref.ref[Array], _ferrule.Array]] | None = None
 
     # ---- building
     def input(
         self, shape: Shape, dtype: Any = "float32", name: str | None = None, strides: Sequence[int] | None = None
     ) -> Array:
-        """An array that is given to each compute. `strides` in elements, where it will not be C-contiguous."""
+        """Add an input.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            The shape.
+        dtype : dtype or str
+            The dtype.
+        name : str, optional
+            The name in `text` and `dot`; by default x0, x1, ...
+        strides : sequence of int, optional
+            The strides in elements; by default those of a C-contiguous array.
+
+        Returns
+        -------
+        Array
+            The traced array, for use in ops.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The shape or the strides are invalid.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.input((2, 3), name="image")
+        Array(traced, shape=(2, 3), dtype=float32, device=cpu:0)
+        """
         wanted, element = sizes(shape, "input"), as_dtype(dtype)
         steps = None if strides is None else list(strides)
         with self._lock:
@@ -90,15 +140,39 @@ class Graph(LockHolder):
             value = self._graph.input(called, element, wanted, steps)
             self._steps.append(("input", value, called, element.name, wanted, steps))
             symbol = self._symbol(value)
-            self.inputs.append(
-                symbol._another("input")
-            )  # an assignment to the caller's object is none to the graph's input
+            self.inputs.append(symbol._another("input"))  # another object: the caller may assign to the returned one
             self._outdate()
         return symbol
 
     def constant(self, value: object, name: str | None = None) -> Array:
-        """An array that is the same in each compute. Borrowed memory that its owner may write is copied now;
-        `placement()` tells which constants were."""
+        """Add an array with the same value in each compute.
+
+        Writable borrowed memory is copied now; `placement()` lists the constants that were copied.
+
+        Parameters
+        ----------
+        value : array_like
+            The value. An array that is a constant already is not added again.
+        name : str, optional
+            The name in `text` and `dot`; by default c0, c1, ...
+
+        Returns
+        -------
+        Array
+            The traced array, for use in ops.
+
+        Raises
+        ------
+        TracingError
+            The trace of this graph has ended.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(2) + g.constant(np.ones(2, "float32")))
+        >>> g.compute(fe.zeros(2)).tolist()
+        [1.0, 1.0]
+        """
         self._open("constant")
         array = value if isinstance(value, Array) else asarray(value, device=self.device)
         what = "Graph.constant()"
@@ -107,8 +181,8 @@ class Graph(LockHolder):
         with self._lock:
             known = self._constants.get(identity)
         if known is not None:
-            return known[2]._another(what)  # the holder of an array may assign to it
-        kept = Array._of(handle)._snapshot(what)._concrete(what)  # it may copy: not under the lock
+            return known[2]._another(what)  # another object: the caller may assign to it
+        kept = Array._of(handle)._snapshot(what)._concrete(what)  # may copy, so not under the lock
         with self._lock:
             self._open("constant")
             if identity in self._constants:
@@ -121,7 +195,35 @@ class Graph(LockHolder):
         return symbol._another(what)
 
     def apply(self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object) -> Array:
-        """An op with one output, by its name; it may be asked to run on another device."""
+        """Record an op with one output by its name.
+
+        Parameters
+        ----------
+        op : str
+            The name of the op.
+        *inputs : Array, numpy.ndarray or number
+            The inputs.
+        device : Device or str, optional
+            The device to run the op on, if it differs from the graph's.
+        **attributes : object
+            The attributes of the op.
+
+        Returns
+        -------
+        Array
+            The output.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such op, it has several outputs, or it refuses the inputs or attributes.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.apply("softmax", g.input((2, 3)), axis=-1).shape
+        (2, 3)
+        """
         results = self.apply_all(op, *inputs, device=device, **attributes)
         if len(results) != 1:
             raise InvalidArgumentError(f"{op}: has {len(results)} outputs; Graph.apply_all gives them")
@@ -130,7 +232,36 @@ class Graph(LockHolder):
     def apply_all(
         self, op: str, *inputs: object, device: Device | str | None = None, **attributes: object
     ) -> list[Array]:
-        """The same for an op with any number of outputs, as a list."""
+        """Record an op with any number of outputs by its name.
+
+        Parameters
+        ----------
+        op : str
+            The name of the op.
+        *inputs : Array, numpy.ndarray or number
+            The inputs.
+        device : Device or str, optional
+            The device to run the op on, if it differs from the graph's.
+        **attributes : object
+            The attributes of the op.
+
+        Returns
+        -------
+        list of Array
+            The outputs.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such op, or it refuses the inputs or attributes.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> values, indices = g.apply_all("topk", g.input((2, 3)), k=2)
+        >>> values.shape
+        (2, 2)
+        """
         self._open(op)
         operands = [self.constant(x) if isinstance(x, np.ndarray) else x for x in inputs]
         dtypes = [x.dtype for x in operands if isinstance(x, Array) and not self._is_weak(x)]
@@ -140,12 +271,31 @@ class Graph(LockHolder):
         return self._record_all(op, operands, dtypes, complete, None if device is None else find_device(device))
 
     def output(self, *arrays: Array) -> None:
-        """Adds results, in the order of compute's."""
+        """Add outputs; `compute` returns them in the order in which they were added.
+
+        Parameters
+        ----------
+        *arrays : Array
+            Arrays of this graph.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An array does not belong to this graph.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> x = g.input(3)
+        >>> g.output(x + 1, x * 2)
+        >>> len(g.outputs)
+        2
+        """
         with self._lock:
             self._open("output")
             for array in arrays:
                 symbol = self._own(array)
-                # The bytes of a result are its own: an input, a constant or another output is copied.
+                # A result has its own memory: an input, a constant or another output is copied.
                 same = [*self.inputs, *self.outputs, *(known for _, _, known in self._constants.values())]
                 if symbol.weak or any(other._handle is symbol for other in same):
                     symbol = self._own(self._record_all("copy", [array], [], {})[0])
@@ -162,11 +312,11 @@ class Graph(LockHolder):
         attributes: Mapping[str, object],
         device: Device | None = None,
     ) -> list[Array]:
-        """An op on symbols of this graph, arrays (which become constants) and Python's numbers: its outputs."""
+        """Record an op on symbols of this graph, arrays (they become constants) and numbers, and return its outputs."""
         self._open(op)
         for operand in operands:
             if isinstance(operand, Array) and not isinstance(operand._handle, Symbol):
-                operand._computed(op, wait=False)  # before the lock is taken
+                operand._computed(op, wait=False)  # computes, so before taking the lock
         place = None if device is None else device._handle
         kept = saved_graphs.kept_attributes(attributes)
         with self._lock:
@@ -195,7 +345,7 @@ class Graph(LockHolder):
         return self._own(self._scalar(operand, dtype)), is_weak
 
     def _scalar(self, number: Number, dtype: np.dtype[Any], place: int | None = None) -> Array:
-        """A scalar of the graph; `place`: each compute gives it the number of that place."""
+        """Add a scalar of the graph. With `place`, each compute sets it to the number of that place."""
         with self._lock:
             value = self._graph.scalar(dtype, number)
             self._numbers.scalars.append((place, number))
@@ -203,7 +353,7 @@ class Graph(LockHolder):
             return self._symbol(value)
 
     def _operand(self, number: Number, name: str | None = None) -> Array:
-        """A Python number that each compute gives anew; `name`: of the argument, for messages."""
+        """Add a Python number that each compute passes; `name`: of the argument, for messages."""
         with self._lock:
             self._outdate()
             return self._number(self._numbers.operand(number), name)
@@ -214,7 +364,7 @@ class Graph(LockHolder):
         return Array._of(Symbol(self, place, dtype, (), weak=True, name=name))
 
     def _number_of(self, operation: str, *values: object) -> Array:
-        """What Python's operator makes of numbers."""
+        """Add the result of Python's operator on numbers."""
         with self._lock:
             self._open(operation)
             places = [
@@ -224,7 +374,7 @@ class Graph(LockHolder):
             return self._number(self._numbers.compute(operation, *places))
 
     def _number_as(self, number: Array, dtype: np.dtype[Any], exact: bool = False) -> Array:
-        """A number as a scalar of the graph, converted as NumPy's assignment does, or not at all when `exact`."""
+        """Add a scalar for a number, converted as in NumPy's assignment; `exact` refuses conversions with a loss."""
         place = self._own(number).id
         operation = conversion(type(self._numbers.values[place]).__name__, dtype, exact)
         with self._lock:
@@ -236,7 +386,7 @@ class Graph(LockHolder):
         handle = array._computed("ferrule.graph", wait=False)
         strides = handle.strides
         assert strides is not None
-        # An array of another device is copied to this one, which makes it dense. Who asks for the address waits.
+        # The copy of an array from another device is dense. Asking for the address waits for the array.
         if array.device != self.device or _is_dense(array.shape, strides) or handle.address is None:
             strides = None
         return self.input(array.shape, array.dtype, strides=strides)
@@ -263,16 +413,43 @@ class Graph(LockHolder):
             self._closed = True
 
     def _outdate(self) -> None:
-        """What was compiled takes, or gives, less than the graph now."""
+        """Drop the compiled graph, whose inputs, numbers or outputs are not those of the graph any more."""
         self._compiled = None
         self._version += 1
 
     # ---- computing
     def compile(self, *, fallback: str = "warn", fuse: bool = True, guard: bool = False) -> Graph:
-        """Compile for the device; errors of support and memory come now. `compute` does it if nobody did.
+        """Compile the graph for its device. Errors of support and memory are raised here; `compute` compiles if needed.
 
-        `fallback`: what happens to ops that the device lacks: "warn" and "allow" run them on the cpu, "error" raises.
-        `guard`: surround all that a backend writes by known bytes, and raise when one was touched: for its author.
+        Parameters
+        ----------
+        fallback : {"warn", "allow", "error"}
+            What to do about ops that the device does not support: run them on the CPU with a warning, run them on the
+            CPU without one, or raise an error.
+        fuse : bool
+            Whether elementwise ops are fused.
+        guard : bool
+            Surround all memory that a backend writes with known bytes, and raise an error if it changes them: for
+            authors of backends.
+
+        Returns
+        -------
+        Graph
+            This graph.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The graph has no outputs.
+        UnsupportedError
+            The device does not support an op, and `fallback` is "error".
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(fe.exp(g.input(3)))
+        >>> g.compile(fallback="error")
+        Graph(cpu:0, 1 inputs, 3 steps, 1 outputs)
         """
         self._compile(fallback, fuse, guard)
         return self
@@ -292,7 +469,34 @@ class Graph(LockHolder):
         return self._compile("warn", fuse=True, guard=False) if compiled is None else compiled
 
     def compute(self, *arrays: object, out: NDArray[Any] | Sequence[NDArray[Any]] | None = None) -> Any:
-        """The output, or a tuple of several. `out`, C-contiguous and of their types, is written and returned."""
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        *arrays : array_like
+            The inputs, in the order in which they were added.
+        out : numpy.ndarray or sequence of numpy.ndarray, optional
+            C-contiguous arrays of the outputs' shapes and dtypes to write the results to.
+
+        Returns
+        -------
+        Array or tuple of Array
+            The output, or several outputs; `out` if it is given.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The number, dtype or shape of the inputs or of `out` is wrong.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> g.compute(fe.zeros(3)).tolist()
+        [1.0, 1.0, 1.0]
+        >>> g.compute(fe.zeros(3), out=np.empty(3, "float32"))
+        array([1., 1., 1.], dtype=float32)
+        """
         count = len(self.inputs)
         numbers = [number for number in arrays[count:] if isinstance(number, (int, float))]
         if len(arrays) != count + len(numbers) or len(numbers) not in (0, self._numbers.operand_count):
@@ -326,17 +530,64 @@ class Graph(LockHolder):
             if any(np.shares_memory(target, other) for other in targets[:place]):
                 raise InvalidArgumentError("out: two of the arrays share memory")
 
-    # ---- looking
+    # ---- inspecting
     def text(self) -> str:
-        """One line a node."""
+        """Return the graph as text, one line for each node.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> print(g.text(), end="")
+        %0 = input x0 : float32(3,)
+        %1 = scalar : float32()
+        %2 = add(%0, %1) : float32(3,)
+        return %2
+        """
         return self._graph.text("text")
 
     def dot(self) -> str:
-        """The graph in graphviz's language."""
+        """Return the graph in Graphviz's DOT language.
+
+        Returns
+        -------
+        str
+            The DOT source.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> g.dot().startswith("digraph")
+        True
+        """
         return self._graph.text("dot")
 
     def svg(self) -> str:
-        """The graph as a picture; needs graphviz's `dot`."""
+        """Return a drawing of the graph, made by Graphviz's `dot`.
+
+        Returns
+        -------
+        str
+            The SVG source.
+
+        Raises
+        ------
+        UnsupportedError
+            The program `dot` is not installed, or fails.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> "</svg>" in g.svg()
+        True
+        """
         import shutil
         import subprocess
 
@@ -355,12 +606,28 @@ class Graph(LockHolder):
 
     @property
     def plan(self) -> Any:
-        """What will run: for each node its device, kernel and bytes; and the size of the workspace."""
+        """The compiled plan: for each node its device, kernel and bytes; and the size of the workspace.
+
+        Compiles the graph if needed.
+        """
         return json.loads(self._compiled_handle().plan())
 
     def placement(self) -> Any:
-        """Where each node runs, with the reason when it is not where it was asked to, and how each constant came to
-        its bytes: `{"nodes": [...], "constants": [...]}`."""
+        """Return where each node runs and where the memory of each constant comes from.
+
+        Returns
+        -------
+        dict
+            "nodes" lists the device of each node, with the reason if it is not the requested one; "constants" lists the
+            placement of each constant.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + g.constant(np.ones(3, "float32")))
+        >>> [constant["placement"] for constant in g.placement()["constants"]]
+        ['copied: the owner of the memory may write to it']
+        """
         return json.loads(self._compiled_handle().placement())
 
     def __str__(self) -> str:
@@ -369,16 +636,34 @@ class Graph(LockHolder):
     def __repr__(self) -> str:
         return f"Graph({self.device}, {len(self.inputs)} inputs, {len(self._steps)} steps, {len(self.outputs)} outputs)"
 
-    # ---- keeping
+    # ---- saving
     def to_bytes(self) -> bytes:
-        """How the graph was built, and its constants: an .npz with the steps as JSON."""
+        """Return the graph as bytes: its steps and constants, in an .npz with the steps as JSON.
+
+        Returns
+        -------
+        bytes
+            For `from_bytes`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A number of the graph cannot be written.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> fe.Graph.from_bytes(g.to_bytes()).compute(fe.zeros(3)).tolist()
+        [1.0, 1.0, 1.0]
+        """
         with self._lock:
             recorded, constants = list(self._steps), self._concrete_constants()
             numbers = list(zip(self._numbers.steps, self._numbers.values, strict=True))
         described = {"format": saved_graphs.FORMAT, "device": self.device.name, "numbers": numbers, "steps": recorded}
         try:
             steps = json.dumps(described)
-        except ValueError as error:  # Python writes no int of thousands of digits
+        except ValueError as error:  # Python refuses to write ints of thousands of digits
             raise InvalidArgumentError(f"Graph.to_bytes: a number of the graph cannot be written: {error}") from error
         arrays = {f"constant{place}": _bytes_of(known) for place, (known, _) in enumerate(constants)}
         file = io.BytesIO()
@@ -390,12 +675,39 @@ class Graph(LockHolder):
 
     @classmethod
     def from_bytes(cls, data: bytes, device: Device | str | None = None) -> Graph:
-        """The graph again, on the device of its name unless another is given."""
+        """Return the graph that `to_bytes` wrote.
+
+        Parameters
+        ----------
+        data : bytes
+            The result of `to_bytes`.
+        device : Device or str, optional
+            The device; by default the device of the saved name.
+
+        Returns
+        -------
+        Graph
+            A new graph.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The bytes are not a saved graph, or are damaged.
+        UnsupportedError
+            The graph was saved in another format.
+
+        Examples
+        --------
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> fe.Graph.from_bytes(g.to_bytes())
+        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
+        """
         return cls._from_bytes(data, device, "this")
 
     @classmethod
     def _from_bytes(cls, data: bytes, device: Device | str | None, name: str) -> Graph:
-        """`name`: of the file, for messages."""
+        """Return the saved graph; `name` names the file in messages."""
         saved = saved_graphs.read(data, name)
         graph = cls(saved.device if device is None else device)
         graph._rebuild(saved)
@@ -435,10 +747,65 @@ class Graph(LockHolder):
             self.output(symbols[value])
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file, in the format of `to_bytes`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, which is overwritten if it exists.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) + 1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     g.save(os.path.join(folder, "model.npz"))
+        ...     fe.Graph.load(os.path.join(folder, "model.npz"))
+        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
+        """
         Path(path).write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: Device | str | None = None) -> Graph:
+        """Read a graph that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        device : Device or str, optional
+            The device; by default the device of the saved name.
+
+        Returns
+        -------
+        Graph
+            A new graph.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The file is not a saved graph, or is damaged.
+        OSError
+            The file cannot be read.
+        UnsupportedError
+            The graph was saved in another format.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> g = fe.Graph("cpu")
+        >>> g.output(g.input(3) * 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     g.save(os.path.join(folder, "model.npz"))
+        ...     fe.Graph.load(os.path.join(folder, "model.npz")).compute(fe.ones(3)).tolist()
+        [2.0, 2.0, 2.0]
+        """
         return cls._from_bytes(Path(path).read_bytes(), device, str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:

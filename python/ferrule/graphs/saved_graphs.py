@@ -1,4 +1,4 @@
-"""The file of a saved graph, checked: what it holds is of the right types, and names only what it has before."""
+"""Reading saved graphs: the types of all parts are checked, and each step may use only values of earlier steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORMAT = 4
 
 @dataclass
 class SavedGraph:
-    """A file's contents. `steps` are `[kind, value, ...]`, as `Graph._steps` has them."""
+    """The contents of a file. `steps` are `[kind, value, ...]`, as in `Graph._steps`."""
 
     device: str
     numbers: list[Any]
@@ -32,7 +32,10 @@ class SavedGraph:
 
 
 def read(data: bytes, name: str = "this") -> SavedGraph:
-    """Raises InvalidArgumentError for what is no saved graph, UnsupportedError for another format."""
+    """Parse a saved graph.
+
+    Raises InvalidArgumentError if the data is not a saved graph, UnsupportedError if it has another format.
+    """
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {part: file[part] for part in file.files}
@@ -40,7 +43,7 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
         version = described["format"]
     except MemoryError as error:
         raise OutOfMemoryError(f"there is no memory for the saved graph {name}: {error}") from error
-    except Exception as error:  # zip, NumPy's and JSON's readers raise what they like, about pickles and the like
+    except Exception as error:  # the readers of zip, NumPy and JSON raise errors of many types
         raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
     if version != FORMAT:
         raise UnsupportedError(f"{name} was saved in format {version!r}; this ferrule reads {FORMAT}")
@@ -52,7 +55,7 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Errors say which part of the file they are about."""
+    """Prepend the part of the file to the message of an error."""
     try:
         yield
     except Error as error:
@@ -61,14 +64,14 @@ def named(what: str) -> Iterator[None]:
 
 
 def replay_number(numbers: Numbers, entry: Any) -> None:
-    """Add a number of the file, `[[operation, parts], value]`."""
+    """Add a number of the file, which is `[[operation, parts], value]`."""
     if not (_is_list_of(entry, object, 2) and _is_list_of(entry[0], object, 2) and isinstance(entry[0][1], list)):
         _wrong("it is no operation with its parts and value")
     numbers.replay((entry[0][0], entry[0][1]), entry[1])
 
 
 def checked_step(step: Any, values: dict[int, Any], numbers: int) -> tuple[Any, ...]:
-    """The step: `values` are those of the steps before, `numbers` is how many numbers the graph has."""
+    """Check a step and return it. `values` are those of earlier steps, `numbers` is how many numbers the graph has."""
     if not isinstance(step, list) or not step or not isinstance(step[0], str) or step[0] not in _FIELDS:
         _wrong(f"it is none of {', '.join(_FIELDS)}")
     kind, fields = step[0], _FIELDS[step[0]]
@@ -93,7 +96,7 @@ def checked_step(step: Any, values: dict[int, Any], numbers: int) -> tuple[Any, 
 
 
 def kept_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:
-    """An op's attributes as JSON has them; a dtype by its name."""
+    """Return an op's attributes as JSON values; a dtype by its name."""
 
     def kept(value: Any) -> Any:
         if isinstance(value, (bool, int, float, str)):
@@ -108,7 +111,7 @@ def kept_attributes(attributes: Mapping[str, object]) -> dict[str, Any]:
 
 
 def attributes_in(attributes: dict[str, Any]) -> dict[str, Any]:
-    """An op's attributes as they are recorded."""
+    """Return the attributes of an op from their JSON values."""
     for name, value in attributes.items():
         if not (isinstance(value, (bool, int, float, str)) or _is_list_of(value, (int, float))):
             _wrong(f"its attribute {name!r} is a {type(value).__name__}, and no list of numbers")
@@ -117,7 +120,7 @@ def attributes_in(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def constant_in(saved: SavedGraph, place: int, dtype: str) -> NDArray[Any]:
-    """A constant in its dtype, of which an .npz forgets that it was bfloat16; of a block dtype the bytes."""
+    """Return a constant in its dtype, which an .npz does not store for bfloat16; of a block dtype, the bytes."""
     kept: object = saved.constants.get(f"constant{place}")
     wanted = np.dtype(np.uint8) if is_block(_ferrule.dtype(dtype)) else _ferrule.dtype(dtype)
     if not isinstance(kept, np.ndarray) or kept.dtype.itemsize != wanted.itemsize or kept.dtype.hasobject:

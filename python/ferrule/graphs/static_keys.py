@@ -1,8 +1,8 @@
-"""The keys of arguments that are neither arrays nor numbers in a signature, and which arguments are refused.
+"""Keys of arguments that are neither arrays nor numbers in a signature, and the arguments that are refused.
 
-A graph keeps what its function read when it was traced. An argument that brings values along (a function its defaults,
-its closure and the global variables that it reads, a class its attributes, a member of an Enum its value) is a part of
-the signature together with them, and refused when they may hold arrays.
+A graph keeps what its function read when it was traced. Some arguments refer to other values: a function to its
+defaults, its closure and the global variables that it reads, a class to its attributes, a member of an Enum to its
+value. Such an argument is part of the signature together with these values, and refused if they may hold arrays.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ferrule.loading.devices import Device
 
 
 class Identity:
-    """Something without a useful `==`, which counts as equal to itself only, and is kept alive."""
+    """An object without a useful `==`: it equals only itself, and is kept alive."""
 
     __slots__ = ("value",)
 
@@ -55,13 +55,13 @@ class Identity:
 
 
 class Function:
-    """Base of callables that count as functions: they are a part of a signature by identity."""
+    """Base class of callables that are part of a signature by identity, as functions are."""
 
     __slots__ = ()
 
 
 class MayHoldArraysError(Exception):
-    """An object that a signature cannot name: it may hold arrays, and others in the next call."""
+    """An object that cannot be part of a signature: it may hold arrays, and other ones in the next call."""
 
     def __init__(self, value: object) -> None:
         super().__init__()
@@ -72,9 +72,9 @@ class _OfOne(NamedTuple):
     first: int
 
 
-# Without defaults and closures.
+# Callables without defaults and closures.
 _C_FUNCTIONS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType, MethodWrapperType, np.ufunc)
-# Found in classes and closures, but not among the values that a function computes with.
+# Types of objects in classes and closures that a function does not compute with.
 _NO_VALUES = (
     DynamicClassAttribute,
     GenericAlias,
@@ -86,14 +86,15 @@ _NO_VALUES = (
     re.Pattern,
     type(vars(_OfOne)["first"]),
 )
-# Base classes from these modules have no attributes that change.
+# The attributes of base classes from these modules do not change.
 _KNOWN_MODULES = frozenset({"abc", "builtins", "collections", "enum", "numpy", "typing"})
 
 
 def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
-    """Equal for what a traced function cannot tell apart; raises MayHoldArraysError for what may change unnoticed.
+    """Return a key that is equal for values that a traced function cannot distinguish.
 
-    `seen`: the ids of functions, classes and members of an Enum that are parts of the key already.
+    Raises MayHoldArraysError for values that may change unnoticed. `seen`: the ids of functions, classes and members of
+    an Enum that are part of the key already.
     """
     kind = type(value)
     seen = set() if seen is None else seen
@@ -106,10 +107,10 @@ def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
             return Identity(value)
         seen.add(id(value))
         return (Identity(value), *[key_of(part) for part in _brought_along(value)])
-    if isinstance(value, (Function, *_C_FUNCTIONS)):  # what a traced function closes over is constant
+    if isinstance(value, (Function, *_C_FUNCTIONS)):  # the closure of a traced function is constant
         return Identity(value)
     if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
-        return (kind, repr(value))  # -0.0 equals 0.0, and NaN nothing
+        return (kind, repr(value))  # `==` would not do: -0.0 == 0.0, and NaN equals nothing
     if value is None or value is Ellipsis or isinstance(value, (int, str, bytes, np.dtype, Device)):
         return (kind, value)
     if isinstance(value, slice):
@@ -137,7 +138,7 @@ def static_key(value: Any, seen: set[int] | None = None) -> Hashable:
 
 
 def is_tuple(value: object) -> bool:
-    """Whether it is a tuple or a named tuple, and no other class of somebody's."""
+    """Whether the value is a tuple or a named tuple, but not of another subclass of tuple."""
     return type(value) is tuple or (isinstance(value, tuple) and hasattr(value, "_fields"))
 
 
@@ -160,13 +161,15 @@ def _closure_of(function: FunctionType) -> Iterator[Any]:
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
-        except ValueError:  # not filled yet
+        except ValueError:  # the cell is empty
             continue
 
 
 def _globals_of(function: FunctionType) -> Iterator[Any]:
-    """The values of the global variables that a function reads, unless an installed package defines it. Of functions
-    and classes only those of its own module count."""
+    """Yield the values of the global variables that a function reads; none if its package is installed.
+
+    Of functions and classes among them, only those of the function's own module count.
+    """
     if _is_installed(function.__module__):
         return
     for name in _globals_read_by(function.__code__):
@@ -177,7 +180,7 @@ def _globals_of(function: FunctionType) -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _is_installed(module: str | None) -> bool:
-    """Whether the file of a module lies in Python's own folders of libraries."""
+    """Whether the file of a module is in one of Python's library folders."""
     folders = Path(getattr(sys.modules.get(module or ""), "__file__", None) or "").parents
     return any(Path(prefix, lib) in folders for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64"))
 
@@ -186,13 +189,13 @@ def _is_installed(module: str | None) -> bool:
 def _globals_read_by(code: CodeType) -> tuple[str, ...]:
     names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):  # a function or a class within
+        if isinstance(constant, CodeType):  # a nested function or class
             names.update(_globals_read_by(constant))
     return tuple(sorted(names))
 
 
 def _attributes_of(kind: type) -> Iterator[Any]:
-    """The attributes that a class has of itself and of its bases, except for the members of an Enum."""
+    """Yield the attributes of a class and of its bases, except for the members of an Enum."""
     for base in kind.__mro__:
         if base.__module__ in _KNOWN_MODULES or base.__module__.startswith("ferrule."):
             continue
@@ -201,7 +204,7 @@ def _attributes_of(kind: type) -> Iterator[Any]:
             if isinstance(value, (staticmethod, classmethod)):
                 value = value.__func__
             if name.startswith("__") and name.endswith("__") and name != "__call__":
-                # Much of this is generated, by dataclasses and their like: only the defaults are somebody's values.
+                # Dataclasses and similar decorators generate many of these: only the defaults are the user's values.
                 if isinstance(value, FunctionType):
                     yield from (part for part in _defaults_of(value) if type(part).__module__ != "dataclasses")
             elif isinstance(value, property):
@@ -213,4 +216,4 @@ def _attributes_of(kind: type) -> Iterator[Any]:
 
 
 def _is_of_enum(name: str) -> bool:
-    return name.startswith("_") and name.endswith("_")  # its own book-keeping
+    return name.startswith("_") and name.endswith("_")  # internal attributes of Enum

@@ -1,4 +1,4 @@
-"""Arguments and results of traced functions: trees of tuples, lists and dicts, taken apart and put together."""
+"""Flattening and rebuilding the arguments and results of traced functions: trees of tuples, lists and dicts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ferrule.array.array import Array
 from ferrule.array.symbols import Symbol
 from ferrule.graphs.static_keys import Identity, is_tuple, static_key
 
-# A structure is hashable, and equal for calls that one graph serves: ("array",), ("int",), ("float",),
+# A structure is hashable, and equal for calls that the same graph serves: ("array",), ("int",), ("float",),
 # ("static", Static), ("tuple", type, children), ("list", children), ("dict", type, keys, children).
 Structure = tuple[Any, ...]
 
 
 class Static:
-    """A part of a signature, equal to others of the same key."""
+    """A part of a signature, which equals other parts of the same key."""
 
     __slots__ = ("key", "value")
 
@@ -34,7 +34,7 @@ class Static:
 
 
 class Arguments:
-    """A call's arguments, taken apart."""
+    """The arrays and numbers of a call's arguments."""
 
     __slots__ = ("arrays", "numbers", "to_array")
 
@@ -44,13 +44,14 @@ class Arguments:
         self.to_array = to_array
 
     def take(self, value: Any) -> Structure:
-        """Collect what varies from call to call; what remains is the structure.
+        """Collect the arrays and numbers in a value, and return its structure.
 
-        Comprehensions recurse without C's stack, as map() and generators do not: too deep is a RecursionError.
+        Recursion uses comprehensions, which do not use C's stack as map() and generators do: nesting that is too deep
+        is a RecursionError.
         """
         kind = type(value)
         if isinstance(value, Array):
-            self.arrays.append(Array._of(value._handle))  # what it is now: another thread may assign to it
+            self.arrays.append(Array._of(value._handle))  # its current value: another thread may assign to it
             return ("array",)
         if kind is float or (kind is int and -(2**63) <= value < 2**63):
             self.numbers.append(value)
@@ -68,7 +69,7 @@ class Arguments:
 
 
 def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[str]:
-    """The names of the parts of these kinds ("array", "int", "float") in the caller's terms: "x", "c['k'][0]"."""
+    """Return the names of the parts of these kinds ("array", "int", "float") in user terms: "x", "c['k'][0]"."""
     kind = structure[0]
     if kind in kinds:
         return [label]
@@ -88,7 +89,7 @@ def labels_of(structure: Structure, label: str, kinds: tuple[str, ...]) -> list[
 
 
 def is_among(array: Array, value: Any) -> bool:
-    """Whether a traced function's result has this very object."""
+    """Whether the result of a traced function contains this very object."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (tuple, list)):
@@ -97,7 +98,7 @@ def is_among(array: Array, value: Any) -> bool:
 
 
 def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[Any]) -> Any:
-    """The arguments again, with other arrays and numbers."""
+    """Rebuild the arguments from their structure, with other arrays and numbers."""
     kind = structure[0]
     if kind == "array":
         return next(arrays)
@@ -115,7 +116,7 @@ def put_together(structure: Structure, arrays: Iterator[Any], numbers: Iterator[
 
 
 class Again:
-    """In the structure of a result: another object of an array that stands in it already."""
+    """In the structure of a result: another object for an array that occurs earlier in it."""
 
     __slots__ = ("place",)
 
@@ -133,9 +134,10 @@ class Number:
 
 
 def result_of(value: Any, outputs: list[Array]) -> Any:
-    """The structure of a traced function's result; its traced arrays are collected in `outputs`, each once.
+    """Return the structure of a traced function's result, and collect its traced arrays in `outputs`, each once.
 
-    Ints in the structure are places in `outputs`; what was not traced stands as an Identity. Raises MayHoldArraysError.
+    Ints in the structure are places in `outputs`; values that were not traced are stored as Identity. Raises
+    MayHoldArraysError.
     """
     if isinstance(value, Array) and isinstance(value._handle, Symbol):
         if value._handle.weak:
@@ -154,7 +156,7 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
         kind = OrderedDict if isinstance(value, OrderedDict) else dict
         return kind([(key, result_of(child, outputs)) for key, child in value.items()])
     if isinstance(value, Array):
-        return Identity(value._snapshot())  # a constant, as it is now
+        return Identity(value._snapshot())  # a constant, with its current value
     if isinstance(value, np.ndarray):
         return Identity(value.copy())
     if not isinstance(value, np.generic):
@@ -163,7 +165,7 @@ def result_of(value: Any, outputs: list[Array]) -> Any:
 
 
 def has_number(structure: Any) -> bool:
-    """Whether a result's structure has a Python number."""
+    """Whether the structure of a result contains a Python number."""
     if isinstance(structure, dict):
         structure = [*structure.values()]
     if isinstance(structure, (tuple, list)):
@@ -172,7 +174,7 @@ def has_number(structure: Any) -> bool:
 
 
 def fill(structure: Any, results: list[Array], numbers: Sequence[Any]) -> Any:
-    """The result of a call: the structure with its arrays and numbers. No two calls share an array object."""
+    """Build the result of a call from its structure, arrays and numbers. No two calls share an array object."""
     if isinstance(structure, int):
         return results[structure]
     if isinstance(structure, Again):

@@ -1,4 +1,4 @@
-"""`ferrule.graph(f)`: f is run once for each signature, on symbols, and computed as one graph from then on."""
+"""`ferrule.graph(f)`: f runs once for each signature, on symbols; from then on the recorded graph is computed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class CacheInfo(NamedTuple):
-    """As functools.lru_cache has it."""
+    """The statistics of a traced function's cache, as in functools.lru_cache."""
 
     hits: int
     misses: int
@@ -48,7 +48,18 @@ class CacheInfo(NamedTuple):
 
 
 class TracedFunction(_ferrule.TracedCall, Function):
-    """A function that is computed as a graph: see `graph`."""
+    """A function that is computed as a graph; made by `graph`.
+
+    Examples
+    --------
+    >>> @fe.graph
+    ... def double(x):
+    ...     return x * 2
+    >>> double(fe.ones(2)).tolist()
+    [2.0, 2.0]
+    >>> double
+    <ferrule.graph of double>
+    """
 
     def __init__(
         self,
@@ -72,13 +83,13 @@ class TracedFunction(_ferrule.TracedCall, Function):
         self._donate = _places(donate)
         self._size = cache_size
         self._structures: dict[Structure, int] = {}
-        # Never twice the same: a thread may hold a number from before the structures were forgotten.
+        # Numbers are never reused: a thread may hold one from before `_structures` was cleared.
         self._unused_numbers = itertools.count()
         self._calls = _ferrule.Calls(cache_size)
         self._is_plain = not self._donate
 
     def _explain(self, error: BaseException, args: tuple[Any, ...]) -> None:
-        """Raise what says more of a failed call of arrays alone."""
+        """Raise a more specific error for a failed call whose arguments are all arrays, if there is one."""
         if isinstance(error, InvalidArgumentError):
             self._refuse_donated(*self._take_apart(args, {}))
 
@@ -88,13 +99,13 @@ class TracedFunction(_ferrule.TracedCall, Function):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         structure, arguments = self._take_apart(args, kwargs)
         if on_thread.graph is not None or any(isinstance(array._handle, Symbol) for array in arguments.arrays):
-            # Called while another function is traced, or a graph is built by hand: a part of that graph.
+            # Called while another function is traced, or while a graph is built by hand: inlined into that graph.
             return self._run(structure, arguments.arrays, arguments.numbers)
         handles: list[_ferrule.Array] = [array._handle for array in arguments.arrays]  # type: ignore[misc]
         number = self._number(structure, len(args), bool(kwargs))
         donation: tuple[list[bool], str] = ([], "")
         if self._donate:
-            self._refuse_donated(structure, arguments)  # a call that fails may have donated them itself
+            self._refuse_donated(structure, arguments)  # before the call, which may donate them and then fail
             place = f"{self._name()}() at {users_line()}".replace("\0", "")
             donation = self._donated(structure, len(args)), place.encode("utf-8", "replace").decode()
         try:
@@ -105,25 +116,25 @@ class TracedFunction(_ferrule.TracedCall, Function):
             raise
         if result is not NotImplemented:
             return result
-        # Without a lock: the function may call others, which other threads trace and which call this one.
+        # No lock is held: the function may call functions that other threads trace and that call this one.
         graph, finish = self._trace(structure, arguments, donation[0] or [False] * len(handles))
         compiled = graph.compile(fallback=self._fallback, fuse=self._fuse)._compiled_handle()
         scalars_of = graph._numbers.scalars_of if arguments.numbers else None
         is_one_array = finish == 0 and len(graph.outputs) == 1
-        # The scalars need the numbers of a call already: they are computed again only where one is a result.
+        # `scalars_of` computes the numbers of a call already. They are computed again only if the result has one.
         numbers = graph._numbers if has_number(finish) else Numbers()
         finish_all = None if is_one_array else functools.partial(_finish, finish, numbers)
         return self._calls.add(number, handles, arguments.numbers, compiled, scalars_of, finish_all, *donation)
 
     def _donated(self, structure: Structure, count: int) -> list[bool]:
-        """Of each array of a call whether it is given away."""
+        """Return for each array of a call whether it is donated."""
         if self._donate[-1] >= count:
             raise InvalidArgumentError(f"{self!r}: argument {self._donate[-1]} is donated, and {count} are given")
         children = (*structure[0][1:], *structure[2:])
         return [place in self._donate for place, child in enumerate(children) for _ in labels_of(child, "", ("array",))]
 
     def _refuse_donated(self, structure: Structure, arguments: Arguments) -> None:
-        """Raise the error of an argument that was donated before, which names it."""
+        """Raise an error that names the argument if an argument was donated before."""
         if any(array._donation() for array in arguments.arrays):
             for array, label in zip(arguments.arrays, self._labels(structure, "array"), strict=True):
                 array._refuse_donated(f"{self._name()}(): argument {label}")
@@ -159,7 +170,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         )
 
     def _names(self, count: int, keywords: tuple[str, ...]) -> list[str]:
-        """The names of a call's arguments: of `count` positional ones, and of those given by keyword."""
+        """Return the names of a call's arguments: of `count` positional ones, and of the keyword arguments."""
         names: list[str] = []
         try:
             parameters = [*inspect.signature(self._function).parameters.values()]
@@ -173,19 +184,22 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return [*names[:count], *map(str, range(len(names), count)), *keywords]
 
     def _number(self, structure: Structure, count: int, has_keywords: bool) -> int:
-        """A number for the structure; -n for n arrays and nothing else, as the extension has it."""
+        """Return a number for the structure; for n arrays and nothing else it is -n, as in the extension."""
         if not has_keywords and count and all(child == ("array",) for child in structure[0][1:]):
             return -count
         number = self._structures.get(structure)
         if number is None:
-            if len(self._structures) >= 16 * max(self._size, 1):  # mostly of graphs that are gone, too
+            if len(self._structures) >= 16 * max(self._size, 1):  # most of their graphs have left the cache
                 self._structures.clear()
-            number = self._structures.setdefault(structure, next(self._unused_numbers))  # another thread's, if it has
+            number = self._structures.setdefault(structure, next(self._unused_numbers))  # or another thread's
         return number
 
     def _trace(self, structure: Structure, arguments: Arguments, dense: Sequence[bool]) -> tuple[Graph, Any]:
-        """The graph, and the structure of the result. `dense`: for which arrays it has C-contiguous inputs, to which
-        others are copied. Donated ones are among them: memory that is not dense cannot become a result's."""
+        """Return the graph and the structure of the result.
+
+        `dense`: for which arrays the graph has C-contiguous inputs; other arrays are copied to them. Donated arrays are
+        among them: memory that is not dense cannot become that of a result.
+        """
         graph = Graph(self._place(arguments.arrays))
         numbers = [
             graph._operand(number, label)
@@ -202,7 +216,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         try:
             value = self._run(structure, inputs, numbers)
             finish = result_of(value, outputs)
-            # A graph has an output, also where no result depends on the arguments: those are constants.
+            # A graph needs an output, even if all results are constants.
             graph.output(*(outputs or [graph.constant(np.zeros(0, np.float32))]))
         except MayHoldArraysError as error:
             kind = type(error.value)
@@ -217,7 +231,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return graph, finish
 
     def _run(self, structure: Structure, arrays: Sequence[Array], numbers: Sequence[Any]) -> Any:
-        """Calls the function with these arguments; warns of each array among them that it assigned to."""
+        """Call the function with these arguments, and warn of each array among them that it assigned to."""
         given = [array._handle for array in arrays]
         each_array, each_number = iter(arrays), iter(numbers)
         args = [put_together(child, each_array, each_number) for child in structure[0][1:]]
@@ -232,7 +246,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return value
 
     def _labels(self, structure: Structure, *kinds: str) -> list[str]:
-        """The names of the arguments of these kinds."""
+        """Return the names of the parts of the arguments that have these kinds."""
         children = (*structure[0][1:], *structure[2:])
         pairs = zip(children, self._names(len(structure[0]) - 1, structure[1]), strict=True)
         return [label for child, name in pairs for label in labels_of(child, name, kinds)]
@@ -243,14 +257,33 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return arrays[0].device if arrays else Device(handle_of(None))
 
     def trace(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that a call with such arguments would compute, for C-contiguous arrays: what others it is given
-        are copied first.
+        """Return the graph that a call with these arguments computes, for C-contiguous arrays.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            The arguments of the call.
+
+        Returns
+        -------
+        Graph
+            A new graph, whose inputs are the arrays among the arguments.
+
+        Raises
+        ------
+        TracingError
+            As for `graph`.
+
+        Examples
+        --------
+        >>> fe.graph(lambda x: x * 2).trace(fe.ones((2, 3), device="cpu"))
+        Graph(cpu:0, 1 inputs, 4 steps, 1 outputs)
         """
         structure, arguments = self._take_apart(args, kwargs)
         return self._trace(structure, arguments, [True] * len(arguments.arrays))[0]
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Without its graphs: a decorated function by its name, others by their function and options."""
+        """Pickle the function without its graphs: a decorated one by name, others by function and options."""
         if self._is_found_by_name():
             return self.__qualname__  # type: ignore[no-any-return, attr-defined]
         on = None if self._device is None else str(self._device)
@@ -271,9 +304,33 @@ class TracedFunction(_ferrule.TracedCall, Function):
         return found is self
 
     def cache_info(self) -> CacheInfo:
+        """Return the statistics of the cache of compiled graphs.
+
+        Returns
+        -------
+        CacheInfo
+            Hits, misses, maximum size and current size.
+
+        Examples
+        --------
+        >>> double = fe.graph(lambda x: x * 2)
+        >>> _ = double(fe.ones(2)), double(fe.ones(2)), double(fe.ones(3))
+        >>> double.cache_info()
+        CacheInfo(hits=1, misses=2, maxsize=64, currsize=2)
+        """
         return CacheInfo(*self._calls.info())
 
     def cache_clear(self) -> None:
+        """Remove all compiled graphs from the cache. Hits and misses go on counting.
+
+        Examples
+        --------
+        >>> double = fe.graph(lambda x: x * 2)
+        >>> _ = double(fe.ones(2))
+        >>> double.cache_clear()
+        >>> double.cache_info().currsize
+        0
+        """
         self._calls.clear()
 
     def __repr__(self) -> str:
@@ -284,7 +341,7 @@ class TracedFunction(_ferrule.TracedCall, Function):
 
 
 def _places(donate: int | Sequence[int]) -> tuple[int, ...]:
-    """The numbers of the arguments that are donated, in order."""
+    """Return the sorted places of the arguments that are donated."""
     places = (donate,) if type(donate) is int else donate
     if not isinstance(places, (tuple, list)) or any(type(place) is not int or place < 0 for place in places):
         raise InvalidArgumentError(f"graph: donate is the places of positional arguments, from 0 on, not {donate!r}")
@@ -296,7 +353,7 @@ def _finish(structure: Any, numbers: Numbers, results: list[Array], operands: Se
 
 
 def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value: Any) -> None:
-    """Arrays that a traced function assigned to and that outlive it are again what they were."""
+    """Restore arrays that a traced function assigned to and that outlive it."""
     for reference, handle in reversed(assigned):
         array = reference()
         if array is not None and isinstance(array._handle, Symbol):
@@ -354,47 +411,61 @@ def graph(
     fuse: bool = True,
     donate: int | Sequence[int] = (),
 ) -> TracedFunction | Callable[[Callable[..., Any]], TracedFunction]:
-    """`function`, computed as a graph that is traced and compiled once for each signature; also as a decorator.
+    """Make a function compute as a graph, which is traced and compiled once for each signature; also a decorator.
 
-    The signature is the structure of the arguments (tuples, lists and dicts), and of the arrays in them dtype, shape,
-    strides and device. Python's int and float are operands, which may change from call to call; what is computed of
-    them is Python's, as without the graph. Arrays that the function closes over are constants. The other arguments are
-    a part of the signature: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes, types, devices, slices and
-    frozensets by value, and so are `functools.partial` and frozen dataclasses; functions, classes and members of an
-    Enum by identity and by what they bring along: defaults, closures, global variables, attributes and values.
-    All else may hold arrays that change, and is refused; so is the `self` of a decorated method.
-
-    Any thread may call it at any time. Threads that make the first call of one signature at the same time may each run
-    `function`, at the same time; the graph of the first that is done is kept.
+    Any thread may call the traced function at any time. Threads that make the first call of a signature at the same
+    time may each run `function`; the graph that is finished first is kept.
 
     Parameters
     ----------
     function : callable
-        It is run once for each signature, with arrays that have a shape and a dtype, but no values.
+        The function. It runs once for each signature, with arrays that have a shape and a dtype, but no values.
     cache_size : int
-        How many graphs are kept: those that were used last.
+        The number of graphs to keep: the least recently used ones are dropped.
     device : Device or str, optional
-        Where NumPy's arrays among the arguments go; without arrays, where the graph runs.
+        The device of NumPy arrays among the arguments, and of the graph; by default that of the first array.
     fallback : {"warn", "allow", "error"}
-        What the device cannot do is done elsewhere with a warning, without one, or not at all.
+        What to do about ops that the device does not support: run them on the CPU with a warning, run them on the CPU
+        without one, or raise an error.
     fuse : bool
-        Whether elementwise ops become one kernel.
+        Whether elementwise ops are fused.
     donate : int or tuple of int
-        The places of positional arguments whose arrays the caller does not use again: a result that is such an array
-        with other elements in a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is.
-        Where somebody else has the memory, a view, a pending array or NumPy, the array is copied as ever. Afterwards a
-        donated array has a shape and a dtype, and any other use is an `InvalidArgumentError` that names the call.
+        The places of positional arguments whose arrays the caller does not use again. A result that equals such an
+        array except for a slice (`update_slice`, `x[i] = row`) is written into its memory, and only the slice is
+        written. If the memory is shared with a view, a pending array or NumPy, the array is copied. A donated array
+        keeps its shape and dtype; any other use is an `InvalidArgumentError` that names the call.
 
     Returns
     -------
     TracedFunction
-        To be called like the function.
+        Called like the function. Without `function`, a decorator is returned.
 
     Raises
     ------
     TracingError
-        When `function` is not callable; when it is called with an argument that may hold arrays, when it needs a value
-        of an array, or when it returns an object that may hold arrays and is no tuple, list or dict.
+        `function` is not callable. A call raises it if an argument may hold arrays, if the function needs the value of
+        an array, or if it returns an object other than a tuple, list or dict that may hold arrays.
+    InvalidArgumentError
+        An option is invalid.
+
+    Notes ----- The signature consists of the structure of the arguments (tuples, lists and dicts) and the dtype, shape,
+    strides and device of the arrays in them. Python ints and floats are operands that may change between calls; Python
+    computes what depends only on them, as without the graph. Arrays that the function closes over are constants.
+
+    Other arguments are part of the signature. By value: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes,
+    types, devices, slices, frozensets, `functools.partial` and frozen dataclasses. By identity and by the values that
+    they refer to (defaults, closures, global variables, attributes): functions, classes and members of an Enum. All
+    other objects may hold arrays that change, and are refused; so is the `self` of a decorated method.
+
+    Examples
+    --------
+    >>> @fe.graph
+    ... def scaled(x, factor):
+    ...     return x * factor + 1
+    >>> scaled(fe.ones(2), 3).tolist(), scaled(fe.ones(2), 4).tolist()
+    ([4.0, 4.0], [5.0, 5.0])
+    >>> scaled.cache_info().currsize
+    1
     """
     if function is None:
         return lambda decorated: TracedFunction(decorated, cache_size, device, fallback, fuse, _places(donate))

@@ -1,4 +1,4 @@
-"""Files of arrays."""
+"""Reading arrays from files."""
 
 from __future__ import annotations
 

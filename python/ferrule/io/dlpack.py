@@ -1,4 +1,4 @@
-"""Arrays from and to other libraries without a copy. What leaves is read-only."""
+"""Exchange of arrays with other libraries by DLPack, without a copy. Exported arrays are read-only."""
 
 from __future__ import annotations
 
@@ -13,19 +13,41 @@ from ferrule.loading.device_lookup import devices, handle_of
 from ferrule.loading.devices import Device
 
 CPU = (1, 0)
-NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # who waits until an array is there
+NOBODY, THE_HOST, THE_STREAM = 0, 1, 2  # what waits until an array is computed
 
 
 def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool | None = None) -> Array:
-    """An array over the memory of another library's. `copy` as in asarray.
+    """Make an array of the memory of another library's array.
 
-    Memory of a device that ferrule has, too, stays there: the other library is given the device's stream, so that what
-    it computes is there before it is read. With `device="cpu"` that library is asked for a copy in host memory.
+    Memory of a device that ferrule has loaded is borrowed on that device. The other library is passed the device's
+    stream, so that the elements are computed before they are read.
+
+    Parameters
+    ----------
+    x : object
+        An object with `__dlpack__`.
+    device : Device or str, optional
+        The device of the result; by default the device that the memory is on. "cpu" asks the other library for a copy
+        in host memory.
+    copy : bool, optional
+        True always copies, False raises where a copy is needed, None copies where needed.
+
+    Returns
+    -------
+    Array
+        An array of x's shape and dtype.
 
     Raises
     ------
+    InvalidArgumentError
+        x has no `__dlpack__`; or `copy=False`, and a copy is needed.
     UnsupportedError
-        No device that is loaded has the memory.
+        No loaded device has the memory.
+
+    Examples
+    --------
+    >>> fe.from_dlpack(np.arange(3)).tolist()
+    [0, 1, 2]
     """
     if isinstance(x, Array):
         return another_object(x, "asarray", device, copy)
@@ -56,14 +78,14 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
 def _capsule_of(source: Any, arguments: dict[str, Any]) -> object:
     try:
         return source.__dlpack__(max_version=(1, 0), **arguments)
-    except TypeError:  # from before DLPack 1.0
+    except TypeError:  # a library older than DLPack 1.0
         if "dl_device" in arguments:
             raise
         return source.__dlpack__(**arguments)
 
 
 def _device_at(place: tuple[int, ...], wanted: Device | str | None) -> tuple[_ferrule.Device | None, int]:
-    """The device that DLPack knows by that type and number, and its stream; of those, or the one, that is wanted."""
+    """Return the device that DLPack identifies by this type and number, and its stream; only `wanted`, if given."""
     if wanted is not None:
         handle = handle_of(wanted)
         native = _ferrule.native_device(handle)
@@ -71,7 +93,7 @@ def _device_at(place: tuple[int, ...], wanted: Device | str | None) -> tuple[_fe
     for each in devices():
         try:
             native = _ferrule.native_device(each._handle)
-        except Error:  # it was lost, say: another one may have the memory
+        except Error:  # the device may be lost: another device may have the memory
             continue
         if native is not None and native[:2] == place:
             return each._handle, native[2]
@@ -85,7 +107,10 @@ def export(
     dl_device: tuple[int, int] | None,
     copy: bool | None,
 ) -> object:
-    """`Array.__dlpack__`: for consumers that know no read-only flag a copy, or BufferError when they forbid one."""
+    """Implement `Array.__dlpack__`.
+
+    Consumers that do not know the read-only flag get a copy, or BufferError if they forbid copies.
+    """
     if is_block(array.dtype):
         raise BufferError(f"__dlpack__: DLPack has no dtype {array.dtype}")
     own = device_of(array)
@@ -121,13 +146,16 @@ def _export_on_device(array: Array, stream: object, knows_flags: bool, copy: boo
     is_own = copy or not knows_flags
     if is_own:
         handle = _ferrule.apply("copy", [handle], {})[0]
-    (_ferrule.evaluate if stream is None else _ferrule.submit)((handle,))  # a wait listens to Ctrl-C
+    (_ferrule.evaluate if stream is None else _ferrule.submit)((handle,))  # this wait can be interrupted by Ctrl-C
     if stream is None or stream == -1:
         return _ferrule.to_native_dlpack(handle, knows_flags, is_own, THE_HOST if stream is None else NOBODY, 0)
     return _ferrule.to_native_dlpack(handle, knows_flags, is_own, THE_STREAM, stream)
 
 
 def device_of(array: Array) -> tuple[int, int]:
-    """`Array.__dlpack_device__`: where the memory is; host memory, as a copy, where other libraries do not know it."""
+    """Implement `Array.__dlpack_device__`: the device of the memory.
+
+    For a device that other libraries do not know, it is host memory, and the export is a copy.
+    """
     native = _ferrule.native_device(array.device._handle)
     return CPU if native is None else native[:2]

@@ -1,4 +1,4 @@
-"""Memory that somebody else owns, as an array."""
+"""Host memory of other owners as arrays."""
 
 from __future__ import annotations
 
@@ -21,12 +21,35 @@ Memory = NDArray[Any] | memoryview | mmap.mmap | bytes | bytearray | tuple[int, 
 def buffer_from_host_ptr(
     memory: Memory, device: Device | str | None = None, access: str | None = None, copy: bool | None = None
 ) -> Array:
-    """Borrow memory where the device can, else copy; `Array.placement` says which, and why.
+    """Borrow host memory where the device can, otherwise copy it; `Array.placement` says which, and why.
 
-    `memory` keeps its dtype and shape when it has them; an mmap, bytes or (address, size) are bytes, uint8. It is
-    kept alive as long as it is used; behind an address that is the caller's business. `access` is "r" or "rw", by
-    default what the memory allows. `copy=False` raises instead of copying, `copy=True` always copies. A mapped file
-    must not be truncated while it is lent.
+    Parameters
+    ----------
+    memory : numpy.ndarray, memoryview, mmap, bytes, bytearray or (address, size)
+        The memory. NumPy arrays and memoryviews keep their dtype and shape; others are uint8 in one dimension. The
+        object is kept alive as long as its memory is used. For an address, the caller must keep the memory valid. A
+        mapped file must not be truncated while it is borrowed.
+    device : Device or str, optional
+        The device; by default the default device.
+    access : {"r", "rw"}, optional
+        Whether the memory may be written to; by default what the object allows.
+    copy : bool, optional
+        True always copies, False raises where a copy is needed, None copies where needed.
+
+    Returns
+    -------
+    Array
+        An array over the memory, or of a copy.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `memory` is of another type, `access` is "rw" for read-only memory, or a copy is needed and `copy=False`.
+
+    Examples
+    --------
+    >>> fe.buffer_from_host_ptr(b"abc", "cpu").tolist()
+    [97, 98, 99]
     """
     if access not in (None, "r", "rw"):
         raise InvalidArgumentError(f'buffer_from_host_ptr: access is "r" or "rw", not {access!r}')
@@ -69,7 +92,6 @@ def _at_address(memory: tuple[int, int], access: str | None) -> NDArray[Any]:
 
 
 def map_file(file: mmap.mmap, device: Device | str | None) -> tuple[_ferrule.Array, NDArray[np.uint8]]:
-    """A read-only mapped file as one flat region of whole pages on a device, from which arrays are cut; and as NumPy
-    sees it."""
+    """Return a read-only mapped file as one region of whole pages on a device, and as a NumPy array."""
     raw = np.frombuffer(file, dtype=np.uint8)
     return _ferrule.from_address(handle_of(device), raw.ctypes.data, whole_pages(raw.nbytes), False, raw), raw

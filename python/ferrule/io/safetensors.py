@@ -1,7 +1,7 @@
-"""safetensors: 8 bytes with the length of a header, the header in JSON, then the bytes of the tensors without a gap.
+"""The safetensors format: 8 bytes with the length of a header, the header in JSON, then the tensors without gaps.
 
-The whole file is one read-only mmap, lent to the device once; arrays are views in it. Nothing of a file is believed
-that was not checked: see https://github.com/huggingface/safetensors#format.
+The whole file is one read-only mmap, which the device borrows once; arrays are views of it. All parts of the header
+are checked before use: see https://github.com/huggingface/safetensors#format.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 from ferrule.text.near_names import did_you_mean
 
-LONGEST_HEADER = 100_000_000  # bytes, as the format's own reader has it
-# Bytes of an element, and the name of the dtype here; without one the file opens, but that tensor cannot be had.
+LONGEST_HEADER = 100_000_000  # bytes, as in the reference implementation
+# Bytes per element, and the dtype here. "" is an unsupported dtype: the file opens, but such a tensor cannot be read.
 DTYPES = {
     "BOOL": (1, "bool"),
     "U8": (1, "uint8"),
@@ -46,7 +46,7 @@ DTYPES = {
 
 
 class Tensor(NamedTuple):
-    """An entry of the header; `begin` and `end` count from the file's first byte."""
+    """An entry of the header. `begin` and `end` are offsets from the start of the file."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -55,7 +55,31 @@ class Tensor(NamedTuple):
 
 
 class SafeTensors(Mapping[str, Array]):
-    """The arrays of a file by name. `tensors` and `metadata` are its header."""
+    """The arrays of a safetensors file, a mapping from names to arrays; made by `open_safetensors`.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The file.
+    tensors : dict of str to Tensor
+        The dtype, shape and offsets of each array.
+    metadata : dict of str to str
+        The metadata of the header.
+    nbytes : int
+        The size of the file in bytes.
+
+    Examples
+    --------
+    >>> import json, os, tempfile
+    >>> header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     with open(path, "wb") as file:
+    ...         _ = file.write(len(header).to_bytes(8, "little") + header + np.float32([1, 2]).tobytes())
+    ...     arrays = fe.io.open_safetensors(path)
+    ...     list(arrays), len(arrays), arrays["w"].shape
+    (['w'], 1, (2,))
+    """
 
     def __init__(self, path: str | os.PathLike[str], device: Device | str | None = None) -> None:
         self.path = Path(path)
@@ -79,7 +103,7 @@ class SafeTensors(Mapping[str, Array]):
             raise UnsupportedError(f"{self.path}: tensor {name!r} is {tensor.dtype}, which ferrule does not have yet")
         if tensor.begin % size == 0:
             return Array._of(self._region.cut(tensor.begin, dtype, tensor.shape))
-        # The file was not written for views: this tensor is copied to where its elements are aligned.
+        # The tensor is not aligned in the file, so it is copied.
         host = self._raw[tensor.begin : tensor.end].copy().view(as_dtype(dtype)).reshape(tensor.shape)
         return Array._of(from_host(host, self._device, None, "open_safetensors", owned=True))
 
@@ -150,11 +174,39 @@ class SafeTensors(Mapping[str, Array]):
 
 
 def open_safetensors(path: str | os.PathLike[str], device: Device | str | None = None) -> SafeTensors:
-    """The arrays of a file, lent to the device where it can borrow; the file must not be truncated meanwhile.
+    """Open a safetensors file as a mapping from names to arrays.
 
-    Each look at one gives a new array: `f["w"][0] = 1` changes nothing.
+    The device borrows the mapped file if it can; the file must not be truncated as long as an array of it exists.
 
-    InvalidArgumentError when the file is not what the format says, OSError when it cannot be read.
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    device : Device or str, optional
+        The device; by default the default device.
+
+    Returns
+    -------
+    SafeTensors
+        A mapping. Each lookup returns a new array: `f["w"][0] = 1` does not change later lookups.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The file violates the format.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import json, os, tempfile
+    >>> header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     with open(path, "wb") as file:
+    ...         _ = file.write(len(header).to_bytes(8, "little") + header + np.float32([1, 2]).tobytes())
+    ...     fe.io.open_safetensors(path)["w"].tolist()
+    [1.0, 2.0]
     """
     return SafeTensors(path, device)
 

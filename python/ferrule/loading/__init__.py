@@ -1,1 +1,1 @@
-"""Backends and devices: loading modules, reports of what was loaded, finding devices, statistics."""
+"""Backends and devices: loading modules, load reports, finding devices, statistics."""

@@ -1,4 +1,4 @@
-"""The rows of a load report. Apart from loading itself, which does not need them to find a device."""
+"""The rows of a load report. Loading itself does not need them, so they are a module of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Candidate:
-    """A module that was found, and what became of it."""
+    """A module file that was found, and its state."""
 
     path: Path
     root: str
@@ -24,8 +24,8 @@ class Candidate:
     version: str = ""
     probed: str = "no"  # yes, cached, no
     notes: tuple[str, ...] = ()
-    output: str = ""  # what it printed in its probe
-    files: tuple[Path, ...] = ()  # what opening it mapped, its own first
+    output: str = ""  # the text that it printed in its probe
+    files: tuple[Path, ...] = ()  # the files that opening it mapped, its own first
     times: dict[str, float] = field(default_factory=dict)  # milliseconds of read, hash, probe, open, init
 
 

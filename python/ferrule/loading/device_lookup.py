@@ -1,4 +1,4 @@
-"""Finding devices by name, kind and use; the first search loads what there is."""
+"""Finding devices by name and kind; the first search loads the backends."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ else:
 
 
 class _FirstLoad(LockHolder):
-    """The lock of load_once(), and whether it runs."""
+    """The lock of load_once(), and whether the thread that holds it is inside load_once()."""
 
-    is_running = False  # by the thread that holds the lock
+    is_running = False  # load_once(), in the thread that holds the lock
 
     def _renew_lock(self) -> None:
         super()._renew_lock()
@@ -34,10 +34,23 @@ _first_load = _FirstLoad()
 
 
 def devices(unified: bool = True) -> list[Device]:
-    """All devices, in order of kind, then FERRULE_PREFER; loads what there is on first use.
+    """Return all devices, ordered by kind and then by FERRULE_PREFER. The first call loads the backends.
 
-    A physical device that several backends see is listed once, as the preferred one sees it; with `unified=False` once
-    for each of them.
+    Parameters
+    ----------
+    unified : bool
+        True lists a physical device that several backends see once, as the preferred backend sees it; False lists it
+        once for each of them.
+
+    Returns
+    -------
+    list of Device
+        The devices, the preferred one first.
+
+    Examples
+    --------
+    >>> fe.device("cpu") in fe.devices()
+    True
     """
     if not load_state.has_a_file:
         load_once()
@@ -45,14 +58,36 @@ def devices(unified: bool = True) -> list[Device]:
 
 
 def open_devices() -> list[Device]:
-    """Those that are in use, as each backend sees them. Loads nothing."""
+    """Return the devices in use, as each backend sees them. Loads nothing."""
     return [device for device in map(Device, _ferrule.devices(False)) if device.info["open"]]
 
 
 def device(name: Device | str, backend: Backend | str | None = None) -> Device:
-    """The device of a name: a backend or a kind, and a number among those: "cpu", "gpu:1". Case does not matter.
+    """Return the device of a name.
 
-    With `backend`, the same physical device as that backend sees it; NotFoundError names those that do.
+    Parameters
+    ----------
+    name : str or Device
+        A backend or a kind of device, and optionally a number: "cpu", "gpu:1". Case does not matter.
+    backend : Backend or str, optional
+        Return the physical device as this backend sees it.
+
+    Returns
+    -------
+    Device
+        The device.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is not a name.
+    NotFoundError
+        There is no such device, or the backend does not see it. The message lists the alternatives.
+
+    Examples
+    --------
+    >>> fe.device("cpu")
+    Device('cpu:0')
     """
     wanted = backend.name if isinstance(backend, Backend) else backend
     if isinstance(name, Device):
@@ -64,12 +99,28 @@ def device(name: Device | str, backend: Backend | str | None = None) -> Device:
 
 
 def best_device() -> Device:
-    """The first gpu, else the first integrated_gpu, else the cpu."""
+    """Return the default device: the first gpu, otherwise the first integrated_gpu, otherwise the cpu.
+
+    Returns
+    -------
+    Device
+        The device.
+
+    Raises
+    ------
+    NotFoundError
+        There is no device.
+
+    Examples
+    --------
+    >>> fe.zeros(3).device == fe.best_device()
+    True
+    """
     return Device(default_handle())
 
 
 def default_handle() -> _ferrule.Device:
-    """Where arrays go when nobody says where: the best device."""
+    """Return the default device, which is the best device."""
     found = load_state.default_device
     if found is None:
         changes = load_state.changes
@@ -84,7 +135,7 @@ def handle_of(device_or_name: Device | str | None) -> _ferrule.Device:
 
 
 def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
-    """A device; when it is not among those of the files that were loaded, what else there is is loaded, once."""
+    """Call `find`; if it finds no device among the files loaded by path, load all backends once and call it again."""
     if load_state.has_a_file and not load_state.is_complete:
         try:
             return find()
@@ -95,9 +146,9 @@ def _found(find: Callable[[], _ferrule.Device]) -> _ferrule.Device:
 
 
 def load_once() -> None:
-    """What the first use of a device does: load_all(), unless that was called, or FERRULE_AUTOLOAD=0.
+    """Load all backends on the first use of a device, unless load_all() was called before or FERRULE_AUTOLOAD=0.
 
-    Other threads wait until it is done. After an error the next use tries again.
+    Other threads wait until it is done. After an error, the next use tries again.
     """
     if load_state.is_complete:
         return

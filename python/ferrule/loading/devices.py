@@ -1,4 +1,4 @@
-"""Backends and devices."""
+"""`Backend` and `Device`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 
 class Backend:
-    """A loaded module: `name`, `variant`, `version`, `path`."""
+    """A loaded module.
+
+    Examples
+    --------
+    >>> backend = fe.device("cpu").backend
+    >>> backend.name, "ferrule-cpu" in backend.path.name
+    ('cpu', True)
+    """
 
     __slots__ = ("_handle", "_info")
 
@@ -24,54 +31,35 @@ class Backend:
 
     @property
     def name(self) -> str:
+        """The name, such as "cpu"."""
         return str(self._info["name"])
 
     @property
     def variant(self) -> str:
+        """The variant, such as "zen4"; "" if the backend has no variants."""
         return str(self._info.get("variant") or "")
 
     @property
     def version(self) -> str:
+        """The version of the backend; "" if it is unknown."""
         return str(self._info.get("version") or "")
 
     @property
     def path(self) -> Path:
-        """The module's file; Path("static") when it is linked in."""
+        """The module's file; Path("static") if the backend is linked into the program."""
         from pathlib import Path
 
         return Path(self._info.get("path") or "static")
 
     @property
     def info(self) -> dict[str, Any]:
-        """All that is known of it, as it is now: after an unload, "closed" is true."""
+        """All properties of the backend as a dict, with current values: "closed" is true after an unload."""
         info: dict[str, Any] = _parse(self._handle.info())
         return info
 
     @property
     def features(self) -> dict[str, str]:
-        """What the code of the backend uses, by name, as it says itself; empty when it says nothing.
-
-        Raises
-        ------
-        NotFoundError
-            The backend was unloaded.
-
-        Examples
-        --------
-        >>> fe.device("cpu").backend.features["variant"]
-        'haswell'
-        """
-        info = self.info
-        if info["closed"]:
-            raise NotFoundError(f"backend {self.name} is not loaded any more")
-        features: dict[str, str] = info["features"]
-        return features
-
-    def proc(self, name: str) -> int | None:
-        """The address of a function that the backend offers by name, for ctypes; None when it offers none of that name.
-
-        `ferrule/procs.h` lists the names that are the same for all backends. The address is valid as long as this
-        object lives: until then the backend cannot be unloaded.
+        """The features that the backend's code uses, by name, as the backend reports them; empty if it reports none.
 
         Raises
         ------
@@ -81,7 +69,43 @@ class Backend:
         Examples
         --------
         >>> backend = fe.device("cpu").backend
+        >>> backend.features["variant"] == backend.variant
+        True
+        """
+        info = self.info
+        if info["closed"]:
+            raise NotFoundError(f"backend {self.name} is not loaded any more")
+        features: dict[str, str] = info["features"]
+        return features
+
+    def proc(self, name: str) -> int | None:
+        """Return the address of a function that the backend offers by name, for ctypes.
+
+        `ferrule/procs.h` lists the names that are common to all backends.
+
+        Parameters
+        ----------
+        name : str
+            The name of the function.
+
+        Returns
+        -------
+        int or None
+            The address, or None if the backend has no such function. It is valid as long as this object exists: until
+            then the backend cannot be unloaded.
+
+        Raises
+        ------
+        NotFoundError
+            The backend was unloaded.
+
+        Examples
+        --------
+        >>> import ctypes
+        >>> backend = fe.device("cpu").backend
         >>> ctypes.CFUNCTYPE(None, ctypes.c_uint32)(backend.proc("set_n_threads"))(4)
+        >>> backend.proc("no_such_function") is None
+        True
         """
         return self._handle.proc(name)
 
@@ -96,9 +120,16 @@ class Backend:
 
 
 class Device:
-    """Where arrays lie and graphs run, as one backend sees it. `str(device)` is its name, such as "cpu:0".
+    """A device that stores arrays and runs graphs, as one backend sees it.
 
-    What several backends see is called "gpu:0"; names may change when backends come or go, equality and hash do not.
+    `str(device)` is its name, such as "cpu:0". A device that several backends see is named by its kind: "gpu:0". Names
+    may change when backends are loaded or unloaded; equality and hash do not.
+
+    Examples
+    --------
+    >>> device = fe.device("cpu")
+    >>> device.name, device.kind, str(device)
+    ('cpu:0', 'cpu', 'cpu:0')
     """
 
     __slots__ = ("_handle",)
@@ -108,65 +139,124 @@ class Device:
 
     @property
     def name(self) -> str:
+        """The name, such as "cpu:0"."""
         return self._handle.name
 
     @property
     def kind(self) -> str:
-        """gpu, integrated_gpu, accelerator, remote, cpu, software or test."""
+        """One of "gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software" and "test"."""
         return str(self.info["kind"])
 
     @property
     def info(self) -> dict[str, Any]:
+        """All properties of the device as a dict."""
         info: dict[str, Any] = _parse(self._handle.info())
         return info
 
     @property
     def backend(self) -> Backend:
-        """The one whose kernels run here."""
+        """The backend whose kernels run for this device."""
         return Backend(self._handle.backend())
 
     @property
     def backends(self) -> list[Backend]:
-        """Those that see this physical device, the preferred one first."""
+        """The backends that see this physical device, the preferred one first."""
         return [Backend(handle) for handle in self._handle.backends()]
 
     @property
     def memory(self) -> tuple[int | None, int | None]:
-        """Free and total bytes; None where that is unknown, as it is for free memory until the device is open."""
+        """Free and total memory in bytes, None if unknown. Free memory is unknown until the device is open."""
         return self._handle.memory()
 
     def open(self, **options: str | int | float | bool) -> Device:
-        """Open the device, which its first use does otherwise. The options are the backend's; wrong ones are listed."""
+        """Open the device with options. Otherwise its first use opens it.
+
+        Parameters
+        ----------
+        **options : str, int, float or bool
+            Options of the backend.
+
+        Returns
+        -------
+        Device
+            This device.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The backend does not know an option; the message lists the options.
+
+        Examples
+        --------
+        >>> fe.device("cpu").open()
+        Device('cpu:0')
+        """
         import json
 
         self._handle.open(json.dumps(options))
         return self
 
     def supports(self, op: str, *dtypes: object) -> bool:
-        """Whether the device computes an op with inputs of these dtypes, by a kernel of its own or by several.
+        """Whether the device computes an op for these input dtypes, by a kernel of the op or by its decomposition.
 
-        One dtype more than the op has inputs is that of its attribute `dtype`: `supports("astype", "int8", "float32")`.
+        Parameters
+        ----------
+        op : str
+            The name of the op.
+        *dtypes : dtype or str
+            The dtypes of the inputs. One dtype more than the op has inputs is that of its attribute `dtype`.
+
+        Returns
+        -------
+        bool
+            Whether the device supports it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such op.
+        Examples
+        --------
+        >>> device = fe.device("cpu")
+        >>> device.supports("matmul", "float32", "float32"), device.supports("astype", "int8", "float32")
+        (True, True)
         """
         return self._handle.supports(op, dtypes)
 
     def trim(self) -> None:
-        """Give cached memory back."""
+        """Free the cached memory of the device, after waiting for its work.
+
+        Examples
+        --------
+        >>> fe.device("cpu").trim()
+        """
         self._handle.trim()
 
     def synchronize(self) -> None:
-        """Wait until the device has done all that it was given so far; how that ended is told to who reads its results.
+        """Wait until the device has finished all work submitted so far.
+
+        Errors of that work are not raised here, but where its results are read.
 
         Raises
         ------
         DeviceLostError
             The device was lost.
+
+        Examples
+        --------
+        >>> fe.device("cpu").synchronize()
         """
         self._handle.synchronize()
 
     def set_memory_limit(self, size: int | None) -> None:
-        """Set the bytes that arrays, workspaces and cached memory on the device may take; None: as many as there are.
+        """Limit the memory of arrays, workspaces and cached memory on the device.
 
-        What would take more is an OutOfMemoryError, after cached memory was given back.
+        An allocation beyond the limit frees cached memory first, and raises OutOfMemoryError if that is not enough.
+
+        Parameters
+        ----------
+        size : int or None
+            The limit in bytes; None removes it.
 
         Raises
         ------
@@ -175,7 +265,9 @@ class Device:
 
         Examples
         --------
+        >>> device = fe.device("cpu")
         >>> device.set_memory_limit(2 * 1024**3)
+        >>> device.set_memory_limit(None)
         """
         if size is not None:
             is_whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
@@ -186,7 +278,17 @@ class Device:
         self._handle.set_memory_limit(0 if size is None else int(size))
 
     def reset(self) -> None:
-        """Wait for the device's work, and let its module bring it back if it was lost."""
+        """Wait for the device's work; if the device is lost, let its module recover it.
+
+        Raises
+        ------
+        DeviceLostError
+            The device is lost and cannot be recovered.
+
+        Examples
+        --------
+        >>> fe.device("cpu").reset()
+        """
         self._handle.reset()
 
     def __eq__(self, other: object) -> bool:
@@ -209,5 +311,17 @@ def _parse(text: str) -> Any:
 
 
 def backends() -> list[Backend]:
-    """The backends that are loaded."""
+    """Return the loaded backends.
+
+    Returns
+    -------
+    list of Backend
+        The backends.
+
+    Examples
+    --------
+    >>> _ = fe.load_all(only="cpu")
+    >>> [backend.name for backend in fe.backends()]
+    ['cpu']
+    """
     return [Backend(handle) for handle in _ferrule.backends()]

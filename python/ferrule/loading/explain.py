@@ -1,4 +1,4 @@
-"""Why a backend is there or is not: the core's sentence, and what only Python knows of it."""
+"""`ferrule.explain`: the core's sentence about a backend, with advice from the installed packages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,33 @@ from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
 
 KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
-TOOLS = {"inspect", "testing"}  # extras that are no backends
+TOOLS = {"inspect", "testing"}  # extras that are not backends
 
 
 def explain(name: str) -> str:
-    """One sentence on why the backend of a name, or the device of a kind, is there or is not, and what to do about it.
+    """Return a sentence on why a backend, or a device of a kind, is available or not, and what to do about it.
 
-    Loads what there is if nothing has been loaded yet.
+    Loads the backends if none has been loaded yet.
 
-    >>> print(fe.explain("cuda"))
+    Parameters
+    ----------
+    name : str
+        The name of a backend or a kind of device.
+
+    Returns
+    -------
+    str
+        The explanation.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `name` is not a name.
+
+    Examples
+    --------
+    >>> print(fe.explain("abacus"))
+    abacus: no module of that name was found in ...
     """
     if not isinstance(name, str) or not name.strip():
         raise InvalidArgumentError(f"explain: takes the name of a backend, not {name!r}")
@@ -49,7 +67,7 @@ def _last_report() -> LoadReport:
 
 
 def _version(row: dict[str, Any]) -> str:
-    """What no module that was not opened can tell, the distribution that installed it does."""
+    """Return the version of the distribution that installed a module, for a module that was not opened."""
     if row["version"] or not row["name"] or row["root"] == "static":
         return ""
     return _installed_version(row["name"], row["path"])
@@ -65,7 +83,7 @@ def _installed_version(name: str, path: str) -> str:
 
 
 def _offer(name: str, names: set[str]) -> str:
-    """What to do about a name that nothing was found for."""
+    """Return advice on a name that no module and no kind of device has."""
     extras = _extras()
     if name in extras:
         return f" Install it: pip install 'ferrule[{name}]'"
@@ -74,7 +92,7 @@ def _offer(name: str, names: set[str]) -> str:
 
 
 def _extras() -> set[str]:
-    """Those of the installed ferrule that are backends."""
+    """Return the extras of the installed ferrule that are backends."""
     try:
         return set(metadata("ferrule").get_all("Provides-Extra") or ()) - TOOLS
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Loading: which modules there are, which were chosen, and why."""
+"""Loading, unloading and reloading backends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ferrule.loading.search_folders import DefaultRoots, PathLike, given_roots, 
 
 Result = TypeVar("Result")
 
-last_report: LoadReport | None = None  # of this process's last load_all, for explain()
+last_report: LoadReport | None = None  # of the last load_all in this process, for explain()
 
 
 def load_all(
@@ -30,13 +30,44 @@ def load_all(
     trust: str | None = None,
     reprobe: bool = False,
 ) -> LoadReport:
-    """Load the best runnable module of each name; what is loaded stays as it is.
+    """Load the best variant of each backend that can run here. Backends that are loaded already stay loaded.
 
-    `dirs` replaces the default folders; `require` names backends without which LoadError is raised, with the report;
-    `only` leaves other names out; `select="score"` opens and asks all variants instead of trusting their manifests.
-    `probe` ("auto", "always", "never"; None is what FERRULE_PROBE says, else "auto") says who is tried in a process
-    of its own first, `reprobe` that earlier verdicts do not count. `trust` ("owner", "manifest-hash", "any"; None is
-    what FERRULE_TRUST says, else "owner") says whose files are opened.
+    Parameters
+    ----------
+    dirs : path or iterable of paths, optional
+        The folders to search instead of the default ones; `fe.default_roots` stands for these.
+    require : str or sequence of str, optional
+        Backends that must be loaded in the end.
+    only : str or sequence of str, optional
+        The backends to load; by default all.
+    probe : {"auto", "always", "never"}, optional
+        Which modules are tried in another process first; by default FERRULE_PROBE, otherwise "auto".
+    select : {"manifest", "score"}
+        How a variant is chosen: by the manifests, or by opening all variants and asking for their scores.
+    trust : {"owner", "manifest-hash", "any"}, optional
+        Whose files are opened; by default FERRULE_TRUST, otherwise "owner".
+    reprobe : bool
+        Ignore the verdicts of earlier probes.
+
+    Returns
+    -------
+    LoadReport
+        All folders and modules that were considered, and why each was loaded or not.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An option is invalid.
+    NotFoundError
+        A folder of `dirs` does not exist.
+    LoadError
+        A backend of `require` was not loaded. Its `report` says why.
+
+    Examples
+    --------
+    >>> report = fe.load_all(only="cpu")
+    >>> [candidate.name for candidate in report.loaded]
+    ['cpu']
     """
     options = {
         "dirs": given_roots(dirs),
@@ -71,32 +102,44 @@ def _names(option: str, names: Sequence[str] | str | None) -> list[str]:
 
 
 def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None, trust: str | None = None) -> Backend:
-    """Load one file of any name, which may be named relative to the current directory.
+    """Load one module by its file name, which may be any name.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The module's file. When it is not called `[lib]ferrule-<name>[-<variant>]`, its manifest says what its backend
-        is called, and without a manifest the module itself does.
+        The module's file; a relative path starts at the current directory. If the file is not named
+        `[lib]ferrule-<name>[-<variant>]`, the backend has the name in its manifest, or without a manifest the name that
+        the module reports.
     as_name : str, optional
-        What the backend is called instead. The same file may be loaded under several names, to compare options or
-        versions; each has static variables of its own.
+        Another name for the backend. The same file may be loaded under several names, to compare options or versions;
+        each has its own static variables.
     probe, trust : str, optional
-        As of load_all.
+        As in `load_all`.
 
     Returns
     -------
     Backend
-        The one that is there when this very file is loaded under the name already.
+        The backend; the existing one if this file is loaded under the name already.
 
     Raises
     ------
     NotFoundError
         There is no such file.
     InvalidArgumentError
-        It is no module, or another backend has the name.
+        The path is not that of a regular file, or another backend has the name.
+    IoError
+        The file is not a module, or cannot be read.
+    AbiMismatchError
+        The module was built for another version of the binary interface.
     UnsupportedError
-        It cannot run on this machine, or is switched off by FERRULE_DISABLE or FERRULE_ONLY.
+        The module cannot run on this machine, or is disabled by FERRULE_DISABLE or FERRULE_ONLY.
+
+    Examples
+    --------
+    >>> path = fe.device("cpu").backend.path
+    >>> fe.load(path, as_name="another").name
+    'another'
+    >>> fe.unload("another")
     """
     options = {"probe": probe, "trust": trust, "as_name": as_name}
     try:
@@ -107,7 +150,7 @@ def load(path: PathLike, *, as_name: str | None = None, probe: str | None = None
 
 
 def _system_path(path: PathLike) -> bytes:
-    """The path as the system has it: names of files need not be UTF-8."""
+    """Return the path in the encoding of the system: file names need not be UTF-8."""
     try:
         return os.fsencode(os.path.abspath(os.fsdecode(path)))
     except UnicodeEncodeError as error:
@@ -115,20 +158,76 @@ def _system_path(path: PathLike) -> bytes:
 
 
 def unload(name: Backend | str) -> None:
-    """Close a backend. Refused, saying what, while arrays or compiled graphs of it live."""
+    """Close a backend.
+
+    Parameters
+    ----------
+    name : Backend or str
+        The backend, or its name.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Arrays or compiled graphs of the backend exist; the message lists them.
+    NotFoundError
+        There is no such backend.
+
+    Examples
+    --------
+    >>> _ = fe.load(fe.device("cpu").backend.path, as_name="copy")
+    >>> fe.unload("copy")
+    >>> fe.unload("copy")
+    Traceback (most recent call last):
+    ferrule.errors.NotFoundError: ...
+    """
     _after_collecting(lambda: _ferrule.unload(name if isinstance(name, str) else name.name))
 
 
 def reload(name: Backend | str) -> Backend:
-    """Close a backend and load what lies at its path now: the old one stays when that is no good."""
+    """Close a backend and load the file that is at its path now.
+
+    Parameters
+    ----------
+    name : Backend or str
+        The backend, or its name.
+
+    Returns
+    -------
+    Backend
+        The new backend. If the file cannot be loaded, the old backend stays.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Arrays or compiled graphs of the backend exist; the message lists them.
+    NotFoundError
+        There is no such backend.
+
+    Examples
+    --------
+    >>> _ = fe.load(fe.device("cpu").backend.path, as_name="copy")
+    >>> fe.reload("copy").name
+    'copy'
+    >>> fe.unload("copy")
+    """
     return Backend(_after_collecting(lambda: _ferrule.reload(name if isinstance(name, str) else name.name)))
 
 
 def refresh() -> list[Device]:
-    """Ask every backend for the devices that it has now, and return them all.
+    """Ask every backend for its devices again.
 
-    A device that was lost gets a successor of the same name, which opens anew, with the options of the environment.
-    Arrays and compiled graphs of the lost one stay errors; it is closed when the last of them is gone.
+    A lost device is replaced by one of the same name, which is opened with the options of the environment. Arrays and
+    compiled graphs of the lost device stay unusable; it is closed when the last of them is gone.
+
+    Returns
+    -------
+    list of Device
+        All devices, as `fe.devices()` lists them.
+
+    Examples
+    --------
+    >>> fe.refresh() == fe.devices()
+    True
     """
     load_state.changed()
     _ferrule.refresh()
@@ -136,14 +235,31 @@ def refresh() -> list[Device]:
 
 
 def shutdown() -> None:
-    """Close all backends and end ferrule's threads; at exit nothing is called unless this was."""
-    load_state.loaded_all()  # what is closed on purpose does not come back by itself
+    """Close all backends and end ferrule's threads. Without it, nothing is called at exit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Arrays or compiled graphs exist; the message lists them.
+
+    Examples
+    --------
+    >>> _ = fe.load_all()
+    >>> fe.shutdown()
+    >>> fe.backends()
+    []
+    >>> report = fe.load_all()  # loads them again
+    """
+    load_state.loaded_all()  # backends that were closed on purpose are not loaded again automatically
     _after_collecting(_ferrule.shutdown)
 
 
 def _after_collecting(close: Callable[[], Result]) -> Result:
-    """What is in the way may be garbage: a traced function and its graphs refer to each other."""
-    load_state.changed()  # the default device would be in the way
+    """Call `close`; if objects keep it from closing, collect garbage and try again.
+
+    A traced function and its graphs are garbage in a reference cycle.
+    """
+    load_state.changed()  # the cached default device would keep its backend open
     try:
         return close()
     except InvalidArgumentError:

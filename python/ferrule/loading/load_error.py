@@ -1,4 +1,4 @@
-"""The error of a load that lacks what it must have; `ferrule.errors` has all others."""
+"""The error of `load_all(require=...)`. All other errors are in ferrule.errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ if TYPE_CHECKING:
 
 
 class LoadError(Error, ImportError):
-    """What `load_all(require=...)` asks for is not there; `report` says why."""
+    """A backend that `load_all(require=...)` asks for was not loaded.
+
+    Attributes
+    ----------
+    report : LoadReport
+        The report of the load, which says why.
+
+    Examples
+    --------
+    >>> try:
+    ...     fe.load_all(require="abacus")
+    ... except fe.LoadError as error:
+    ...     print(type(error.report).__name__)
+    LoadReport
+    """
 
     code = "not_found"
 

@@ -1,4 +1,4 @@
-"""What a load looked at, as an object."""
+"""`LoadReport`, the result of a load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
 
 
 class _Formatted:
-    """A report in the formats that a handle of the core gives: what a pickle of it has."""
+    """A report in all formats of the core's handle, which a pickle of the report contains."""
 
     def __init__(self, formats: dict[str, str]) -> None:
         self._formats = formats
@@ -28,7 +28,14 @@ class _Formatted:
 
 
 class LoadReport:
-    """What a load looked at: `print` it for a table."""
+    """The folders and modules that a load considered; `print` shows a table. Iteration yields the candidates.
+
+    Examples
+    --------
+    >>> report = fe.load_all(only="cpu")
+    >>> report.ok, len(report) == len(report.candidates)
+    (True, True)
+    """
 
     def __init__(self, handle: _ferrule.LoadReport | _Formatted) -> None:
         self._handle = handle
@@ -36,30 +43,34 @@ class LoadReport:
     def __reduce__(self) -> tuple[Any, ...]:
         return LoadReport, (_Formatted({name: self._handle.format(name) for name in ("json", "text")}),)
 
-    # Read when it is asked for: most loads are of a program that wants a device, and nobody looks.
+    # Parsed on first use: most programs never look at their load report.
     @cached_property
     def _data(self) -> dict[str, Any]:
         return self.to_dict()
 
     @cached_property
     def candidates(self) -> list[Candidate]:
+        """The modules that were considered."""
         return [candidates.candidate_of(row) for row in self._data["candidates"]]
 
     @cached_property
     def roots(self) -> list[Root]:
+        """The folders and lists of files that were searched."""
         return [candidates.root_of(root) for root in self._data["roots"]]
 
     @property
     def milliseconds(self) -> float:
+        """The duration of the load in milliseconds."""
         return float(self._data["milliseconds"])
 
     @property
     def loaded(self) -> list[Candidate]:
+        """The candidates that are loaded."""
         return [candidate for candidate in self.candidates if candidate.state == "loaded"]
 
     @property
     def ok(self) -> bool:
-        """Whether something is loaded and nothing that was tried has failed."""
+        """Whether a backend is loaded and no module has failed."""
         failed = {"error", "probe_failed"}
         return bool(self.loaded) and not any(candidate.state in failed for candidate in self.candidates)
 
@@ -76,9 +87,33 @@ class LoadReport:
         return f"LoadReport(loaded={[candidate.path.name for candidate in self.loaded]}, candidates={len(self)})"
 
     def to_json(self) -> str:
+        """Return the report as JSON.
+
+        Returns
+        -------
+        str
+            The JSON text.
+
+        Examples
+        --------
+        >>> fe.load_all().to_json()[0]
+        '{'
+        """
         return self._handle.format("json")
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the report as a dict, as parsed from its JSON.
+
+        Returns
+        -------
+        dict
+            The report.
+
+        Examples
+        --------
+        >>> {row["state"] for row in fe.load_all(only="cpu").to_dict()["candidates"]} >= {"loaded"}
+        True
+        """
         import json
 
         data: dict[str, Any] = json.loads(self.to_json())

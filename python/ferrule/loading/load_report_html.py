@@ -1,4 +1,4 @@
-"""A load report for a notebook or a page: one piece of HTML that needs no script and nothing from elsewhere."""
+"""A load report as HTML for a notebook or a page; it needs no script and no other files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferrule.text.html_templates import render
 
 STEPS = ("find", "read", "hash", "probe", "open", "init")
 WORDS = {"not_probed": "not probed", "probe_failed": "probe failed", "no_device": "no device"}
-# How a state looks: good, bad, in need of a look, or of no matter.
+# The style of each state: "odd" states deserve attention, "mute" ones do not.
 LOOKS = {
     "loaded": "good",
     "error": "bad",
@@ -26,12 +26,12 @@ PROBED = {"yes": "just now", "cached": "before, and the verdict still holds", "n
 
 
 def report_html(report: dict[str, Any]) -> str:
-    """Render a report, as `LoadReport.to_dict` gives it."""
+    """Render a report in the form of `LoadReport.to_dict`."""
     return render("load_report.html.j2", values(report))
 
 
 def values(report: dict[str, Any]) -> dict[str, Any]:
-    """What load_report.html.j2 shows, also as a part of another page."""
+    """Return the values for load_report.html.j2, which other pages also include."""
     rows = report["candidates"]
     loaded = [row for row in rows if row["state"] == "loaded"]
     longest = max((row.get("milliseconds") or 0.0 for row in rows), default=0.0)
@@ -52,14 +52,14 @@ def values(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _times(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The steps of a load, or of one module, that took any time: their milliseconds, and their share of the total."""
+    """Return the steps of a load, or of one module, that took time: their milliseconds and their share of the total."""
     times = {step: float((row.get("times") or {}).get(step) or 0.0) for step in STEPS}
     total = sum(times.values())
     return [{"name": step, "time": time, "share": f"{time / total:.4f}"} for step, time in times.items() if time > 0]
 
 
 def by_root(report: dict[str, Any]) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
-    """Each root, where it comes from, what is wrong with it, and its rows; those that no root has come first."""
+    """Yield each root's path, origin, problem and rows; rows without a root come first."""
     rows = report["candidates"]
     known = {root["path"] for root in report["roots"]}
     static = [row for row in rows if row["root"] == "static"]

@@ -1,4 +1,4 @@
-"""The folders in which modules are searched for."""
+"""The folders that are searched for modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PathLike = str | os.PathLike[str]
 
 
 class DefaultRoots:
-    """`fe.default_roots` in `dirs=` stands for the folders that are searched without `dirs`."""
+    """The class of `fe.default_roots`, which in `dirs=` stands for the folders that are searched without `dirs`."""
 
     def __repr__(self) -> str:
         return "ferrule.default_roots"
@@ -26,7 +26,7 @@ default_roots = DefaultRoots()
 
 
 def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> list[str] | None:
-    """The folders that `dirs` of load_all stands for."""
+    """Return the folders that the argument `dirs` of load_all stands for."""
     if dirs is None:
         return None
     given = [dirs] if isinstance(dirs, (str, os.PathLike)) else list(dirs)
@@ -45,20 +45,23 @@ def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> li
 
 
 def backend_dir() -> Path:
-    """The folder of the backends that came with ferrule."""
+    """Return the folder of the backends in the package of ferrule."""
     from pathlib import Path
 
     return Path(_ferrule.__file__ or "").parent / "backends"
 
 
 def standard_roots() -> list[str]:
-    """What is searched without `dirs`, as far as Python knows: FERRULE_BACKEND_DIR, our own folder, other wheels'."""
+    """Return the folders searched without `dirs`, as far as Python knows them.
+
+    They are those of FERRULE_BACKEND_DIR, the package's own folder, and those of other wheels.
+    """
     named = [path for path in os.environ.get("FERRULE_BACKEND_DIR", "").split(os.pathsep) if os.path.isabs(path)]
     return [*named, str(backend_dir()), *installed_roots()]
 
 
 def installed_roots() -> list[str]:
-    """`ferrule_backends/*/` in the folders where distributions are installed; the current directory is never one."""
+    """Return `ferrule_backends/*/` in the folders of installed distributions, never in the current directory."""
     import site
 
     places = [*site.getsitepackages()]
@@ -75,13 +78,20 @@ def installed_roots() -> list[str]:
 
 
 def executable_dir() -> Path:
-    """Return the folder of the running program, links resolved: where an application puts backends that it ships.
+    """Return the folder of the running program, with links resolved.
 
-    For a script it is the folder of the Python interpreter, for a frozen application that of the application.
+    An application puts its own backends there. For a script it is the folder of the Python interpreter, for a frozen
+    application that of the application.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder.
 
     Examples
     --------
-    >>> fe.load_all(dirs=[fe.executable_dir() / "backends", fe.default_roots])
+    >>> folder = fe.executable_dir() / "backends"
+    >>> report = fe.load_all(dirs=[folder, fe.default_roots] if folder.is_dir() else None)
     """
     from pathlib import Path
 

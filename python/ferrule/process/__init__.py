@@ -1,1 +1,1 @@
-"""What concerns the process as a whole: its main thread, locks in a forked child, and log lines."""
+"""The process as a whole: its main thread, locks after a fork, and log lines."""

@@ -1,4 +1,4 @@
-"""Locks that are free in a forked child: the other threads, which may hold them at the fork, are gone there."""
+"""Locks that are free in a forked child, where the other threads that may have held them do not exist."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import weakref
 
 
 class LockHolder:
-    """An object with a re-entrant `_lock`. The thread that forks holds in the child what it held before."""
+    """An object with a re-entrant `_lock`. In a forked child, the forking thread still holds the locks that it held."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _holders.add(self)
 
     def _renew_lock(self) -> None:
-        """Called in a child when a thread that is gone held the lock."""
+        """Called in a child if a thread that does not exist there held the lock."""
         self._lock = threading.RLock()
 
 
@@ -24,7 +24,7 @@ _holders: weakref.WeakSet[LockHolder] = weakref.WeakSet()
 
 def _renew_locks() -> None:
     for holder in list(_holders):
-        if holder._lock.acquire(blocking=False):  # it is free, or this thread's
+        if holder._lock.acquire(blocking=False):  # it is free, or held by this thread
             holder._lock.release()
         else:
             holder._renew_lock()

@@ -1,4 +1,4 @@
-"""ferrule's log lines in Python's `logging`, under "ferrule"."""
+"""ferrule's log lines in Python's `logging`, in the logger "ferrule"."""
 
 from __future__ import annotations
 
@@ -13,12 +13,27 @@ logger = logging.getLogger("ferrule")
 
 
 def deliver(level: int, message: str) -> None:
-    """Called by the extension for each line."""
+    """Log a line; called by the extension."""
     logger.log(_LEVELS[level], "%s", message)
 
 
 def set_log_level(name: str) -> None:
-    """What ferrule's core reports from now on: "debug", "info", "warning" or "error". FERRULE_LOG says so at start."""
+    """Set the level from which ferrule logs. The environment variable FERRULE_LOG sets the initial level.
+
+    Parameters
+    ----------
+    name : {"debug", "info", "warning", "error"}
+        The lowest level to log.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `name` is not such a level.
+
+    Examples
+    --------
+    >>> fe.set_log_level("error")
+    """
     if not isinstance(name, str) or name.lower() not in _NAMES:
         raise InvalidArgumentError(f'set_log_level: takes "debug", "info", "warning" or "error", not {name!r}')
     level = _NAMES.index(name.lower())

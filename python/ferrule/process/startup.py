@@ -1,4 +1,4 @@
-"""What the extension is told of this process when ferrule is imported: its main thread, and where log lines go."""
+"""Initialization of the extension when ferrule is imported: the main thread, and the function for log lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferrule.later import later
 if TYPE_CHECKING:
     from ferrule.process import log_lines
 else:
-    log_lines = later("ferrule.process.log_lines")  # it imports `logging`
+    log_lines = later("ferrule.process.log_lines")  # late, because it imports `logging`
 
 
 def _deliver_log_line(level: int, message: str) -> None:
@@ -19,6 +19,6 @@ def _deliver_log_line(level: int, message: str) -> None:
 
 
 def prepare_extension() -> None:
-    """Called once, when ferrule is imported."""
+    """Initialize the extension. Called once, when ferrule is imported."""
     _ferrule.set_main_thread(threading.main_thread().ident or 0)
     _ferrule.set_log_function(_deliver_log_line)

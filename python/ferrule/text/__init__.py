@@ -1,1 +1,1 @@
-"""Texts for messages and pages: names that were probably meant, and text as HTML may hold it."""
+"""Text of messages and pages: suggestions of similar names, and HTML templates."""

@@ -1,6 +1,6 @@
 """Pages and notebook output, rendered from the templates in templates/html.
 
-Jinja2 is imported with the first page: `import ferrule` and loading modules do not need it.
+Jinja2 is imported for the first page: `import ferrule` and loading modules do not need it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 
 
 def render(template: str, values: dict[str, Any]) -> str:
-    """Render a template of templates/html, which sees `values` and the function `asset`.
+    r"""Render a template of templates/html with `values` and the function `asset`.
 
-    Every value is escaped where it is printed, after invisible characters were replaced by their numbers (`\\x1b`).
-    A name that `values` lacks is an error.
+    Every value is escaped, after invisible characters in it were replaced by their codes (`\x1b`). A name that is
+    missing in `values` is an error.
     """
     return _environment().get_template(template).render(values)
 
@@ -46,14 +46,14 @@ def _environment() -> Environment:
 
 
 def _asset(name: str) -> Markup:
-    """A style sheet or a script of our own, which is printed as it is."""
+    """Return one of the package's own style sheets or scripts, which is not escaped."""
     from markupsafe import Markup
 
     return Markup((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def _visible(value: object) -> object:
-    """Jinja2 calls this with each value before it is escaped. The results of macros are markup already."""
+    """Replace invisible characters in a value, before it is escaped. Results of macros are markup already."""
     if hasattr(value, "__html__"):
         return value
     return INVISIBLE.sub(lambda found: ascii(found[0])[1:-1], str(value).replace("\r\n", "\n"))

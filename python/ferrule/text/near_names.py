@@ -1,4 +1,4 @@
-"""The names that were probably meant, for messages about names that are not there."""
+"""Suggestions of similar names for messages about unknown names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """ "; did you mean 'a' or 'b'?", or "" where no name is near."""
+    """Return "; did you mean 'a' or 'b'?" with the most similar names; "" if there are none."""
     import difflib
 
     near = difflib.get_close_matches(str(name), list(names), n=3)

@@ -1,4 +1,4 @@
-"""Names of other libraries for what ferrule has under another one."""
+"""The names that other libraries have for functions and methods of ferrule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ferrule.text.near_names import did_you_mean
 
-# From NumPy, PyTorch, JAX and TensorFlow, to how it is written here.
+# From names in NumPy, PyTorch, JAX and TensorFlow to those in ferrule.
 OTHER_NAMES = {
     "Tensor": "Array",
     "absolute": "abs",
@@ -42,14 +42,14 @@ OTHER_NAMES = {
 
 
 def advice(name: str, public: Iterable[str]) -> str:
-    """The name to use instead of one that ferrule does not have; "" when no name is near."""
+    """Return the name to use instead of one that ferrule does not have; "" if there is none."""
     meant = OTHER_NAMES.get(name)
     if meant is not None:
         return f"; it is ferrule.{meant} here"
     return "" if name.startswith("_") else did_you_mean(name, public)
 
 
-# Methods of other libraries' arrays, to how it is written here.
+# From methods of other libraries' arrays to the equivalent code with ferrule.
 _METHODS = {
     "clone": "ferrule.asarray(x, copy=True)",
     "copy": "ferrule.asarray(x, copy=True)",
@@ -72,11 +72,11 @@ _METHODS = {
 
 
 def method_advice(name: str, attributes: Iterable[str]) -> str:
-    """The same for an attribute that arrays do not have; `attributes` are those that they have."""
+    """Return advice on an attribute that arrays do not have; `attributes` are those that they have."""
     if name.startswith("_"):
         return ""
     function = OTHER_NAMES.get(name, name)
-    public = sys.modules["ferrule"].__all__  # all packages are below that module, so none imports it
+    public = sys.modules["ferrule"].__all__  # not an import: ferrule/__init__.py imports the packages below it
     meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)
     return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, attributes))
 

@@ -1,12 +1,13 @@
-"""What changed between two binary interfaces, and whether what was built for the one still works with the other.
+"""The differences between two binary interfaces, and whether modules built for one work with the other.
 
-`abi_diff(a, b)` takes a as the older and b as the newer one. Each is a path to
+`abi_diff(a, b)` takes the older interface a and the newer one b. Each is a path to
 
-- a snapshot (`abi_snapshot.inc`), which `./dev abi` writes and the package carries beside the headers,
-- a folder of headers in which `ferrule/abi_snapshot.inc` lies, or
+- a snapshot (`abi_snapshot.inc`), which `./dev abi` writes and the package contains beside the headers,
+- a folder of headers that contains `ferrule/abi_snapshot.inc`, or
 - a module, of which only the version, the layout hashes and the exported symbols are known.
 
-Two snapshots are compared slot by slot; a module with anything else by the rules of docs/abi.md. Nothing is executed.
+Two snapshots are compared slot by slot; in other cases the versions are compared by the rules of docs/abi.md. Nothing
+is executed.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from ferrule.tools.abi_version import AbiVersion, complaint
 if TYPE_CHECKING:
     from ferrule.tools import module_file
 else:
-    module_file = later("ferrule.tools.module_file")  # only to read a module: it needs pyelftools
+    module_file = later("ferrule.tools.module_file")  # needs pyelftools, and is only used to read a module
 
 SNAPSHOT = Path("ferrule", "abi_snapshot.inc")
-# Counts of enumerators, which grow with them.
+# Constants that count the enumerators of an enumeration; they may grow.
 _COUNTS = re.compile(r"FE_\w+_COUNT")
 # FE_SLOT(structure, slot, offset, "type") and the other lines of a snapshot: docs/abi.md lists them.
 _LINE = re.compile(r"(FE_[A-Z]+)\((.*)\)")
@@ -45,7 +46,7 @@ _ARGUMENT_COUNTS = {
 
 @dataclass(frozen=True)
 class Difference:
-    """One change. Compatible: what was built against either interface works with the other."""
+    """A change. It is compatible if modules built for either interface work with the other."""
 
     subject: str
     what: str
@@ -57,7 +58,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Slot:
-    """A field or a function pointer of a struct, or an attribute of an op."""
+    """A field or function pointer of a struct, or an attribute of an op."""
 
     offset: int
     kind: str
@@ -66,7 +67,7 @@ class Slot:
 
 @dataclass
 class Interface:
-    """What a snapshot tells; of a module, only the version and the symbols."""
+    """The contents of a snapshot; for a module, only the version and the symbols."""
 
     version: AbiVersion
     sizes: dict[str, int] = field(default_factory=dict)
@@ -79,7 +80,10 @@ class Interface:
 
 
 def abi_diff(a: Path, b: Path) -> list[Difference]:
-    """Each change from a to b, incompatible ones first; ValueError with a sentence for what is no interface."""
+    """Return the changes from a to b, incompatible ones first.
+
+    Raises ValueError, with a sentence, for a path that is not an interface.
+    """
     older, newer = read_interface(a), read_interface(b)
     found = list(_versions(older, newer))
     if older.structs and newer.structs:
@@ -97,7 +101,7 @@ def abi_diff(a: Path, b: Path) -> list[Difference]:
 
 
 def is_compatible(differences: list[Difference]) -> bool:
-    """Whether nothing that was built for the one breaks with the other."""
+    """Whether modules built for one interface work with the other."""
     return all(difference.is_compatible for difference in differences)
 
 
@@ -105,7 +109,7 @@ def is_compatible(differences: list[Difference]) -> bool:
 
 
 def read_interface(path: Path) -> Interface:
-    """Of a snapshot, a folder of headers, or a module; ValueError when it is none."""
+    """Read a snapshot, a folder of headers, or a module. Raises ValueError for other paths."""
     if path.is_dir():
         path /= SNAPSHOT
         if not path.is_file():
@@ -175,7 +179,7 @@ def _add(to: Interface, kind: str, arguments: list[str]) -> None:
 
 
 def _one_form(declaration: str) -> str:
-    """Blanks around '*' are a matter of formatting."""
+    """Normalize the whitespace of a declaration: blanks around '*' depend on formatting."""
     return re.sub(r"\s*\*\s*", " *", " ".join(declaration.split())).replace("( ", "(").replace(" * *", " **")
 
 
@@ -185,7 +189,7 @@ def _one_form(declaration: str) -> str:
 def _versions(a: Interface, b: Interface) -> Iterator[Difference]:
     if a.version == b.version:
         return
-    # Either may be the module, and either the core: the rules are the same in both directions.
+    # Either may be the module and the other the core: the rules are symmetric.
     problem = complaint(a.version, b.version)
     if problem and a.version.major == b.version.major == 0:
         problem = "the layout hash differs, and before 1.0 only equal ones fit"
@@ -228,7 +232,8 @@ def _slots(struct: str, a: Mapping[str, Slot], b: Mapping[str, Slot]) -> Iterato
             yield Difference(struct, f"slot '{name}' moved from {slot.offset} to {other.offset}", is_compatible=False)
         if other.kind != slot.kind:
             yield Difference(struct, f"slot '{name}' was '{slot.kind}' and is '{other.kind}'", is_compatible=False)
-    # What does not begin with its size is copied whole, and lies in arrays; fe_abi has its size, though not first.
+    # A struct without a leading size is copied as a whole and used in arrays, so it cannot grow. fe_abi has its size in
+    # a later field.
     can_grow = struct == "fe_abi" or all(slot.offset > 0 for slot in a.values())
     for name, slot in b.items():
         if name in a:

@@ -1,6 +1,6 @@
-"""The version of the binary interface that a module shows: `fe_abi` of ferrule/abi.h, and the rules of docs/abi.md.
+"""The version of a module's binary interface: `fe_abi` of ferrule/abi.h, and the rules of docs/abi.md.
 
-The loader has its own, in C++; this one is for what reads files without loading them.
+The loader has its own implementation in C++; this one is for tools that read files without loading them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 MAGIC = 0x00656C7572726566
 MOST_HASHES = 64
 _PREFIX = struct.Struct("<QIIII")  # magic, struct_size, major, minor, hash_count
-LARGEST = _PREFIX.size + 8 * MOST_HASHES  # bytes; no more of it is ever read
+LARGEST = _PREFIX.size + 8 * MOST_HASHES  # bytes; readers do not read more
 
 
 @dataclass(frozen=True)
 class AbiVersion:
-    """Major, minor, and one cumulative layout hash a minor: oldest first, the last is that of `minor`."""
+    """Major, minor, and a cumulative layout hash for each minor: oldest first, the last is that of `minor`."""
 
     major: int
     minor: int
@@ -26,13 +26,16 @@ class AbiVersion:
         return f"{self.major}.{self.minor}"
 
     def layout_hash_of(self, minor: int) -> int | None:
-        """None for a minor that is younger, or so old that its hash is not kept any more."""
+        """Return the layout hash of a minor; None if the minor is newer, or so old that its hash is not kept."""
         age = self.minor - minor
         return self.layout_hashes[-1 - age] if 0 <= age < len(self.layout_hashes) else None
 
 
 def parse(data: bytes) -> AbiVersion:
-    """Of the bytes of a `ferrule_backend_abi`; ValueError with the reason, as a part of a sentence about it."""
+    """Parse the bytes of a `ferrule_backend_abi`.
+
+    Raises ValueError with the reason, worded as a part of a sentence about it.
+    """
     if len(data) < _PREFIX.size:
         raise ValueError(f"ends after {len(data)} bytes, and has at least {_PREFIX.size}")
     magic, struct_size, major, minor, count = _PREFIX.unpack_from(data)
@@ -49,10 +52,10 @@ def parse(data: bytes) -> AbiVersion:
 
 
 def complaint(module: AbiVersion, core: AbiVersion) -> str:
-    """Why a core of that version refuses such a module, as a part of a sentence about the module; "" when it fits."""
+    """Return why a core of that version refuses the module, worded as a part of a sentence; "" if it accepts it."""
     if module.major != core.major:
         return f"its ABI is {module}, this core's is {core}"
-    if core.major == 0:  # no promise was made yet
+    if core.major == 0:  # no compatibility is promised before 1.0
         if module.layout_hashes[-1] == core.layout_hashes[-1]:
             return ""
         return f"its layout hash is {module.layout_hashes[-1]:#018x}, this core's is {core.layout_hashes[-1]:#018x}"

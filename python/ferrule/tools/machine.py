@@ -1,4 +1,4 @@
-"""What this machine and this Python are, for reports."""
+"""The properties of this machine and this Python, for reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import ferrule
 
-# Those of a processor's features that kernels are chosen by.
+# The processor features that kernels are chosen by.
 FEATURES = (
     *("sse4_2", "avx", "f16c", "fma", "avx2", "avx_vnni", "avx512f", "avx512bw", "avx512_vnni", "avx512_bf16"),
     *("avx512_fp16", "amx_tile", "amx_int8", "amx_bf16", "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2"),
@@ -28,7 +28,7 @@ def version_of(package: str) -> str:
 
 
 def about() -> dict[str, str]:
-    """Versions and the machine, each a line."""
+    """Return versions and properties of the machine, one line each."""
     libc = " ".join(part for part in platform.libc_ver() if part)
     return {
         "ferrule": ferrule.__version__,
@@ -43,7 +43,7 @@ def about() -> dict[str, str]:
 
 
 def system() -> str:
-    """The system by the name that its makers give it."""
+    """Return the system's product name."""
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -52,20 +52,20 @@ def system() -> str:
 
 
 def processor() -> str:
-    """Its name as it is sold, where the system tells."""
+    """Return the processor's product name, if the system knows it."""
     names = (line.partition(":")[2].strip() for line in _cpuinfo() if line.startswith("model name"))
     return next(names, "") or platform.processor() or platform.machine()
 
 
 def features() -> list[str]:
-    """Of those that matter, the ones that the system says the processor has."""
+    """Return those of FEATURES that the system reports for the processor."""
     lines = (line.partition(":")[2].split() for line in _cpuinfo() if line.startswith(("flags", "Features")))
     found = set(next(lines, []))
     return [name for name in FEATURES if name in found]
 
 
 def variables() -> dict[str, str]:
-    """The environment variables that change what is loaded, whatever the drivers: those have variables of their own."""
+    """Return the environment variables that affect loading, except for those that drivers declare."""
     names = [name for name in os.environ if name.startswith("FERRULE_")]
     return {name: os.environ[name] for name in [*sorted(names), *VARIABLES] if name in os.environ}
 

@@ -1,7 +1,7 @@
-"""What can be said about a module's file without running it.
+"""Checks of a module's file that do not run it.
 
-Each `check_*` takes the file's path and returns sentences, one a problem; none means that it passes. NotChecked says
-that the question cannot be answered here, which is neither.
+Each `check_*` takes the path of the file and returns a sentence for each problem; an empty list means that it passes.
+NotChecked means that the check is not possible here.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ REQUIRED = {"ferrule_backend_abi", "ferrule_backend_init"}
 OPTIONAL = {"ferrule_backend_score"}
 TEXT_TAGS = {"DT_NEEDED": "needed", "DT_RUNPATH": "runpath", "DT_RPATH": "rpath"}  # and pyelftools' names of them
 FILE_NAME = re.compile(r"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+))?\.so")
-# Symbols that the toolchain's own start files refer to, and that need not be anywhere.
+# Symbols that the toolchain's start files refer to, and that need not be defined.
 DEFINED_BY_NOBODY = {"__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize"}
 
 
 class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
-    """The check says nothing about this file, for the reason given."""
+    """The check cannot judge this file, for the reason given."""
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol of the dynamic table."""
+    """A symbol of the dynamic symbol table."""
 
     name: str
     is_defined: bool
@@ -52,7 +52,7 @@ class Symbol:
 
 
 class Elf:
-    """The parts of an ELF file that the checks ask for."""
+    """The parts of an ELF file that the checks need."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -71,7 +71,7 @@ class Elf:
         self._stream.close()
 
     def dynamic(self) -> Iterator[tuple[str, str]]:
-        """Tag and text of each entry that names a library or a path."""
+        """Yield the tag and text of each dynamic entry that names a library or a path."""
         for section in self.file.iter_sections():
             if isinstance(section, DynamicSection):
                 for tag in section.iter_tags():
@@ -100,7 +100,7 @@ class Elf:
             )
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """The file's bytes that are loaded at an address; too few when the file ends, or says nothing of them."""
+        """Return the bytes of the file that are loaded at an address; none if it has none there, or is truncated."""
         for segment in self.file.iter_segments("PT_LOAD"):
             start = segment["p_vaddr"]
             if start <= address and address + size <= start + segment["p_filesz"]:
@@ -109,7 +109,7 @@ class Elf:
         return b""
 
     def pointers_in(self, name: str) -> list[int] | None:
-        """What a section of function pointers will hold once it is relocated; None without the section."""
+        """Return the pointers of a section after relocation; None without the section."""
         section = self.file.get_section_by_name(name)
         if section is None:
             return None
@@ -127,13 +127,13 @@ class Elf:
 
 
 def exported(path: Path) -> set[str]:
-    """The names that others can link against."""
+    """Return the names that other files can link against."""
     with Elf(path) as elf:
         return {s.name for s in elf.symbols() if s.is_defined and not s.is_local and not s.is_hidden}
 
 
 def check_exports(path: Path) -> list[str]:
-    """It exports its three symbols (the score may be missing) and nothing else."""
+    """The file exports the three symbols of a module (the score is optional) and nothing else."""
     found = exported(path)
     problems = [f"it does not export {name}" for name in sorted(REQUIRED - found)]
     return problems + [f"it exports {name}, and must hide it" for name in sorted(found - REQUIRED - OPTIONAL)]
@@ -144,7 +144,7 @@ def check_exports(path: Path) -> list[str]:
 
 @cache
 def _library_cache() -> dict[str, list[Path]]:
-    """File names of libraries to where ldconfig found them: read from its cache, whose format is glibc's."""
+    """Return the paths of libraries by file name, from ldconfig's cache in glibc's format."""
     found: dict[str, list[Path]] = {}
     try:
         data = Path("/etc/ld.so.cache").read_bytes()
@@ -165,7 +165,7 @@ def _library_cache() -> dict[str, list[Path]]:
 
 
 def _folders(elf: Elf, origin: Path) -> Iterator[Path]:
-    """Where the loader looks for what this file needs, the cache aside."""
+    """Yield the folders in which the loader looks for needed libraries, apart from the cache."""
     for kind, text in elf.dynamic():
         if kind in ("DT_RUNPATH", "DT_RPATH"):
             for folder in text.split(":"):
@@ -192,7 +192,7 @@ def _find_library(name: str, elf: Elf, origin: Path) -> Path | None:
 
 
 def _needed_libraries(path: Path) -> tuple[list[Path], list[str]]:
-    """All libraries that opening the file loads, and sentences about those that are not there."""
+    """Return all libraries that opening the file loads, and sentences about missing ones."""
     found: dict[str, Path] = {}
     missing = []
     queue = [path.resolve()]
@@ -211,7 +211,7 @@ def _needed_libraries(path: Path) -> tuple[list[Path], list[str]]:
 
 
 def check_undefined_symbols(path: Path) -> list[str]:
-    """Each symbol that it leaves to others is in a library that it needs, or in one that those need."""
+    """Each undefined symbol is defined in a library that the file needs directly or indirectly."""
     with Elf(path) as elf:
         undefined = {s.name for s in elf.symbols() if not s.is_defined and not s.is_weak}
     libraries, problems = _needed_libraries(path)
@@ -225,7 +225,7 @@ def check_undefined_symbols(path: Path) -> list[str]:
 
 
 def check_static_initialisers(path: Path) -> list[str]:
-    """Opening the file runs nothing of it: the toolchain's frame_dummy is all that its initialisers hold."""
+    """Opening the file runs none of its code: its initialisers hold only the toolchain's frame_dummy."""
     with Elf(path) as elf:
         if elf.file.num_sections() == 0:
             raise NotChecked("the file has no section headers")
@@ -237,14 +237,14 @@ def check_static_initialisers(path: Path) -> list[str]:
 
 
 def _is_frame_dummy(elf: Elf, pointer: int, pointers: list[int]) -> bool:
-    """crtbegin's function: a jump to register_tm_clones and nothing else. Elsewhere than on x86-64: the first."""
+    """Whether it is crtbegin's function, which only jumps to register_tm_clones. Not on x86-64: the first one."""
     if elf.file.get_machine_arch() != "x64":
         return pointer == pointers[0]
     return elf.bytes_at(pointer, 5).removeprefix(b"\xf3\x0f\x1e\xfa")[:1] == b"\xe9"
 
 
 def _own_code_in_init(elf: Elf) -> list[str]:
-    """DT_INIT runs what crti.o and crtn.o frame: a call of __gmon_start__ and no more, some 30 bytes."""
+    """Find code in DT_INIT besides that of crti.o and crtn.o, a call of __gmon_start__ of some 30 bytes."""
     tags = [tag for s in elf.file.iter_sections() if isinstance(s, DynamicSection) for tag in s.iter_tags()]
     start = next((tag.entry.d_ptr for tag in tags if tag.entry.d_tag == "DT_INIT"), None)
     if start is None:
@@ -260,7 +260,7 @@ def _own_code_in_init(elf: Elf) -> list[str]:
 
 
 def abi_of(path: Path) -> AbiVersion | None:
-    """The version in the file's `ferrule_backend_abi`; None when it has none that can be read."""
+    """Return the version in the file's `ferrule_backend_abi`; None if it cannot be read."""
     try:
         return _read_abi(path)
     except ValueError:
@@ -279,7 +279,7 @@ def _read_abi(path: Path) -> AbiVersion:
 
 
 def check_abi(path: Path) -> list[str]:
-    """`ferrule_backend_abi` can be read from the file and fits this core."""
+    """`ferrule_backend_abi` can be read from the file and is compatible with this core."""
     try:
         found = _read_abi(path)
     except ValueError as error:
@@ -292,7 +292,7 @@ def check_abi(path: Path) -> list[str]:
 
 
 def manifest_of(path: Path) -> dict[str, object]:
-    """The manifest beside the file."""
+    """Return the manifest beside the file."""
     beside = path.with_suffix(".json")
     try:
         text = beside.read_text(encoding="utf-8")
@@ -305,7 +305,7 @@ def manifest_of(path: Path) -> dict[str, object]:
 
 
 def check_manifest(path: Path) -> list[str]:
-    """The manifest beside the file, if there is one, agrees with the file."""
+    """The manifest beside the file, if it exists, agrees with the file."""
     try:
         manifest = manifest_of(path)
     except (ValueError, TypeError) as error:
@@ -327,7 +327,7 @@ def check_manifest(path: Path) -> list[str]:
 
 
 def check_file_name(path: Path) -> list[str]:
-    """The loader finds it by its name."""
+    """The loader finds the file by its name."""
     if FILE_NAME.fullmatch(path.name):
         return []
     return [f"{path.name} is not of the form libferrule-<name>[-<variant>].so, so no load finds it in a folder"]

@@ -1,4 +1,4 @@
-"""Where the time of a piece of code goes: by op, by device, and on the host."""
+"""`ferrule.profile`: the time of a piece of code by op, by device and on the host."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ferrule.text.html_templates import render
 from ferrule.tools.trace import MAX_EVENTS, Recording, TraceEvent
 
 HOST_KINDS = {"record": "recording", "compile": "compiling", "submit": "submitting", "wait": "waiting for devices"}
-MEASURED_BYTES = 1 << 26  # of the array that bandwidth="measure" reads, and as much that it writes
+MEASURED_BYTES = 1 << 26  # bytes of the array that bandwidth="measure" reads, and of the one that it writes
 
 
 class OpTime(NamedTuple):
-    """What an op, or a copy, took on a device."""
+    """The time of an op, or of copies, on a device."""
 
     op: str
     device: str
     calls: int
     seconds: float
-    bytes: int  # read and written, of the operands
-    bandwidth_share: float | None  # of the device's memory bandwidth; None where that is not known
+    bytes: int  # of the operands, read and written
+    bandwidth_share: float | None  # of the device's memory bandwidth; None if that is not known
 
     @property
     def bytes_per_second(self) -> float:
@@ -32,10 +32,10 @@ class OpTime(NamedTuple):
 
 
 class DeviceTime(NamedTuple):
-    """What a device did."""
+    """The busy time of a device."""
 
     device: str
-    seconds: float  # during which it executed or copied something
+    seconds: float  # that it spent executing or copying
     bytes: int
     bandwidth_share: float | None
 
@@ -45,39 +45,44 @@ class DeviceTime(NamedTuple):
 
 
 class profile(Recording):  # noqa: N801, called like a function
-    """Measure where the time goes in a `with` block; `print()` of it shows tables, and so does a notebook.
+    """Measure where the time goes in a `with` block; `print` shows tables, as does a notebook.
 
     Parameters
     ----------
     bandwidth : float, mapping of str to float, "measure" or None
-        Bytes per second that the memory of the devices gives, for all or by the device's name: the tables then say
-        which share of it each op had. "measure" asks each device that was used at the end of the block, by adding a
-        number to an array of 64 MiB a few times. None shows bytes per second alone.
+        The memory bandwidth in bytes per second, of all devices or by the device's name: the tables then show the share
+        of it that each op achieved. "measure" measures each device that was used at the end of the block, by adding a
+        number to an array of 64 MiB a few times. None shows bytes per second only.
     max_events : int
-        Events that are looked at, at most; further ones are dropped, and a `RuntimeWarning` tells how many.
+        The maximum number of events; further ones are dropped, and a `RuntimeWarning` says how many.
 
     Attributes
     ----------
     ops : list of OpTime
-        Time (seconds), calls and bytes by op and device, the longest first. Fused ops are one. Where a device's module
-        does not tell of single ops, the ops that it executed together are one.
+        Time in seconds, calls and bytes by op and device, the longest first. A fused node is one op. If a device's
+        module does not report single ops, the ops that it executed together are one.
     devices : list of DeviceTime
-        By device the time during which it was busy, and the bytes.
+        The busy time and the bytes by device.
     host : dict of str to float
-        Seconds that threads of the host took for recording, compiling, submitting, and waiting for devices.
+        Seconds that host threads took for recording, compiling, submitting, and waiting for devices.
     seconds : float
-        The time of the block.
+        The duration of the block.
 
-    Notes
-    -----
-    Bytes are those of the operands, each counted once an op: what a kernel reads twice, or finds in a cache, or leaves
-    as it is in a result that it updates in place, is not known.
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is invalid.
+
+    Notes ----- Bytes are those of the operands, each counted once for each op. Repeated reads, hits in a cache, and
+    elements that an in-place update leaves unchanged are not known.
 
     Examples
     --------
+    >>> x = fe.ones((8, 8), device="cpu")
     >>> with fe.profile() as profile:
-    ...     fe.eval(fe.softmax(x @ w))
-    >>> print(profile)
+    ...     fe.eval(fe.softmax(x @ x))
+    >>> print(profile.devices[0].device, [row.op for row in profile.ops if row.op == "matmul"])
+    cpu:0 ['matmul']
     """
 
     _what = "profile"
@@ -150,7 +155,7 @@ class profile(Recording):  # noqa: N801, called like a function
 
 
 def _work(events: list[TraceEvent]) -> list[TraceEvent]:
-    """Kernels and transfers; segments where the module does not tell of their kernels."""
+    """Return kernels and transfers, and segments of devices whose module does not report kernels."""
     telling = {event.device for event in events if event.kind == "kernel"}
     return [
         event
@@ -188,7 +193,7 @@ def _by_device(events: list[TraceEvent], work: list[TraceEvent], peaks: Mapping[
 
 
 def _taken(events: list[TraceEvent], kind: str) -> float:
-    """Seconds of all threads; what is within an event of the same kind is part of that."""
+    """Return the seconds of all threads; nested events of the same kind count once."""
     spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for event in events:
         if event.kind == kind:
@@ -205,7 +210,7 @@ def _union(spans: list[tuple[int, int]]) -> int:
 
 
 def _measured_bandwidth(name: str) -> float:
-    """Bytes per second that a device reads and writes while it adds a number to a long array; the best of a few."""
+    """Return the bytes per second that a device reads and writes when it adds a number to a long array."""
     x = fe.zeros(MEASURED_BYTES // 4, dtype="float32", device=name)
     fe.eval(x)
     best = float("inf")
@@ -244,7 +249,7 @@ def _bytes(count: float) -> str:
 
 
 def _as_text(head: list[str], rows: list[list[str]]) -> str:
-    """Columns in lines; all but names are right-aligned."""
+    """Return the table as text; all columns except for names are right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
     is_name = [name in ("op", "device") for name in head]
     return "\n".join(

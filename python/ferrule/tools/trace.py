@@ -1,4 +1,4 @@
-"""What ferrule does when: recordings, and the file that Perfetto and Chrome's tracing page show."""
+"""`ferrule.trace`: recordings of what ferrule does, as a file for Perfetto and Chrome's tracing page."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-MAX_EVENTS = 500_000  # of 600 bytes at most
+MAX_EVENTS = 500_000  # each takes up to 600 bytes
 QUEUES = ("compute", "upload", "download")
 HOST = 1  # the process number of the host's threads; devices have the next ones
 
 
 class TraceEvent(NamedTuple):
-    """Something that was done. Times are nanoseconds of the host's monotonic clock (`time.monotonic_ns` on Linux)."""
+    """An event. Times are nanoseconds of the host's monotonic clock (`time.monotonic_ns` on Linux)."""
 
     kind: str  # record, compile, pass, evaluate, submit, segment, kernel, transfer, wait
     name: str  # of the op, the pass, ...
     detail: str  # dtypes and shapes
-    kernel: str  # as the device's module calls it
-    device: str  # "" of what the host does for itself
-    queue: int  # 0, 1, 2: the device's compute, upload or download queue did it; -1: a host thread did
-    thread: int  # that thread, as threading.get_native_id() tells it
+    kernel: str  # its name in the device's module
+    device: str  # "" for work of the host
+    queue: int  # 0, 1, 2: the device's compute, upload or download queue; -1: a host thread
+    thread: int  # that thread, as threading.get_native_id() returns it
     begin_ns: int
     end_ns: int
     bytes_read: int  # of the operands
@@ -44,7 +44,7 @@ class TraceEvent(NamedTuple):
 
 
 class Recording:
-    """Records while its `with` block runs. What trace and profile share."""
+    """Records events while its `with` block runs; the base class of trace and profile."""
 
     _what = "recording"
 
@@ -59,7 +59,7 @@ class Recording:
         self._process = 0
         self._thread_names: dict[int, str] = {}
         self.events: list[TraceEvent] = []
-        """What was recorded, in the order in which it began; empty until the block has ended."""
+        """The recorded events, in the order in which they began; empty until the block has ended."""
         self.dropped = 0
         """Events that are not in `events`, because there were more than `max_events`."""
         self.begin_ns = 0
@@ -81,7 +81,7 @@ class Recording:
         try:
             if os.getpid() == self._process:
                 self._stop()
-            else:  # the child of a fork: the recording, and the file, are its parent's
+            else:  # a forked child: the recording and the file belong to its parent
                 self._handle = None
         finally:
             self._end()
@@ -90,10 +90,10 @@ class Recording:
         handle = self._handle
         assert handle is not None
         try:
-            for device in open_devices():  # work that is still under way belongs to the recording
+            for device in open_devices():  # unfinished work belongs to the recording
                 try:
                     device.synchronize()
-                except Error:  # a device that is lost or closed: its error is told where its results are read
+                except Error:  # the device is lost or closed: reading its results raises the error
                     continue
         finally:
             handle.end()
@@ -114,43 +114,55 @@ class Recording:
         self._thread_names.update((thread.native_id or 0, thread.name) for thread in threading.enumerate())
 
     def _begin(self) -> None:
-        """Before anything is recorded; may raise."""
+        """Called before recording begins; may raise."""
 
     def _finish(self) -> None:
-        """When the events are there."""
+        """Called when the events are available."""
 
     def _end(self) -> None:
-        """At the end in any case."""
+        """Called at the end of the block in any case."""
 
 
 class trace(Recording):  # noqa: N801, called like a function
-    """Write what ferrule does in a `with` block to a file that https://ui.perfetto.dev and chrome://tracing show.
+    """Write what ferrule does in a `with` block to a file for https://ui.perfetto.dev and chrome://tracing.
 
     The file has a track for each host thread and for each queue of each device, with recording, compile passes,
-    evaluations, segments, kernels, transfers and waits. docs/tracing.md says what is in each.
+    evaluations, segments, kernels, transfers and waits; see docs/tracing.md.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file, in the trace event format (JSON). One that is there is overwritten.
+        The file, in the trace event format (JSON). It is overwritten if it exists.
     max_events : int
-        Events that are kept, at most; further ones are dropped, and a `RuntimeWarning` tells how many.
+        The maximum number of events; further ones are dropped, and a `RuntimeWarning` says how many.
+
+    Attributes
+    ----------
+    events : list of TraceEvent
+        The events, in the order in which they began; empty until the block has ended.
+    dropped : int
+        The number of dropped events.
 
     Raises
     ------
+    InvalidArgumentError
+        An argument is invalid.
     IoError
-        The file cannot be written. Raised before the block runs, unless it is only known later: a full disk, say.
+        The file cannot be written. Raised before the block runs, or after it, for example if the disk is full.
 
-    Notes
-    -----
-    All threads of the process are recorded. Traces and profiles may be nested or overlap; each has all that begins
-    within its own block. At the end of the block every device that is in use is waited for. When the block raises,
-    the file is written all the same. `events` has the same as `TraceEvent` tuples.
+    Notes ----- All threads of the process are recorded. Traces and profiles may be nested or overlap; each has the
+    events that begin in its own block. At the end of the block, the devices in use are waited for. The file is also
+    written if the block raises an error.
 
     Examples
     --------
-    >>> with fe.trace("run.json"):
-    ...     y = np.asarray(fe.exp(x) @ w)
+    >>> import os, tempfile
+    >>> x = fe.ones((8, 8), device="cpu")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with fe.trace(os.path.join(folder, "run.json")) as trace:
+    ...         y = np.asarray(fe.exp(x) @ x)
+    >>> any(event.kind == "kernel" for event in trace.events)
+    True
     """
 
     _what = "trace"
@@ -191,7 +203,7 @@ class trace(Recording):  # noqa: N801, called like a function
 def chrome_json(
     events: Iterable[TraceEvent], begin_ns: int, thread_names: dict[int, str], dropped: int = 0
 ) -> Iterator[str]:
-    """The trace event format, in pieces. Times are microseconds since `begin_ns`."""
+    """Yield the parts of the trace event format. Times are microseconds since `begin_ns`."""
     other = {"ferrule": _ferrule.version(), "dropped_events": dropped}
     yield f'{{"displayTimeUnit": "ms", "otherData": {json.dumps(other)}, "traceEvents": [\n'
     yield json.dumps(_metadata("process_name", HOST, 0, {"name": "host"}))

@@ -1,4 +1,4 @@
-"""A process of its own for what may crash or hang, so that neither is more than a sentence."""
+"""Code that may crash or hang runs in a process of its own, so that a crash becomes an error message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parent's side: asks, waits no longer than a limit, and says how the child ended if it did."""
+"""The parent's side: sends requests, waits up to a time limit, and reports how the child ended."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import threading
 from collections.abc import Mapping
 from typing import IO, Any
 
-OUTPUT_SHOWN = 2_000  # characters of what the child printed; the rest is read and forgotten
-GRACE = 2.0  # seconds for the pipes of a child that ended: a process that it left behind may hold them open
+OUTPUT_SHOWN = 2_000  # characters of the child's output that are kept; the rest is read and dropped
+GRACE = 2.0  # seconds to wait for the pipes of a child that ended: a process that it started may hold them open
 
 
 class ChildEnded(Exception):  # noqa: N818 - what became of it
-    """The child crashed, or hung and was killed. `at` is what it was doing."""
+    """The child crashed, or hung and was killed. `at` is the step that it was in."""
 
     def __init__(self, state: str, how: str, at: str, output: str) -> None:
         super().__init__(f"{how} at {at or 'its start'}" + (f"\n{output}" if output else ""))
@@ -25,11 +25,11 @@ class ChildEnded(Exception):  # noqa: N818 - what became of it
 
 
 class ChildError(Exception):
-    """The child lives and reports an error of its own."""
+    """The child is alive and reports an error."""
 
 
 class Child:
-    """A process that answers requests, `python -m <worker>`: started when first asked, and again after it ended."""
+    """A process that answers requests, `python -m <worker>`; started on the first request, and again after it ended."""
 
     def __init__(self, worker: str, limit: float = 60.0, variables: Mapping[str, str] | None = None) -> None:
         self._worker, self._limit, self._variables = worker, limit, dict(variables or {})
@@ -38,12 +38,12 @@ class Child:
         self._printed: _Tail | None = None
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Raises ChildEnded, ChildError."""
+        """Send a request and return the reply. Raises ChildEnded or ChildError."""
         self.start()
         return self._exchange(request)
 
     def start(self) -> None:
-        """The same errors, when there is something to open and it cannot be."""
+        """Start the process if it is not running."""
         if self._process is None:
             self._start()
 
@@ -114,7 +114,7 @@ class Child:
 
 
 class _Tail:
-    """The last of what is written to a stream, however much that is. The stream is closed at its end."""
+    """The last part of the text written to a stream of any length. The stream is closed at its end."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._kept = b""
@@ -139,7 +139,7 @@ def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
 
 
 def _message(line: str) -> dict[str, Any]:
-    """Empty when it is none: a module can write into any open file of its process."""
+    """Parse a line; {} if it is not a message, as a module can write to any open file of its process."""
     try:
         message = json.loads(line)
     except ValueError:
@@ -148,7 +148,7 @@ def _message(line: str) -> dict[str, Any]:
 
 
 def how_it_ended(code: int) -> str:
-    """ "killed by SIGSEGV (Segmentation fault)", "exited with 3"."""
+    """Describe an exit status: "killed by SIGSEGV (Segmentation fault)", "exited with 3"."""
     if code < 0:
         try:
             name = signal.Signals(-code).name

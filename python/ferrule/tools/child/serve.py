@@ -1,7 +1,7 @@
 """The child's side: answers requests, one line of JSON each, until its input ends.
 
-Whatever a module does, it does here: a crash ends this process and no other. Before each step a line {"at": ...} goes
-out, so that the parent knows what the last one was.
+Modules are used in this process only, so a crash ends no other process. Before each step a line {"at": ...} is sent,
+so that the parent knows the last step.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ Answer = Callable[[dict[str, Any]], Reply]
 
 
 def serve(make_answer: Callable[[Send], Answer], with_traces: bool = True) -> None:
-    """`make_answer(send)` gives the function that answers a request; `send({"at": ...})` tells what comes next.
-    `with_traces`: a crash prints where Python was, which helps the author of a module, and nobody else."""
-    # Whatever else is printed, by a module or a library, goes to standard error: the answers have their own way.
+    """Answer requests until the input ends.
+
+    `make_answer(send)` returns the function that answers a request; `send({"at": ...})` announces the next step. With
+    `with_traces`, a crash prints the Python stack, which helps only authors of modules.
+    """
+    # Everything that modules and libraries print goes to standard error: the answers have their own file descriptor.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     if with_traces:

@@ -1,1 +1,1 @@
-"""The verbs of `python -m ferrule`; `import ferrule` imports none of them."""
+"""The verbs of `python -m ferrule`; `import ferrule` does not import them."""

@@ -1,4 +1,4 @@
-"""`ferrule devices`: the devices of this machine, in the order in which they are preferred."""
+"""`ferrule devices`: lists the devices of this machine, the preferred one first."""
 
 from __future__ import annotations
 

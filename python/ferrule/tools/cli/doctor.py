@@ -1,4 +1,4 @@
-"""`ferrule doctor`: what works on this machine, what does not, and what to do about it."""
+"""`ferrule doctor`: tests the devices of this machine and gives advice on problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ferrule.tools.cli.terminal import console
 
 if TYPE_CHECKING:
     from ferrule.tools.doctor import examine, page, redact, text
-else:  # what the other verbs of the command do not need
+else:  # the other verbs do not need these modules
     examine = later("ferrule.tools.doctor.examine")
     page = later("ferrule.tools.doctor.page")
     redact = later("ferrule.tools.doctor.redact")
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says what is being looked at, where somebody looks."""
+    """Show a progress bar with the current step if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda text, done, steps: None
         return

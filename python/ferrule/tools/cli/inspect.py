@@ -1,4 +1,4 @@
-"""`ferrule inspect FILE...`: what a module's file tells, without running any of it."""
+"""`ferrule inspect FILE...`: shows what is known about module files, without running them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
-    """0 when what was built for the one works with the other, 1 when it does not."""
+    """Print the differences; return 0 if they are compatible, 1 if not."""
     try:
         differences = abi_diff(a, b)
     except ValueError as error:
@@ -68,7 +68,7 @@ def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
 
 
 def inspect(files: list[Path]) -> Iterator[dict[str, Any]]:
-    """What each file tells, one after the other; `problems` holds a sentence for each thing wrong."""
+    """Yield what is known about each file; `problems` holds a sentence for each problem."""
     child = Child("ferrule.tools.inspection.worker", LIMIT)
     try:
         for file in files:
@@ -98,7 +98,7 @@ def _print(modules: list[dict[str, Any]]) -> None:
 
 
 def _rows(module: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Label, text and style of each line."""
+    """Yield the label, text and style of each line."""
     if "size" in module:
         yield "size", f"{module['size']} bytes", ""
         yield "sha256", module["sha256"] + _is_manifests(module), ""

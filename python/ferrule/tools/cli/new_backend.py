@@ -1,4 +1,4 @@
-"""`python -m ferrule new-backend mine`: a folder from which a backend is built, tested and published."""
+"""`python -m ferrule new-backend mine`: writes the sources of a backend, which can be built, tested and published."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ferrule
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "templates" / "backend"
 OURS = ("cpu", "cuda", "metal", "null", "vulkan")
-# A backend's name is looked up before the kinds of device, which it would hide.
+# Names of backends are looked up before kinds of device, so a backend of such a name would hide the kind.
 KINDS = ("accelerator", "gpu", "integrated_gpu", "remote", "software", "test")
 
 
@@ -36,16 +36,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def new_backend(name: str, folder: Path | None = None) -> Path:
-    """Write the sources of a backend into a folder that is empty or not there; all of them or none."""
+    """Write the sources of a backend into a folder that is empty or does not exist: all files or none."""
     _check_name(name)
     folder = (folder or Path(name)).resolve()
     _check_folder(folder)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as staging:
-        made = Path(staging) / folder.name  # within the other, which only its owner may enter
+        made = Path(staging) / folder.name  # inside the staging folder, which only its owner can access
         for path, text in _files(name):
             (made / path).parent.mkdir(parents=True, exist_ok=True)
             (made / path).write_text(text, encoding="utf-8", newline="\n")
-        if folder.is_dir():  # and may be somebody's current directory, which stays where it is
+        if folder.is_dir():  # kept, as it may be the current directory of a process
             for entry in made.iterdir():
                 entry.rename(folder / entry.name)
         else:
@@ -72,9 +72,9 @@ def _check_folder(folder: Path) -> None:
 
 
 def _files(name: str) -> Iterator[tuple[Path, str]]:
-    """Where each file goes, and what it says. In names and texts `backend_name` and `ferrule_minor` are replaced."""
+    """Yield the path and text of each file. `backend_name` and `ferrule_minor` are replaced in both."""
     minor = ".".join(ferrule.__version__.split(".")[:2])
     for source in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         path = str(source.relative_to(TEMPLATE)).replace("backend_name", name)
         text = source.read_text(encoding="utf-8").replace("backend_name", name).replace("ferrule_minor", minor)
-        yield Path(".gitignore" if path == "gitignore" else path), text  # a .gitignore here would hold for our own tree
+        yield Path(".gitignore" if path == "gitignore" else path), text  # a .gitignore here would apply to our tree

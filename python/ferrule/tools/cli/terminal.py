@@ -1,4 +1,4 @@
-"""Where the verbs print: coloured on a terminal, else plain text of one width, whatever the machine."""
+"""The output of the verbs: coloured on a terminal, otherwise plain text of a fixed width."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH = 120  # characters, where nobody looks
+WIDTH = 120  # characters, if the output is not a terminal
 
 
 @contextlib.contextmanager
 def console() -> Iterator[Console]:
-    """What is printed to it goes out in the end, without the blanks with which tables end their lines."""
+    """Yield a console whose output is written at the end, without trailing blanks in table lines."""
     from rich.console import Console
 
     out = Console(

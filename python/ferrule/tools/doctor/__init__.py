@@ -1,1 +1,1 @@
-"""What `ferrule doctor` finds out about this machine, and how it is told."""
+"""The examination of `ferrule doctor`, and its output as text, page and data."""

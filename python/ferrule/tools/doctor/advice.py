@@ -1,4 +1,4 @@
-"""Sentences on what to do about what was found."""
+"""Sentences of advice on the results of an examination."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REAL = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu")
 
 
 def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
-    """Of an examination; nothing to do is no sentence."""
+    """Return the advice on an examination: no sentences if there is nothing to do."""
     sentences = [*_of_variables(found["variables"]), *advice_on(drivers, found["variables"])]
     if found["report"] is None:
         why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]

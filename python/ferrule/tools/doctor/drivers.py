@@ -1,4 +1,4 @@
-"""What the manifests beside the modules declare about their drivers, and what this machine has of it."""
+"""The drivers that manifests declare, and what this machine has of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_LINE = 1024  # characters of a file that are read
 
 @dataclass(frozen=True)
 class Driver:
-    """An entry of `driver` in a manifest: docs/loading.md."""
+    """An entry of `driver` in a manifest, see docs/loading.md."""
 
     backend: str
     variables: tuple[str, ...]
@@ -25,7 +25,7 @@ class Driver:
 
 
 def drivers_of(rows: Iterable[dict[str, Any]]) -> list[Driver]:
-    """The drivers of the modules in the rows of a load report, without those that are declared twice."""
+    """Return the drivers of the modules in a load report, without duplicates."""
     found = []
     for row in rows:
         manifest = read_manifest(Path(row["path"]))[0] if row["path"] else None
@@ -38,7 +38,7 @@ def drivers_of(rows: Iterable[dict[str, Any]]) -> list[Driver]:
 
 
 def variables_of(drivers: Iterable[Driver]) -> dict[str, str]:
-    """The environment variables that are declared by their whole names: others may be secrets ("NVIDIA_*")."""
+    """Return the environment variables that are declared by full names. Pattern matches ("NVIDIA_*") may be secrets."""
     names = [
         name
         for driver in drivers
@@ -49,7 +49,7 @@ def variables_of(drivers: Iterable[Driver]) -> dict[str, str]:
 
 
 def versions_of(drivers: Iterable[Driver]) -> dict[str, str]:
-    """The first lines of the state files that there are, by the names of their folders: "nvidia", "amdgpu"."""
+    """Return the first line of each existing state file, by the name of its folder: "nvidia", "amdgpu"."""
     found: dict[str, str] = {}
     for path in (Path(file) for driver in drivers for file in driver.state_files):
         line = _first_line(path)

@@ -1,4 +1,4 @@
-"""The examination: everything that may crash or hang is asked of a process of its own."""
+"""The examination. Everything that may crash or hang runs in a process of its own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ferrule.tools.child import Child, ChildEnded, ChildError
 from ferrule.tools.doctor.advice import advice
 from ferrule.tools.doctor.drivers import drivers_of, variables_of, versions_of
 
-LOAD_LIMIT = 300.0  # seconds: each module may take its time in the probe
-DEVICE_LIMIT = 60.0  # for each step of a device
+LOAD_LIMIT = 300.0  # seconds; the probe of each module may take long
+DEVICE_LIMIT = 60.0  # seconds for each step of a device
 BAD = ("wrong", "crashed", "hung", "fails")
 
-Progress = Callable[[str, int, int], None]  # what comes next, how many steps are done, of how many
+Progress = Callable[[str, int, int], None]  # the next step, the number of steps done, and the total number
 
 
 def _silent(text: str, done: int, steps: int) -> None:
@@ -26,7 +26,7 @@ def _silent(text: str, done: int, steps: int) -> None:
 def examine(
     names: list[str], reprobe: bool = False, progress: Progress = lambda text, done, steps: None
 ) -> dict[str, Any]:
-    """All that was found, as data; `ok` unless something asked for does not work, or a device computes wrongly."""
+    """Return all findings as data. `ok` is false if a requested item fails or a device computes wrong results."""
     found: dict[str, Any] = {"about": machine.about(), "variables": machine.variables(), "load_problem": ""}
     progress("loading", 0, 1)
     only = [name for name in re.split(r"[,\s]+", os.environ.get("FERRULE_ONLY", "")) if name]
@@ -53,8 +53,10 @@ def examine(
 
 
 def _load(found: dict[str, Any], names: list[str], reprobe: bool) -> tuple[dict[str, Any] | None, dict[str, str]]:
-    """What was loaded, and the variables under which it could be: when loading takes the process down, each module is
-    probed first, and the culprit is a row."""
+    """Load the backends; return what was loaded, and the variables that were needed.
+
+    If loading ends the process, every module is probed first in a second attempt, so that the culprit gets a row.
+    """
     for variables in ({}, {"FERRULE_PROBE": "always"}):
         child = Child("ferrule.tools.doctor.worker", LOAD_LIMIT, variables)
         try:
@@ -70,7 +72,7 @@ def _load(found: dict[str, Any], names: list[str], reprobe: bool) -> tuple[dict[
 
 
 def _asked(loaded: dict[str, Any] | None, names: list[str], only: list[str]) -> list[dict[str, Any]]:
-    """Each thing that the user named, and whether it works."""
+    """Return for each item that the user named whether it works."""
     answers = []
     for source, name in [*(("", name) for name in names), *(("FERRULE_ONLY", name) for name in only)]:
         answer = loaded["asked"][name] if loaded else {"device": "", "why": f"{name}: nothing could be loaded."}

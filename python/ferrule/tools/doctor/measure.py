@@ -1,4 +1,4 @@
-"""One device: whether it computes rightly, and how fast it is. Runs in a process of its own."""
+"""The test of one device: whether its results are correct, and how fast it is. Runs in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ import ferrule as fe
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Problems grow until one takes long enough to be timed: a slow device is not kept busy for minutes.
-SIZES = (1 << 20, 8 << 20, 64 << 20)  # bytes of the arrays that are streamed
+# Problem sizes grow until one takes long enough to be timed, so that a slow device is not busy for minutes.
+SIZES = (1 << 20, 8 << 20, 64 << 20)  # bytes of the arrays for the bandwidth
 LARGEST = SIZES[-1]
-SIDES = (128, 256, 512, 1024, 2048, 4096)  # of the matrices
-LONG, SECONDS = 0.05, 0.2  # of one call, and for one problem
-TOLERANCE = 1e-4  # of values around one; float32 has seven digits
+SIDES = (128, 256, 512, 1024, 2048, 4096)  # rows and columns of the matrices
+LONG, SECONDS = 0.05, 0.2  # seconds: a call that is long enough, and the time for one problem
+TOLERANCE = 1e-4  # for values around 1; float32 has seven digits
 
 Compute = Callable[[Any], Any]
 At = Callable[[str], None]
 
 
 class Wrong(Exception):  # noqa: N818 - a verdict
-    """A result is not NumPy's."""
+    """A result differs from NumPy's."""
 
 
 class NothingOffered(Exception):  # noqa: N818 - no fault of the device's
-    """The device has none of the ops that are tried."""
+    """The device supports none of the ops that are tried."""
 
 
 def measure(device: fe.Device, at: At) -> dict[str, Any]:
-    """`state` is works, wrong, unjudged or fails; with it whatever else came out before that was known."""
+    """Return `state` (works, wrong, unjudged or fails) and the findings up to then."""
     found: dict[str, Any] = {"state": "works", "message": ""}
     at("opening it")
     try:
@@ -47,7 +47,7 @@ def measure(device: fe.Device, at: At) -> dict[str, Any]:
         at("measuring a matrix product")
         found["matmul"] = _matmul(device)
     except Wrong as error:
-        # What a test device computes is its own affair.
+        # A test device may compute anything.
         is_test = device.kind == "test"
         found.update(state="unjudged" if is_test else "wrong", message=str(error))
     except NothingOffered as error:
@@ -58,7 +58,7 @@ def measure(device: fe.Device, at: At) -> dict[str, Any]:
 
 
 def _check(device: fe.Device, at: At) -> str:
-    """What was computed. Raises Wrong, NothingOffered."""
+    """Compute on the device and compare with NumPy; return what was computed. Raises Wrong, NothingOffered."""
     rng = np.random.default_rng(0)
     x, w, b = (rng.standard_normal(shape).astype("float32") for shape in ((48, 64), (64, 32), (32,)))
     wide = x.astype("float64")
@@ -95,12 +95,12 @@ def _compare(text: str, got: NDArray[Any], truth: NDArray[Any]) -> None:
 
 
 def _on(device: fe.Device, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled for the device, and for no other: what it lacks is an error."""
+    """Compile for this device only: an unsupported op is an error."""
     return fe.graph(function, device=device, fallback="error")
 
 
 def _bandwidth(device: fe.Device) -> float | None:
-    """GB/s read and written by the simplest op over an array that caches hardly hold; None where it is not offered."""
+    """Return GB/s read and written by a simple op on an array larger than caches; None if it is not supported."""
     most = LARGEST
     for bound in (device.memory[0], device.memory[1], device.info.get("max_allocation")):
         most = min(most, bound // 8) if bound else most
@@ -114,14 +114,16 @@ def _bandwidth(device: fe.Device) -> float | None:
 
 
 def _matmul(device: fe.Device) -> float | None:
-    """GFLOP/s of a float32 product; None where it is not offered."""
+    """Return GFLOP/s of a float32 matrix product; None if it is not supported."""
     problems = ((np.full((side, side), 1 / side, "float32"), 2 * side**3 / 1e9) for side in SIDES)
     return _rate(device, lambda x: x @ x, problems)
 
 
 def _rate(device: fe.Device, function: Compute, problems: Iterable[tuple[NDArray[Any], float]]) -> float | None:
-    """Work a second on the first problem, of growing ones, that takes long enough to be timed, or on the last. Of the
-    shortest of several calls: whatever else the machine does only adds to them."""
+    """Return the work per second on the first problem that takes long enough to be timed, or on the last one.
+
+    The shortest of several calls counts: other load on the machine only adds time.
+    """
     compute, rate = _on(device, function), None
     for source, work in problems:
         array = fe.asarray(source, device=device)
@@ -136,16 +138,16 @@ def _rate(device: fe.Device, function: Compute, problems: Iterable[tuple[NDArray
 
 
 def _shortest(call: Callable[[], Any]) -> float:
-    """Seconds."""
+    """Return the time of the shortest call in seconds."""
 
     def timed() -> float:
         start = time.perf_counter()
         result = call()
-        np.asarray(result[tuple(slice(1) for _ in result.shape)])  # there when the device is done
+        np.asarray(result[tuple(slice(1) for _ in result.shape)])  # waits until the device is done
         return time.perf_counter() - start
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the slice of a result is cut elsewhere
+        warnings.simplefilter("ignore")  # that another device computes the slice
         timed()  # compiles
         shortest, end = timed(), time.perf_counter() + SECONDS
         while shortest < LONG and time.perf_counter() < end:

@@ -1,4 +1,4 @@
-"""An examination as a page that stands alone."""
+"""An examination as a self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pasted into a bug report tells neither who one is nor whose machine it was."""
+"""Removal of the names of user and host from text that is pasted into a bug report."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import re
 import socket
 from typing import Any
 
-NOBODY = {"root", "localhost", ""}  # these tell nothing of anyone
+NOBODY = {"root", "localhost", ""}  # names that identify nobody
 
 
 class Redaction:
-    """Home folders become ~, the user's names <user> and the host's <host>, wherever they stand."""
+    """Replaces home folders by ~, names of the user by <user> and names of the host by <host>."""
 
     def __init__(self) -> None:
-        # A place of its own wherever it stands; a name is a word: "ann" is not a part of "channel".
+        # A home folder matches as a whole path prefix. A name matches as a whole word: not "ann" in "channel".
         self._rules = [(rf"(?<![\w.-]){re.escape(home)}(?![\w-])", "~") for home in _longest_first(_homes())]
         for word, names in (("<user>", _users()), ("<host>", _hosts())):
             for name in _longest_first(names - NOBODY):
@@ -29,7 +29,7 @@ class Redaction:
         return text
 
     def data(self, value: Any) -> Any:
-        """The same of all strings in lists and dictionaries; keys are ours."""
+        """Redact all strings in nested lists and dictionaries, except for keys."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -52,13 +52,13 @@ def _homes() -> set[str]:
 def _users() -> set[str]:
     variables = ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "LNAME")
     names = {os.environ.get(variable, "") for variable in variables} | {_entry("pw_name")}
-    with contextlib.suppress(OSError, KeyError, ImportError):  # nobody by that number
+    with contextlib.suppress(OSError, KeyError, ImportError):  # no user has that id
         names.add(getpass.getuser())
     return names
 
 
 def _entry(field: str) -> str:
-    """Of the system's list of users."""
+    """Return a field of the current user's entry in the system's user database."""
     try:
         import pwd
 

@@ -1,4 +1,4 @@
-"""An examination as text: coloured on a terminal, plain elsewhere."""
+"""An examination as text: coloured on a terminal, otherwise plain."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _list(sentences: list[str]) -> Table:
 
 
 def _modules(report: dict[str, Any], out: Console) -> None:
-    """Each root with its candidates below it, in columns that are the same for all."""
+    """Print each root with its candidates below it, in columns of equal width for all roots."""
     columns = zip(*map(_cells, report["candidates"]), strict=True)
     widths = [max(map(len, cells)) for cells in columns]
     for root, origin, problem, rows in by_root(report):

@@ -1,4 +1,4 @@
-"""The process in which the doctor loads modules and tries devices: whatever those do, they do it here."""
+"""The process in which the doctor loads modules and tests devices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Worker:
 
     @staticmethod
     def _find(name: str) -> Reply:
-        """The device of a name, or why there is none."""
+        """Return the device of a name, or the reason why there is none."""
         try:
             return {"device": fe.device(name).name, "why": ""}
         except fe.Error:
@@ -44,7 +44,7 @@ class Worker:
 
 
 def describe(device: Any) -> Reply:
-    """What is known of a device without opening it."""
+    """Return the properties of a device that are known without opening it."""
     info = device.info
     free, total = device.memory
     return {

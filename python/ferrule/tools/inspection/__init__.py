@@ -1,1 +1,1 @@
-"""What the file of a module tells, on any system and for any other, without running any of it."""
+"""Inspection of module files of any system, on any system, without running them."""

@@ -1,4 +1,4 @@
-"""The binary interface that a module shows, and the one that this core has."""
+"""The binary interfaces of a module and of this core."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ OPTIONAL = ("ferrule_backend_score",)
 
 
 def complaint(version: AbiVersion) -> str:
-    """Why this core refuses a module of that version, as a part of a sentence about it; "" when it fits."""
+    """Return why this core refuses a module of that version, worded as a part of a sentence; "" if it accepts it."""
     return abi_version.complaint(version, core_abi())
 
 
 @cache
 def core_abi() -> AbiVersion:
-    """This core's, as the headers that came with it say."""
+    """Return the version of this core, from the headers in the package."""
     folder = Path(_ferrule.__file__ or "").parent / "include" / "ferrule"
 
     def constant(header: str, name: str) -> str:
@@ -41,6 +41,6 @@ def core_abi() -> AbiVersion:
 
 
 def as_data(version: AbiVersion) -> dict[str, object]:
-    """As manifests have it."""
+    """Return the version in the form that manifests use."""
     hashes = [f"{layout_hash:#018x}" for layout_hash in version.layout_hashes]
     return {"major": version.major, "minor": version.minor, "layout_hashes": hashes}

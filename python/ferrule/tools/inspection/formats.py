@@ -1,4 +1,4 @@
-"""ELF, PE and Mach-O, each by lief, to one form."""
+"""Reading ELF, PE and Mach-O files with lief into one form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.L
 
 
 def images_of(path: Path) -> list[Image]:
-    """Raises ValueError, with a sentence, for what is none of the three or cannot be taken apart."""
+    """Return the program images of a file. Raises ValueError, with a sentence, for other or damaged files."""
     lief.logging.disable()
     size = path.stat().st_size
     if lief.is_elf(path):
@@ -36,7 +36,7 @@ def _beginning(path: Path) -> str:
 
 
 def _word(value: object) -> str:
-    """ "AMD64" of an enumeration's member; a number that no member has is said as it is."""
+    """Return the name of an enumeration's member, such as "AMD64"; a number without a member as it is."""
     return str(value).rpartition(".")[2]
 
 
@@ -130,7 +130,7 @@ def _mach_o_image(binary: lief.MachO.Binary, start: int, end: int) -> Image:
     image = Image("Mach-O", "macOS" if system in ("MACOS", "UNKNOWN") else system, _word(header.cpu_type))
     if header.file_type not in MACH_O_LIBRARIES:
         image.problems.append(f"it is a Mach-O file, but no library or bundle: its type is {_word(header.file_type)}")
-    # C names have an underscore in front of them there, which dlsym adds.
+    # In Mach-O, C names have a leading underscore, which dlsym adds.
     symbols = {str(symbol.name).removeprefix("_"): symbol for symbol in binary.exported_symbols}
     image.exports = sorted(symbols)
     own_name = lief.MachO.LoadCommand.TYPE.ID_DYLIB

@@ -1,4 +1,4 @@
-"""What is read of one program image; a universal file holds several."""
+"""The properties of one program image; a universal file has several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferrule.tools.inspection.abi import ABI_SYMBOL
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of the file that the system's loader maps."""
+    """A part of the file that the system's loader maps into memory."""
 
     name: str
     offset: int
@@ -19,7 +19,7 @@ class Segment:
 
 @dataclass
 class Image:
-    """`problems` are sentences about damage; `system` and `architecture` are what it was built for."""
+    """A program image. `problems` are sentences about damage; `system` and `architecture` are its targets."""
 
     format: str  # ELF, PE, Mach-O
     system: str
@@ -32,7 +32,7 @@ class Image:
     problems: list[str] = field(default_factory=list)
 
     def read_abi(self, data: bytes) -> None:
-        """Of the bytes at the symbol, or as many as there are."""
+        """Parse the bytes at the symbol, as far as they could be read."""
         if not data:
             self.problems.append(f"{ABI_SYMBOL} is not constant data that can be read from the file")
             return
@@ -42,7 +42,7 @@ class Image:
             self.problems.append(f"{ABI_SYMBOL} {error}")
 
     def check_segments(self, start: int, end: int) -> None:
-        """Each segment lies within the image's part of the file; offsets count from that part's start."""
+        """Check that each segment is inside the image's part of the file. Offsets count from the start of that part."""
         for segment in self.segments:
             if segment.offset + segment.size > end - start:
                 self.problems.append(

@@ -1,4 +1,4 @@
-"""The manifest beside a module, held against the file."""
+"""The manifest beside a module, and its comparison with the file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from ferrule.tools.abi_version import AbiVersion
 from ferrule.tools.inspection.abi import as_data
 
-LARGEST = 1 << 20  # bytes, as for the loader
+LARGEST = 1 << 20  # bytes, the loader's limit
 
 
 def read_manifest(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
-    """The manifest of a module, if it has one, and what is wrong with its text."""
+    """Return the manifest of a module, or None, and problems of its text."""
     beside = path.with_suffix(".json")
     if not beside.exists():
         return None, []
@@ -45,7 +45,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
 def disagreements(
     manifest: dict[str, Any], name: dict[str, str] | None, size: int, sha256: str, abis: list[AbiVersion]
 ) -> list[str]:
-    """What the manifest says of the file that is not so."""
+    """Return the statements of the manifest about the file that are wrong."""
     found: dict[str, Any] = {"size": size, "sha256": sha256, **(name or {})}
     problems = [
         f"its manifest says that {key} is {manifest.get(key)!r}, and it is {value!r}"

@@ -1,4 +1,4 @@
-"""A file as data: what it is, what it says of itself, and what is wrong with it."""
+"""A module file as data: its contents, its manifest, and problems."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ FILE_NAME = re.compile(r"(?:lib)?ferrule-(?P<name>[a-z0-9_]+)(?:-(?P<variant>.+)
 
 
 def read_module(path: Path) -> dict[str, Any]:
-    """`problems` are what makes it no module, or a damaged one; `notes` why this core would not take it, though it is
-    right. Nothing is raised for what the file is."""
+    """Return what is known about a file; its contents raise no errors.
+
+    `problems` are reasons why it is not a module, or is damaged; `notes` are reasons why this core would refuse a valid
+    module.
+    """
     found: dict[str, Any] = {"path": str(path), "problems": [], "notes": [], "images": [], "manifest": None}
     if not path.is_file():
         what = "it is not a regular file" if path.exists() else "there is no such file"
@@ -85,5 +88,5 @@ def _interface_notes(image: Image) -> list[str]:
 def _as_data(image: Image) -> dict[str, Any]:
     data = asdict(image)
     data["abi"] = interface.as_data(image.abi) if image.abi is not None else None
-    del data["problems"]  # they are the file's
+    del data["problems"]  # they are listed for the file
     return data

@@ -1,4 +1,4 @@
-"""The process in which files are taken apart: one that is damaged may take the library that reads it down."""
+"""The process in which files are parsed: a damaged file may crash the library that reads it."""
 
 from __future__ import annotations
 
