@@ -102,7 +102,10 @@ std::vector<std::string> environment_entries(const std::vector<std::string>& nam
   for (char* const* place = environment_block(); place != nullptr && *place != nullptr; ++place) {
     const std::string_view entry = *place, name = entry.substr(0, entry.find('='));
     const auto matches = [&](std::string_view wanted) {
-      return wanted.ends_with('*') ? name.starts_with(wanted.substr(0, wanted.size() - 1)) : name == wanted;
+      if (!wanted.ends_with('*')) return name == wanted;
+      wanted.remove_suffix(1);
+      if (!wanted.starts_with('*')) return name.starts_with(wanted);
+      return name.find(wanted.substr(1)) != std::string_view::npos;
     };
     if (std::any_of(names.begin(), names.end(), matches)) entries.emplace_back(entry);
   }

@@ -19,7 +19,8 @@ void set_thread_environment(char* const* block) noexcept;
 // variables: this function does not check has_more_rights_than_its_caller().
 char* const* environment_block() noexcept;
 // The entries "NAME=value" of environment_block() whose name is in `names`, sorted. A name ending with "*" ("VK_*")
-// matches all names with that prefix. For keys only; use environment() to read variables.
+// matches all names with that prefix, and "*GPU*" all that contain the word. For keys only; use environment() to read
+// variables.
 std::vector<std::string> environment_entries(const std::vector<std::string>& names);
 // The parts of a list of paths, separated by ":" (";" on Windows), without empty ones.
 std::vector<std::string> environment_paths(const char* name);

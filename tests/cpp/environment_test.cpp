@@ -48,6 +48,7 @@ TEST(Environment, OfAThreadHidesTheSystems) {
   EXPECT_EQ(environment_block(), static_cast<char* const*>(block));
   EXPECT_EQ(environment_entries({"T_VARIABLE*"}), (std::vector<std::string>{own, longer}));
   EXPECT_EQ(environment_entries({"T_EMPTY", "T_VARIABLE", "PATH"}), (std::vector<std::string>{empty, own}));
+  EXPECT_EQ(environment_entries({"*_VARIABLE*"}), (std::vector<std::string>{own, longer}));
   EXPECT_EQ(environment_entries({"T_VAR", ""}), std::vector<std::string>());
   std::thread([] { EXPECT_EQ(environment("T_VARIABLE"), "system"); }).join();
   set_thread_environment(nullptr);

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import ferrule as fe
+import jinja2  # noqa: F401  # as HTML is rendered after the process has given up rights that imports may need
 import numpy as np
 import numpy.random
 

@@ -81,8 +81,11 @@ Verdict verdict_from(const std::string& line) {
 
 std::string verdict_key(const std::string& hash, const std::string& driver) {
   const ProbeLimits limits = probe_limits();
+  // The variables of the system's loader, and those whose names speak of devices or drivers (X_VISIBLE_DEVICES,
+  // X_ICD_FILENAMES): a driver that no manifest declares may read them.
+  const std::vector<std::string> variables = {"LD_*", "*DEVICE*", "*DRIVER*", "*ICD*", "*LAYER*", "*GPU*", "*DISPLAY*"};
   return fmt::format("{}\nferrule {}\ndriver {}\nboot {}\nlimits {} {}\n{}", hash, FERRULE_VERSION, driver, boot_id(),
-                     limits.milliseconds, limits.mebibytes, joined(environment_entries({"LD_*"}), "\n"));
+                     limits.milliseconds, limits.mebibytes, joined(environment_entries(variables), "\n"));
 }
 
 std::optional<Verdict> remembered_verdict(const std::string& key) {
