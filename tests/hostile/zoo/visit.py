@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import ferrule as fe
-import jinja2  # noqa: F401  # as HTML is rendered after the process has given up rights that imports may need
+import jinja2
 import numpy as np
 import numpy.random
 
@@ -84,9 +84,16 @@ def cpu_faults() -> list[str]:
 def become(user: int) -> None:
     """Gives up the rights of the starting user. /proc/self stays readable."""
     # Imports all Python modules that are needed later, because their folder may become unreadable.
-    own = (f"ferrule.{path.stem}" for path in Path(fe.__file__).parent.glob("*.py") if not path.stem.startswith("__"))
+    packages = ("array", "dtypes", "functions", "io", "loading", "process", "text")
+    own = (
+        f"ferrule.{package}.{path.stem}"
+        for package in packages
+        for path in (Path(fe.__file__).parent / package).glob("*.py")
+        if not path.stem.startswith("__")
+    )
     for name in ("html", "site", *own):
         importlib.import_module(name)
+    jinja2.Template("{{ 'text' }}").render()  # imports what compiling a template needs
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
