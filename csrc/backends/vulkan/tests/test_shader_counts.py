@@ -42,7 +42,7 @@ def test_the_page_names_every_kernel_and_variant() -> None:
     for line in PAGE.read_text().splitlines():
         if found := re.match(r"\| `(\w+\.comp)` \| ([^|]*) \|", line):
             rows.setdefault(found[1], set()).update(found[2].split())
-    kernels = {kernel.name: variants_of(kernel) for kernel in KERNELS.glob("*.comp")}
+    kernels = {kernel.name: variants_of(kernel) for kernel in KERNELS.rglob("*.comp")}
     assert rows.keys() == kernels.keys(), "run ./dev shaders"
     for name, variants in kernels.items():
         expected = {re.sub(r"_[^_]*$", "_*", variant) for variant in variants}
