@@ -97,7 +97,7 @@ class Graph {
     fe_compiled* handle = nullptr;
     check(without_gil_reading_environment([&] { return fe_graph_compile(handle_.get(), options.c_str(), &handle); }));
     compiled->handle.reset(handle);
-    // Of the compiled graph: another thread may have recorded more since.
+    // The compiled graph decides: another thread may have recorded more nodes since.
     fe_compiled_info info{};
     info.struct_size = sizeof info;
     check(fe_compiled_info_get(handle, &info));

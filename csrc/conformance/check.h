@@ -9,7 +9,7 @@
 
 namespace ferrule::conformance {
 
-// What a check examines.
+// The subject of a check.
 struct Subject {
   std::string path;     // of the module
   uint32_t device = 0;  // index of the device to open

@@ -107,7 +107,7 @@ struct Kernel {
   const char* name;
   const char* op = nullptr;  // the op that it computes; null: `name` is the op's name
   uint32_t revision = 1;     // highest revision of the op that it implements
-  // What it accepts: `dtypes` of input 0, and whatever `accepts` checks.
+  // The kernel accepts the `dtypes` of input 0, restricted by `accepts`.
   DTypes dtypes = plain_dtypes;
   fe_layout layouts[4] = {};  // of inputs 0 to 3; any layout for other inputs
   bool takes_epilogue = false;

@@ -17,7 +17,7 @@ inline bool is_narrow(DType dtype) { return is_half(dtype) || dtype == DType::f8
 
 inline bool is_block(DType dtype) { return dtype >= DType::q8_0 && dtype < DType::count; }
 
-// Where the first element of an operand is, relative to what an execution binds.
+// The place of an operand's first element, relative to the memory that an execution binds.
 struct Address {
   uint32_t kind = FE_STORAGE_TEMPORARY;  // fe_storage_kind, or in_scratch
   uint32_t binding = 0;

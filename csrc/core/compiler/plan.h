@@ -1,5 +1,5 @@
-// What the compiler gives the executor: steps in order, each a segment that one device compiles and executes, or a
-// transfer of a slot's bytes to another device.
+// The compiler's result, which the executor runs: steps in order, each a segment that one device compiles and executes,
+// or a transfer of a slot's bytes to another device.
 #pragma once
 
 #include "core/compiler/movement.h"

@@ -16,7 +16,7 @@ x = fe.astype(x, fe.{dtype})
 print(np.asarray({expression}).shape)
 """
 
-# What is computed from x, (6, 40), and y, (40, 70).
+# Expressions of x, (6, 40), and y, (40, 70), that are computed.
 COMPUTED = {
     "fe.exp(x) * x + 1": "(6, 40)",
     "fe.matmul(x, y)": "(6, 70)",
