@@ -34,21 +34,19 @@ from ferrule.functions.ops import *  # noqa: F403
 
 # isort: split
 from ferrule.functions import methods as _methods
+from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.functions.conversion import astype
 from ferrule.functions.creation import (
     arange,
-    asarray,
     empty,
     empty_like,
     eye,
-    from_packed,
     full,
     full_like,
     host_empty,
     linspace,
     ones,
     ones_like,
-    to_packed,
     zeros,
     zeros_like,
 )

@@ -71,7 +71,8 @@ def _public() -> Iterator[tuple[str, Any]]:
         if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__ != "ferrule.functions.ops":
             yield name, value
         if inspect.isclass(value):
-            for member, defined in vars(value).items():
+            own = [base for base in value.__mro__ if base.__module__.startswith("ferrule.")]
+            for member, defined in (item for base in own for item in vars(base).items()):
                 function = defined.__func__ if isinstance(defined, (classmethod, staticmethod)) else defined
                 if not member.startswith("_") and isinstance(function, MEMBERS):
                     yield f"{name}.{member}", function
@@ -81,7 +82,15 @@ PUBLIC = dict(_public())
 
 
 def test_the_public_names_are_found() -> None:
-    assert {"Array.reshape", "Array.T", "Graph.load", "LoadReport.roots", "io.open_safetensors", "sum"} < PUBLIC.keys()
+    assert {
+        "Array.reshape",
+        "Array.T",
+        "Graph.apply",
+        "Graph.load",
+        "LoadReport.roots",
+        "io.open_safetensors",
+        "sum",
+    } < PUBLIC.keys()
     assert not {"exp", "Array.__init__", "pi"} & PUBLIC.keys()
 
 

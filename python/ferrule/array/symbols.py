@@ -26,7 +26,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # the folder of the packa
 
 
 class Recorder(Protocol):
-    """The part of `ferrule.graphs.graph.Graph` that recording an op needs."""
+    """The part of `ferrule.graphs.recorded_graph.RecordedGraph` that recording an op needs."""
 
     device: Device
     _numbers: Numbers

@@ -8,259 +8,35 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Never, NoReturn
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.attributes import Shape, refuse_more, sizes
-from ferrule.array.host_memory import MAX_DIMENSIONS, enough_memory, from_host, may_change
+from ferrule.array.host_memory import MAX_DIMENSIONS, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
-from ferrule.array.recording import another_object, check_range
+from ferrule.array.recording import check_range
 from ferrule.array.symbols import Symbol
-from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, is_complex, is_floating, numpy_dtype
+from ferrule.dtypes.classification import as_dtype, is_complex, is_floating, numpy_dtype
 from ferrule.errors import (
     DTypeError,
     Error,
     InvalidArgumentError,
     NumberOverflowError,
     OutOfMemoryError,
-    UnsupportedError,
 )
-from ferrule.functions.conversion import astype, cast
-from ferrule.functions.movement import stack
-from ferrule.later import later
+from ferrule.functions.asarray import asarray
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ferrule.io import dlpack
-else:
-    dlpack = later("ferrule.io.dlpack")
-
 PAGE = 4096
 # The dtypes that Python numbers get.
 _OF_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
-# From the dtypes that NumPy gives to Python numbers, to those that ferrule gives them.
-_NARROWER = {np.dtype("float64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("complex64")}
-
-
-def asarray(
-    obj: object, /, *, dtype: Any = None, device: Device | str | None = None, copy: bool | None = None
-) -> Array:
-    """Convert to an array: from NumPy, DLPack, the buffer protocol, Python numbers or nested lists of these.
-
-    Parameters
-    ----------
-    obj : object
-        An array of ferrule, NumPy or a library with `__dlpack__`, a buffer, an object with `__array__`, a Python
-        number, or nested lists or tuples.
-    dtype : dtype or str, optional
-        The dtype of the result; by default that of `obj`. Python numbers become int64, float32, complex64 or bool.
-    device : Device or str, optional
-        The device of the result; by default that of a ferrule array, otherwise the default device.
-    copy : bool, optional
-        True always copies, False raises where a copy is needed. By default the memory of NumPy, buffers and DLPack is
-        borrowed where the device can borrow it. Results of `__array__` are always copied.
-
-    Returns
-    -------
-    Array
-        In the shape of `obj`.
-
-    Raises
-    ------
-    DTypeError
-        ferrule does not support the dtype.
-    InvalidArgumentError
-        `copy=False`, and a copy is needed; or nested lists differ in length.
-    NumberOverflowError
-        A Python number does not fit into the dtype.
-
-    Examples
-    --------
-    >>> fe.asarray([[1, 2], [3, 4]]).dtype
-    dtype('int64')
-    >>> fe.asarray(np.ones(3), dtype="float32").tolist()
-    [1.0, 1.0, 1.0]
-    """
-    if isinstance(obj, Array):
-        element = None if dtype is None else as_dtype(dtype)
-        array = another_object(obj, "asarray", device, copy, element)
-        return array if element is None else cast(array, element)
-    if isinstance(obj, (list, tuple)) and obj and all(isinstance(item, Array) for item in obj):
-        return stack(obj) if dtype is None else astype(stack(obj), dtype)
-    dtype = None if dtype is None else numpy_dtype("asarray", dtype)
-    host, borrowed = _as_numpy(obj, dtype)
-    if host is None:
-        shared = _from_dlpack(obj, device, copy)
-        if shared is not None:
-            if copy is False and dtype is not None and dtype != shared.dtype:
-                raise InvalidArgumentError(f"asarray: {shared.dtype} to {dtype} needs a copy, which copy=False forbids")
-            return shared if dtype is None else cast(shared, dtype)
-        host, borrowed = np.array(obj), False
-    if dtype is not None and host.dtype != dtype:
-        if copy is False:
-            raise InvalidArgumentError(f"asarray: {host.dtype} to {dtype} needs a copy, which copy=False forbids")
-        host, borrowed = host.astype(dtype), False
-    if copy is False and not borrowed:
-        raise InvalidArgumentError(f"asarray: a {type(obj).__name__} needs a copy, which copy=False forbids")
-    return Array._of(from_host(host, handle_of(device), copy if borrowed else None, "asarray", owned=not borrowed))
-
-
-def _as_numpy(obj: object, dtype: Any) -> tuple[NDArray[Any] | None, bool]:
-    """Return a NumPy array and whether it borrows; None for an object that only DLPack or `__array__` can read."""
-    if isinstance(obj, np.ndarray):
-        return obj, True
-    if isinstance(obj, (bool, int, float, complex, list, tuple)):
-        try:
-            host = np.array(obj, dtype=dtype)
-        except OverflowError as error:
-            raise NumberOverflowError(f"asarray: {error}") from error
-        except ValueError as error:
-            raise InvalidArgumentError(f"asarray: {error}") from error
-        if host.dtype.kind == "O":
-            _refuse_objects(host)
-        if dtype is None and host.dtype in _NARROWER and not _holds_wide(obj):
-            host = host.astype(_NARROWER[host.dtype])
-        return host, False
-    if isinstance(obj, np.generic):
-        return np.array(obj), False
-    try:
-        return np.asarray(memoryview(obj)), True  # type: ignore[arg-type]
-    except (TypeError, BufferError):
-        pass
-    if hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"):
-        return None, False
-    raise DTypeError(f"asarray: {_of_no_dtype(obj)}")
-
-
-def _from_dlpack(obj: object, device: Device | str | None, copy: bool | None) -> Array | None:
-    """Return the array that `__dlpack__` gives; None without `__dlpack__`, or if it fails and there is `__array__`."""
-    if not hasattr(obj, "__dlpack__"):
-        return None
-    try:
-        return dlpack.from_dlpack(obj, device=device, copy=copy)
-    except (AttributeError, BufferError, RuntimeError, TypeError, UnsupportedError):
-        # It has a gradient or is on another device, for example; its own `__array__` converts it or explains why not.
-        if copy is False or not hasattr(obj, "__array__"):
-            raise
-        return None
-
-
-def _refuse_objects(host: NDArray[Any]) -> NoReturn:
-    """Raise the error for values that NumPy could only store as Python objects."""
-    for item in host.flat:
-        if not isinstance(item, (bool, int, float, complex)):
-            raise DTypeError(f"asarray: {_of_no_dtype(item)}")
-    beyond = next(item for item in host.flat if isinstance(item, int) and not -(2**63) <= item < 2**64)
-    raise NumberOverflowError(f"asarray: {beyond} does not fit into int64 or uint64")
-
-
-def _of_no_dtype(value: object) -> str:
-    return (
-        f"an object of type {type(value).__name__} is neither numbers nor memory that holds them; ferrule has "
-        f"{', '.join(DTYPE_NAMES)}"
-    )
-
-
-def _holds_wide(obj: object) -> bool:
-    """Whether float64 or complex128 values of NumPy are among the numbers: the result then keeps the wide dtype."""
-    if isinstance(obj, (list, tuple)):
-        return any(_holds_wide(item) for item in obj)
-    return isinstance(obj, (np.ndarray, np.float64, np.complex128))
-
-
-def from_packed(
-    packed: object, dtype: Any, /, *, device: Device | str | None = None, copy: bool | None = None
-) -> Array:
-    """Make an array of a block dtype from its bytes.
-
-    Parameters
-    ----------
-    packed : array_like of uint8, of shape (..., bytes)
-        The bytes. Along the last axis, whole blocks follow one another.
-    dtype : BlockDType or str
-        The block dtype.
-    device : Device or str, optional
-        The device of the result; by default the default device.
-    copy : bool, optional
-        As in `asarray`.
-
-    Returns
-    -------
-    Array of shape (..., elements)
-        An array of `dtype`.
-
-    Raises
-    ------
-    DTypeError
-        `dtype` is not a block dtype, or the bytes are not uint8.
-    InvalidArgumentError
-        The last axis is not a whole number of blocks; or `copy=False`, and a copy is needed.
-
-    See Also
-    --------
-    to_packed : The inverse.
-
-    Examples
-    --------
-    >>> fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0").shape
-    (3, 64)
-    """
-    element = as_dtype(dtype)
-    if not is_block(element):
-        raise DTypeError(f"from_packed: dtype {element} has no blocks; asarray takes its numbers")
-    host, borrowed = _as_numpy(packed, None)
-    if host is None or host.dtype != np.uint8:
-        what = type(packed).__name__ if host is None else f"dtype {host.dtype}"
-        raise DTypeError(f"from_packed: the bytes are dtype uint8, not {what}")
-    if host.ndim > MAX_DIMENSIONS:
-        raise InvalidArgumentError(f"from_packed: an array has at most {MAX_DIMENSIONS} dimensions, not {host.ndim}")
-    if host.ndim > 0 and host.shape[-1] > 1 and host.strides[-1] != 1:
-        if copy is False:
-            raise InvalidArgumentError(
-                "from_packed: the bytes of a row do not follow one another: a copy is needed, which copy=False forbids"
-            )
-        host, borrowed = np.ascontiguousarray(host), False
-    mode = {None: 2, True: 1, False: 0}[copy] if borrowed else 3
-    return Array._of(_ferrule.from_packed(handle_of(device), host, element, may_change(host), mode))
-
-
-def to_packed(x: Array, /) -> NDArray[Any]:
-    """Return the bytes of an array of a block dtype, as `from_packed` takes them.
-
-    Parameters
-    ----------
-    x : Array of shape (..., elements)
-        An array of a block dtype.
-
-    Returns
-    -------
-    numpy.ndarray of uint8, of shape (..., bytes)
-        A copy of the bytes.
-
-    Raises
-    ------
-    DTypeError
-        x is not an array of a block dtype.
-
-    Examples
-    --------
-    >>> x = fe.from_packed(np.zeros((3, 68), "uint8"), "q8_0")
-    >>> fe.to_packed(x).shape
-    (3, 68)
-    """
-    if not isinstance(x, Array) or not is_block(x.dtype):
-        raise DTypeError(f"to_packed: takes an array of a block dtype, not {getattr(x, 'dtype', type(x).__name__)}")
-    handle = x._computed("ferrule.to_packed")
-    blocks: Any = x.dtype
-    host = np.empty((*x.shape[:-1], blocks.bytes_of(x.shape[-1])), np.uint8)
-    handle.read_into(host)
-    return host
 
 
 def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device | str | None = None) -> Array:

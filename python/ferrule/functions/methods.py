@@ -14,7 +14,8 @@ from ferrule.array.recording import apply_all, no_array
 from ferrule.array.symbols import Recorder, Symbol
 from ferrule.dtypes.classification import is_block, is_floating
 from ferrule.errors import InvalidArgumentError
-from ferrule.functions import conversion, creation, linear_algebra, movement, reduction
+from ferrule.functions import conversion, linear_algebra, movement, reduction
+from ferrule.functions.asarray import asarray, from_packed, to_packed
 from ferrule.later import later
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class _Methods(Array):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if is_block(self.dtype):
-            return creation.from_packed, (creation.to_packed(self), str(self.dtype))
-        return creation.asarray, (np.array(self),)
+            return from_packed, (to_packed(self), str(self.dtype))
+        return asarray, (np.array(self),)
 
     # ---- indexing
     def __getitem__(self, key: object) -> Array:

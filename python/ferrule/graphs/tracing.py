@@ -18,7 +18,7 @@ from ferrule.array.array import Array
 from ferrule.array.numbers import Numbers
 from ferrule.array.symbols import Symbol, on_thread, users_frame, users_line
 from ferrule.errors import InvalidArgumentError, TracingError
-from ferrule.functions.creation import asarray
+from ferrule.functions.asarray import asarray
 from ferrule.graphs.graph import Graph
 from ferrule.graphs.static_keys import Function, MayHoldArraysError
 from ferrule.graphs.structure import (
