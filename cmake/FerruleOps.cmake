@@ -17,11 +17,11 @@ string(JOIN "" op_table ${op_table})
 file(CONFIGURE OUTPUT ${FERRULE_GENERATED}/private/op_table.inc CONTENT "${op_table}" @ONLY)
 
 add_library(ferrule_ops OBJECT ${op_sources})
-target_link_libraries(ferrule_ops PUBLIC ferrule_internals)
+target_link_libraries(ferrule_ops PUBLIC ferrule_base)
 
 file(GLOB generator_sources CONFIGURE_DEPENDS csrc/ops/generate/*.cpp)
 add_executable(ferrule-generate-ops ${generator_sources})
-target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops)
+target_link_libraries(ferrule-generate-ops PRIVATE ferrule_ops ferrule_base)
 
 # ferrule_generate(<what> <file>): writes the file by `ferrule-generate-ops <what>`. An unchanged file keeps its time
 # stamp, because many files depend on it.

@@ -1,4 +1,4 @@
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <algorithm>
 #include <utility>

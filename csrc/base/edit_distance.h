@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ferrule::ops {
+namespace ferrule {
 
 // The smallest number of insertions, deletions and replacements that turn one word into the other.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -24,4 +24,4 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace ferrule::ops
+}  // namespace ferrule

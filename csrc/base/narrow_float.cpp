@@ -1,6 +1,6 @@
-#include "ops/narrow_float.h"
+#include "base/narrow_float.h"
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Conversion to floating dtypes without a C++ type, as bits: float16, bfloat16, float8_e4m3fn, float8_e5m2.
 #pragma once
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 namespace ferrule {
 

@@ -1,4 +1,4 @@
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Shape and dtype of a value.
 #pragma once
 
-#include "ops/dtype.h"
-#include "ops/error.h"
+#include "base/dtype.h"
+#include "base/error.h"
 
 #include <algorithm>
 #include <array>

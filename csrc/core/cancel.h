@@ -1,7 +1,7 @@
 // Cancellation of a computation by the caller.
 #pragma once
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <ferrule/ferrule.h>
 

@@ -1,7 +1,7 @@
 // Converts between the C++ type Error and fe_error, which is passed between shared objects.
 #pragma once
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <ferrule/types.h>
 

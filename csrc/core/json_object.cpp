@@ -1,6 +1,6 @@
 #include "core/json_object.h"
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,9 @@
-// Parses the run paths of ELF files.
+// The run paths of module files: the folders in which a module's libraries are searched.
 #pragma once
+
+#include "module_file/image.h"
+
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -41,6 +45,41 @@ inline std::vector<std::filesystem::path> origin_folders(const std::vector<std::
     for (const std::string_view entry : entries_of_run_path(list))
       if (const auto rest = after_origin(entry)) folders.emplace_back(folder.string() + std::string(*rest));
   return folders;
+}
+
+// Whether a path is relative to the current directory.
+inline bool is_relative_path(std::string_view path) { return !path.starts_with('/') && !after_origin(path); }
+
+// The folders of a module's run paths; the module itself lies in `folder`.
+inline std::vector<std::filesystem::path> folders_of_run_paths(const Image& image,
+                                                               const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& list : image.run_paths)
+    for (const std::string_view entry : entries_of_run_path(list)) {
+      if (const auto rest = after_origin(entry))
+        folders.emplace_back(folder.string() + std::string(*rest));
+      else if (!is_relative_path(entry))
+        folders.emplace_back(entry);
+    }
+  return folders;
+}
+
+// A sentence when the module would load libraries relative to the current directory; "" otherwise.
+inline std::string complaint_about_relative_paths(const Image& image) {
+  for (const std::string& library : image.libraries)
+    if (library.find('/') != std::string::npos && is_relative_path(library))
+      return fmt::format(
+          "it needs '{}' by a relative path, which the current directory decides; link it by a plain name and "
+          "a run path with $ORIGIN",
+          library);
+  for (const std::string& list : image.run_paths)
+    for (const std::string_view entry : entries_of_run_path(list))
+      if (is_relative_path(entry))
+        return fmt::format(
+            "its run path '{}' names '{}', so that libraries would be taken from the current directory; link "
+            "it with $ORIGIN or an absolute path",
+            list, entry);
+  return "";
 }
 
 }  // namespace ferrule::module_file

@@ -1,7 +1,7 @@
 // Attributes of a call: values in the order of the op's row, and their packed form as a struct of ferrule/ops.h.
 #pragma once
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/attributes.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <initializer_list>
 #include <span>

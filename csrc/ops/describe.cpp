@@ -1,6 +1,6 @@
 #include "ops/describe.h"
 
-#include "ops/json_text.h"
+#include "base/json_text.h"
 #include "ops/table.h"
 
 namespace ferrule::ops {

@@ -1,6 +1,6 @@
 #include "ops/numbers.h"
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <algorithm>
 #include <string>

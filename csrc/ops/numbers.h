@@ -1,7 +1,7 @@
 // Numbers among the operands of a call. Like Python numbers they have a kind and no width.
 #pragma once
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <complex>
 #include <cstdint>

@@ -12,7 +12,7 @@
 
 #include "ops/attributes.h"
 #include "ops/builder.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "ops/table.h"
 
-#include "ops/edit_distance.h"
+#include "base/edit_distance.h"
 
 #include <algorithm>
 #include <array>

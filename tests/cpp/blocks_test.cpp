@@ -1,6 +1,6 @@
 // Block dtypes: sizes in bytes, valid strides, and copies of strided blocks.
 #include "ops/table.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/mapped_libraries.h"
 #include "core/platform/mapping_origin.h"
-#include "core/platform/run_paths.h"
 #include "module_file/file_bytes.h"
 #include "module_file/own_libraries.h"
 #include "module_file/read_image.h"
@@ -208,12 +207,12 @@ module_file::Image image(std::vector<std::string> libraries, std::vector<std::st
 
 TEST(LoaderRunPaths, RelativeOnesAreComplainedAbout) {
   for (const char* good : {"", "$ORIGIN", "${ORIGIN}/../lib", "/opt/lib:$ORIGIN/lib"})
-    EXPECT_EQ(complaint_about_relative_paths(image({"libm.so.6"}, {good})), "") << good;
+    EXPECT_EQ(module_file::complaint_about_relative_paths(image({"libm.so.6"}, {good})), "") << good;
   for (const char* bad : {"lib", ".", ":/opt/lib", "/opt/lib:", "/opt/lib::$ORIGIN", "$ORIGINAL", "$LIB", "../lib"})
-    EXPECT_CONTAINS(complaint_about_relative_paths(image({}, {bad})), "from the current directory");
-  EXPECT_CONTAINS(complaint_about_relative_paths(image({"./libmine.so"}, {})), "it needs './libmine.so'");
-  EXPECT_EQ(complaint_about_relative_paths(image({"/opt/libmine.so", "$ORIGIN/libmine.so"}, {})), "");
-  EXPECT_EQ(folders_of_run_paths(image({}, {"$ORIGIN/../lib:/opt:relative"}), "/m"),
+    EXPECT_CONTAINS(module_file::complaint_about_relative_paths(image({}, {bad})), "from the current directory");
+  EXPECT_CONTAINS(module_file::complaint_about_relative_paths(image({"./libmine.so"}, {})), "it needs './libmine.so'");
+  EXPECT_EQ(module_file::complaint_about_relative_paths(image({"/opt/libmine.so", "$ORIGIN/libmine.so"}, {})), "");
+  EXPECT_EQ(module_file::folders_of_run_paths(image({}, {"$ORIGIN/../lib:/opt:relative"}), "/m"),
             (std::vector<fs::path>{"/m/../lib", "/opt"}));
 }
 

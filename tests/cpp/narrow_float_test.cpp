@@ -1,8 +1,8 @@
-#include "ops/narrow_float.h"
+#include "base/narrow_float.h"
 
 #include "narrow_float_reference.h"
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <gtest/gtest.h>
 

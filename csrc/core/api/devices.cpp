@@ -7,7 +7,7 @@
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
 #include "core/registry/unify_devices.h"
-#include "ops/json_text.h"
+#include "base/json_text.h"
 
 #include <cstdlib>
 

@@ -6,7 +6,7 @@
 #include "core/registry/module_calls.h"
 #include "core/threads/pool.h"
 #include "ops/describe.h"
-#include "ops/json_text.h"
+#include "base/json_text.h"
 #include "ops/table.h"
 
 #include <algorithm>

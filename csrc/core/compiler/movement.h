@@ -1,7 +1,7 @@
 // Start of a slice that is known only at execution.
 #pragma once
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <cstdint>
 #include <vector>

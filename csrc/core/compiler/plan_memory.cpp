@@ -1,6 +1,6 @@
 #include "core/compiler/plan_memory.h"
 
-#include "ops/error.h"
+#include "base/error.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "core/compiler/plan.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
-#include "ops/json_text.h"
+#include "base/json_text.h"
 
 namespace ferrule {
 namespace {

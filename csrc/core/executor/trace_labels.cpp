@@ -2,7 +2,7 @@
 
 #include "core/registry/device.h"
 #include "ops/table.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <ferrule/graph_view.h>
 

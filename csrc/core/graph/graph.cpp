@@ -1,6 +1,6 @@
 #include "core/graph/graph.h"
 
-#include "ops/narrow_float.h"
+#include "base/narrow_float.h"
 #include "ops/record_call.h"
 #include "ops/table.h"
 

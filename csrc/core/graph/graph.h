@@ -4,7 +4,7 @@
 #include "ops/attributes.h"
 #include "ops/numbers.h"
 #include "ops/row.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <cstdint>
 #include <memory>

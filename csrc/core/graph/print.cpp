@@ -2,7 +2,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/node_text.h"
 #include "core/registry/device.h"
-#include "ops/json_text.h"
+#include "base/json_text.h"
 
 #include <span>
 

@@ -3,7 +3,7 @@
 
 #include "core/cancel.h"
 #include "core/memory/work.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <ferrule/backend.h>
 

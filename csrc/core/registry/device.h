@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/registry/device_kind.h"
 #include "core/sync/mutexes.h"
-#include "ops/tensor_type.h"
+#include "base/tensor_type.h"
 
 #include <ferrule/backend.h>
 

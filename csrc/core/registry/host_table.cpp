@@ -6,7 +6,7 @@
 #include "core/registry/registry.h"
 #include "core/threads/pool.h"
 #include "core/trace/trace.h"
-#include "ops/dtype.h"
+#include "base/dtype.h"
 #include "ops/table.h"
 
 namespace ferrule {

@@ -1,7 +1,7 @@
 #include "core/registry/missing_device.h"
 
 #include "core/environment.h"
-#include "ops/edit_distance.h"
+#include "base/edit_distance.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 // The most similar name if it is similar enough, else "".
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  const auto distance = [&](const std::string& name) { return ops::edit_distance(wanted, name); };
+  const auto distance = [&](const std::string& name) { return edit_distance(wanted, name); };
   const auto found = std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return distance(a) < distance(b);
   });

@@ -1,7 +1,7 @@
 // A minimal host, and the CPU modules of this build that the machine can run.
 #pragma once
 
-#include "ops/dtype.h"
+#include "base/dtype.h"
 
 #include <dlfcn.h>
 #include <ferrule/backend.h>

@@ -4,9 +4,9 @@
 #include "core/platform/driver_files.h"
 #include "core/platform/driver_version.h"
 #include "core/platform/library_search.h"
-#include "core/platform/run_paths.h"
 #include "module_file/elf.h"
 #include "module_file/file_bytes.h"
+#include "module_file/run_paths.h"
 #include "module_file/sha256.h"
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ std::string libraries_state(const Candidate& candidate) {
 #if defined(__linux__)
   for (const module_file::OwnLibrary& library : candidate.libraries) add_library(library.name, library.path);
   std::vector<std::string> own_folders;
-  for (const fs::path& folder : folders_of_run_paths(candidate.image, candidate.real.parent_path()))
+  for (const fs::path& folder : module_file::folders_of_run_paths(candidate.image, candidate.real.parent_path()))
     own_folders.push_back(folder.string());
   for (const std::string& library : needed_libraries(candidate)) {
     if (is_of_c_library(library)) continue;

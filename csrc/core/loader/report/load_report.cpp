@@ -1,6 +1,6 @@
 #include "core/loader/report/load_report.h"
 
-#include "ops/json_text.h"
+#include "base/json_text.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include "core/loader/candidate/manifest_file.h"
 #include "core/log.h"
 #include "core/platform/library_paths.h"
-#include "core/platform/run_paths.h"
 #include "core/sync/once.h"
+#include "module_file/run_paths.h"
 
 #include <fmt/format.h>
 
@@ -148,7 +148,7 @@ void TrustCheck::check_libraries(Candidate& candidate) {
     if (!candidate.is_refused) check_hashes_of_libraries(candidate);
     if (candidate.is_refused) return;
   }
-  std::string complaint = complaint_about_relative_paths(candidate.image);
+  std::string complaint = module_file::complaint_about_relative_paths(candidate.image);
   if (complaint.empty()) return;
   if (trust_ == Trust::any) return candidate.row.notes.push_back(std::move(complaint));
   candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED, std::move(complaint));
