@@ -3,6 +3,8 @@
 
 #include "core/platform/cpu_features.h"
 
+#include <ferrule/cpp/x86_features.hpp>
+
 namespace ferrule::test {
 namespace {
 
@@ -22,8 +24,10 @@ TEST_F(Loader, LosingVariantIsNeverOpened) {
 
 TEST_F(Loader, ImpossibleVariantIsNeverOpened) {
   std::string impossible = "a_feature_of_tomorrow";
-  for (const std::string& feature : known_cpu_features())
-    if (!*has_cpu_feature(feature)) impossible = feature;
+#if defined(FERRULE_X86)
+  for (const sdk::x86::Feature& feature : sdk::x86::features)
+    if (!*has_cpu_feature(feature.name)) impossible = feature.name;
+#endif
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 2}, {"cpu_features", {impossible}}});
   const LoadReport report = load_from({root()});

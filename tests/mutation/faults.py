@@ -134,7 +134,7 @@ FAULTS = [
     ),
     Fault(
         "max",
-        "reduce.h",
+        "reduction_blocks.h",
         "s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));",
         "s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i)));",
         "a row of negative numbers has the maximum 0",
@@ -284,7 +284,7 @@ FAULTS = [
     ),
     Fault(
         "matmul",
-        "../compile.cpp",
+        "../steps.h",
         "return before_conversions() + conversion_scratch; }",
         "return before_conversions() + conversion_scratch / 2; }",
         "asks for too little memory for halves as float32",

@@ -6,6 +6,7 @@
 #include "compile.h"
 #include "host_memory.h"
 #include "module.h"
+#include "prepare.h"
 #include "procs.h"
 #include "table.h"
 

@@ -3,6 +3,8 @@
 
 #include <ferrule/backend.hpp>
 
+#include <span>
+
 #include "kernel.h"
 
 namespace ferrule::cpu {
@@ -50,6 +52,9 @@ char* pointer_of(const fe_binding& binding);
 Operand operand_of(const fe_graph_view& view, uint32_t value);
 Address address_of(const fe_graph_view& view, uint32_t value);
 
+inline std::span<const int64_t> shape_of(const Operand& operand) {
+  return {operand.shape, static_cast<size_t>(operand.rank)};
+}
 inline int64_t element_count(const Operand& operand) {
   int64_t n = 1;
   for (int32_t i = 0; i < operand.rank; ++i) n *= operand.shape[i];

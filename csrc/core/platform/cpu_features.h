@@ -10,8 +10,6 @@ namespace ferrule {
 
 // nullopt when the name is unknown. "avx512_vnni", "avx512vnni" and "AVX512-VNNI" are the same name.
 std::optional<bool> has_cpu_feature(std::string_view name);
-// All names known for this architecture, whether or not this CPU has the feature.
-std::vector<std::string> known_cpu_features();
 // The names of `wanted` that this machine lacks or that are unknown.
 std::vector<std::string> missing_cpu_features(const std::vector<std::string>& wanted);
 

@@ -1,7 +1,8 @@
 // Ops that keep some of the elements. They count first, so that each thread knows where to write. The owner of borrowed
 // memory may write to it meanwhile: the second pass never writes outside the range that the first one counted.
 #include "op_attributes.h"
-#include "reduce.h"
+#include "element_types.h"
+#include "strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

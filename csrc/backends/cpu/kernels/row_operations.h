@@ -2,7 +2,7 @@
 // depends on the row's length alone.
 #pragma once
 
-#include "reduce.h"
+#include "reduction_blocks.h"
 #include "vector_math.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {

@@ -5,7 +5,8 @@
 // comparison. If there are few long rows, they are cut into parts, whose best k elements are then the candidates of the
 // row. Keys and indices order all elements, so the result depends neither on parts nor on threads.
 #include "op_attributes.h"
-#include "reduce.h"
+#include "element_types.h"
+#include "strided_loops.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

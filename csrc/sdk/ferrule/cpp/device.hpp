@@ -134,6 +134,16 @@ void traced(const fe_execution& execution, uint32_t node, Function run) {
   execution.trace(execution.trace_argument, node, begin, monotonic_ns());
 }
 
+// Calls `run(node)` for each node in order, on the calling thread. Polls the caller before each node, and reports its
+// times if the execution is traced.
+template <class Function>
+void run_in_order(const fe_execution& execution, uint32_t node_count, Function run) {
+  for (uint32_t node = 0; node < node_count; ++node) {
+    if (execution.poll != nullptr) check(execution.poll(execution.poll_argument));
+    traced(execution, node, [&] { run(node); });
+  }
+}
+
 // A compiled graph. It may be executed on several queues at once.
 class Executable {
  public:

@@ -104,10 +104,7 @@ class KernelDevice : public HostDevice {
     std::vector<std::function<void(const Launch&)>> kernels;
     void execute(Queue*, const fe_execution& execution) override {
       const Launch launch(execution);
-      for (uint32_t node = 0; node < kernels.size(); ++node) {
-        if (execution.poll) check(execution.poll(execution.poll_argument));
-        traced(execution, node, [&] { kernels[node](launch); });
-      }
+      run_in_order(execution, static_cast<uint32_t>(kernels.size()), [&](uint32_t node) { kernels[node](launch); });
     }
   };
   Kernel find(const Node& node) {

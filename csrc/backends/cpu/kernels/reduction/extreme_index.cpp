@@ -1,6 +1,6 @@
 // argmax and argmin: the index of the first extreme; the first NaN, if there is one.
 #include "../op_attributes.h"
-#include "../reduce.h"
+#include "../reduction_blocks.h"
 
 namespace ferrule::cpu::FERRULE_CPU_VARIANT {
 namespace {

@@ -1,0 +1,63 @@
+#include "choose_body.h"
+
+#include "table.h"
+
+namespace ferrule::cpu {
+namespace {
+
+const void* keep_block_attributes(Attributes& attributes, std::string_view op, const void* from) {
+  const Kernel* kernel = find_elementwise(op);
+  return kernel == nullptr ? nullptr : attributes.keep(*kernel, from);
+}
+
+}  // namespace
+
+void append_body(const fe_body& from, DType first, Attributes& attributes, Body& to) {
+  std::vector<uint32_t> values;
+  values.reserve(from.input_count + from.instruction_count);
+  for (uint32_t i = 0; i < from.input_count; ++i)
+    values.push_back(to.input(i == 0 ? first : dtype_from(from.input_dtypes[i])));
+  if (from.input_count > 0)
+    values[0] = to.apply("astype", std::span(values.data(), 1), dtype_from(from.input_dtypes[0]), nullptr);
+  for (uint32_t i = 0; i < from.instruction_count; ++i) {
+    const fe_instruction& instruction = *from.instructions[i];
+    std::vector<uint32_t> in;
+    in.reserve(instruction.input_count);
+    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values.at(instruction.inputs[k]));
+    const std::string_view op = sdk::host->op_name(instruction.op);
+    values.push_back(to.apply(op, in, dtype_from(instruction.dtype),
+                              keep_block_attributes(attributes, op, instruction.attributes), instruction.output));
+  }
+  for (uint32_t i = 0; i < from.output_count; ++i) to.output(values.at(from.outputs[i]));
+}
+
+Choice choose_body(const fe_graph_view& view, const fe_node& node) {
+  auto step = std::make_unique<BodyStep>();
+  std::vector<Operand> inputs;
+  for (uint32_t i = 0; i < node.input_count; ++i) {
+    inputs.push_back(operand_of(view, node.inputs[i]));
+    step->inputs.push_back(address_of(view, node.inputs[i]));
+  }
+  for (uint32_t i = 0; i < node.output_count; ++i) step->outputs.push_back(address_of(view, node.outputs[i]));
+  const Operand output = operand_of(view, node.outputs[0]);
+  if (node.body != nullptr) {
+    const DType first = node.body->input_count > 0 ? dtype_from(node.body->input_dtypes[0]) : DType::count;
+    append_body(*node.body, first, step->attributes, step->body);
+  } else {
+    std::vector<uint32_t> in;
+    in.reserve(inputs.size());
+    for (const Operand& operand : inputs) in.push_back(step->body.input(operand.dtype));
+    const std::string_view op = sdk::host->op_name(node.op);
+    const void* const attributes = keep_block_attributes(step->attributes, op, node.attributes);
+    for (uint32_t i = 0; i < node.output_count; ++i)
+      step->body.output(step->body.apply(op, in, operand_of(view, node.outputs[i]).dtype, attributes, i));
+  }
+  step->body.finish(shape_of(output), inputs, false);
+  step->local = local_memory(step->body.local_scratch());
+  Choice choice;
+  choice.support.kernel = std::string(node.body ? "fused" : sdk::host->op_name(node.op)) + " (blocks)";
+  choice.step = std::move(step);
+  return choice;
+}
+
+}  // namespace ferrule::cpu

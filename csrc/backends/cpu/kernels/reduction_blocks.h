@@ -1,0 +1,104 @@
+// The parts of a reduction whose order is fixed: a block of contiguous elements, with four vectors of accumulators, and
+// the tree that combines the results of blocks.
+#pragma once
+
+#include "reduction_operators.h"
+#include "strided_loops.h"
+
+namespace ferrule::cpu::FERRULE_CPU_VARIANT {
+namespace {
+
+constexpr int64_t block_elements = 4096;
+
+// Folds values in the order they arrive, as a balanced tree would: level i holds the result of 2^i values.
+template <class Op, class A>
+struct Tree {
+  A level[48];
+  uint64_t count = 0;
+  void add(A value) {
+    int i = 0;
+    for (uint64_t n = count; n & 1; n >>= 1, ++i) value = Op::combine(level[i], value);
+    level[i] = value;
+    ++count;
+  }
+  A total() const {
+    A sum = Op::template identity<A>();
+    bool first = true;
+    int i = 0;
+    for (uint64_t n = count; n != 0; n >>= 1, ++i)
+      if (n & 1) {
+        sum = first ? level[i] : Op::combine(level[i], sum);
+        first = false;
+      }
+    return sum;
+  }
+};
+
+// Folds all lanes into one, upper half onto lower half.
+template <class Op, class T, class V>
+HWY_INLINE T fold_lanes(Full<T> d, V v) {
+  alignas(64) T lanes[lanes_of<T>];
+  if constexpr (HWY_MAX_BYTES >= 32) {
+    const hn::Half<Full<T>> half;
+    const auto folded = Op::combine(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v));
+    if constexpr (HWY_MAX_BYTES >= 64) {
+      const hn::Half<decltype(half)> quarter;
+      hn::Store(Op::combine(quarter, hn::LowerHalf(quarter, folded), hn::UpperHalf(quarter, folded)), quarter, lanes);
+    } else {
+      hn::Store(folded, half, lanes);
+    }
+  } else {
+    hn::Store(v, d, lanes);
+  }
+  for (size_t width = 8 / sizeof(T); width > 0; width /= 2)
+    for (size_t j = 0; j < width; ++j) lanes[j] = Op::combine(lanes[j], lanes[j + width]);
+  return lanes[0];
+}
+
+// Reduces up to block_elements contiguous elements. bool counts as 0 or 1.
+template <class Op, class A, class T>
+HWY_NOINLINE A reduce_block(const T* x, int64_t count) {
+  if constexpr (is_float<T>) {
+    const Full<T> d;
+    constexpr int64_t n = lanes_of<T>;
+    const auto none = hn::Set(d, Op::template identity<T>());
+    auto s0 = none, s1 = none, s2 = none, s3 = none;
+    int64_t i = 0;
+    for (; i + 4 * n <= count; i += 4 * n) {
+      s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+      s1 = Op::combine(d, s1, hn::LoadU(d, x + i + n));
+      s2 = Op::combine(d, s2, hn::LoadU(d, x + i + 2 * n));
+      s3 = Op::combine(d, s3, hn::LoadU(d, x + i + 3 * n));
+    }
+    for (; i + n <= count; i += n) s0 = Op::combine(d, s0, hn::LoadU(d, x + i));
+    if (i < count)
+      s1 = Op::combine(d, s1, load_first<T>(d, x + i, static_cast<size_t>(count - i), Op::template identity<T>()));
+    return fold_lanes<Op, T>(d, Op::combine(d, Op::combine(d, s0, s1), Op::combine(d, s2, s3)));
+  } else {
+    A sum = Op::template identity<A>();
+    for (int64_t i = 0; i < count; ++i) sum = Op::combine(sum, static_cast<A>(x[i]));
+    return sum;
+  }
+}
+
+// The memory in which a thread gathers blocks of strided elements, and widens blocks of halves.
+template <class T>
+struct BlockBuffers {
+  T* fetched;
+  Computed<T>* wide;
+  BlockBuffers(Scratch& scratch, const Nest& reduced)
+      : fetched(scratch.array<T>(reduced.contiguous() ? 0 : smaller(block_elements, reduced.count()))),
+        wide(scratch.array<Computed<T>>(is_half<T> ? smaller(block_elements, reduced.count()) : 0)) {}
+};
+
+// `count` elements from index `first` on, at most a block, in the type they are computed in.
+template <class T>
+HWY_INLINE const Computed<T>* block_of(const Nest& reduced, const T* x, int64_t first, int64_t count,
+                                       const BlockBuffers<T>& buffers) {
+  if (reduced.contiguous()) return computed(x + first, count, buffers.wide);
+  fetch(reduced, x, first, count, buffers.fetched);
+  return computed(static_cast<const T*>(buffers.fetched), count, buffers.wide);
+}
+
+}  // namespace
+}  // namespace ferrule::cpu::FERRULE_CPU_VARIANT

@@ -1,0 +1,108 @@
+#include "steps.h"
+
+#include <array>
+#include <vector>
+
+namespace ferrule::cpu {
+namespace {
+
+// The addresses in this execution, in `local` or, if they are more, in `many`.
+char* const* pointers_to(const Memory& memory, const std::vector<Address>& addresses, std::array<char*, 80>& local,
+                         std::vector<char*>& many) {
+  char** pointers = local.data();
+  if (addresses.size() > local.size()) {
+    many.resize(addresses.size());
+    pointers = many.data();
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) pointers[i] = memory(addresses[i]);
+  return pointers;
+}
+
+// An epilogue as the kernel sees it.
+struct BoundEpilogue : Epilogue {
+  const Body* body;
+  char* const* in;
+  char* const* out;
+  uint64_t kernel_local;  // bytes of a thread's part that the kernel uses
+};
+fe_error* apply_epilogue(const Epilogue* self, int64_t first, int64_t count, const void* own, char* local) {
+  const auto* bound = static_cast<const BoundEpilogue*>(self);
+  return bound->body->run_range(bound->in, bound->out, first, count, own, local + bound->kernel_local);
+}
+
+}  // namespace
+
+void BodyStep::run(const Memory& memory, char* scratch) const {
+  std::array<char*, 80> in_local, out_local;
+  std::vector<char*> in_many, out_many;
+  char* const* in = pointers_to(memory, inputs, in_local, in_many);
+  char* const* out = pointers_to(memory, outputs, out_local, out_many);
+  body.run(in, out, memory.thread_limit(), placed(local, scratch));
+}
+
+Call KernelStep::call() const {
+  Call call{};
+  call.host = sdk::host;
+  call.in = inputs.data();
+  call.out = outputs.data();
+  call.in_count = static_cast<uint32_t>(inputs.size());
+  call.out_count = static_cast<uint32_t>(outputs.size());
+  call.attributes = own_attributes;
+  return call;
+}
+
+void KernelStep::run(const Memory& memory, char* scratch) const {
+  char* const local_data = scratch + aligned(kernel_scratch);
+  const auto resolve = [&](const Address& address) {
+    return address.kind == Address::in_scratch ? scratch + address.bytes : memory(address);
+  };
+  const auto convert = [&](const Conversion& conversion) {
+    char *const in = resolve(conversion.from), *const out = resolve(conversion.to);
+    conversion.body.run(&in, &out, memory.thread_limit(), placed(conversion.local, local_data));
+  };
+  for (const Conversion& conversion : before) convert(conversion);
+
+  std::vector<Operand> many;
+  std::array<Operand, 6> few;
+  const size_t total = inputs.size() + outputs.size();
+  Operand* operands = few.data();
+  if (total > few.size()) {
+    many.resize(total);
+    operands = many.data();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands[i] = inputs[i];
+    operands[i].data = resolve(input_addresses[i]);
+  }
+  Operand* out = operands + inputs.size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out[i] = outputs[i];
+    out[i].data = resolve(output_addresses[i]);
+  }
+
+  Call bound = call();
+  bound.in = operands;
+  bound.out = out;
+  bound.scratch = scratch;
+  bound.local = placed(local, local_data);
+  bound.thread_limit = memory.thread_limit();
+  BoundEpilogue with_epilogue{};
+  std::vector<char*> epilogue_in, epilogue_out;
+  if (epilogue) {
+    epilogue_in.push_back(nullptr);
+    for (const Address& address : epilogue_inputs) epilogue_in.push_back(resolve(address));
+    for (size_t i = 0; i < outputs.size(); ++i) epilogue_out.push_back(out[i].data);
+    with_epilogue.apply = apply_epilogue;
+    with_epilogue.own_dtype = own_dtype;
+    with_epilogue.own_in_place = own_in_place();
+    with_epilogue.body = &*epilogue;
+    with_epilogue.kernel_local = kernel_local;
+    with_epilogue.in = epilogue_in.data();
+    with_epilogue.out = epilogue_out.data();
+    bound.epilogue = &with_epilogue;
+  }
+  sdk::check(kernel->run(bound));
+  for (const Conversion& conversion : after) convert(conversion);
+}
+
+}  // namespace ferrule::cpu

@@ -1,0 +1,44 @@
+// The variants' requirements: what the manifests say to the loader, and what the modules' scores say.
+#include "core/loader/candidate/manifest_file.h"
+#include "core/platform/cpu_features.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "backend_host.h"
+
+namespace cpu_backend {
+namespace {
+
+ferrule::Manifest manifest_of(const std::string& module) {
+  std::ifstream file(ferrule::manifest_path(module));
+  return ferrule::parse_manifest({std::istreambuf_iterator<char>(file), {}});
+}
+
+TEST(CpuVariants, ManifestsRequireOnlyFeaturesThatTheLoaderKnows) {
+  ASSERT_FALSE(module_paths().empty());
+  for (const std::string& path : module_paths()) {
+    SCOPED_TRACE(path);
+    const ferrule::Manifest manifest = manifest_of(path);
+    EXPECT_FALSE(manifest.cpu_features.empty());
+    for (const std::string& feature : manifest.cpu_features)
+      EXPECT_TRUE(ferrule::has_cpu_feature(feature).has_value()) << feature;
+  }
+}
+
+TEST(CpuVariants, TheScoreIsTheRankWhereTheLoaderFindsAllFeatures) {
+  ASSERT_FALSE(module_paths().empty());
+  for (const std::string& path : module_paths()) {
+    SCOPED_TRACE(path);
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    const auto score = reinterpret_cast<fe_score_function>(dlsym(handle, FE_SCORE_SYMBOL));
+    ASSERT_NE(score, nullptr);
+    const ferrule::Manifest manifest = manifest_of(path);
+    EXPECT_EQ(score(), ferrule::missing_cpu_features(manifest.cpu_features).empty() ? manifest.rank : 0);
+    dlclose(handle);
+  }
+}
+
+}  // namespace
+}  // namespace cpu_backend

@@ -1,0 +1,14 @@
+// What the module's variant requires of the processor: defined in table.cpp.in, from variants.cmake.
+#pragma once
+
+#include <ferrule/cpp/x86_features.hpp>
+
+namespace ferrule::cpu {
+
+struct Variant {
+  int rank;  // the module's score on a processor that has the features
+  sdk::x86::FeatureSet features;
+};
+extern const Variant variant;
+
+}  // namespace ferrule::cpu
