@@ -1,5 +1,5 @@
 // The Vulkan backend: every device with Vulkan 1.2 and the features that physical_device.cpp requires.
-#include "device/device.h"
+#include "device.h"
 
 namespace ferrule::vulkan {
 
@@ -31,7 +31,7 @@ class Backend final : public sdk::Backend {
   static std::unique_ptr<sdk::Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& device,
                                            const sdk::Options& options) {
     try {
-      return std::make_unique<Device>(std::make_shared<Context>(std::move(instance), device, options));
+      return std::make_unique<Device>(std::make_shared<OpenDevice>(std::move(instance), device, options));
     } catch (const sdk::Error& error) {
       throw sdk::Error(error.code(), device.description.name + " cannot be opened: " + error.what());
     }

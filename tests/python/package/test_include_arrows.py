@@ -1,5 +1,5 @@
 """Includes point one way: between the parts of csrc (bindings -> ferrule.h <- core -> ops -> base -> sdk <- backends),
-and between the folders of the core. There is no cycle among files."""
+and between the folders of the core. There is no cycle among files, and none among the folders of a backend."""
 
 from __future__ import annotations
 
@@ -79,6 +79,11 @@ def part_of(path: Path) -> str:
     return "/".join(folders[:2]) if folders[0] == "backends" else folders[0]
 
 
+def backends() -> list[str]:
+    """The folders of the backends, from csrc."""
+    return [relative(folder) for folder in sorted((SOURCES / "backends").iterdir()) if folder.is_dir()]
+
+
 def included_file(file: Path, name: str) -> Path | None:
     """The file of csrc that an include line of this file reaches; None for libraries and for generated files."""
     for folder in (file.parent, SOURCES / Path(*part_of(file).split("/")), SOURCES, SOURCES / "sdk"):
@@ -110,17 +115,18 @@ def cycle_in(graph: Mapping[str, Iterable[str]]) -> list[str]:
     return []
 
 
-def core_folder_of(file: str) -> str:
-    """The folder of a file of the core, from csrc/core."""
-    return Path(file).relative_to("core").parent.as_posix()
+def folder_of(file: str, base: str) -> str:
+    """The folder of a file, from the base."""
+    return Path(file).relative_to(base).parent.as_posix()
 
 
-def includes_of_core_folders(included: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+def includes_of_folders(included: Mapping[str, Iterable[str]], base: str) -> dict[str, set[str]]:
+    """For each folder below the base, and the base itself ("."), the other ones that its files include."""
     folders: dict[str, set[str]] = {}
     for file, others in included.items():
-        if file.startswith("core/"):
-            reached = {core_folder_of(other) for other in others if other.startswith("core/")}
-            folders.setdefault(core_folder_of(file), set()).update(reached - {core_folder_of(file)})
+        if file.startswith(f"{base}/"):
+            reached = {folder_of(other, base) for other in others if other.startswith(f"{base}/")}
+            folders.setdefault(folder_of(file, base), set()).update(reached - {folder_of(file, base)})
     return folders
 
 
@@ -128,7 +134,7 @@ def folders_out_of_order(included: Mapping[str, Iterable[str]]) -> list[str]:
     """Include lines of the core that reach a folder which stands behind their own in CORE_FOLDERS."""
     return [
         f"core/{folder} includes core/{other}"
-        for folder, others in sorted(includes_of_core_folders(included).items())
+        for folder, others in sorted(includes_of_folders(included, "core").items())
         for other in sorted(others)
         if CORE_FOLDERS.index(other) > CORE_FOLDERS.index(folder)
     ]
@@ -216,8 +222,9 @@ def test_no_files_include_each_other_in_a_cycle() -> None:
 
 def test_folders_of_the_core_include_lower_ones_only() -> None:
     included = includes_of_files()
-    assert sorted(includes_of_core_folders(included)) == sorted(CORE_FOLDERS)
-    assert cycle_in(includes_of_core_folders(included)) == []
+    folders = includes_of_folders(included, "core")
+    assert sorted(folders) == sorted(CORE_FOLDERS)
+    assert cycle_in(folders) == []
     assert folders_out_of_order(included) == []
 
 
@@ -232,12 +239,14 @@ def test_folders_of_the_core_include_lower_ones_only() -> None:
 def test_a_cycle_is_found(file: str, other: str) -> None:
     included = includes_of_files()
     included[file].add(other)
-    folders = includes_of_core_folders(included)
-    for graph, member in ((included, file), (folders, core_folder_of(file))):
+    folders = includes_of_folders(included, "core")
+    for graph, member in ((included, file), (folders, folder_of(file, "core"))):
         cycle = cycle_in(graph)
         assert cycle[0] == cycle[-1]
         assert member in cycle
-    assert folders_out_of_order(included) == [f"core/{core_folder_of(file)} includes core/{core_folder_of(other)}"]
+    assert folders_out_of_order(included) == [
+        f"core/{folder_of(file, 'core')} includes core/{folder_of(other, 'core')}"
+    ]
 
 
 def test_a_cycle_within_a_folder_is_found() -> None:
@@ -245,6 +254,31 @@ def test_a_cycle_within_a_folder_is_found() -> None:
     included["core/registry/device_kind.h"].add("core/registry/device.h")
     assert {"core/registry/device_kind.h", "core/registry/device.h"} <= set(cycle_in(included))
     assert folders_out_of_order(included) == []
+
+
+@pytest.mark.parametrize("backend", backends())
+def test_folders_of_a_backend_include_each_other_in_no_cycle(backend: str) -> None:
+    assert cycle_in(includes_of_folders(includes_of_files(), backend)) == []
+
+
+def test_a_cycle_of_folders_without_a_cycle_of_files_is_found() -> None:
+    included = {
+        "backends/any/device.h": {"backends/any/a/lower.h"},
+        "backends/any/a/lower.h": set[str](),
+        "backends/any/a/upper.h": {"backends/any/b/middle.h"},
+        "backends/any/b/middle.h": {"backends/any/a/lower.h", "sdk/ferrule/backend.h"},
+    }
+    assert cycle_in(included) == []
+    assert set(cycle_in(includes_of_folders(included, "backends/any"))) == {"a", "b"}
+
+
+def test_an_include_that_closes_a_cycle_of_folders_is_found() -> None:
+    included = includes_of_files()
+    graphs = [includes_of_folders(included, backend) for backend in backends()]
+    pairs = [(graph, folder, lower) for graph in graphs for folder in graph for lower in graph[folder]]
+    assert pairs
+    for graph, folder, lower in pairs:
+        assert {folder, lower} <= set(cycle_in({**graph, lower: {*graph[lower], folder}}))
 
 
 def test_the_core_names_no_backend() -> None:

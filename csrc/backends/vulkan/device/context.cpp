@@ -2,72 +2,23 @@
 
 #include <algorithm>
 
-#include "buffers/host_allocations.h"
-#include "pipelines/pipelines.h"
-#include "pipelines/embedded_shaders.h"
-
 namespace ferrule::vulkan {
-namespace {
 
-// The shader variant for the option cooperative_matrices.
-std::string_view cooperative_matrices(const PhysicalDevice& device, const std::string& wanted) {
-  if (wanted == "no") return "";
-  if (wanted != "yes" && wanted != "simulated")
-    throw sdk::Error(FE_INVALID_ARGUMENT,
-                     "option cooperative_matrices is '" + wanted + "', and must be no, yes or simulated");
-  const auto need = [&](bool is_there, const char* what) {
-    if (!is_there) throw sdk::Error(FE_UNSUPPORTED, "option cooperative_matrices is '" + wanted + "', and " + what);
-  };
-  const Capabilities& capabilities = device.capabilities;
-  need(capabilities.float16, "the device computes in no float16");
-  need(capabilities.subgroup_size >= 8 && capabilities.subgroup_size <= 128 && capabilities.max_workgroup >= 128,
-       "the device has no full subgroups of 8 to 128 invocations");
-  if (wanted == "simulated") return "simulated";
-  need(has_shader("matmul_cooperative.subgroup_khr_f16"),
-       "this module was built by a GLSL compiler that knows none (glslang 13 or newer does)");
-  need(device.has_cooperative_matrices, "the device has none of 16 by 16 float16 with sums in float32");
-  return "khr";
-}
-
-size_t idle_pipelines(const sdk::Options& options) {
-  const int64_t most = options.integer("idle_pipelines", 128);
-  if (most < 0)
-    throw sdk::Error(FE_INVALID_ARGUMENT, "option idle_pipelines is '" + std::to_string(most) + "', and must be >= 0");
-  return static_cast<size_t>(most);
-}
-
-}  // namespace
-
-Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options)
-    : instance_(std::move(instance)), physical_(physical), faults_(options) {
-  Capabilities& capabilities = physical_.capabilities;
-  if (!options.boolean("subgroups", true)) capabilities.subgroup_size = 1;
-  capabilities.cooperative_matrices = cooperative_matrices(physical_, options.text("cooperative_matrices", "no"));
+Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical)
+    : instance_(std::move(instance)), physical_(physical) {
   create_device();
   try {
     functions_ = functions_of(instance_->api(), device_);
     for (size_t i = 0; i < engine_count; ++i)
       if (const auto& queue = physical_.queues[i])
         functions_.GetDeviceQueue(device_, queue->family, queue->index, &queues_[i].handle);
-    memory_ = std::make_unique<Memory>(*this);
-    host_allocations_ = std::make_unique<HostAllocations>(*memory_);
-    recordings_ = std::make_unique<Recordings>(*this);
-    pipelines_ = std::make_unique<Pipelines>(*this, idle_pipelines(options));
   } catch (...) {
-    host_allocations_.reset();
-    memory_.reset();
     if (functions_.DestroyDevice != nullptr) functions_.DestroyDevice(device_, nullptr);
     throw;
   }
 }
 
-Context::~Context() {
-  recordings_.reset();
-  pipelines_.reset();
-  host_allocations_.reset();
-  memory_.reset();
-  functions_.DestroyDevice(device_, nullptr);
-}
+Context::~Context() { functions_.DestroyDevice(device_, nullptr); }
 
 void Context::create_device() {
   const InstanceFunctions& api = instance_->api();

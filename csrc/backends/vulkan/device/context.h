@@ -1,42 +1,22 @@
-// An open Vulkan device; most other classes hold one.
+// An open Vulkan device and its queues. OpenDevice adds what queues and executables share.
 #pragma once
 
 #include <array>
-#include <atomic>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "device/clock.h"
 #include "device/physical_device.h"
-#include "queues/recordings.h"
 
 namespace ferrule::vulkan {
 
-class HostAllocations;
-class Memory;
-class Pipelines;
-
-// The faults that tests make an open device produce. Numbers count from 1; 0 is never.
-struct Faults {
-  explicit Faults(const sdk::Options& options)
-      : out_of_memory_at(options.integer("out_of_memory_at", 0)),
-        device_lost_at(options.integer("device_lost_at", 0)),
-        shader_fails_at(options.integer("shader_fails_at", 0)) {}
-
-  const int64_t out_of_memory_at;
-  const int64_t device_lost_at;
-  const int64_t shader_fails_at;
-  std::atomic<int64_t> allocations{0};
-  std::atomic<int64_t> executions{0};
-  std::atomic<int64_t> shaders{0};
-};
-
-// Shared by the device, its queues and its executables. Thread-safe.
+// Thread-safe. Exists only as a part of an OpenDevice.
 class Context {
  public:
-  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const sdk::Options& options);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context();
 
   VkDevice device() const { return device_; }
   const DeviceFunctions& api() const { return functions_; }
@@ -44,11 +24,6 @@ class Context {
   const VkPhysicalDeviceLimits& limits() const { return physical_.properties.limits; }
   const Capabilities& capabilities() const { return physical_.capabilities; }
   Instance& instance() const { return *instance_; }
-  Memory& memory() { return *memory_; }
-  HostAllocations& host_allocations() { return *host_allocations_; }
-  Pipelines& pipelines() { return *pipelines_; }
-  Recordings& recordings() { return *recordings_; }
-  Faults& faults() { return faults_; }
 
   // Each engine has one Vulkan queue, which ferrule's queues share. Work submitted to it earlier precedes later work in
   // the order that barriers use. An engine without a queue of its own uses the computing one.
@@ -74,12 +49,16 @@ class Context {
   void lose_when_idle(const sdk::Error& error);
   void recover();
 
+ protected:
+  // Enables the capabilities of `physical` that are optional.
+  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical);
+  ~Context();
+
  private:
   void create_device();
 
   std::shared_ptr<Instance> instance_;
   PhysicalDevice physical_;
-  Faults faults_;
   VkDevice device_ = VK_NULL_HANDLE;
   DeviceFunctions functions_;
   struct OpenQueue {
@@ -94,10 +73,6 @@ class Context {
   Clock clock_{*this};
   mutable std::mutex loss_mutex_;
   std::shared_ptr<const sdk::Error> loss_;
-  std::unique_ptr<Memory> memory_;
-  std::unique_ptr<HostAllocations> host_allocations_;
-  std::unique_ptr<Pipelines> pipelines_;
-  std::unique_ptr<Recordings> recordings_;
 };
 
 }  // namespace ferrule::vulkan

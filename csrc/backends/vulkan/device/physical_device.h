@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "device/capabilities.h"
 #include "device/instance.h"
-#include "graphs/plan.h"
 
 namespace ferrule::vulkan {
 

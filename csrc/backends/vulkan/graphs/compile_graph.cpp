@@ -25,7 +25,7 @@ class Executable final : public sdk::Executable {
 constexpr std::size_t parameter_alignment = 16;
 
 // A driver's error names neither the shader nor the op; this adds them.
-PipelinePointer pipeline_of(Context& context, std::string_view op, const Dispatch& dispatch) {
+PipelinePointer pipeline_of(OpenDevice& context, std::string_view op, const Dispatch& dispatch) {
   Faults& faults = context.faults();
   try {
     if (++faults.shaders == faults.shader_fails_at) check(VK_ERROR_UNKNOWN, "vkCreateComputePipelines");
@@ -60,7 +60,7 @@ sdk::Support supports_node(const Context& context, const PlannedNode& node) {
   return plan_of(node, context.capabilities()).support;
 }
 
-std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<Context> context, const fe_graph_view& view) {
+std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> context, const fe_graph_view& view) {
   std::vector<Step> steps;
   std::vector<std::byte> parameters;
   std::vector<std::string> names(view.value_count);

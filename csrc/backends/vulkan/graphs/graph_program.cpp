@@ -33,7 +33,7 @@ constexpr uint64_t largest_update = 65536;  // limit of one vkCmdUpdateBuffer
 }  // namespace
 
 struct Program::Frame {
-  Frame(Context& context, uint64_t size)
+  Frame(OpenDevice& context, uint64_t size)
       : memory(context.memory().allocate(size, 64, Use::device)),
         recordings(context.recordings()),
         recording(recordings.take()) {}
@@ -46,7 +46,7 @@ struct Program::Frame {
   std::atomic<bool> has_parameters{false};  // set once an execution that copied them is done
 };
 
-Program::Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
+Program::Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, std::vector<Step> steps,
                  const std::vector<std::byte>& parameters, std::vector<std::string> names)
     : context_(std::move(context)),
       table_(view),

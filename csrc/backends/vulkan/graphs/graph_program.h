@@ -6,11 +6,11 @@
 #include <mutex>
 #include <vector>
 
+#include "commands/timestamps.h"
 #include "graphs/address_table.h"
-#include "device/context.h"
+#include "open_device/open_device.h"
 #include "pipelines/pipelines.h"
 #include "queues/queue.h"
-#include "queues/timestamps.h"
 
 namespace ferrule::vulkan {
 
@@ -25,7 +25,7 @@ struct Step {
 // The part of an executable that does not change between executions; it lives until the last of them is done.
 class Program : public std::enable_shared_from_this<Program> {
  public:
-  Program(std::shared_ptr<Context> context, const fe_graph_view& view, std::vector<Step> steps,
+  Program(std::shared_ptr<OpenDevice> context, const fe_graph_view& view, std::vector<Step> steps,
           const std::vector<std::byte>& parameters, std::vector<std::string> names);
   ~Program();
 
@@ -45,7 +45,7 @@ class Program : public std::enable_shared_from_this<Program> {
   void tell_times(const Timestamps& times, fe_trace_function trace, void* argument) const;
   void check_fault(const Allocation& record) const;
 
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenDevice> context_;
   AddressTable table_;
   std::vector<Step> steps_;
   std::vector<std::string> names_;  // names of the ops, by the value that they write

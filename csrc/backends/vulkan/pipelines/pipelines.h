@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "device/context.h"
+#include "pipelines/dispatch.h"
 #include "pipelines/pipeline_cache.h"
-#include "graphs/plan.h"
 #include "pipelines/splice.h"
 
 namespace ferrule::vulkan {

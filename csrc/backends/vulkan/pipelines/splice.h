@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graphs/plan.h"
+#include "pipelines/dispatch.h"
 
 namespace ferrule::vulkan {
 

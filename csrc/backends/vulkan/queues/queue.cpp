@@ -4,8 +4,6 @@
 #include <cstring>
 #include <new>
 
-#include "buffers/host_allocations.h"
-
 namespace ferrule::vulkan {
 namespace {
 
@@ -39,7 +37,7 @@ void repeat(std::span<const std::byte> pattern, uint64_t at, std::span<std::byte
 
 }  // namespace
 
-Queue::Queue(std::shared_ptr<Context> context, Engine engine)
+Queue::Queue(std::shared_ptr<OpenDevice> context, Engine engine)
     : context_(std::move(context)),
       engine_(engine),
       timeline_(std::make_shared<Timeline>(context_, engine)),

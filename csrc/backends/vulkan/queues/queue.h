@@ -3,13 +3,14 @@
 #pragma once
 
 #include "buffers/staging.h"
+#include "open_device/open_device.h"
 #include "queues/timeline.h"
 
 namespace ferrule::vulkan {
 
 class Queue final : public sdk::Queue {
  public:
-  explicit Queue(std::shared_ptr<Context> context, Engine engine = Engine::computing);
+  explicit Queue(std::shared_ptr<OpenDevice> context, Engine engine = Engine::computing);
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
   // Waits for its work, for a limited time.
@@ -22,7 +23,7 @@ class Queue final : public sdk::Queue {
   void submit(const AllocationSet& touched, const Commands::Record& record, std::shared_ptr<void> keep_alive = {},
               std::function<void()> after = {});
 
-  // Memory of Context::host_allocations is accessed in the queue's order. Other host memory is accessed before these
+  // Memory of OpenDevice::host_allocations is accessed in the queue's order. Other host memory is accessed before these
   // functions return.
   void copy_from_host(const Allocation& to, uint64_t to_offset, const void* from, uint64_t size);
   void copy_to_host(void* to, const Allocation& from, uint64_t from_offset, uint64_t size);
@@ -46,7 +47,7 @@ class Queue final : public sdk::Queue {
   void stage_upload(const Allocation& to, uint64_t to_offset, const char* from, uint64_t size);
   void stage_download(char* to, const Allocation& from, uint64_t from_offset, uint64_t size);
 
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenDevice> context_;
   const Engine engine_;
   std::shared_ptr<Timeline> timeline_;  // shared with events
   Staging upload_, download_;

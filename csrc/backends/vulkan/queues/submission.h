@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "buffers/allocation_set.h"
-#include "queues/timestamps.h"
+#include "commands/timestamps.h"
 
 namespace ferrule::vulkan {
 

@@ -4,7 +4,7 @@
 #include <list>
 #include <mutex>
 
-#include "queues/command_buffers.h"
+#include "commands/command_buffers.h"
 #include "queues/submission.h"
 
 namespace ferrule::vulkan {

@@ -56,8 +56,8 @@ class VulkanContext : public testing::Test {
     sdk::host = &logging_host();
     Log::instance().take();
     instance = std::make_shared<vulkan::Instance>(true);
-    context =
-        std::make_shared<vulkan::Context>(instance, vulkan::find_devices(*instance).front(), sdk::Options(nullptr, 0));
+    context = std::make_shared<vulkan::OpenDevice>(instance, vulkan::find_devices(*instance).front(),
+                                                   sdk::Options(nullptr, 0));
   }
   void TearDown() override {
     context.reset();
@@ -76,7 +76,7 @@ class VulkanContext : public testing::Test {
   }
 
   std::shared_ptr<vulkan::Instance> instance;
-  std::shared_ptr<vulkan::Context> context;
+  std::shared_ptr<vulkan::OpenDevice> context;
 };
 
 // The error that a call throws.

@@ -163,7 +163,7 @@ TEST_F(VulkanQueue, AnErrorWhileCommandsAreRecordedIsTheCallers) {
 
 TEST_F(VulkanQueue, LosesTheDeviceAtTheNthExecutionUntilReset) {
   const fe_option lost = {sizeof(fe_option), "device_lost_at", "2"};
-  context = std::make_shared<vulkan::Context>(instance, context->physical(), sdk::Options(&lost, 1));
+  context = std::make_shared<vulkan::OpenDevice>(instance, context->physical(), sdk::Options(&lost, 1));
   {
     vulkan::Queue queue(context);
     const vulkan::Allocation a = allocate(256);

@@ -138,7 +138,7 @@ TEST_F(VulkanWaits, AQueueIsDestroyedWhileAnotherOneWaitsForItsEvent) {
 
 TEST_F(VulkanWaits, AnEventOfAnotherOpeningIsRefused) {
   open_plain();
-  const auto other = std::make_shared<vulkan::Context>(instance, context->physical(), sdk::Options(nullptr, 0));
+  const auto other = std::make_shared<vulkan::OpenDevice>(instance, context->physical(), sdk::Options(nullptr, 0));
   vulkan::Queue queue(context), far(other);
   const auto event = far.record();
   const Outcome refused = outcome_of([&] { queue.wait_for(*event); });
@@ -199,7 +199,7 @@ TEST_F(VulkanWaits, ManyThreadsWithAQueueEachPassOneNumberOn) {
 TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
   open_plain();
   const fe_option option = {sizeof(fe_option), "device_lost_at", "2"};
-  context = std::make_shared<vulkan::Context>(instance, context->physical(), sdk::Options(&option, 1));
+  context = std::make_shared<vulkan::OpenDevice>(instance, context->physical(), sdk::Options(&option, 1));
   const auto code_of = [](sdk::Event& event) { return outcome_of([&] { event.wait(-1); }).code; };
   {
     vulkan::Queue first(context), second(context), third(context);

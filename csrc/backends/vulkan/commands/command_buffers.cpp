@@ -1,4 +1,4 @@
-#include "queues/command_buffers.h"
+#include "commands/command_buffers.h"
 
 namespace ferrule::vulkan {
 namespace {

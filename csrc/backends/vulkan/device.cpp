@@ -1,8 +1,8 @@
-#include "device/device.h"
+#include "device.h"
 
 #include "buffers/device_memory.h"
-#include "graphs/compile_graph.h"
 #include "buffers/host_allocations.h"
+#include "graphs/compile_graph.h"
 #include "queues/queue.h"
 
 namespace ferrule::vulkan {

@@ -1,13 +1,13 @@
 // An open device, in the SDK's interface.
 #pragma once
 
-#include "device/context.h"
+#include "open_device/open_device.h"
 
 namespace ferrule::vulkan {
 
 class Device final : public sdk::Device {
  public:
-  explicit Device(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+  explicit Device(std::shared_ptr<OpenDevice> context) : context_(std::move(context)) {}
   static std::vector<sdk::OptionDescription> options();
 
   std::unique_ptr<sdk::Buffer> allocate(uint64_t size, uint64_t alignment) override;
@@ -26,7 +26,7 @@ class Device final : public sdk::Device {
   std::unique_ptr<sdk::Executable> compile(const fe_graph_view& view) override;
 
  private:
-  std::shared_ptr<Context> context_;
+  std::shared_ptr<OpenDevice> context_;
 };
 
 }  // namespace ferrule::vulkan

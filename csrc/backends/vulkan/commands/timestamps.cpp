@@ -1,4 +1,4 @@
-#include "queues/timestamps.h"
+#include "commands/timestamps.h"
 
 namespace ferrule::vulkan {
 namespace {

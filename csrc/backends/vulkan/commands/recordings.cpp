@@ -1,6 +1,4 @@
-#include "queues/recordings.h"
-
-#include "device/context.h"
+#include "commands/recordings.h"
 
 namespace ferrule::vulkan {
 

@@ -6,11 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "device/entry_points.h"
+#include "device/context.h"
 
 namespace ferrule::vulkan {
-
-class Context;
 
 // A secondary command buffer for the computing engine.
 class Recording {
