@@ -1,6 +1,7 @@
 // Host API: arrays.
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
+#include "core/copy/transfer.h"
 #include "core/lazy/from_host.h"
 #include "core/lazy/native_memory.h"
 #include "core/lazy/queued_releases.h"

@@ -112,6 +112,7 @@ void Registry::add(std::shared_ptr<Backend> backend) {
       if (other->name() == backend->name() && !other->is_closed())
         fail_argument("there is a backend named {} already, from {}", backend->name(), other->file());
     backends_.push_back(std::move(backend));
+    ++device_changes_;
   }
   log_info("{}", what);
 }
@@ -181,6 +182,18 @@ std::shared_ptr<Backend> Registry::find_backend(std::string_view name) const {
   return nullptr;
 }
 
+std::shared_ptr<Device> Registry::first_cpu() const {
+  std::shared_ptr<Device> cpu;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (first_cpu_.changes == device_changes_) {
+      if (!first_cpu_.exists) return nullptr;
+      cpu = first_cpu_.device.lock();
+    }
+  }
+  return cpu && !cpu->backend()->is_closed() ? cpu : listing().first(FE_DEVICE_CPU);
+}
+
 void Registry::unload(std::string_view name) {
   const std::scoped_lock changing(changes_);
   const std::shared_ptr<Backend> backend = find_backend(name);
@@ -190,6 +203,7 @@ void Registry::unload(std::string_view name) {
   {
     const std::scoped_lock lock(mutex_);
     std::erase(backends_, backend);
+    ++device_changes_;
   }
   name_devices();
 }
@@ -212,11 +226,14 @@ void Registry::announce_devices(const fe_module_backend* self) noexcept {
   const std::scoped_lock lock(the_registry().mutex_);
   for (const auto& backend : the_registry().backends_)
     if (backend->table().self == self) backend->announce_devices();
+  ++the_registry().device_changes_;
 }
 
 bool Registry::refresh() {
   bool any_retired = false;
   for (const auto& backend : backends()) any_retired = backend->refresh() || any_retired;
+  const std::scoped_lock lock(mutex_);
+  ++device_changes_;
   return any_retired;
 }
 

@@ -44,6 +44,7 @@ CORE_FOLDERS = [
     "loader",
     "graph",
     "memory",
+    "copy",
     "compiler",
     "executor",
     "lazy",
