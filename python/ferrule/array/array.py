@@ -395,7 +395,8 @@ class Array(_ferrule.Operators):
     if not TYPE_CHECKING:  # a type checker would accept any attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            advice = method_advice(name, dir(Array))
+            # NumPy asks each array for names that begin with "__", so only public names cost time.
+            advice = "" if name.startswith("_") else method_advice(name, dir(Array))
             raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:
