@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/registry/abi_compatibility.h"
+#include "core/struct_size.h"
 #include "core/sync/immortal.h"
 #include "core/threads/pool.h"
 #include "module_file/module_name.h"
@@ -67,21 +68,18 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
 }
 
 std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
-  if (program == nullptr) fail_argument("register_backend: the backend is null");
-  if (program->struct_size < sizeof(fe_program_backend))
-    fail_argument("register_backend: struct_size is {}, less than {}", program->struct_size,
-                  sizeof(fe_program_backend));
-  if (program->name == nullptr || program->abi == nullptr || program->init == nullptr)
+  const fe_program_backend read = read_struct("register_backend", program, "backend");
+  if (read.name == nullptr || read.abi == nullptr || read.init == nullptr)
     fail_argument("register_backend: the backend has no name, no abi or no init");
   ModuleSource source;
-  source.name = program->name;
-  source.preference = program->preference;
-  source.init = [init = program->init, argument = program->argument](const fe_host* host, fe_backend* out) {
+  source.name = read.name;
+  source.preference = read.preference;
+  source.init = [init = read.init, argument = read.argument](const fe_host* host, fe_backend* out) {
     return init(argument, host, out);
   };
   if (!module_file::is_backend_name(source.name))
     fail_argument("register_backend: a backend's name consists of a-z, 0-9 and _, and '{}' does not", source.name);
-  if (const std::string complaint = abi_complaint(program->abi, source.abi); !complaint.empty())
+  if (const std::string complaint = abi_complaint(read.abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register_backend: backend {}: {}", source.name, complaint);
   return add(std::move(source), nullptr);
 }
