@@ -110,6 +110,11 @@ PyObject* operated(const char* op, Operands*... operand) {
   });
 }
 
+bool is_matrix(PyObject* object) {
+  const ArrayPointer array = handle_in(object);
+  return array && array->info().rank >= 2;
+}
+
 template <std::size_t number>
 PyObject* operate_binary(PyObject* left, PyObject* right) {
   return operated(binary_operators[number].op, left, right);
@@ -122,6 +127,14 @@ PyObject* operate_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return operated("pow", base, exponent);
 }
+// The op takes matrices and stacks of them; the Python function also takes vectors, and refuses numbers.
+PyObject* operate_matmul(PyObject* left, PyObject* right) {
+  return returned([&]() -> py::object {
+    PyObject* const operands[] = {left, right};
+    if (is_matrix(left) && is_matrix(right)) return applied("matmul", operands);
+    return py::handle(apply_operator)("matmul", py::handle(left), py::handle(right));
+  });
+}
 
 template <std::size_t... binary, std::size_t... unary>
 py::object make_operators(std::index_sequence<binary...>, std::index_sequence<unary...>) {
@@ -129,6 +142,7 @@ py::object make_operators(std::index_sequence<binary...>, std::index_sequence<un
       {binary_operators[binary].slot, reinterpret_cast<void*>(operate_binary<binary>)}...,
       {unary_operators[unary].slot, reinterpret_cast<void*>(operate_unary<unary>)}...,
       {Py_nb_power, reinterpret_cast<void*>(operate_power)},
+      {Py_nb_matrix_multiply, reinterpret_cast<void*>(operate_matmul)},
       {Py_tp_doc, const_cast<char*>("The operators of ferrule.Array.")},
       {0, nullptr},
   };

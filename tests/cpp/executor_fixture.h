@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/compiler/plan.h"
+#include "core/copy/transfer.h"
 #include "core/executor/executable.h"
 #include "core/graph/graph.h"
 #include "core/lazy/from_host.h"

@@ -1,6 +1,7 @@
 // Work on a device of any kind, and child processes with a time limit.
 #pragma once
 
+#include "core/copy/transfer.h"
 #include "core/executor/executable.h"
 #include "core/lazy/array.h"
 #include "loader_fixture.h"

@@ -198,6 +198,57 @@ TEST_F(RegistryWithModules, AnnouncedDevicesAppear) {
   EXPECT_EQ(names().size(), 3u);
 }
 
+TEST_F(RegistryWithModules, TheFirstCpuIsOneOfTheDevicesThatThereAreNow) {
+  const auto first_of = [&](const std::vector<std::shared_ptr<Device>>& devices) -> std::shared_ptr<Device> {
+    for (const auto& device : devices)
+      if (device->kind() == FE_DEVICE_CPU) return device;
+    return nullptr;
+  };
+  const auto call = [&](const char* name) {
+    reinterpret_cast<void (*)()>(registry.find_backend("t_cpu")->table().get_proc(name))();
+  };
+  const auto before = registry.first_cpu();
+  EXPECT_EQ(before, first_of(registry.devices()));
+  load(put_with_manifest(root(), "t_cpu", {{"preference", 1}}));
+  const auto loaded = registry.first_cpu();
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->name(), "t_cpu:0");
+  EXPECT_EQ(loaded->properties().name, "device a");
+  EXPECT_EQ(registry.first_cpu(), loaded);
+  {
+    const Variable preferred("FERRULE_PREFER", "cpu");
+    EXPECT_EQ(registry.first_cpu(), loaded) << "nothing has listed the devices";
+    EXPECT_EQ(registry.by_kind(FE_DEVICE_CPU), before ? before : loaded);
+    EXPECT_EQ(registry.first_cpu(), before ? before : loaded);
+  }
+  EXPECT_EQ(registry.by_kind(FE_DEVICE_CPU), loaded);
+  call("add_device");
+  EXPECT_EQ(registry.first_cpu(), loaded);
+  call("remove_device");
+  EXPECT_EQ(registry.first_cpu(), loaded) << "it is listed until somebody refreshes";
+  EXPECT_TRUE(registry.refresh());
+  const auto moved = registry.first_cpu();
+  ASSERT_TRUE(moved);
+  EXPECT_NE(moved, loaded);
+  EXPECT_EQ(moved->properties().name, "device b");
+  registry.unload("t_cpu");
+  EXPECT_EQ(registry.first_cpu(), before);
+}
+
+TEST_F(RegistryWithModules, AnAnnouncedCpuIsFoundAtOnce) {
+  load(put_with_manifest(root(), "t_cpu", {{"preference", 1}}));
+  const auto call = [&](const char* name) {
+    reinterpret_cast<void (*)()>(registry.find_backend("t_cpu")->table().get_proc(name))();
+  };
+  const auto before = registry.first_cpu();
+  call("remove_device");
+  call("add_device");  // the module announces it, and now lists two other devices
+  const auto now = registry.first_cpu();
+  ASSERT_TRUE(now);
+  EXPECT_NE(now, before);
+  EXPECT_EQ(now->properties().name, "device b");
+}
+
 TEST_F(RegistryWithModules, LookingWhileOthersLoadAndUnload) {
   const fs::path module = put(root(), "t_plain");
   std::thread changing([&] {

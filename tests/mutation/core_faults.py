@@ -16,7 +16,7 @@ class CoreFault:
 
 
 _QUEUE, _STORAGE, _ALLOCATOR = "memory/queue.cpp", "memory/storage.cpp", "memory/allocator.cpp"
-_TRANSFER, _RUN = "executor/transfer.cpp", "executor/run.cpp"
+_TRANSFER, _RUN = "copy/transfer.cpp", "executor/run.cpp"
 
 _READS = "test_asynchronous.py::test_reads_see_the_work_done"
 _UPDATES = "test_asynchronous.py::test_an_update_in_place_waits_for_copies_of_the_array"
@@ -235,7 +235,7 @@ CORE_FAULTS = [
         _PIECES,
     ),
     CoreFault(
-        "executor/transfer.cpp",
+        "copy/transfer.cpp",
         "piece.get(), piece, to, work, take);",
         "piece.get(), piece, to, nullptr, take);",
         "who reads what came in pieces waits for the last of them alone",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+import re
 from typing import Any
 
 import ferrule as fe
@@ -125,7 +126,71 @@ def test_integer_reductions_are_64_bits_wide() -> None:
 def test_matmul_agrees_with_numpy(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     a, b = sample("float32", left), sample("float32", right)
     same(fe.matmul(fe.asarray(a), fe.asarray(b)), a @ b)
+    same(fe.asarray(a) @ fe.asarray(b), a @ b)
     same(fe.asarray(a) @ b, a @ b)
+    same(a @ fe.asarray(b), a @ b)
+
+
+def test_matmul_promotes_the_dtypes_of_its_operands() -> None:
+    a, b = sample("int32", (3, 4)), sample("float32", (4, 5))
+    same(fe.asarray(a) @ fe.asarray(b), np.asarray(a, "float32") @ b)
+    product = fe.asarray(b, dtype="float16").T @ fe.asarray(b)
+    assert product.dtype == np.dtype("float32")
+
+
+@pytest.mark.parametrize("other", [2, 2.0, True, np.float32(2), "x", [[1.0, 2.0]], None], ids=repr)
+def test_the_matmul_operator_refuses_what_is_no_array(other: Any) -> None:
+    x = fe.ones((2, 2))
+    assert x.__matmul__(other) is NotImplemented
+    assert x.__rmatmul__(other) is NotImplemented
+    for product in (lambda: x @ other, lambda: other @ x):
+        with pytest.raises(TypeError, match="unsupported operand type"):
+            product()
+
+
+def test_the_matmul_operator_asks_the_class_of_the_other_operand() -> None:
+    class Other:
+        def __matmul__(self, x: object) -> str:
+            return "left"
+
+        def __rmatmul__(self, x: object) -> str:
+            return "right"
+
+    x: Any = fe.ones((2, 2))
+    assert (Other() @ x, x @ Other()) == ("left", "right")
+
+
+def test_matmul_assigns_to_a_name() -> None:
+    x = y = fe.asarray([[1.0, 2.0], [3.0, 4.0]])
+    x @= fe.asarray([[0.0, 1.0], [1.0, 0.0]])
+    assert x.tolist() == [[2.0, 1.0], [4.0, 3.0]]
+    assert y.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_matmul_is_recorded_while_tracing() -> None:
+    a, b, v = sample("float32", (3, 4)), sample("float32", (4, 5)), sample("float32", (4,))
+    w, u = fe.asarray(b), fe.asarray(v)
+    results = fe.graph(lambda x: (x @ w, x @ u, b.T @ x.T, x @ x.T))(fe.asarray(a))
+    for result, expected in zip(results, (a @ b, a @ v, b.T @ a.T, a @ a.T), strict=True):
+        same(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ((3, 4), (5, 6), "matmul: inner sizes differ: (3, 4) @ (5, 6), 4 != 5"),
+        ((3, 4), (5,), "matmul: inner sizes differ: (3, 4) @ (5,)"),
+        ((), (3, 4), "matmul: needs at least 1 dimension: () @ (3, 4)"),
+    ],
+    ids=repr,
+)
+def test_matmul_and_its_operator_have_the_same_errors(
+    left: tuple[int, ...], right: tuple[int, ...], message: str
+) -> None:
+    a, b = fe.ones(left), fe.ones(right)
+    for product in (lambda: fe.matmul(a, b), lambda: a @ b):
+        with pytest.raises(ValueError, match=re.escape(message) + "$"):
+            product()
 
 
 def test_softmax_and_layer_norm() -> None:

@@ -1,6 +1,7 @@
 // Host API: arrays.
 #include "core/api/attributes.h"
 #include "core/api/handles.h"
+#include "core/copy/transfer.h"
 #include "core/lazy/from_host.h"
 #include "core/lazy/native_memory.h"
 #include "core/lazy/queued_releases.h"
@@ -63,11 +64,11 @@ const ArrayPointer& array_of(const fe_array* handle, const char* function, const
 }
 
 // Checks the arguments of a call that borrows memory. If another argument is NULL, the memory is released.
-void check_borrowed_memory(const char* call, const fe_device* device, const fe_host_memory* memory, fe_array** out) {
-  if (!memory) fail_argument("{}: memory is NULL", call);
-  if (memory->struct_size < sizeof(fe_host_memory)) fail_argument("{}: memory's struct_size is too small", call);
-  if (device && out) return;
-  const auto owner = owner_of_borrowed_memory(memory->release, memory->release_argument);
+fe_host_memory borrowed_memory(const char* call, const fe_device* device, const fe_host_memory* memory,
+                               fe_array** out) {
+  const fe_host_memory read = read_struct(call, memory, "memory");
+  if (device && out) return read;
+  const auto owner = owner_of_borrowed_memory(read.release, read.release_argument);
   fail_argument("{}: {} is NULL", call, device ? "out" : "device");
 }
 }  // namespace ferrule
@@ -76,42 +77,35 @@ extern "C" {
 
 fe_error* fe_array_from_host(fe_device* device, const fe_host_memory* memory, fe_array** out) {
   return guarded([&] {
-    check_borrowed_memory("array_from_host", device, memory, out);
-    give_array("array_from_host", out, array_from_host(device->device, *memory));
+    const fe_host_memory read = borrowed_memory("array_from_host", device, memory, out);
+    give_array("array_from_host", out, array_from_host(device->device, read));
   });
 }
 
 fe_error* fe_native_device_get(fe_device* device, fe_native_device* out) {
   return guarded([&] {
     Device& of = *given(device, "native_device", "device").device;
-    if (given(out, "native_device", "out").struct_size < sizeof *out)
-      fail_argument("native_device: out's struct_size is too small");
+    known_size("native_device", out, "out");  // throws
     const NativeDevice is = native_device(of);
-    out->device_type = is.type;
-    out->device_id = is.id;
-    out->stream = native_stream(of);
+    fill_struct("native_device", out, {0, is.type, is.id, native_stream(of)});
   });
 }
 
 fe_error* fe_array_native(fe_array* array, int32_t wait, void* stream, fe_native_array* out) {
   return guarded([&] {
     const ArrayPointer& of = array_of(array, "array_native", "array");
-    if (given(out, "array_native", "out").struct_size < sizeof *out)
-      fail_argument("array_native: out's struct_size is too small");
+    known_size("array_native", out, "out");  // throws
     if (wait < 0 || wait > 2) fail_argument("array_native: wait is 0, 1 or 2, not {}", wait);
     const NativeArray view = native_array(of, static_cast<NativeWait>(wait), stream);
-    out->device_type = view.device.type;
-    out->device_id = view.device.id;
-    out->pointer = view.pointer;
-    out->byte_offset = view.offset;
+    fill_struct("array_native", out, {0, view.device.type, view.device.id, view.pointer, view.offset});
   });
 }
 
 fe_error* fe_array_from_native(fe_device* device, const fe_host_memory* memory, int32_t device_type, int32_t device_id,
                                fe_array** out) {
   return guarded([&] {
-    check_borrowed_memory("array_from_native", device, memory, out);
-    give_array("array_from_native", out, array_from_native(device->device, *memory, {device_type, device_id}));
+    const fe_host_memory read = borrowed_memory("array_from_native", device, memory, out);
+    give_array("array_from_native", out, array_from_native(device->device, read, {device_type, device_id}));
   });
 }
 
@@ -182,7 +176,7 @@ fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
     info.identity = reinterpret_cast<uintptr_t>(&of);
     info.computed = is_computed;
     info.writable = is_computed && of.is_writable();
-    give_info("array_info", out, info);
+    fill_struct("array_info", out, info);
   });
 }
 

@@ -2,6 +2,9 @@
 
 #include "core/api/handles.h"
 
+#include <cstddef>
+#include <cstring>
+
 namespace ferrule {
 namespace {
 
@@ -85,13 +88,12 @@ std::vector<ops::NamedAttribute> attributes_of(const ops::Row& op, const fe_attr
   std::vector<ops::NamedAttribute> given;
   if (count == 0) return given;
   if (!attributes) fail_argument("{}: the list of attributes is null", op.name);
-  const std::size_t size = attributes->struct_size;
-  if (size < sizeof(fe_attribute))
-    fail_argument("{}: an attribute has a struct_size of {}, less than {}", op.name, size, sizeof(fe_attribute));
+  const std::size_t stride = attributes->struct_size, known = known_size(op.name, attributes, "an attribute");
   given.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(attributes) + i * size;
-    const fe_attribute& attribute = *reinterpret_cast<const fe_attribute*>(bytes);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(attributes) + i * stride;
+    fe_attribute attribute{};
+    std::memcpy(&attribute, bytes, known);
     if (!attribute.name) fail_argument("{}: the name of attribute {} is null", op.name, i);
     given.push_back({attribute.name, value_of(op, attribute)});
   }

@@ -100,7 +100,7 @@ fe_error* fe_calls_info_get(const fe_calls* calls, fe_calls_info* out) {
   return guarded([&] {
     const auto& cache = given(calls, "calls_info", "calls").cache;
     const auto counts = cache.counts();
-    give_info("calls_info", out, {sizeof(fe_calls_info), counts.hits, counts.misses, cache.capacity(), counts.size});
+    fill_struct("calls_info", out, {sizeof(fe_calls_info), counts.hits, counts.misses, cache.capacity(), counts.size});
   });
 }
 }

@@ -101,7 +101,6 @@ fe_error* fe_backend_details_get(const fe_backend_ref* handle, fe_backend_detail
   return guarded([&] {
     const fe_backend_ref& of = given(handle, "backend_details", "backend");
     fe_backend_details details{};
-    details.struct_size = sizeof details;
     details.name = of.backend->name().c_str();
     details.variant = of.backend->variant().c_str();
     details.version = of.backend->version().c_str();
@@ -111,7 +110,7 @@ fe_error* fe_backend_details_get(const fe_backend_ref* handle, fe_backend_detail
       ++details.device_count;
     }
     details.closed = of.backend->is_closed() ? 1 : 0;
-    give_info("backend_details", out, details);
+    fill_struct("backend_details", out, details);
   });
 }
 
@@ -211,7 +210,6 @@ fe_error* fe_device_details_get(const fe_device* handle, fe_device_details* out)
     const Device& device = *given(handle, "device_details", "device").device;
     const DeviceProperties& p = device.properties();
     fe_device_details details{};
-    details.struct_size = sizeof details;
     details.kind = device.kind();
     details.index = device.index();
     details.capabilities = capabilities_of(device);
@@ -224,7 +222,7 @@ fe_error* fe_device_details_get(const fe_device* handle, fe_device_details* out)
     details.borrow_alignment = p.borrow_alignment;
     details.has_uuid = p.uuid ? 1 : 0;
     if (p.uuid) std::copy(p.uuid->begin(), p.uuid->end(), details.uuid);
-    give_info("device_details", out, details);
+    fill_struct("device_details", out, details);
   });
 }
 

@@ -5,7 +5,6 @@
 #include "ops/table.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace ferrule;
 
@@ -24,12 +23,7 @@ void check_value(const char* function, const Graph& graph, uint32_t value) {
 
 // Options past the end of the caller's struct are 0.
 fe_compute_options read_options(const fe_compute_options* options) {
-  fe_compute_options read{};
-  if (!options) return read;
-  if (options->struct_size < sizeof options->struct_size)
-    fail_argument("compute: the options have a struct_size of {}", options->struct_size);
-  std::memcpy(&read, options, std::min(options->struct_size, sizeof read));
-  return read;
+  return options ? read_struct("compute", options, "options") : fe_compute_options{};
 }
 
 // The inputs that a call donates. After a call their handles are marked as donated; after a failed one, those that it
@@ -154,7 +148,7 @@ fe_error* fe_graph_value_type(const fe_graph* graph, uint32_t value, fe_array_in
       check_value("graph_value_type", of, value);
       return of.type(value);
     });
-    give_info("graph_value_type", out, info_of(type, contiguous_strides(type.shape)));
+    fill_struct("graph_value_type", out, info_of(type, contiguous_strides(type.shape)));
   });
 }
 
@@ -207,9 +201,9 @@ fe_error* fe_compiled_info_get(const fe_compiled* compiled, fe_compiled_info* ou
   return guarded([&] {
     const fe_compiled::Parts& of = *given(compiled, "compiled_info", "compiled").parts;
     const Plan& plan = of.executable->plan();
-    give_info("compiled_info", out,
-              {sizeof(fe_compiled_info), static_cast<uint32_t>(plan.inputs.size()),
-               static_cast<uint32_t>(of.scalars.size()), static_cast<uint32_t>(plan.outputs.size())});
+    fill_struct("compiled_info", out,
+                {sizeof(fe_compiled_info), static_cast<uint32_t>(plan.inputs.size()),
+                 static_cast<uint32_t>(of.scalars.size()), static_cast<uint32_t>(plan.outputs.size())});
   });
 }
 

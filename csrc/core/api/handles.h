@@ -5,6 +5,7 @@
 #include "core/graph/graph.h"
 #include "core/lazy/array.h"
 #include "core/registry/registry.h"
+#include "core/struct_size.h"
 #include "core/sync/mutexes.h"
 
 #include <ferrule/ferrule.h>
@@ -125,17 +126,8 @@ void give(const char* function, Handle** out, Part&& part) {
   place = new Handle{std::forward<Part>(part)};
 }
 
-// Fills the caller's struct, which may be longer than ours. A shorter one belongs to no released version.
-template <class Info>
-void give_info(const char* function, Info* out, Info info) {
-  const size_t size = given(out, function, "out").struct_size;
-  if (size < sizeof(Info)) fail_argument("{}: struct_size is {}, less than {}", function, size, sizeof(Info));
-  *out = info;  // its struct_size tells how much of it is filled
-}
-
 inline fe_array_info info_of(const TensorType& type, const Strides& strides) {
   fe_array_info info{};
-  info.struct_size = sizeof info;
   info.dtype = static_cast<fe_dtype>(type.dtype);
   info.rank = type.shape.rank();
   std::copy(type.shape.begin(), type.shape.end(), info.shape);

@@ -61,7 +61,6 @@ fe_error* fe_load_report_info_get(const fe_load_report* handle, fe_load_report_i
   return guarded([&] {
     const LoadReport& report = given(handle, "load_report_info", "report").report;
     fe_load_report_info info{};
-    info.struct_size = sizeof info;
     info.root_count = report.roots.size();
     info.candidate_count = report.rows.size();
     info.remaining_count = report.remaining.size();
@@ -70,7 +69,7 @@ fe_error* fe_load_report_info_get(const fe_load_report* handle, fe_load_report_i
     info.trust = name_of(report.policy.trust);
     info.times = times_of(report.times);
     info.milliseconds = report.milliseconds;
-    give_info("load_report_info", out, info);
+    fill_struct("load_report_info", out, info);
   });
 }
 
@@ -79,12 +78,11 @@ fe_error* fe_load_report_root(const fe_load_report* handle, size_t index, fe_loa
     const LoadReport& report = given(handle, "load_report_root", "report").report;
     const LoadRoot& root = row_at("load_report_root", report.roots, index);
     fe_load_root info{};
-    info.struct_size = sizeof info;
     info.path = root.path.c_str();
     info.origin = root.origin.c_str();
     info.candidates = root.candidates;
     info.problem = root.problem.c_str();
-    give_info("load_report_root", out, info);
+    fill_struct("load_report_root", out, info);
   });
 }
 
@@ -94,7 +92,6 @@ fe_error* fe_load_report_candidate(const fe_load_report* handle, size_t index, f
     const LoadRow& row = row_at("load_report_candidate", of.report.rows, index);
     const fe_load_report::Lists& lists = of.lists[index];
     fe_load_candidate info{};
-    info.struct_size = sizeof info;
     info.path = row.path.c_str();
     info.root = row.root.c_str();
     info.name = row.name.c_str();
@@ -115,7 +112,7 @@ fe_error* fe_load_report_candidate(const fe_load_report* handle, size_t index, f
     info.files = lists.files.data();
     info.file_count = lists.files.size();
     info.times = times_of(row.times);
-    give_info("load_report_candidate", out, info);
+    fill_struct("load_report_candidate", out, info);
   });
 }
 

@@ -56,12 +56,11 @@ void fe_trace_release(fe_trace* trace) { delete trace; }
 fe_error* fe_trace_info_get(const fe_trace* trace, fe_trace_info* out) {
   return with_result(trace, "trace_info", [&](const TraceSession::Result& result) {
     fe_trace_info info{};
-    info.struct_size = sizeof info;
     info.event_count = result.events.size();
     info.dropped = result.dropped;
     info.begin_ns = result.begin_ns;
     info.end_ns = result.end_ns;
-    give_info("trace_info", out, info);
+    fill_struct("trace_info", out, info);
   });
 }
 
@@ -71,7 +70,6 @@ fe_error* fe_trace_event_get(const fe_trace* trace, size_t index, fe_trace_event
     const TraceEvent& event = result.events[index];
     const TraceLabel& label = *event.label;
     fe_trace_event info{};
-    info.struct_size = sizeof info;
     info.kind = event.kind;
     info.queue = event.queue;
     info.thread = event.thread;
@@ -83,7 +81,7 @@ fe_error* fe_trace_event_get(const fe_trace* trace, size_t index, fe_trace_event
     info.detail = label.detail.c_str();
     info.kernel = label.kernel.c_str();
     info.device = label.device.c_str();
-    give_info("trace_event", out, info);
+    fill_struct("trace_event", out, info);
   });
 }
 }

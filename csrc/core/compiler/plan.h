@@ -31,11 +31,12 @@ class OwnedGraphView;
 
 // One line of the plan as users see it.
 struct PlannedNode {
-  std::string text;  // "%7 = matmul(%3, %4) : float32(32, 384)"
-  std::string op;
-  std::string kernel;  // named by the device; "copy" for nodes that the layout pass inserted
-  std::string reason;  // why it is not on the requested device, or why it is a copy; else empty
-  uint64_t output_bytes = 0;
+  Node node;                      // its values are those of the lowered graph
+  std::vector<TensorType> types;  // of its outputs
+  std::string kernel;             // named by the device; "copy" for nodes that the layout pass inserted
+  std::string reason;             // why it is not on the requested device, or why it is a copy; else empty
+
+  const char* op() const { return node.op->name; }
 };
 
 struct Segment {

@@ -1,6 +1,7 @@
 // JSON of a plan and of its placement.
 #include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan.h"
+#include "core/graph/node_text.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
 #include "base/json_text.h"
@@ -13,6 +14,14 @@ void for_each_node(const Plan& plan, Visit visit) {
   for (const auto& step : plan.steps)
     if (const auto* segment = std::get_if<Segment>(&step))
       for (const PlannedNode& node : segment->nodes) visit(*segment, node);
+}
+
+std::string text_of(const PlannedNode& planned) { return assignment_text(planned.node, planned.types); }
+
+int64_t output_bytes(const PlannedNode& planned) {
+  int64_t bytes = 0;
+  for (const TensorType& type : planned.types) bytes += byte_count(type);
+  return bytes;
 }
 
 }  // namespace
@@ -41,11 +50,11 @@ std::string plan_to_json(const Plan& plan) {
     json.key("nodes").begin_array();
     for (const PlannedNode& node : segment.nodes)
       json.begin_object()
-          .member("text", node.text)
-          .member("op", node.op)
+          .member("text", text_of(node))
+          .member("op", node.op())
           .member("kernel", node.kernel)
           .member("reason", node.reason)
-          .member("bytes", node.output_bytes)
+          .member("bytes", output_bytes(node))
           .end_object();
     json.end_array().end_object();
   }
@@ -58,8 +67,8 @@ std::string placement_to_json(const Plan& plan) {
   json.begin_object().key("nodes").begin_array();
   for_each_node(plan, [&](const Segment& segment, const PlannedNode& node) {
     json.begin_object()
-        .member("node", node.text)
-        .member("op", node.op)
+        .member("node", text_of(node))
+        .member("op", node.op())
         .member("device", segment.device->name())
         .member("kernel", node.kernel)
         .member("reason", node.reason)

@@ -3,7 +3,6 @@
 #include "core/compiler/layout.h"
 #include "core/compiler/owned_graph_view.h"
 #include "core/compiler/plan_memory.h"
-#include "core/graph/node_text.h"
 #include "core/memory/storage.h"
 #include "core/registry/device.h"
 
@@ -144,14 +143,12 @@ class Splitter {
         placed.offset += elements_before(whole_value(graph_, placed.root));
         inputs.push_back(b.view->add_value(placed, storage, offset_slot(b, placed.movement)));
       }
-      uint64_t bytes = 0;
       for (ValueId output : node.outputs) {
         const Operand operand = whole_value(graph_, output);
         outputs.push_back(b.view->add_value(operand, storage_of(b, operand, device, number), -1));
-        bytes += static_cast<uint64_t>(byte_count(operand.type));
       }
       b.view->add_node(node, std::move(inputs), std::move(outputs));
-      b.segment.nodes.push_back({text_of(node), node.op->name, node.kernel, node.reason, bytes});
+      b.segment.nodes.push_back(planned(node));
       release_temporaries(b, node, i, number);
     }
     b.view->finish(static_cast<uint32_t>(b.segment.bindings.size()), static_cast<uint32_t>(b.segment.scalars.size()),
@@ -269,16 +266,11 @@ class Splitter {
     return prepared;
   }
 
-  std::string text_of(const LoweredNode& node) const {
-    std::vector<std::string> operands;
-    operands.reserve(node.inputs.size());
-    for (const Operand& input : node.inputs) operands.push_back(fmt::format("%{}", input.root));
-    Node plain;
-    plain.op = node.op;
-    plain.attributes = node.attributes;
-    plain.body = node.body;
-    plain.outputs = node.outputs;
-    return assignment_text(graph_, plain, operands);
+  PlannedNode planned(const LoweredNode& node) const {
+    PlannedNode planned{{node.op, {}, node.outputs, node.attributes, node.body}, {}, node.kernel, node.reason};
+    for (const Operand& input : node.inputs) planned.node.inputs.push_back(input.root);
+    for (ValueId output : node.outputs) planned.types.push_back(graph_.type(output));
+    return planned;
   }
 
   void finish_outputs() {

@@ -1,3 +1,4 @@
+#include "core/copy/transfer.h"
 #include "core/executor/executable.h"
 #include "core/registry/registry.h"
 #include "core/trace/trace.h"
@@ -19,9 +20,7 @@ std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device
   options.fuse = fuse;
   const DeviceUse compiling = device->use("a graph that is being compiled");
   // Nodes that the device does not support run on the first CPU that is loaded.
-  std::shared_ptr<Device> cpu;
-  for (const std::shared_ptr<Device>& other : Registry::instance().devices())
-    if (!cpu && other->kind() == FE_DEVICE_CPU) cpu = other;
+  const std::shared_ptr<Device> cpu = Registry::instance().first_cpu();
   DeviceUse compiling_on_cpu;
   if (cpu && cpu != device) {
     compiling_on_cpu = cpu->use("a graph that is being compiled");

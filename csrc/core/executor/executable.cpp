@@ -1,6 +1,7 @@
 #include "core/executor/executable.h"
 
 #include "core/compiler/owned_graph_view.h"
+#include "core/copy/transfer.h"
 #include "core/error.h"
 #include "core/executor/run.h"
 #include "core/memory/queue.h"
@@ -28,7 +29,7 @@ namespace {
 
 // Allocates the memory that a run needs besides its arrays once now, so that a lack of it is reported before anything
 // runs. On devices with queues it is kept for all runs; else each run takes it from the allocator's cache.
-void reserve(CompiledSegment& compiled, const Segment& segment) {
+void reserve(CompiledSegment& compiled) {
   const std::shared_ptr<Device>& device = compiled.device_use.device();
   const DeviceQueue* const queue = queue_of(*device, FE_QUEUE_COMPUTE);
   const auto take = [&](uint64_t size, std::unique_ptr<KeptMemory>& kept) -> std::shared_ptr<Storage> {
@@ -37,7 +38,7 @@ void reserve(CompiledSegment& compiled, const Segment& segment) {
     kept = std::make_unique<KeptMemory>(device, size, queue);
     return kept->get();
   };
-  const auto workspace = take(graph_view_of(*segment.view).workspace_size, compiled.workspace);
+  const auto workspace = take(compiled.workspace_size, compiled.workspace);
   const auto scratch = take(compiled.scratch_size, compiled.scratch);
 }
 
@@ -47,7 +48,7 @@ std::string what_is_computed(const Segment& segment) {
   std::string text;
   for (std::size_t i = 0; i < segment.nodes.size() && i < shown; ++i) {
     if (i > 0) text += ", ";
-    text += segment.nodes[i].op;
+    text += segment.nodes[i].op();
   }
   if (segment.nodes.size() > shown) text += fmt::format(" and {} more", segment.nodes.size() - shown);
   return text;
@@ -86,8 +87,7 @@ Executable::~Executable() = default;
 const Plan& Executable::plan() const { return parts_->plan; }
 
 std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& description, bool guard) {
-  auto parts = std::make_shared<Parts>();
-  parts->guard = guard;
+  auto parts = std::make_shared<Parts>(guard);
   parts->plan = std::move(plan);
   parts->segments.resize(parts->plan.steps.size());
   for (std::size_t i = 0; i < parts->plan.steps.size(); ++i) {
@@ -102,7 +102,8 @@ std::shared_ptr<Executable> Executable::create(Plan plan, const std::string& des
     segment->device->check(
         table.compile(segment->device->open(), &graph_view_of(*segment->view), &compiled.executable));
     if (table.executable_scratch_size) compiled.scratch_size = table.executable_scratch_size(compiled.executable);
-    reserve(compiled, *segment);
+    compiled.workspace_size = graph_view_of(*segment->view).workspace_size;
+    reserve(compiled);
     compiled.what = what_is_computed(*segment);
     compiled.is_written = written_bindings(*segment);
   }

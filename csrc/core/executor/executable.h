@@ -3,24 +3,16 @@
 
 #include "core/cancel.h"
 #include "core/compiler/plan.h"
-#include "core/memory/storage.h"
+#include "core/copy/strided_array.h"
 
 #include <ferrule/ferrule.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace ferrule {
-
-// A strided array: the contents of an array, an input or an output.
-struct StridedArray {
-  TensorType type;
-  StridedStorage data;
-};
 
 // Memory of the caller for an output; null = a new storage.
 struct OutputMemory {
@@ -75,29 +67,8 @@ class Executable {
 std::shared_ptr<Executable> build_executable(Graph graph, std::shared_ptr<Device> device, Fallback fallback, bool fuse,
                                              bool guard = false);
 
-// A contiguous copy of the array on another (or the same) device.
-StridedArray copy_to(const StridedArray& from, const std::shared_ptr<Device>& device);
-// A copy on the same device. Axes of stride 0 keep that stride: repeated elements are copied once.
-StridedArray copy_without_repeats(const StridedArray& from);
-// Whether the owner of borrowed memory may change the elements at any time.
-bool may_change(const StridedArray& view);
-// Copies the elements, C-contiguous, to host memory. Waits for the work that writes them and throws its error.
-void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel = {});
-
-// Writes host memory to the array's storage, from its offset on. The host memory is read before this returns.
-void write_from_host(const StridedArray& to, const void* from, uint64_t size);
-// Same for strided host memory that begins at `first`. `change`, if any, modifies the gathered bytes.
-void write_gathered(const StridedArray& to, const std::byte* first, const Dims& byte_strides,
-                    const std::function<void(std::span<std::byte>)>& change);
-
-// A contiguous copy of a strided array, made by its device in its queue; empty if the device cannot. See gather.cpp.
-std::optional<StridedArray> gathered(const StridedArray& from);
-// Releases what gathered() compiled.
+// Releases the graphs that made contiguous copies (gather_graph.cpp).
 void clear_gathers();
-// Offset of the first element, in bytes from the beginning of the buffer.
-inline uint64_t buffer_offset(const StridedArray& of) {
-  return of.data.storage->buffer_offset() + static_cast<uint64_t>(bytes_of(of.type.dtype, of.data.offset));
-}
 
 // Counters for fe_stats.
 struct ExecutionCounters {

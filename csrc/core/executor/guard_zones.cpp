@@ -1,6 +1,7 @@
-#include "core/executor/guard_zones.h"
-
+// Guard zones: known bytes before and after all memory that a module may write in a run, checked afterwards.
+#include "core/copy/transfer.h"
 #include "core/error.h"
+#include "core/executor/observer.h"
 #include "core/registry/device.h"
 
 #include <algorithm>
@@ -25,17 +26,17 @@ uint64_t first_change(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-GuardZones::Memory GuardZones::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what,
-                                        uint64_t unit) {
+WrittenMemory RunObserver::allocate(const std::shared_ptr<Device>& device, uint64_t size, std::string what,
+                                    uint64_t unit) {
   const uint64_t before = std::lcm(zone, unit);
-  Memory memory{Storage::allocate(device, before + size + zone), before};
+  WrittenMemory memory{Storage::allocate(device, before + size + zone), before};
   const std::vector<std::byte> filling(before + size + zone, filler);
   write_from_host(bytes_of(memory.storage, 0, filling.size()), filling.data(), filling.size());
   zones_.push_back({memory, size, std::move(what)});
   return memory;
 }
 
-void GuardZones::check() const {
+void RunObserver::check_zones() const {
   std::vector<std::byte> bytes(zone);
   for (const Zone& guarded : zones_) {
     const std::string& device = guarded.memory.storage->device()->name();

@@ -1,6 +1,6 @@
 #include "core/executor/run.h"
 
-#include "core/compiler/owned_graph_view.h"
+#include "core/copy/transfer.h"
 #include "core/error.h"
 #include "core/memory/queue.h"
 
@@ -32,13 +32,6 @@ class Scratch {
 };
 
 }  // namespace
-
-StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
-  const auto bytes = static_cast<uint64_t>(byte_count(type));
-  return {type,
-          {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
-           contiguous_strides(type.shape)}};
-}
 
 // The caller's value; the plan's default for scalars that were not given or that decompositions added.
 const fe_scalar& Run::scalar(uint32_t number) const {
@@ -73,7 +66,8 @@ Run::Run(const Executable::Parts& parts, std::span<const StridedArray> inputs, s
       scalars_(scalars),
       out_memory_(outputs),
       options_(options),
-      arrays_(parts.arrays) {}
+      arrays_(parts.arrays),
+      observer_(parts.observer) {}
 
 std::vector<StridedArray> Run::compute() {
   try {
@@ -95,7 +89,7 @@ std::vector<StridedArray> Run::computed() {
     else
       execute(std::get<Segment>(plan_.steps[i]), parts_.segments[i]);
   }
-  guards_.check();
+  observer_.finish();
   std::vector<StridedArray> results = collect_outputs();
   finish_reads_of_borrowed_memory();
   return results;
@@ -110,16 +104,16 @@ void Run::finish_reads_of_borrowed_memory() {
 // Memory that a module writes; it is between guard zones if the graph was compiled with them.
 StridedArray Run::written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what) {
   const auto bytes = static_cast<uint64_t>(byte_count(type));
-  if (!parts_.guard || bytes == 0) return new_array(device, type);
-  const GuardZones::Memory memory = guards_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
-                                                     static_cast<uint64_t>(block_bytes(type.dtype)));
+  if (!observer_.guards() || bytes == 0) return new_array(device, type);
+  const WrittenMemory memory = observer_.allocate(device, bytes, fmt::format("{} {}", what, to_string(type)),
+                                                  static_cast<uint64_t>(block_bytes(type.dtype)));
   return {type, {memory.storage, elements_in(type.dtype, memory.offset), contiguous_strides(type.shape)}};
 }
 
-GuardZones::Memory Run::working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
-                                       const char* what) {
+WrittenMemory Run::working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
+                                  const char* what) {
   if (size == 0) return {};
-  if (parts_.guard) return guards_.allocate(device, size, what);
+  if (observer_.guards()) return observer_.allocate(device, size, what);
   return {kept ? kept->get() : Storage::allocate(device, size)};
 }
 
@@ -219,9 +213,9 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   // Offsets of inputs are already in their bindings.
   Scratch<int64_t, 16> offsets(segment.offsets.size());
   for (std::size_t i = 0; i < segment.offsets.size(); ++i) offsets.data()[i] = moved_by(segment.offsets[i]);
-  const GuardZones::Memory workspace =
-      working_memory(owner, compiled.workspace.get(), graph_view_of(*segment.view).workspace_size, "the workspace");
-  const GuardZones::Memory scratch =
+  const WrittenMemory workspace =
+      working_memory(owner, compiled.workspace.get(), compiled.workspace_size, "the workspace");
+  const WrittenMemory scratch =
       working_memory(owner, compiled.scratch.get(), compiled.scratch_size, "the scratch memory");
   fe_execution execution{};
   execution.struct_size = sizeof execution;
@@ -235,7 +229,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   execution.scratch_offset = scratch.offset;
   execution.scratch_generation = scratch.storage ? scratch.storage->generation() : 0;
   execution.thread_limit = options_.thread_limit;
-  const SegmentLabelsPointer labels = parts_.trace_labels.of(segment, compiled.what);
+  const SegmentLabelsPointer labels = observer_.labels_of(segment, compiled.what);
   if (!device.table().queue_create) {
     execution.poll = options_.cancel.function ? poll_cancel : nullptr;
     execution.poll_argument = &options_.cancel;

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "core/executor/executable.h"
-#include "core/executor/guard_zones.h"
-#include "core/executor/trace_labels.h"
+#include "core/executor/observer.h"
 #include "core/memory/kept_memory.h"
 #include "core/registry/device.h"
 #include "core/sync/reuse_pool.h"
@@ -14,7 +13,7 @@ namespace ferrule {
 struct CompiledSegment {
   DeviceUse device_use;
   fe_module_executable* executable = nullptr;
-  uint64_t scratch_size = 0;
+  uint64_t workspace_size = 0, scratch_size = 0;
   std::string what;              // what it computes, for errors
   std::vector<bool> is_written;  // per binding
   // On devices with queues: shared by all executions, which follow one another in the queue.
@@ -23,6 +22,7 @@ struct CompiledSegment {
   CompiledSegment(CompiledSegment&& other) noexcept
       : device_use(std::move(other.device_use)),
         executable(std::exchange(other.executable, nullptr)),
+        workspace_size(other.workspace_size),
         scratch_size(other.scratch_size),
         what(std::move(other.what)),
         is_written(std::move(other.is_written)),
@@ -48,15 +48,15 @@ struct RunArrays {
 };
 
 struct Executable::Parts : std::enable_shared_from_this<Executable::Parts> {
+  explicit Parts(bool guard) : observer(guard) {}
   Plan plan;
   std::vector<CompiledSegment> segments;  // per step; empty for transfers
   std::vector<StridedArray>
       transferred_constants;             // per slot: a constant that was copied to its device; else no storage
   std::vector<bool> is_transfer_target;  // per slot: a transfer writes it
   std::vector<std::shared_ptr<Device>> devices;
-  bool guard = false;
   mutable ReusePool<RunArrays> arrays;
-  mutable TraceLabels trace_labels;
+  mutable Observer observer;
 };
 
 class Run {
@@ -91,8 +91,8 @@ class Run {
   void finish_reads_of_borrowed_memory();
   void run_transfer(const Transfer& transfer);
   StridedArray written_array(const std::shared_ptr<Device>& device, const TensorType& type, const char* what);
-  GuardZones::Memory working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
-                                    const char* what);
+  WrittenMemory working_memory(const std::shared_ptr<Device>& device, KeptMemory* kept, uint64_t size,
+                               const char* what);
 
   const Executable::Parts& parts_;
   const Plan& plan_;
@@ -101,11 +101,8 @@ class Run {
   std::span<const OutputMemory> out_memory_;
   RunOptions options_;
   ReusePool<RunArrays>::Use arrays_;
-  GuardZones guards_;
+  RunObserver observer_;
   bool has_executed_ = false;  // or begun to execute
 };
-
-// A new contiguous array; without storage if it has no elements.
-StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type);
 
 }  // namespace ferrule

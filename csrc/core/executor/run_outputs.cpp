@@ -1,4 +1,5 @@
 // Destinations of a run's results: new storages, the caller's memory, or views of inputs and constants.
+#include "core/copy/transfer.h"
 #include "core/error.h"
 #include "core/executor/run.h"
 
@@ -92,7 +93,7 @@ bool Run::take_over(const Slot& slot, StridedArray& bound) {
   const StridedStorage& input = arrays_->bound_inputs[number]->data;
   Storage* const storage = input.storage.get();
   const auto bytes = static_cast<uint64_t>(byte_count(slot.type));
-  if (parts_.guard || !storage || storage->origin() != Storage::Origin::allocated || storage->is_part() ||
+  if (observer_.guards() || !storage || storage->origin() != Storage::Origin::allocated || storage->is_part() ||
       input.offset != 0 || storage->size() != bytes || storage->device().get() != slot.device)
     return false;
   const bool is_copy = arrays_->bound_inputs[number] != &inputs_[number];

@@ -1,5 +1,5 @@
-#include "core/executor/trace_labels.h"
-
+// Names of the segments of an executable and of their nodes in traces.
+#include "core/executor/observer.h"
 #include "core/registry/device.h"
 #include "ops/table.h"
 #include "base/tensor_type.h"
@@ -41,7 +41,7 @@ std::string types_of(const fe_graph_view& view, std::span<const uint32_t> values
   return text;
 }
 
-SegmentLabels labels_of(const Segment& segment, const std::string& what) {
+SegmentLabels make_labels(const Segment& segment, const std::string& what) {
   SegmentLabels labels;
   labels.whole.name = what;
   labels.whole.device = segment.device->name();
@@ -50,7 +50,7 @@ SegmentLabels labels_of(const Segment& segment, const std::string& what) {
     const fe_node& node = *view.nodes[i];
     const std::span inputs(node.inputs, node.input_count), outputs(node.outputs, node.output_count);
     TraceLabel label;
-    label.name = name_of(node, segment.nodes[i].op);
+    label.name = name_of(node, segment.nodes[i].op());
     label.detail = types_of(view, inputs) + " -> " + types_of(view, outputs);
     label.kernel = segment.nodes[i].kernel;
     label.device = labels.whole.device;
@@ -65,14 +65,14 @@ SegmentLabels labels_of(const Segment& segment, const std::string& what) {
 
 }  // namespace
 
-SegmentLabelsPointer TraceLabels::found(const Segment& segment, const std::string& what) noexcept {
+SegmentLabelsPointer Observer::found_labels(const Segment& segment, const std::string& what) noexcept {
   try {
     {
       const std::scoped_lock lock(mutex_);
       const auto known = labels_.find(&segment);
       if (known != labels_.end()) return known->second;
     }
-    auto made = std::make_shared<const SegmentLabels>(labels_of(segment, what));
+    auto made = std::make_shared<const SegmentLabels>(make_labels(segment, what));
     const std::scoped_lock lock(mutex_);
     return labels_.emplace(&segment, std::move(made)).first->second;
   } catch (...) {  // no memory

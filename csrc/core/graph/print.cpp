@@ -94,20 +94,23 @@ std::string call_text(const Node& node, std::span<const std::string> operands) {
   return text;
 }
 
-std::string assignment_text(const Graph& graph, const Node& node, std::span<const std::string> operands) {
+std::string assignment_text(const Node& node, std::span<const TensorType> types) {
+  std::vector<std::string> operands;
+  operands.reserve(node.inputs.size());
+  for (ValueId input : node.inputs) operands.push_back(fmt::format("%{}", input));
   std::string left, right;
-  for (ValueId output : node.outputs) {
-    left += fmt::format("{}%{}", left.empty() ? "" : ", ", output);
-    right += (right.empty() ? "" : ", ") + to_string(graph.type(output));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    left += fmt::format("{}%{}", i ? ", " : "", node.outputs[i]);
+    right += (i ? ", " : "") + to_string(types[i]);
   }
   return fmt::format("{} = {} : {}", left, call_text(node, operands), right);
 }
 
 std::string node_text(const Graph& graph, const Node& node) {
-  std::vector<std::string> operands;
-  operands.reserve(node.inputs.size());
-  for (ValueId input : node.inputs) operands.push_back(fmt::format("%{}", input));
-  return assignment_text(graph, node, operands);
+  std::vector<TensorType> types;
+  types.reserve(node.outputs.size());
+  for (ValueId output : node.outputs) types.push_back(graph.type(output));
+  return assignment_text(node, types);
 }
 
 std::string to_text(const Graph& graph) {

@@ -1,6 +1,7 @@
 #include "core/lazy/array.h"
 
 #include "core/compiler/lowered_graph.h"
+#include "core/copy/transfer.h"
 #include "core/registry/device.h"
 #include "core/sync/fork.h"
 #include "ops/record_call.h"

@@ -1,5 +1,6 @@
 #include "core/lazy/native_memory.h"
 
+#include "core/copy/transfer.h"
 #include "core/error.h"
 #include "core/lazy/from_host.h"
 #include "core/lazy/queued_releases.h"

@@ -24,6 +24,10 @@ std::vector<std::string> names_of(const PhysicalDevice& device) {
 
 Listing Registry::listing() const {
   const uint64_t begun = names_.begin();
+  const uint64_t changes = [&] {
+    const std::scoped_lock lock(mutex_);
+    return device_changes_;
+  }();
   const std::vector<std::shared_ptr<Backend>> snapshot = open_backends();
   // devices() may call the module, so it is not called under the lock.
   std::vector<std::shared_ptr<Device>> views;
@@ -31,6 +35,9 @@ Listing Registry::listing() const {
     for (auto& view : backend->devices()) views.push_back(std::move(view));
   Listing listing = list_devices(std::move(views), BackendOrder::from_environment());
   names_.assign(begun, listing);
+  const std::shared_ptr<Device> cpu = listing.first(FE_DEVICE_CPU);
+  const std::scoped_lock lock(mutex_);
+  if (first_cpu_.changes <= changes) first_cpu_ = {changes, cpu != nullptr, cpu};
   return listing;
 }
 
@@ -95,16 +102,14 @@ std::vector<std::shared_ptr<Backend>> Registry::backends_of(const std::shared_pt
 
 std::shared_ptr<Device> Registry::by_kind(fe_device_kind kind) const {
   const Listing all = listing();
-  for (const PhysicalDevice& device : all.devices)
-    if (device.front()->kind() == kind) return device.front();
+  if (std::shared_ptr<Device> device = all.first(kind)) return device;
   fail(FE_NOT_FOUND, "there is no device of the kind {}; {}", name_of(kind), what_there_is(all));
 }
 
 std::shared_ptr<Device> Registry::best() const {
   const Listing all = listing();
   for (const fe_device_kind kind : {FE_DEVICE_GPU, FE_DEVICE_INTEGRATED_GPU, FE_DEVICE_CPU})
-    for (const PhysicalDevice& device : all.devices)
-      if (device.front()->kind() == kind) return device.front();
+    if (std::shared_ptr<Device> device = all.first(kind)) return device;
   fail(FE_NOT_FOUND, "there is no device of the kinds gpu, integrated_gpu, cpu; {}", what_there_is(all));
 }
 

@@ -46,6 +46,12 @@ std::vector<std::shared_ptr<Device>> Listing::preferred() const {
   return first;
 }
 
+std::shared_ptr<Device> Listing::first(fe_device_kind kind) const {
+  for (const PhysicalDevice& device : devices)
+    if (device.front()->kind() == kind) return device.front();
+  return nullptr;
+}
+
 PhysicalDevice Listing::device_of(const std::shared_ptr<Device>& view) const {
   for (const PhysicalDevice& device : devices)
     if (std::find(device.begin(), device.end(), view) != device.end()) return device;

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/registry/abi_compatibility.h"
+#include "core/struct_size.h"
 #include "core/sync/immortal.h"
 #include "core/threads/pool.h"
 #include "module_file/module_name.h"
@@ -67,21 +68,18 @@ std::shared_ptr<Backend> Registry::add(const fe_static_module* module) {
 }
 
 std::shared_ptr<Backend> Registry::add(const fe_program_backend* program) {
-  if (program == nullptr) fail_argument("register_backend: the backend is null");
-  if (program->struct_size < sizeof(fe_program_backend))
-    fail_argument("register_backend: struct_size is {}, less than {}", program->struct_size,
-                  sizeof(fe_program_backend));
-  if (program->name == nullptr || program->abi == nullptr || program->init == nullptr)
+  const fe_program_backend read = read_struct("register_backend", program, "backend");
+  if (read.name == nullptr || read.abi == nullptr || read.init == nullptr)
     fail_argument("register_backend: the backend has no name, no abi or no init");
   ModuleSource source;
-  source.name = program->name;
-  source.preference = program->preference;
-  source.init = [init = program->init, argument = program->argument](const fe_host* host, fe_backend* out) {
+  source.name = read.name;
+  source.preference = read.preference;
+  source.init = [init = read.init, argument = read.argument](const fe_host* host, fe_backend* out) {
     return init(argument, host, out);
   };
   if (!module_file::is_backend_name(source.name))
     fail_argument("register_backend: a backend's name consists of a-z, 0-9 and _, and '{}' does not", source.name);
-  if (const std::string complaint = abi_complaint(program->abi, source.abi); !complaint.empty())
+  if (const std::string complaint = abi_complaint(read.abi, source.abi); !complaint.empty())
     fail(FE_ABI_MISMATCH, "register_backend: backend {}: {}", source.name, complaint);
   return add(std::move(source), nullptr);
 }
@@ -112,6 +110,7 @@ void Registry::add(std::shared_ptr<Backend> backend) {
       if (other->name() == backend->name() && !other->is_closed())
         fail_argument("there is a backend named {} already, from {}", backend->name(), other->file());
     backends_.push_back(std::move(backend));
+    ++device_changes_;
   }
   log_info("{}", what);
 }
@@ -181,6 +180,18 @@ std::shared_ptr<Backend> Registry::find_backend(std::string_view name) const {
   return nullptr;
 }
 
+std::shared_ptr<Device> Registry::first_cpu() const {
+  std::shared_ptr<Device> cpu;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (first_cpu_.changes == device_changes_) {
+      if (!first_cpu_.exists) return nullptr;
+      cpu = first_cpu_.device.lock();
+    }
+  }
+  return cpu && !cpu->backend()->is_closed() ? cpu : listing().first(FE_DEVICE_CPU);
+}
+
 void Registry::unload(std::string_view name) {
   const std::scoped_lock changing(changes_);
   const std::shared_ptr<Backend> backend = find_backend(name);
@@ -190,6 +201,7 @@ void Registry::unload(std::string_view name) {
   {
     const std::scoped_lock lock(mutex_);
     std::erase(backends_, backend);
+    ++device_changes_;
   }
   name_devices();
 }
@@ -212,11 +224,14 @@ void Registry::announce_devices(const fe_module_backend* self) noexcept {
   const std::scoped_lock lock(the_registry().mutex_);
   for (const auto& backend : the_registry().backends_)
     if (backend->table().self == self) backend->announce_devices();
+  ++the_registry().device_changes_;
 }
 
 bool Registry::refresh() {
   bool any_retired = false;
   for (const auto& backend : backends()) any_retired = backend->refresh() || any_retired;
+  const std::scoped_lock lock(mutex_);
+  ++device_changes_;
   return any_retired;
 }
 

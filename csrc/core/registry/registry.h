@@ -9,7 +9,9 @@
 
 #include <ferrule/ferrule.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +69,9 @@ class Registry {
   std::vector<std::shared_ptr<Backend>> backends_of(const std::shared_ptr<Device>& device) const;
   // The first device of a kind; throws not_found.
   std::shared_ptr<Device> by_kind(fe_device_kind kind) const;
+  // The first device of the kind cpu; null when there is none. Lists the devices only if they may have changed since
+  // the last listing.
+  std::shared_ptr<Device> first_cpu() const;
   // The first gpu, else integrated_gpu, else cpu; throws not_found when there is none of these.
   std::shared_ptr<Device> best() const;
 
@@ -91,6 +96,13 @@ class Registry {
   std::vector<std::shared_ptr<Backend>> backends_;
   std::vector<StaticRefusal> refusals_;
   LastLoad last_load_;
+  uint64_t device_changes_ = 0;  // how often the list of devices may have changed
+  struct FirstCpu {
+    std::optional<uint64_t> changes;  // device_changes_ when the devices were listed; empty: they were not
+    bool exists = false;
+    std::weak_ptr<Device> device = {};
+  };
+  mutable FirstCpu first_cpu_;  // of the last listing
   mutable DeviceNames names_;
   std::vector<std::shared_ptr<Backend>> open_backends() const;
   // "there is gpu:0 (seen by cuda, vulkan), cpu:0", or why there is no device.

@@ -13,7 +13,8 @@
  *   other calls with it have returned. If several threads record in one graph, each call is recorded as a unit.
  * Structs. A struct with a struct_size begins with it, and the caller sets it: sizeof the struct. A function that fills
  *   a struct sets struct_size to the size that it filled. An array of such structs has a stride of the first element's
- *   struct_size. A struct_size that is too small is FE_INVALID_ARGUMENT. */
+ *   struct_size. Later versions append fields: a caller with older headers gets the fields that it knows, and those
+ *   that it does not give are 0. A struct_size less than that of the first version is FE_INVALID_ARGUMENT. */
 #ifndef FERRULE_FERRULE_H
 #define FERRULE_FERRULE_H
 

@@ -389,12 +389,6 @@ class _Methods(Array):
     def __rtruediv__(self, other: object) -> Array:
         return _divide(other, self)
 
-    def __matmul__(self, other: object) -> Array:
-        return linear_algebra.matmul(self, other) if isinstance(other, (Array, np.ndarray)) else NotImplemented
-
-    def __rmatmul__(self, other: object) -> Array:
-        return linear_algebra.matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
-
     def __lt__(self, other: object) -> Array:
         return _binary("less", self, other)
 
@@ -416,6 +410,8 @@ class _Methods(Array):
 
 def _operate(op: str, left: Any, *right: object) -> Array:
     """An operator on operands that the extension does not record itself: traced numbers, NumPy arrays, others."""
+    if op == "matmul":
+        return _matmul(left, *right)
     return _binary(op, left, *right) if right else _unary(op, left)
 
 
@@ -426,6 +422,12 @@ def _binary(op: str, left: object, right: object) -> Array:
     if is_number(left) and is_number(right):
         return _graph_of(left, right)._number_of(op, left, right)
     return apply_all(op, (left, right), {})[0]
+
+
+def _matmul(left: object, right: object) -> Array:
+    if isinstance(left, (Array, np.ndarray)) and isinstance(right, (Array, np.ndarray)):
+        return linear_algebra.matmul(left, right)
+    return NotImplemented  # type: ignore[no-any-return]
 
 
 def _compare(op: str, left: object, right: object) -> Array:

@@ -72,9 +72,7 @@ _METHODS = {
 
 
 def method_advice(name: str, attributes: Iterable[str]) -> str:
-    """Return advice on an attribute that arrays do not have; `attributes` are those that they have."""
-    if name.startswith("_"):
-        return ""
+    """Return advice on a public attribute that arrays do not have; `attributes` are those that they have."""
     function = OTHER_NAMES.get(name, name)
     public = sys.modules["ferrule"].__all__  # not an import: ferrule/__init__.py imports the packages below it
     meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)

@@ -46,6 +46,7 @@ CORE_FOLDERS = [
     "loader",
     "graph",
     "memory",
+    "copy",
     "compiler",
     "executor",
     "lazy",

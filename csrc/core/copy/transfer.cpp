@@ -1,8 +1,11 @@
-// Copies of strided arrays between devices, and to and from host memory.
+#include "core/copy/transfer.h"
+
+#include "core/copy/gather.h"
 #include "core/error.h"
-#include "core/executor/executable.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/queue.h"
+#include "core/registry/device.h"
+#include "core/trace/trace.h"
 
 #include <fmt/format.h>
 
@@ -258,6 +261,13 @@ void read_strided(const StridedArray& from, std::byte* to, uint64_t size) {
 
 }  // namespace
 
+StridedArray new_array(const std::shared_ptr<Device>& device, const TensorType& type) {
+  const auto bytes = static_cast<uint64_t>(byte_count(type));
+  return {type,
+          {bytes ? Storage::allocate(device, type, queue_of(*device, FE_QUEUE_COMPUTE)) : nullptr, 0,
+           contiguous_strides(type.shape)}};
+}
+
 void read_to_host(const StridedArray& from, void* to, uint64_t size, const Cancel& cancel) {
   const auto bytes = static_cast<uint64_t>(byte_count(from.type));
   if (size != bytes)
@@ -340,7 +350,5 @@ StridedArray copy_without_repeats(const StridedArray& from) {
   copy.type = from.type;
   return copy;
 }
-
-bool may_change(const StridedArray& view) { return view.data.storage && view.data.storage->is_borrowed_writable(); }
 
 }  // namespace ferrule
