@@ -278,7 +278,7 @@ PROBE = {  # a package without violations, of which each case below replaces or 
     "ferrule.functions.movement": "from ferrule.array.recording import apply\n",
     "ferrule.tools": "",
     "ferrule.tools.trace": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
-    "ferrule.tools.elf": "import elftools\n",
+    "ferrule.tools.elf": "import lief\n",
 }
 
 
