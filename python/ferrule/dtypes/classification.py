@@ -6,13 +6,19 @@ Block dtypes are ferrule's own.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule.errors import DTypeError
+from ferrule.later import later
 from ferrule.text.near_names import did_you_mean
+
+if TYPE_CHECKING:
+    from ferrule.dtypes import blocks
+else:
+    blocks = later("ferrule.dtypes.blocks")  # most programs have no block dtypes
 
 DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
@@ -84,3 +90,10 @@ def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return source == target or (
         class_of(source) in _KINDS and class_of(target) in _KINDS[_KINDS.index(class_of(source)) :]
     )
+
+
+def _block_dtype(name: str) -> object:
+    return getattr(blocks, name)
+
+
+_ferrule.set_block_dtype_factory(_block_dtype)

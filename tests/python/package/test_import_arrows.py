@@ -11,6 +11,7 @@ The sources are parsed, not imported. An import is one of four kinds:
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -233,6 +234,13 @@ def test_type_checkers_see_no_other_cycles() -> None:
 
 def test_imports_stand_at_the_top() -> None:
     assert misplaced(IMPORTS) == []
+
+
+def test_the_extension_imports_no_module_of_ferrule() -> None:
+    """Python hands its functions and classes in (`set_error_factory`), as the extension is below all other parts."""
+    sources = sorted((ROOT / "csrc" / "bindings").glob("*.cpp"))
+    imported = {name for source in sources for name in re.findall(r'\bimport\("([\w.]+)', source.read_text("utf-8"))}
+    assert imported == {"builtins", "ml_dtypes", "numpy"}
 
 
 def test_each_exception_is_needed() -> None:
