@@ -92,8 +92,8 @@ if TYPE_CHECKING:
     from ferrule.loading.search_folders import default_roots, executable_dir
     from ferrule.loading.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
     from ferrule.process.log_lines import set_log_level
-    from ferrule.tools.profile import profile
-    from ferrule.tools.trace import trace
+    from ferrule.profiling.profile import profile
+    from ferrule.profiling.trace import trace
 
 _startup.prepare_extension()
 _methods.attach()
@@ -130,7 +130,7 @@ _LATER = {
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
     "nonzero": "ferrule.functions.compaction",
-    "profile": "ferrule.tools.profile",
+    "profile": "ferrule.profiling.profile",
     "q4_0": "ferrule.dtypes.blocks",
     "q4_K": "ferrule.dtypes.blocks",
     "q6_K": "ferrule.dtypes.blocks",
@@ -144,7 +144,7 @@ _LATER = {
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
-    "trace": "ferrule.tools.trace",
+    "trace": "ferrule.profiling.trace",
     "unload": "ferrule.loading.load",
     "update_slice": "ferrule.functions.slicing",
 }

@@ -34,6 +34,7 @@ ORDER = (
     "io",
     "functions",
     "graphs",
+    "profiling",
     "ferrule",
     "tools",
     "testing",
@@ -275,7 +276,7 @@ def test_type_checkers_know_the_modules_of_the_names_that_are_imported_later() -
 # ---- that violations are found
 LATE = "from ferrule.later import later\n"
 PROBE = {  # a package without violations, of which each case below replaces or adds one module
-    "ferrule": "from ferrule.array.array import Array\nif TYPE_CHECKING:\n    from ferrule.tools.trace import trace\n",
+    "ferrule": "from ferrule.array.array import Array\nif TYPE_CHECKING:\n    from ferrule.tools.inspect import run\n",
     "ferrule.later": "class later: ...\n",
     "ferrule.errors": "from ferrule import _ferrule\n",
     "ferrule.array": "",
@@ -284,8 +285,10 @@ PROBE = {  # a package without violations, of which each case below replaces or 
     "ferrule.array.recording": "import json\nfrom ferrule.array.array import Array\ndef f():\n    import asyncio\n",
     "ferrule.functions": "",
     "ferrule.functions.movement": "from ferrule.array.recording import apply\n",
+    "ferrule.profiling": "",
+    "ferrule.profiling.trace": "from ferrule.array.recording import apply\n",
     "ferrule.tools": "",
-    "ferrule.tools.trace": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
+    "ferrule.tools.inspect": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
     "ferrule.tools.elf": "import lief\n",
 }
 
@@ -311,7 +314,8 @@ def test_the_probe_has_no_violation() -> None:
         ("ferrule.array.recording", "movement = later('ferrule.functions.movement')"),
         ("ferrule.array.recording", "import ferrule"),
         ("ferrule.array.recording", "from ferrule import asarray"),
-        ("ferrule", "from ferrule.tools import trace"),
+        ("ferrule", "from ferrule.tools import inspect"),
+        ("ferrule.profiling.trace", "import ferrule"),
         ("ferrule.unplaced", "from ferrule.errors import Error"),
     ],
 )
@@ -367,4 +371,4 @@ def test_a_cycle_through_several_modules_is_found_whole() -> None:
     ],
 )
 def test_a_misplaced_import_is_found(text: str) -> None:
-    assert len(misplaced(changed("ferrule.tools.trace", text))) == 1
+    assert len(misplaced(changed("ferrule.tools.inspect", text))) == 1
