@@ -74,8 +74,10 @@ class profile(Recording):  # noqa: N801, called like a function
     InvalidArgumentError
         An argument is invalid.
 
-    Notes ----- Bytes are those of the operands, each counted once for each op. Repeated reads, hits in a cache, and
-    elements that an in-place update leaves unchanged are not known.
+    Notes
+    -----
+    Bytes are those of the operands, each counted once for each op. Repeated reads, hits in a cache, and elements that
+    an in-place update leaves unchanged are not known.
 
     Examples
     --------
