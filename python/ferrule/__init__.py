@@ -71,9 +71,7 @@ from ferrule.functions.movement import (
 from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
 from ferrule.loading.devices import Backend, Device, backends
-from ferrule.loading.load_error import LoadError
 from ferrule.process import startup as _startup
-from ferrule.text.other_names import advice as _advice
 
 if TYPE_CHECKING:
     from ferrule import io, testing
@@ -88,6 +86,7 @@ if TYPE_CHECKING:
     from ferrule.io.host_buffers import buffer_from_host_ptr
     from ferrule.loading.explain import explain
     from ferrule.loading.load import load, load_all, refresh, reload, shutdown, unload
+    from ferrule.loading.load_error import LoadError
     from ferrule.loading.load_report import LoadReport
     from ferrule.loading.search_folders import default_roots, executable_dir
     from ferrule.loading.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
@@ -112,6 +111,7 @@ newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 _LATER = {
     "BlockDType": "ferrule.dtypes.blocks",
     "Graph": "ferrule.graphs.graph",
+    "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
     "bfloat16": "ferrule.dtypes.narrow_floats",
@@ -157,7 +157,8 @@ globals().pop("array", None)
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:
-        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{_advice(name, __all__)}", name=name)
+        advice = _import_module("ferrule.text.other_names").advice(name, __all__)
+        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice}", name=name)
     value = getattr(_import_module(module), name) if module else _import_module(f"ferrule.{name}")
     globals()[name] = value
     return value

@@ -13,12 +13,13 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.errors import DTypeError
 from ferrule.later import later
-from ferrule.text.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from ferrule.dtypes import blocks
+    from ferrule.text import near_names
 else:
     blocks = later("ferrule.dtypes.blocks")  # most programs have no block dtypes
+    near_names = later("ferrule.text.near_names")  # for messages
 
 DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
@@ -59,7 +60,8 @@ def is_block(dtype: object) -> bool:
 
 
 def _near(name: object) -> str:
-    return (isinstance(name, str) and did_you_mean(name, DTYPE_NAMES)) or f"; there are {', '.join(DTYPE_NAMES)}"
+    near = near_names.did_you_mean(name, DTYPE_NAMES) if isinstance(name, str) else ""
+    return near or f"; there are {', '.join(DTYPE_NAMES)}"
 
 
 def class_of(dtype: np.dtype[Any]) -> str:
