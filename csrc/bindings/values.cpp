@@ -19,6 +19,9 @@ std::array<PyObject*, 64> dtypes_by_id{};
 // numpy.dtype, looked up when the extension is imported: an import during a call might release the GIL.
 PyObject* dtype_class = nullptr;
 
+// Returns the object that represents the block dtype of a name; kept until the process ends.
+PyObject* make_block_dtype = nullptr;
+
 // Whether it is a NumPy dtype, or the object that represents a block dtype, which NumPy does not have.
 bool is_dtype(py::handle value) {
   if (PyObject_IsInstance(value.ptr(), dtype_class) == 1) return true;
@@ -52,10 +55,14 @@ double real_of(const char* name, py::handle value) {
   return number;
 }
 
-// The dtype of NumPy or of ml_dtypes. ml_dtypes is imported when it is first needed: most programs do not need it.
+// The dtype of NumPy or of ml_dtypes, or the object of a block dtype. ml_dtypes is imported when it is first needed:
+// most programs do not need it.
 py::object named_dtype(const fe_dtype_info& info) {
   const char* const name = info.name;
-  if (info.dtype_class == FE_CLASS_BLOCK) return py::module_::import("ferrule.dtypes.blocks").attr(name);
+  if (info.dtype_class == FE_CLASS_BLOCK) {
+    if (make_block_dtype == nullptr) raise(FE_INTERNAL, std::string(name) + ": set_block_dtype_factory was not called");
+    return py::handle(make_block_dtype)(name);
+  }
   try {
     return py::dtype::from_args(py::str(name));
   } catch (const py::error_already_set& error) {
@@ -286,6 +293,9 @@ void bind_values(py::module_& module) {
         return classes;
       },
       "Maps the name of each dtype to its class, and the elements and bytes of a block.");
+  module.def(
+      "set_block_dtype_factory", [](const py::object& factory) { make_block_dtype = factory.inc_ref().ptr(); },
+      py::arg("factory"));
   module.def(
       "dtype", [](py::handle dtype) { return numpy_dtype(dtype_of(dtype)); }, py::arg("dtype"));
 }

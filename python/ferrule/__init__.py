@@ -69,9 +69,7 @@ from ferrule.functions.movement import (
 from ferrule.functions.reduction import all, any, argmax, argmin, max, mean, min, prod, std, sum, var
 from ferrule.loading.device_lookup import best_device, device, devices
 from ferrule.loading.devices import Backend, Device, backends
-from ferrule.loading.load_error import LoadError
 from ferrule.process import startup as _startup
-from ferrule.text.other_names import advice as _advice
 
 if TYPE_CHECKING:
     from ferrule import io, testing
@@ -86,12 +84,13 @@ if TYPE_CHECKING:
     from ferrule.io.host_buffers import buffer_from_host_ptr
     from ferrule.loading.explain import explain
     from ferrule.loading.load import load, load_all, refresh, reload, shutdown, unload
+    from ferrule.loading.load_error import LoadError
     from ferrule.loading.load_report import LoadReport
     from ferrule.loading.search_folders import default_roots, executable_dir
     from ferrule.loading.statistics import MemoryStats, memory_stats, set_thread_count, stats, thread_count
     from ferrule.process.log_lines import set_log_level
-    from ferrule.tools.profile import profile
-    from ferrule.tools.trace import trace
+    from ferrule.profiling.profile import profile
+    from ferrule.profiling.trace import trace
 
 _startup.prepare_extension()
 _methods.attach()
@@ -110,6 +109,7 @@ newaxis, inf, nan, pi, e = None, _np.inf, _np.nan, _np.pi, _np.e
 _LATER = {
     "BlockDType": "ferrule.dtypes.blocks",
     "Graph": "ferrule.graphs.graph",
+    "LoadError": "ferrule.loading.load_error",
     "LoadReport": "ferrule.loading.load_report",
     "MemoryStats": "ferrule.loading.statistics",
     "bfloat16": "ferrule.dtypes.narrow_floats",
@@ -128,7 +128,7 @@ _LATER = {
     "load_all": "ferrule.loading.load",
     "memory_stats": "ferrule.loading.statistics",
     "nonzero": "ferrule.functions.compaction",
-    "profile": "ferrule.tools.profile",
+    "profile": "ferrule.profiling.profile",
     "q4_0": "ferrule.dtypes.blocks",
     "q4_K": "ferrule.dtypes.blocks",
     "q6_K": "ferrule.dtypes.blocks",
@@ -142,7 +142,7 @@ _LATER = {
     "stats": "ferrule.loading.statistics",
     "testing": "",
     "thread_count": "ferrule.loading.statistics",
-    "trace": "ferrule.tools.trace",
+    "trace": "ferrule.profiling.trace",
     "unload": "ferrule.loading.load",
     "update_slice": "ferrule.functions.slicing",
 }
@@ -155,7 +155,8 @@ globals().pop("array", None)
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:
-        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{_advice(name, __all__)}", name=name)
+        advice = _import_module("ferrule.text.other_names").advice(name, __all__)
+        raise AttributeError(f"module 'ferrule' has no attribute {name!r}{advice}", name=name)
     value = getattr(_import_module(module), name) if module else _import_module(f"ferrule.{name}")
     globals()[name] = value
     return value

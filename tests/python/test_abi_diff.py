@@ -3,12 +3,15 @@ ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from ferrule import _ferrule
+from ferrule.tools import abi_diff as interfaces
 from ferrule.tools.abi_diff import SNAPSHOT, Difference, abi_diff, is_compatible, read_interface
 from ferrule.tools.abi_version import AbiVersion, complaint, parse
+from foreign_files import build_dll, build_dylib, build_universal
 
 
 def include_folder() -> Path:
@@ -134,6 +137,48 @@ def test_modules_are_compared_by_version_and_symbols() -> None:
         "ferrule_backend_init",
         "ferrule_backend_score",
     }
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        build_dll,
+        lambda folder, include: build_dylib(folder, include, "arm64"),
+        build_universal,
+    ],
+    ids=["PE", "Mach-O", "universal"],
+)
+def test_modules_of_other_systems_are_compared_too(build: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+    own = next(include_folder().parent.rglob("libferrule-cpu-x64.so"))
+    module = build(tmp_path, include_folder())
+    assert abi_diff(own, module) == []
+    assert read_interface(module) == read_interface(own)
+
+
+def test_architectures_of_one_file_with_different_interfaces_are_an_error(tmp_path: Path) -> None:
+    module = build_universal(tmp_path, include_folder())
+    data = module.read_bytes()
+    at = data.rindex((0x00656C7572726566).to_bytes(8, "little"))  # ferrule_backend_abi of the last architecture
+    module.write_bytes(data[: at + 12] + (9).to_bytes(4, "little") + data[at + 16 :])  # its major
+    with pytest.raises(ValueError, match="has several architectures, and their interfaces differ"):
+        read_interface(module)
+
+
+def test_a_damaged_module_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    whole = next(include_folder().parent.rglob("libferrule-cpu-x64.so")).read_bytes()
+    (tmp_path / "cut.so").write_bytes(whole[:32])
+    with pytest.raises(ValueError, match="is no module: it"):
+        read_interface(tmp_path / "cut.so")
+    (tmp_path / "without.so").write_bytes(whole.replace(b"ferrule_backend_abi", b"ferrule_another_abi"))
+    with pytest.raises(ValueError, match="has no ferrule_backend_abi that can be read"):
+        read_interface(tmp_path / "without.so")
+
+
+def test_without_lief_a_module_cannot_be_read_and_a_snapshot_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interfaces, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"install lief: pip install 'ferrule\[inspect\]'"):
+        read_interface(next(include_folder().parent.rglob("libferrule-cpu-x64.so")))
+    assert read_interface(include_folder()).structs
 
 
 def test_a_module_of_another_interface(tmp_path: Path) -> None:

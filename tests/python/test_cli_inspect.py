@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ferrule.tools.cli import inspect as verb
 from ferrule.tools.inspection.abi import as_data, core_abi
+from ferrule.tools.inspection.read_in_child import read_modules
 from foreign_files import build_dll, build_dylib, build_universal
 
 THREE = ["ferrule_backend_abi", "ferrule_backend_init", "ferrule_backend_score"]
@@ -28,7 +29,7 @@ def include(package: Path) -> Path:
 
 
 def inspect(*files: Path) -> list[dict[str, Any]]:
-    return list(verb.inspect(list(files)))
+    return list(read_modules(files))
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,15 @@ def rows(run_python: Run, arguments: str = "", **variables: object) -> dict[str,
     return {name: (state, reason) for name, state, reason in json.loads(done.stdout.splitlines()[-1])}
 
 
+def test_importing_imports_nothing_for_messages_and_mapped_files(run_python: Run) -> None:
+    run_python(
+        "import sys, ferrule as fe\n"
+        "late = {'ferrule.text', 'ferrule.array.mapped_files', 'ferrule.loading.load_error', 'ferrule.loading.load'}\n"
+        "assert not late & set(sys.modules), late & set(sys.modules)\n"
+        "assert fe.LoadError.__module__ == 'ferrule.loading.load_error'"
+    )
+
+
 def test_importing_loads_nothing(run_python: Run) -> None:
     assert run_python("import ferrule as fe; print(fe.backends())").stdout == "[]\n"
 

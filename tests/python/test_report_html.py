@@ -9,7 +9,7 @@ from typing import Any
 import ferrule as fe
 import pytest
 from ferrule.loading.load_report import _Formatted
-from ferrule.loading.load_report_html import LOOKS, STEPS
+from ferrule.loading.load_report_html import LOOKS, STEPS, values
 
 EVIL = "<script>alert(1)</script>&\x1b[31m\u202e"
 VOID = {"br", "meta"}
@@ -98,6 +98,13 @@ def test_what_is_folded_is_there() -> None:
     for word in [*words, "/lib/libdriver.so.1", "read 1.5 ms", "probe 2.0 s", "/modules/gone.so: a thread of it runs"]:
         assert word in text, word
     assert "details" in Reader(page).tags
+
+
+def test_a_new_column_reaches_the_template_by_its_name() -> None:
+    roots = [{"path": "/modules", "origin": "dirs", "problem": ""}]
+    data = {"roots": roots, "candidates": [row("loaded", colour="green")], "times": {}, "milliseconds": 0}
+    [root] = values(data)["load"]["roots"]
+    assert root["rows"][0]["colour"] == "green"
 
 
 def test_it_stands_alone_and_runs_nothing() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import ferrule as fe
 import numpy as np
 import pytest
-from ferrule.tools.trace import TraceEvent
+from ferrule.profiling.trace import TraceEvent
 
 STEP_NS = 5_000_000  # per execution on a simulated device
 PASSES = [

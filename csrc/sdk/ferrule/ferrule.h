@@ -81,11 +81,11 @@ FE_API fe_error *fe_load_all(const char *options_json, fe_load_report **report);
 FE_API void fe_load_report_release(fe_load_report *report);
 /* Result for one candidate. */
 typedef enum fe_load_state FE_ANY_INT {
-  FE_LOAD_LOADED = 0,
+  FE_LOAD_LOADED = 0,       /* its devices can be used */
   FE_LOAD_OUTRANKED = 1,    /* another module of the same name is better or was found first */
   FE_LOAD_DISABLED = 2,     /* by FERRULE_DISABLE, FERRULE_ONLY or "only" */
   FE_LOAD_INCOMPATIBLE = 3, /* valid, but not for this core or this machine */
-  FE_LOAD_UNSAFE = 4,       /* refused by the trust policy */
+  FE_LOAD_UNSAFE = 4,       /* refused by "trust", or its libraries would come from the current directory */
   FE_LOAD_NOT_PROBED = 5,   /* it must be probed, and there is no ferrule-probe */
   FE_LOAD_PROBE_FAILED = 6, /* it failed, crashed or timed out in the probe process */
   FE_LOAD_NO_DEVICE = 7,    /* it works and found no device */

@@ -11,12 +11,16 @@ from ferrule import _ferrule
 from ferrule.array.symbols import Symbol, refuse
 from ferrule.dtypes.classification import is_block
 from ferrule.errors import InvalidArgumentError
+from ferrule.later import later
 from ferrule.loading import device_lookup
 from ferrule.loading.devices import Device
-from ferrule.text.other_names import method_advice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ferrule.text import other_names
+else:
+    other_names = later("ferrule.text.other_names")  # for messages
 
 Axes = int | tuple[int, ...] | None
 
@@ -396,7 +400,7 @@ class Array(_ferrule.Operators):
 
         def __getattr__(self, name: str) -> NoReturn:
             # NumPy asks each array for names that begin with "__", so only public names cost time.
-            advice = "" if name.startswith("_") else method_advice(name, dir(Array))
+            advice = "" if name.startswith("_") else other_names.method_advice(name, dir(Array))
             raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,14 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.dtypes.classification import DTYPE_NAMES, class_of
 from ferrule.errors import DTypeError, Error, InvalidArgumentError, OutOfMemoryError
+from ferrule.later import later
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ferrule.array import mapped_files
+else:
+    mapped_files = later("ferrule.array.mapped_files")  # it imports mmap, a shared library
 
 MAX_DIMENSIONS = 8
 
@@ -45,7 +49,8 @@ def from_host(
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
     if not class_of(native):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
-    mapped = _mapping_of(source)
+    # Most arrays own their memory, and are in no mapped file.
+    mapped = (0, 0) if source.base is None else mapped_files.mapping_of(source)
     reason = _unlendable(source)
     if reason is not None and copy is False:
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
@@ -56,25 +61,6 @@ def from_host(
         source.flags.writeable = False
         return _ferrule.from_numpy(device, source, False, 3, mapped)
     return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy], mapped)
-
-
-def _mapping_of(source: NDArray[Any]) -> tuple[int, int]:
-    """Return the address and size of the mapped file that contains the memory, or zeros for other memory.
-
-    A mapping consists of whole pages; the bytes after the end of the file are zeros.
-    """
-    owner: Any = source
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    if isinstance(owner, memoryview):
-        owner = owner.obj
-    if not isinstance(owner, mmap.mmap):
-        return 0, 0
-    return np.frombuffer(owner, dtype=np.uint8).ctypes.data, whole_pages(len(owner))
-
-
-def whole_pages(size: int) -> int:
-    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
 def _unlendable(source: NDArray[Any]) -> str | None:

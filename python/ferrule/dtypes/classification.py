@@ -6,13 +6,20 @@ Block dtypes are ferrule's own.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ferrule import _ferrule
 from ferrule.errors import DTypeError
-from ferrule.text.near_names import did_you_mean
+from ferrule.later import later
+
+if TYPE_CHECKING:
+    from ferrule.dtypes import blocks
+    from ferrule.text import near_names
+else:
+    blocks = later("ferrule.dtypes.blocks")  # most programs have no block dtypes
+    near_names = later("ferrule.text.near_names")  # for messages
 
 DTYPE_NAMES = tuple(_ferrule.dtypes())
 _BLOCKS = frozenset(name for name, (kind, _, _) in _ferrule.dtypes().items() if kind == "block")
@@ -53,7 +60,8 @@ def is_block(dtype: object) -> bool:
 
 
 def _near(name: object) -> str:
-    return (isinstance(name, str) and did_you_mean(name, DTYPE_NAMES)) or f"; there are {', '.join(DTYPE_NAMES)}"
+    near = near_names.did_you_mean(name, DTYPE_NAMES) if isinstance(name, str) else ""
+    return near or f"; there are {', '.join(DTYPE_NAMES)}"
 
 
 def class_of(dtype: np.dtype[Any]) -> str:
@@ -84,3 +92,10 @@ def is_same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return source == target or (
         class_of(source) in _KINDS and class_of(target) in _KINDS[_KINDS.index(class_of(source)) :]
     )
+
+
+def _block_dtype(name: str) -> object:
+    return getattr(blocks, name)
+
+
+_ferrule.set_block_dtype_factory(_block_dtype)

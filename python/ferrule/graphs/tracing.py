@@ -448,9 +448,11 @@ def graph(
     InvalidArgumentError
         An option is invalid.
 
-    Notes ----- The signature consists of the structure of the arguments (tuples, lists and dicts) and the dtype, shape,
-    strides and device of the arrays in them. Python ints and floats are operands that may change between calls; Python
-    computes what depends only on them, as without the graph. Arrays that the function closes over are constants.
+    Notes
+    -----
+    The signature consists of the structure of the arguments (tuples, lists and dicts) and the dtype, shape, strides and
+    device of the arrays in them. Python ints and floats are operands that may change between calls; Python computes
+    what depends only on them, as without the graph. Arrays that the function closes over are constants.
 
     Other arguments are part of the signature. By value: None, bool, str, bytes, complex, ints beyond 64 bits, dtypes,
     types, devices, slices, frozensets, `functools.partial` and frozen dataclasses. By identity and by the values that

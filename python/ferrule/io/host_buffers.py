@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.array.host_memory import from_host, whole_pages
+from ferrule.array.host_memory import from_host
+from ferrule.array.mapped_files import whole_pages
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading.device_lookup import handle_of
 from ferrule.loading.devices import Device

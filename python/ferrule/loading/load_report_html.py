@@ -74,24 +74,17 @@ def by_root(report: dict[str, Any]) -> Iterator[tuple[str, str, str, list[dict[s
 
 
 def _row(row: dict[str, Any], longest: float) -> dict[str, Any]:
-    spent = float(row.get("milliseconds") or 0.0)
+    """Return the columns of a row, some of them in another form, and values that are computed from them."""
+    spent = float(row["milliseconds"])
     file = os.path.basename(row["path"])
     return {
+        **row,
         "look": LOOKS.get(row["state"], "odd"),
         "word": WORDS.get(row["state"], row["state"]),
-        "name": "-".join(filter(None, (row["name"], row["variant"]))) or file,
-        "version": row.get("version") or "",
-        "devices": row["devices"],
-        "reason": row["reason"],
-        "notes": row.get("notes") or (),
+        "title": "-".join(filter(None, (row["name"], row["variant"]))) or file,
         "file": file,
-        "path": row["path"],
-        "rank": row["rank"],
-        "score": row["score"],
-        "probed": PROBED.get(row.get("probed") or "no", "no"),
+        "probed": PROBED.get(row["probed"], "no"),
         "times": _times(row),
-        "files": row.get("files") or (),
-        "output": row.get("output") or "",
         "milliseconds": max(spent, 0.0),
         "share": f"{100 * spent / longest:.1f}" if longest > 0 and spent > 0 else "",
     }

@@ -4,7 +4,7 @@
 
 - a snapshot (`abi_snapshot.inc`), which `./dev abi` writes and the package contains beside the headers,
 - a folder of headers that contains `ferrule/abi_snapshot.inc`, or
-- a module, of which only the version, the layout hashes and the exported symbols are known.
+- a module (an ELF, PE or Mach-O file), of which only the version, the layout hashes and the exported symbols are known.
 
 Two snapshots are compared slot by slot; in other cases the versions are compared by the rules of docs/abi.md. Nothing
 is executed.
@@ -15,18 +15,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ferrule.later import later
 from ferrule.tools.abi_version import AbiVersion, complaint
-
-if TYPE_CHECKING:
-    from ferrule.tools import module_file
-else:
-    module_file = later("ferrule.tools.module_file")  # needs pyelftools, and is only used to read a module
+from ferrule.tools.inspection.abi import from_data
+from ferrule.tools.inspection.read_in_child import read_modules
 
 SNAPSHOT = Path("ferrule", "abi_snapshot.inc")
+# The first bytes of ELF, PE, and Mach-O files of 32 and 64 bits or with several architectures.
+MODULE_STARTS = (
+    b"\x7fELF",
+    b"MZ",
+    *(bytes.fromhex(magic) for magic in ("cefaedfe", "cffaedfe", "feedface", "feedfacf", "cafebabe", "cafebabf")),
+)
 # Constants that count the enumerators of an enumeration; they may grow.
 _COUNTS = re.compile(r"FE_\w+_COUNT")
 # FE_SLOT(structure, slot, offset, "type") and the other lines of a snapshot: docs/abi.md lists them.
@@ -117,7 +119,7 @@ def read_interface(path: Path) -> Interface:
     try:
         with path.open("rb") as stream:
             data = stream.read(4)
-        if data == b"\x7fELF":
+        if data.startswith(MODULE_STARTS):
             return _read_module(path)
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -128,14 +130,19 @@ def read_interface(path: Path) -> Interface:
 
 
 def _read_module(path: Path) -> Interface:
-    try:
-        abi_of, exported = module_file.abi_of, module_file.exported
-    except ImportError as error:
-        raise ValueError(f"to read a module, install ferrule[testing]: {error}") from error
-    version = abi_of(path)
-    if version is None:
-        raise ValueError(f"{path} has no ferrule_backend_abi that can be read")
-    return Interface(version, symbols=frozenset(exported(path)))
+    if find_spec("lief") is None:
+        raise ValueError(f"to read a module such as {path}, install lief: pip install 'ferrule[inspect]'")
+    [found] = read_modules([path])
+    if not found["images"]:
+        raise ValueError(f"{path} is no module: {'; '.join(found['problems'])}")
+    interfaces = []
+    for image in found["images"]:
+        if image["abi"] is None:
+            raise ValueError(f"{path} has no ferrule_backend_abi that can be read")
+        interfaces.append(Interface(from_data(image["abi"]), symbols=frozenset(image["exports"])))
+    if any(interface != interfaces[0] for interface in interfaces):
+        raise ValueError(f"{path} has several architectures, and their interfaces differ")
+    return interfaces[0]
 
 
 def _read_snapshot(path: Path, text: str) -> Interface:

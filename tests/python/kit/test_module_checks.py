@@ -19,6 +19,7 @@ MINE = HERE.parents[1] / "foreign" / "module" / "mine.cpp"
 EXPORT = "\nFE_EXPORT_MODULE(FERRULE_MODULE_SYMBOL)\n"
 
 BuildFile = Callable[..., Path]
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +162,18 @@ def test_what_is_no_elf_file_is_not_checked(tmp_path: Path, check: str) -> None:
     path.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
     with pytest.raises(module_file.NotChecked, match="no ELF file"):
         module_file.CHECKS[check](path)
+
+
+def test_lief_is_imported_by_the_first_check_that_reads_a_file(run_python: RunPython, package: Path) -> None:
+    module = package / "testing/libferrule-null.so"
+    done = run_python(
+        "import sys; from pathlib import Path; from ferrule.tools import module_file\n"
+        "assert 'lief' not in sys.modules\n"
+        "sys.modules['lief'] = None\n"  # as if it were not installed
+        f"try: module_file.check_exports(Path({str(module)!r}))\n"
+        "except ImportError as error: print(error)"
+    )
+    assert done.stdout.startswith("module files are read with lief; pip install 'ferrule[inspect]': ")
 
 
 # ---- slots

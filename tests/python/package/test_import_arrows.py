@@ -11,6 +11,7 @@ The sources are parsed, not imported. An import is one of four kinds:
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,7 @@ ORDER = (
     "io",
     "functions",
     "graphs",
+    "profiling",
     "ferrule",
     "tools",
     "testing",
@@ -235,6 +237,13 @@ def test_imports_stand_at_the_top() -> None:
     assert misplaced(IMPORTS) == []
 
 
+def test_the_extension_imports_no_module_of_ferrule() -> None:
+    """Python hands its functions and classes in (`set_error_factory`), as the extension is below all other parts."""
+    sources = sorted((ROOT / "csrc" / "bindings").glob("*.cpp"))
+    imported = {name for source in sources for name in re.findall(r'\bimport\("([\w.]+)', source.read_text("utf-8"))}
+    assert imported == {"builtins", "ml_dtypes", "numpy"}
+
+
 def test_each_exception_is_needed() -> None:
     inside = {each.target for each in IMPORTS if each.kind == "function"}
     assert inside == set(INSIDE_FUNCTIONS)
@@ -267,7 +276,7 @@ def test_type_checkers_know_the_modules_of_the_names_that_are_imported_later() -
 # ---- that violations are found
 LATE = "from ferrule.later import later\n"
 PROBE = {  # a package without violations, of which each case below replaces or adds one module
-    "ferrule": "from ferrule.array.array import Array\nif TYPE_CHECKING:\n    from ferrule.tools.trace import trace\n",
+    "ferrule": "from ferrule.array.array import Array\nif TYPE_CHECKING:\n    from ferrule.tools.inspect import run\n",
     "ferrule.later": "class later: ...\n",
     "ferrule.errors": "from ferrule import _ferrule\n",
     "ferrule.array": "",
@@ -276,9 +285,11 @@ PROBE = {  # a package without violations, of which each case below replaces or 
     "ferrule.array.recording": "import json\nfrom ferrule.array.array import Array\ndef f():\n    import asyncio\n",
     "ferrule.functions": "",
     "ferrule.functions.movement": "from ferrule.array.recording import apply\n",
+    "ferrule.profiling": "",
+    "ferrule.profiling.trace": "from ferrule.array.recording import apply\n",
     "ferrule.tools": "",
-    "ferrule.tools.trace": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
-    "ferrule.tools.elf": "import elftools\n",
+    "ferrule.tools.inspect": LATE + "import ferrule\nelf = later('ferrule.tools.elf')\n",
+    "ferrule.tools.elf": "import lief\n",
 }
 
 
@@ -303,7 +314,8 @@ def test_the_probe_has_no_violation() -> None:
         ("ferrule.array.recording", "movement = later('ferrule.functions.movement')"),
         ("ferrule.array.recording", "import ferrule"),
         ("ferrule.array.recording", "from ferrule import asarray"),
-        ("ferrule", "from ferrule.tools import trace"),
+        ("ferrule", "from ferrule.tools import inspect"),
+        ("ferrule.profiling.trace", "import ferrule"),
         ("ferrule.unplaced", "from ferrule.errors import Error"),
     ],
 )
@@ -359,4 +371,4 @@ def test_a_cycle_through_several_modules_is_found_whole() -> None:
     ],
 )
 def test_a_misplaced_import_is_found(text: str) -> None:
-    assert len(misplaced(changed("ferrule.tools.trace", text))) == 1
+    assert len(misplaced(changed("ferrule.tools.inspect", text))) == 1

@@ -12,15 +12,15 @@
 namespace ferrule {
 
 enum class LoadState {
-  loaded,
+  loaded,        // its backend is in the registry
   outranked,     // another module of its name is preferred or loaded already
   disabled,      // by FERRULE_DISABLE, FERRULE_ONLY or only=
   incompatible,  // a valid module, but not for this core or this machine
-  unsafe,
-  not_probed,
-  probe_failed,
-  no_device,
-  error,
+  unsafe,        // an untrusted user can write its files, or its libraries would come from the current directory
+  not_probed,    // it must be probed before it is opened, and ferrule-probe is not installed
+  probe_failed,  // it crashed, timed out or broke a rule in its probe, or the probe could not be started
+  no_device,     // it works, and lists no device on this machine
+  error,         // it is not a module, is damaged, or failed while it was opened
 };
 const char* name_of(LoadState state) noexcept;
 

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ferrule.tools.abi_diff import abi_diff, is_compatible
-from ferrule.tools.child import Child, ChildEnded, ChildError
 from ferrule.tools.cli.terminal import console
-
-LIMIT = 60.0  # seconds for one file
+from ferrule.tools.inspection.read_in_child import read_modules
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     if find_spec("lief") is None:
         print("inspect: needs lief to take files apart; pip install 'ferrule[inspect]'", file=sys.stderr)
         return 2
-    found = list(inspect(options.files))
+    found = list(read_modules(options.files))
     if options.json:
         print(json.dumps(found, indent=2))
     else:
@@ -65,20 +63,6 @@ def _abi_diff(a: Path, b: Path, as_json: bool) -> int:
     else:
         print("\n".join(map(str, differences)) or "there is no difference")
     return 0 if is_compatible(differences) else 1
-
-
-def inspect(files: list[Path]) -> Iterator[dict[str, Any]]:
-    """Yield what is known about each file; `problems` holds a sentence for each problem."""
-    child = Child("ferrule.tools.inspection.worker", LIMIT)
-    try:
-        for file in files:
-            try:
-                yield child.ask(path=str(file))
-            except (ChildEnded, ChildError) as error:
-                problem = f"it is damaged so that it cannot be read: {error}"
-                yield {"path": str(file), "problems": [problem], "notes": [], "images": [], "manifest": None}
-    finally:
-        child.close()
 
 
 def _print(modules: list[dict[str, Any]]) -> None:

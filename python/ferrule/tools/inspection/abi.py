@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ferrule import _ferrule
 from ferrule.tools import abi_version
@@ -44,3 +45,8 @@ def as_data(version: AbiVersion) -> dict[str, object]:
     """Return the version in the form that manifests use."""
     hashes = [f"{layout_hash:#018x}" for layout_hash in version.layout_hashes]
     return {"major": version.major, "minor": version.minor, "layout_hashes": hashes}
+
+
+def from_data(data: dict[str, Any]) -> AbiVersion:
+    """Return the version that `as_data` wrote."""
+    return AbiVersion(data["major"], data["minor"], tuple(int(text, 16) for text in data["layout_hashes"]))

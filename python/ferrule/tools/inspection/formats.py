@@ -1,22 +1,27 @@
-"""Reading ELF, PE and Mach-O files with lief into one form."""
+"""Reading ELF, PE and Mach-O files with lief: into one form, and ELF files in detail. No other module imports lief."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import lief
+try:
+    import lief
+except ImportError as error:
+    raise ImportError(f"module files are read with lief; pip install 'ferrule[inspect]': {error}") from error
 
 from ferrule.tools.abi_version import LARGEST
 from ferrule.tools.inspection.abi import ABI_SYMBOL
 from ferrule.tools.inspection.image import Image, Segment
 
 ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.LINUX: "Linux"}
+lief.logging.disable()
 
 
 def images_of(path: Path) -> list[Image]:
     """Return the program images of a file. Raises ValueError, with a sentence, for other or damaged files."""
-    lief.logging.disable()
     size = path.stat().st_size
     if lief.is_elf(path):
         return [_elf(path, size)]
@@ -43,33 +48,139 @@ def _word(value: object) -> str:
 # ---- ELF
 
 
+class NotElfError(ValueError):
+    """The file is not an ELF file."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol of the dynamic symbol table."""
+
+    name: str
+    is_defined: bool
+    is_local: bool
+    is_weak: bool
+    is_hidden: bool
+    address: int
+    size: int  # bytes
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether other files can link against it."""
+        return self.is_defined and not self.is_local and not self.is_hidden
+
+
+class ElfFile:
+    """The parts of an ELF file. Raises NotElfError, or ValueError for a damaged file; OSError if it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb"):  # lief does not tell a missing file from one of another format
+            pass
+        if not lief.is_elf(path):
+            raise NotElfError(f"{path} is no ELF file")
+        binary = lief.ELF.parse(path)
+        if binary is None:
+            raise ValueError("it begins as an ELF file, and its headers are damaged")
+        self.binary = binary
+        self.header = binary.header
+        self.machine = _word(binary.header.machine_type)  # "X86_64", "AARCH64"
+        self.bits = 64 if binary.header.identity_class == lief.ELF.Header.CLASS.ELF64 else 32
+
+    def needed(self) -> list[str]:
+        """Return the names of the libraries that the file needs."""
+        return [str(name) for name in self.binary.libraries]
+
+    def run_paths(self) -> list[str]:
+        """Return the folders of DT_RUNPATH and DT_RPATH."""
+        return [
+            str(folder)
+            for entry in self.binary.dynamic_entries
+            if isinstance(entry, (lief.ELF.DynamicEntryRunPath, lief.ELF.DynamicEntryRpath))
+            for folder in entry.paths
+        ]
+
+    def symbols(self) -> Iterator[Symbol]:
+        """Yield the symbols of the dynamic symbol table that have a name."""
+        kinds = lief.ELF.Symbol
+        for symbol in self.binary.dynamic_symbols:
+            if symbol.name:
+                yield Symbol(
+                    str(symbol.name),
+                    symbol.shndx != 0,
+                    symbol.binding == kinds.BINDING.LOCAL,
+                    symbol.binding == kinds.BINDING.WEAK,
+                    symbol.visibility in (kinds.VISIBILITY.HIDDEN, kinds.VISIBILITY.INTERNAL),
+                    symbol.value,
+                    symbol.size,
+                )
+
+    def exported(self) -> set[str]:
+        """Return the names that other files can link against."""
+        return {symbol.name for symbol in self.symbols() if symbol.is_exported}
+
+    def abi_data(self) -> bytes | None:
+        """Return the bytes of `ferrule_backend_abi`, b"" if the file does not hold them; None if it is not exported."""
+        for symbol in self.symbols():
+            if symbol.name == ABI_SYMBOL and symbol.is_exported:
+                return self.bytes_at(symbol.address, min(symbol.size or LARGEST, LARGEST))
+        return None
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """Return the bytes of the file that are loaded at an address; fewer, or none, if it has fewer there."""
+        return bytes(self.binary.get_content_from_virtual_address(address, size))
+
+    @property
+    def has_sections(self) -> bool:
+        return len(self.binary.sections) > 0
+
+    def section_range(self, name: str) -> tuple[int, int] | None:
+        """Return the address of a section and its size in bytes; None without the section."""
+        section = self.binary.get_section(name) if self.binary.has_section(name) else None
+        return None if section is None else (section.virtual_address, section.size)
+
+    def pointers_in(self, name: str) -> list[int]:
+        """Return the pointers of a section after relocation; none without the section."""
+        section = self.binary.get_section(name) if self.binary.has_section(name) else None
+        if section is None:
+            return []
+        start, word = section.virtual_address, self.bits // 8
+        data = bytes(section.content)
+        values = [int.from_bytes(data[at : at + word], "little") for at in range(0, len(data), word)]
+        for relocation in self.binary.relocations:
+            at = relocation.address - start
+            if relocation.is_rela and 0 <= at < len(data):
+                values[at // word] = relocation.addend
+        return values
+
+    def init_function(self) -> int | None:
+        """Return the address of the function that DT_INIT names; None without one."""
+        tag = lief.ELF.DynamicEntry.TAG.INIT
+        return next((entry.value for entry in self.binary.dynamic_entries if entry.tag == tag), None)
+
+
 def _elf(path: Path, size: int) -> Image:
-    binary = lief.ELF.parse(path)
-    if binary is None:
-        raise ValueError("it begins as an ELF file, and its headers are damaged")
-    header = binary.header
+    elf = ElfFile(path)
+    header = elf.header
     image = Image(
         "ELF", ELF_SYSTEMS.get(header.identity_os_abi, _word(header.identity_os_abi)), _word(header.machine_type)
     )
     if header.file_type != lief.ELF.Header.FILE_TYPE.DYN:
         image.problems.append(f"it is an ELF file, but no shared library: its type is {_word(header.file_type)}")
-    image.exports = sorted({str(symbol.name) for symbol in binary.exported_symbols})
-    image.needed = [str(name) for name in binary.libraries]
-    for entry in binary.dynamic_entries:
-        if isinstance(entry, (lief.ELF.DynamicEntryRunPath, lief.ELF.DynamicEntryRpath)):
-            image.run_paths += [str(folder) for folder in entry.paths]
+    image.exports = sorted(elf.exported())
+    image.needed = elf.needed()
+    image.run_paths = elf.run_paths()
     image.segments = [
         Segment(_word(segment.type), segment.file_offset, segment.physical_size)
-        for segment in binary.segments
+        for segment in elf.binary.segments
         if segment.type == lief.ELF.Segment.TYPE.LOAD
     ]
     image.check_segments(0, size)
     if not image.segments:
         image.problems.append("nothing of it would be mapped: it has no loadable segment")
-    symbol = binary.get_dynamic_symbol(ABI_SYMBOL) if binary.has_dynamic_symbol(ABI_SYMBOL) else None
-    if symbol is not None and symbol.exported:
-        size_of_it = min(symbol.size or LARGEST, LARGEST)
-        image.read_abi(bytes(binary.get_content_from_virtual_address(symbol.value, size_of_it)))
+    data = elf.abi_data()
+    if data is not None:
+        image.read_abi(data)
     return image
 
 

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import ferrule as fe
+from ferrule.array import evaluation
 from ferrule.errors import InvalidArgumentError
+from ferrule.functions.creation import zeros
+from ferrule.profiling.trace import MAX_EVENTS, Recording, TraceEvent
 from ferrule.text.html_templates import render
-from ferrule.tools.trace import MAX_EVENTS, Recording, TraceEvent
 
 HOST_KINDS = {"record": "recording", "compile": "compiling", "submit": "submitting", "wait": "waiting for devices"}
 MEASURED_BYTES = 1 << 26  # bytes of the array that bandwidth="measure" reads, and of the one that it writes
@@ -73,8 +74,10 @@ class profile(Recording):  # noqa: N801, called like a function
     InvalidArgumentError
         An argument is invalid.
 
-    Notes ----- Bytes are those of the operands, each counted once for each op. Repeated reads, hits in a cache, and
-    elements that an in-place update leaves unchanged are not known.
+    Notes
+    -----
+    Bytes are those of the operands, each counted once for each op. Repeated reads, hits in a cache, and elements that
+    an in-place update leaves unchanged are not known.
 
     Examples
     --------
@@ -211,12 +214,12 @@ def _union(spans: list[tuple[int, int]]) -> int:
 
 def _measured_bandwidth(name: str) -> float:
     """Return the bytes per second that a device reads and writes when it adds a number to a long array."""
-    x = fe.zeros(MEASURED_BYTES // 4, dtype="float32", device=name)
-    fe.eval(x)
+    x = zeros(MEASURED_BYTES // 4, dtype="float32", device=name)
+    evaluation.eval(x)
     best = float("inf")
     for _ in range(5):
         begin = time.perf_counter()
-        fe.eval(x + 1.0)
+        evaluation.eval(x + 1.0)
         best = min(best, time.perf_counter() - begin)
     return 2 * MEASURED_BYTES / best
 

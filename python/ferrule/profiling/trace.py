@@ -150,9 +150,11 @@ class trace(Recording):  # noqa: N801, called like a function
     IoError
         The file cannot be written. Raised before the block runs, or after it, for example if the disk is full.
 
-    Notes ----- All threads of the process are recorded. Traces and profiles may be nested or overlap; each has the
-    events that begin in its own block. At the end of the block, the devices in use are waited for. The file is also
-    written if the block raises an error.
+    Notes
+    -----
+    All threads of the process are recorded. Traces and profiles may be nested or overlap; each has the events that
+    begin in its own block. At the end of the block, the devices in use are waited for. The file is also written if the
+    block raises an error.
 
     Examples
     --------

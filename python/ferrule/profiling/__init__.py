@@ -1,0 +1,1 @@
+"""Traces and profiles: recordings of what ferrule does, and the times in them."""
