@@ -23,11 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uid_t caller = 1, owner = 65534;
-constexpr const char* told = "T_RIGHTS";  // set in the setuid process of the test below
+constexpr const char* setuid_marker = "T_RIGHTS";  // set in the setuid process of the test below
 
 // Runs in an ordinary process, and is started by the test below in a process with more rights than its caller.
 TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
-  const bool is_setuid = std::getenv(told) != nullptr;
+  const bool is_setuid = std::getenv(setuid_marker) != nullptr;
   EXPECT_EQ(has_more_rights_than_its_caller(), is_setuid);
   const Variable variable("T_VARIABLE", "a:b");
   EXPECT_EQ(environment("T_VARIABLE").has_value(), !is_setuid);
@@ -73,7 +73,8 @@ TEST(Environment, IsUnsetInASetuidProgram) {
   ASSERT_EQ(chown(program.c_str(), owner, owner), 0);
   ASSERT_EQ(chmod(program.c_str(), 04755), 0);
   EXPECT_TRUE(in_processes(1, [&](int) {
-    if (setenv(told, "1", 1) != 0 || chdir("/") != 0 || setgid(caller) != 0 || setuid(caller) != 0) return false;
+    if (setenv(setuid_marker, "1", 1) != 0 || chdir("/") != 0 || setgid(caller) != 0 || setuid(caller) != 0)
+      return false;
     execl(program.c_str(), program.c_str(), "--gtest_filter=Environment.IsUnsetForWhoHasMoreRightsThanItsCaller",
           static_cast<char*>(nullptr));
     return false;

@@ -124,9 +124,9 @@ World draw(std::mt19937& random, bool is_honest) {
   for (const char* backend : {"a", "b", "c", "d"})
     for (int device = 0; device < devices; ++device) {
       if (below(4) == 0) continue;
-      const int told = is_honest ? device : below(3), place = is_honest ? device : below(3);
+      const int claimed = is_honest ? device : below(3), place = is_honest ? device : below(3);
       DeviceIdentity view{backend, std::nullopt, "", false};
-      if (below(2) == 0) view.uuid = uuid(static_cast<uint8_t>(told + 1));
+      if (below(2) == 0) view.uuid = uuid(static_cast<uint8_t>(claimed + 1));
       if (below(3) != 0) view.pci_address = "0" + std::to_string(place + 1) + ":00.0";
       world.views.push_back(view);
       world.physical.push_back(device);

@@ -19,7 +19,7 @@ from ferrule.testing.target import runnable_variants
 from rich.console import Console
 from rich.progress import Progress
 
-from . import table, written
+from . import handwritten_faults, table
 from .campaign import Campaign, Tried, judged_equivalent
 from .generated import AREAS, GeneratedFault, all_faults, draw
 from .trial import SURVIVED
@@ -95,8 +95,8 @@ def main() -> int:
     if options.generate is not None or options.only:
         return min(generate(options, console), 100)
     if options.core:
-        return min(written.run_core(options.kernels, console), 100)
-    return written.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
+        return min(handwritten_faults.run_core(options.kernels, console), 100)
+    return handwritten_faults.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
 
 
 if __name__ == "__main__":

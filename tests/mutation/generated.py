@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .edits import KINDS, Edit, edits_of
-from .served import near, ops_in, ops_with_rows
+from .ops_of_files import near, ops_in, ops_with_rows
 from .source_text import SourceText
 
 # The files that are changed in each area, as patterns relative to the root; and exceptions, each with its reason.

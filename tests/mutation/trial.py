@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .generated import GeneratedFault
-from .served import cpu_units, kernels_above, near, ops_of_family, ops_with_rows, vulkan_ops
+from .ops_of_files import cpu_units, kernels_above, near, ops_of_family, ops_with_rows, vulkan_ops
 from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"

@@ -168,8 +168,8 @@ def test_a_device_reads_what_memory_holds_when_it_is_given(pace: str) -> None:
     device, _ = open_devices(pace)
     for _ in range(20):
         memory = BASE.copy()
-        lent = fe.asarray(memory, device="cpu")
-        copies = [fe.asarray(memory, device=device), lent.to_device(device), lent.to_device(device) + 0]
+        borrowed = fe.asarray(memory, device="cpu")
+        copies = [fe.asarray(memory, device=device), borrowed.to_device(device), borrowed.to_device(device) + 0]
         later = fe.graph(lambda x: x * 2)(copies[0])
         memory[:] = -1
         for copy in copies:
@@ -237,12 +237,12 @@ def test_lent_memory_may_go_while_the_device_still_copies_it(pace: str) -> None:
         memory = np.full(1000, number, np.float32)
         memory.flags.writeable = False
         owner = weakref.ref(memory)
-        lent = fe.asarray(memory, device="cpu")
-        assert lent.placement == "borrowed"
-        x = lent.to_device(device)
+        borrowed = fe.asarray(memory, device="cpu")
+        assert borrowed.placement == "borrowed"
+        x = borrowed.to_device(device)
         y = x + 1
         fe.eval(y, wait=False)
-        del memory, lent
+        del memory, borrowed
         others = [np.full(1000, -1, np.float32) for _ in range(3)]  # possibly in the same memory
         assert np.array_equal(np.asarray(x), np.full(1000, number))
         assert np.array_equal(np.asarray(y), np.full(1000, number + 1))
@@ -435,9 +435,9 @@ def test_the_child_of_a_fork_is_refused_what_its_parent_waits_for(pace: str) -> 
 # ---- copy=False
 def test_asarray_without_a_copy_shares_the_memory_of_the_cpu() -> None:
     memory = BASE.copy()
-    lent = fe.asarray(memory, device="cpu")
+    borrowed = fe.asarray(memory, device="cpu")
     for function in (np.asarray, np.array):
-        assert np.shares_memory(function(lent, copy=False), memory)
+        assert np.shares_memory(function(borrowed, copy=False), memory)
     computed = fe.asarray(BASE, device="cpu", copy=True) + 1
     assert np.shares_memory(np.asarray(computed, copy=False), np.asarray(computed))
     assert np.array_equal(np.asarray(computed, dtype="float32", copy=False), BASE + 1)

@@ -13,7 +13,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, TOLD, apart, at_each_pace, error_of, open_devices
+from tests.python.late_devices import PACES, REQUESTED_FAILURE, apart, at_each_pace, error_of, open_devices
 
 BASE = np.arange(12, dtype=np.float32)
 
@@ -59,7 +59,7 @@ def check_reads_of_failed_work(pace: str, seed: int) -> None:
             for array in (bad, pending):
                 error = error_of(functools.partial(read, array))
                 assert type(error) is fe.InternalError, what
-                assert str(error) == f"null: execution 3 {TOLD} (in sin on null:0)", what
+                assert str(error) == f"null: execution 3 {REQUESTED_FAILURE} (in sin on null:0)", what
     assert np.array_equal(np.asarray(before), BASE + 1)
     assert np.array_equal(np.asarray(also), BASE - 1)
     assert np.allclose(np.asarray(after), np.cos(BASE))
@@ -84,11 +84,11 @@ def check_work_after_a_failure(pace: str, seed: int) -> None:
         chain.append(chain[-1] + 1)
         if error_of(lambda: fe.eval(chain[-1], wait=False)):
             break  # the failure is known by now
-    told = f"null: execution 2 {TOLD} (in add on null:0)"
-    assert str(error_of(lambda: np.asarray(chain[-1].to_device(other) + 1))) == told
+    message = f"null: execution 2 {REQUESTED_FAILURE} (in add on null:0)"
+    assert str(error_of(lambda: np.asarray(chain[-1].to_device(other) + 1))) == message
     assert np.array_equal(np.asarray(chain[1]), BASE + 1)
     for array in chain[2:]:
-        assert str(error_of(functools.partial(np.asarray, array))) == told
+        assert str(error_of(functools.partial(np.asarray, array))) == message
     assert_good(x)
 
 
@@ -142,7 +142,7 @@ def test_work_that_is_refused_is_an_error_at_once_and_may_be_given_again(fault: 
             device, _ = open_devices(pace, **{fault: number})
             errors = [error for turn in range(6) for error in errors_of_steps(device, turn)]
             assert list(map(type, errors)) == [fe.InternalError], (pace, number)
-            assert TOLD in str(errors[0])
+            assert REQUESTED_FAILURE in str(errors[0])
 
 
 def send_there_and_back(device: fe.Device, other: fe.Device, turn: int) -> None:
@@ -159,9 +159,9 @@ def test_a_failure_of_any_copy_or_wait_is_told_and_the_rest_goes_on(fault: str) 
         for number in range(1, 7):
             both = open_devices(pace, **{fault: number})
             errors = [error_of(functools.partial(send_there_and_back, *both, turn)) for turn in range(8)]
-            told = [error for error in errors if error is not None]
-            assert 1 <= len(told) <= 2, (pace, number)  # each device fails once
-            assert all(type(error) is fe.InternalError and TOLD in str(error) for error in told)
+            raised = [error for error in errors if error is not None]
+            assert 1 <= len(raised) <= 2, (pace, number)  # each device fails once
+            assert all(type(error) is fe.InternalError and REQUESTED_FAILURE in str(error) for error in raised)
             assert_good(fe.asarray(BASE, device=both[0]))
 
 
@@ -179,9 +179,9 @@ def test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole() -> None:
         for number in range(1, 10):
             device, _ = open_devices(pace, copy_fails_at=number, seed=number)
             errors = [error_of(functools.partial(round_trip, device, values)) for _ in range(3)]
-            told = [error for error in errors if error is not None]
-            assert [type(error) for error in told] == [fe.InternalError], (pace, number)
-            assert TOLD in str(told[0])
+            raised = [error for error in errors if error is not None]
+            assert [type(error) for error in raised] == [fe.InternalError], (pace, number)
+            assert REQUESTED_FAILURE in str(raised[0])
 
 
 @at_each_pace

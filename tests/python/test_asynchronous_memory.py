@@ -13,7 +13,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, TOLD, apart, at_each_pace, error_of, open_devices
+from tests.python.late_devices import PACES, REQUESTED_FAILURE, apart, at_each_pace, error_of, open_devices
 
 
 # ---- lack of memory
@@ -49,7 +49,7 @@ def test_want_of_memory_at_any_allocation_is_an_error_and_leaves_nothing_behind(
         failures += errors
         for error in errors:
             assert type(error) is fe.OutOfMemoryError
-            assert f"null: allocation {number} {TOLD}" in str(error)
+            assert f"null: allocation {number} {REQUESTED_FAILURE}" in str(error)
         assert all(map(np.array_equal, compute(), expected))
         gc.collect()
         device.trim()
@@ -248,7 +248,7 @@ def test_threads_that_use_half_of_the_memory_do_not_run_out_of_it(what: str) -> 
 @apart
 def test_who_trims_keeps_nobody_from_the_device() -> None:
     device, _ = open_devices("threaded", slow_ms=300)
-    lent = fe.host_empty(1000, device=device)
+    borrowed = fe.host_empty(1000, device=device)
     x = fe.asarray(np.ones(1000, np.float32), device=device)
     for _ in range(5):
         x = x + 1
@@ -257,7 +257,7 @@ def test_who_trims_keeps_nobody_from_the_device() -> None:
     trimming.start()
     start = time.perf_counter()
     fe.memory_stats(device)
-    del lent
+    del borrowed
     gc.collect()
     taken = time.perf_counter() - start
     is_trimming = trimming.is_alive()

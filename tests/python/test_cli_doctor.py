@@ -61,7 +61,7 @@ def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Pa
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
-    for title in ("This machine", "Environment", "Where was looked, and what was found", "Devices", "Advice"):
+    for title in ("This machine", "Environment", "Search locations and candidates", "Devices", "Advice"):
         assert f"{title}\n" in done.stdout
     page = (tmp_path / "page.html").read_text()
     assert "cpu:0" in page
@@ -187,7 +187,7 @@ def test_a_test_device_is_not_judged(doctor: Doctor, null_module: Path) -> None:
 )
 def test_variables_that_matter_are_advised_on(doctor: Doctor, variables: dict[str, str], sentence: str) -> None:
     found = found_by(doctor("t_nobody", "--json", **variables))
-    assert any(told.startswith(sentence) for told in found["advice"]), found["advice"]
+    assert any(advice.startswith(sentence) for advice in found["advice"]), found["advice"]
 
 
 DRIVER = {
@@ -222,8 +222,8 @@ def test_variables_of_a_driver_are_told_as_its_manifest_declares(
     assert found["about"]["t_driver"] == "550.54"
     assert {name: found["variables"].get(name) for name in variables} == variables
     assert "T_DRIVER_SECRET" not in found["variables"]
-    told = [told for told in found["advice"] if told.startswith("T_")]
-    assert told == ([sentence] if sentence else [])
+    advice = [line for line in found["advice"] if line.startswith("T_")]
+    assert advice == ([sentence] if sentence else [])
 
 
 def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put_module: Put, tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ def test_an_assignment_to_an_argument_warns_at_the_callers_line() -> None:
     for call in (f, f.trace):
         with pytest.warns(
             UserWarning, match=r"argument c\['k'\] was assigned to inside the graph; .*return the new"
-        ) as told:
+        ) as caught:
             call(cache, fe.ones(2))
-        assert [warning.filename for warning in told] == [__file__]
+        assert [warning.filename for warning in caught] == [__file__]
     assert np.asarray(cache["k"]).sum() == 0
 
 

@@ -42,11 +42,11 @@ def test_a_needed_value_is_refused_with_the_name_of_the_argument_and_the_way_out
     f = fe.graph(NEEDS[need])
     with pytest.raises(fe.TracingError) as caught:
         f(fe.ones((2, 3)), number)
-    told = str(caught.value)
-    assert "'pos' is a Python number argument of the graph, so its value is not known while it is traced. " in told
-    assert "To trace once for each value, pass it in a frozen dataclass" in told
-    assert "to use it as data, compute with it or use ferrule.where" in told
-    assert "test_graph_numbers.py" in told
+    message = str(caught.value)
+    assert "'pos' is a Python number argument of the graph, so its value is not known while it is traced. " in message
+    assert "To trace once for each value, pass it in a frozen dataclass" in message
+    assert "to use it as data, compute with it or use ferrule.where" in message
+    assert "test_graph_numbers.py" in message
 
 
 def test_numbers_in_trees_and_numbers_of_numbers_are_named() -> None:

@@ -23,13 +23,13 @@ def test_a_constant_among_the_results_is_another_object_in_each_call() -> None:
 
 
 def test_a_closed_over_array_that_is_returned_is_a_constant() -> None:
-    lent = np.ones(2, "f4")
-    k = fe.asarray(lent)
+    borrowed = np.ones(2, "f4")
+    k = fe.asarray(borrowed)
     f = fe.graph(lambda x: (k, x + 1))
     first = f(fe.zeros(2))[0]
     first[0] = 5
     assert np.asarray(k).tolist() == [1, 1]
-    lent[:] = 7
+    borrowed[:] = 7
     assert np.asarray(f(fe.zeros(2))[0]).tolist() == [1, 1]
 
 
@@ -164,14 +164,14 @@ def test_what_cannot_be_compared_is_not_in_an_array() -> None:
 
 
 def test_results_that_depend_on_no_argument_are_constants_and_traced_once() -> None:
-    lent = np.ones(2, "f4")
-    k = fe.asarray(lent)
+    borrowed = np.ones(2, "f4")
+    k = fe.asarray(borrowed)
     traced = []
     f = fe.graph(lambda x: (traced.append(1), k * 2)[1])
     g = fe.graph(lambda: k * 3)
     x = fe.zeros(2)
     assert (np.asarray(f(x)).tolist(), np.asarray(g()).tolist()) == ([2, 2], [3, 3])
-    lent[:] = 5
+    borrowed[:] = 5
     assert (np.asarray(f(x)).tolist(), np.asarray(g()).tolist()) == ([2, 2], [3, 3])
     assert len(traced) == 1
     assert f.cache_info() == (1, 1, 64, 1)

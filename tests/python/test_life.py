@@ -36,7 +36,7 @@ array = fe.asarray(np.ones(3, 'f4'), device=device)
 double = fe.graph(lambda a: a + a)
 result = double(array); fe.eval(result)
 lazy = fe.exp(array); computed = fe.exp(lazy); fe.eval(computed)
-on_cpu = fe.asarray(np.ones(3, 'f4'), device='cpu'); lent = np.asarray(on_cpu)
+on_cpu = fe.asarray(np.ones(3, 'f4'), device='cpu'); borrowed = np.asarray(on_cpu)
 """
 
 

@@ -55,10 +55,10 @@ def test_autoload_that_is_off_stays_off_after_load(run_python: Run, put_module: 
 def test_no_device_at_all_says_why(run_python: Run, tmp_path: Path) -> None:
     code = "import ferrule as fe\ntry: {use}\nexcept fe.NotFoundError as e: print(e)\nelse: raise AssertionError"
     for use in ("fe.ones(3)", "fe.device('cpu')", "fe.device('gpu:0')"):
-        told = run_python(code.format(use=use), FERRULE_ONLY="cpy").stdout
-        assert "there is no device at all: nothing matches FERRULE_ONLY=cpy; found is cpu; did you mean 'cpu'?" in told
-    told = run_python(code.format(use="fe.ones(3)"), FERRULE_DISABLE="cpu").stdout
-    assert "there is no device at all: cpu is disabled: FERRULE_DISABLE names it" in told
+        text = run_python(code.format(use=use), FERRULE_ONLY="cpy").stdout
+        assert "there is no device at all: nothing matches FERRULE_ONLY=cpy; found is cpu; did you mean 'cpu'?" in text
+    text = run_python(code.format(use="fe.ones(3)"), FERRULE_DISABLE="cpu").stdout
+    assert "there is no device at all: cpu is disabled: FERRULE_DISABLE names it" in text
     assert (
         "nothing has been loaded yet, and FERRULE_AUTOLOAD=0"
         in run_python(code.format(use="fe.ones(3)"), FERRULE_AUTOLOAD="0").stdout
@@ -76,11 +76,11 @@ def test_a_closed_backend_says_so(run_python: Run) -> None:
 
 
 def test_executable_dir_is_that_of_the_running_program(run_python: Run, tmp_path: Path) -> None:
-    told = run_python(
+    shown = run_python(
         "import ferrule as fe, pathlib; d = fe.executable_dir(); assert isinstance(d, pathlib.Path); print(d)"
     )
     where = run_python("import os; print(os.path.dirname(os.path.realpath('/proc/self/exe')))")
-    assert told.stdout == where.stdout
+    assert shown.stdout == where.stdout
 
 
 def test_a_file_of_any_name_is_loaded_by_its_path(run_python: Run, put_module: Put, tmp_path: Path) -> None:

@@ -20,23 +20,23 @@ def weights(value: float = 1) -> Floats:
 
 # ---- constants of graphs
 def test_a_graph_never_mixes_old_and_new_bytes_of_a_constant() -> None:
-    lent = weights()
-    w = fe.asarray(lent)
+    borrowed = weights()
+    w = fe.asarray(borrowed)
     f = fe.graph(lambda x: x @ w + w[0])
     x = fe.ones((64, 64))
     before = np.array(f(x))
-    lent[:] = 2
+    borrowed[:] = 2
     assert before[0, 0] == 65
     np.testing.assert_array_equal(np.asarray(f(x)), before)
 
 
 def test_a_graph_that_is_traced_after_a_write_has_the_new_bytes() -> None:
-    lent = weights()
-    w = fe.asarray(lent)
+    borrowed = weights()
+    w = fe.asarray(borrowed)
     x = fe.ones((64, 64))
     first = fe.graph(lambda x: x @ w)
     assert np.asarray(first(x))[0, 0] == 64
-    lent[:] = 2
+    borrowed[:] = 2
     second = fe.graph(lambda x: x @ w)
     assert np.asarray(second(x))[0, 0] == 128
     assert np.asarray(x @ w)[0, 0] == 128
@@ -46,24 +46,24 @@ def test_a_graph_that_is_traced_after_a_write_has_the_new_bytes() -> None:
 @pytest.mark.parametrize("place", [0, 8191, 16384, -1])
 def test_a_graph_has_the_new_bytes_wherever_they_are(place: int) -> None:
     """A snapshot for an earlier graph is reused only if all bytes are equal."""
-    lent = np.ones(100_000, "float32")
-    w = fe.asarray(lent)
+    borrowed = np.ones(100_000, "float32")
+    w = fe.asarray(borrowed)
     graphs = []
     for value in (1, 2):
-        lent[place] = value
+        borrowed[place] = value
         graph = fe.Graph()
-        graph.output(graph.input(lent.shape) * graph.constant(w))
+        graph.output(graph.input(borrowed.shape) * graph.constant(w))
         graphs.append(graph)
-    before, after = (np.asarray(graph.compute(np.ones_like(lent))) for graph in graphs)
+    before, after = (np.asarray(graph.compute(np.ones_like(borrowed))) for graph in graphs)
     assert (before[place], after[place]) == (1, 2)
 
 
 def test_a_saved_graph_has_the_bytes_that_it_computes_with() -> None:
-    lent = weights()
+    borrowed = weights()
     graph = fe.Graph()
     x = graph.input((64, 64))
-    graph.output(x + graph.constant(lent))
-    lent[:] = 5
+    graph.output(x + graph.constant(borrowed))
+    borrowed[:] = 5
     ones = weights()
     assert np.asarray(graph.compute(ones))[0, 0] == 2
     assert np.asarray(fe.Graph.from_bytes(graph.to_bytes()).compute(ones))[0, 0] == 2
@@ -120,10 +120,14 @@ def _assigned(to: Any, value: Any) -> Any:
     return to
 
 
-def both_ways(function: Callable[[Any], Any], lent: Floats) -> dict[str, Any]:
+def both_ways(function: Callable[[Any], Any], borrowed: Floats) -> dict[str, Any]:
     graph = fe.Graph()
-    graph.output(function(graph.input(lent.shape)))
-    return {"eager": function(fe.asarray(lent)), "traced": fe.graph(function)(lent), "by hand": graph.compute(lent)}
+    graph.output(function(graph.input(borrowed.shape)))
+    return {
+        "eager": function(fe.asarray(borrowed)),
+        "traced": fe.graph(function)(borrowed),
+        "by hand": graph.compute(borrowed),
+    }
 
 
 @pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
@@ -131,16 +135,16 @@ def test_a_result_shares_no_memory_with_a_writable_input(function: Callable[[Any
     values = np.arange(6, dtype="float32").reshape(2, 3)
     expected = np.array(function(fe.asarray(values.copy(), copy=True)))
     for way in ("eager", "traced", "by hand"):
-        lent = values.copy()
-        result = both_ways(function, lent)[way]
-        lent[:] = 99
+        borrowed = values.copy()
+        result = both_ways(function, borrowed)[way]
+        borrowed[:] = 99
         np.testing.assert_array_equal(np.asarray(result), expected, err_msg=way)
 
 
 def test_a_graph_that_returns_its_writable_input_copies_it() -> None:
-    lent = np.arange(6, dtype="float32")
-    result = fe.graph(lambda x: x)(fe.asarray(lent))
-    lent[:] = 99
+    borrowed = np.arange(6, dtype="float32")
+    result = fe.graph(lambda x: x)(fe.asarray(borrowed))
+    borrowed[:] = 99
     assert np.asarray(result).tolist() == [0, 1, 2, 3, 4, 5]
 
 
@@ -153,9 +157,9 @@ def test_views_of_memory_that_nobody_writes_are_not_copied(function: Callable[[A
 
 def test_assigning_all_of_an_array_copies_the_value() -> None:
     x = fe.zeros((6,))
-    lent = np.arange(6, dtype="float32")
-    x[...] = lent
-    lent[:] = -5
+    borrowed = np.arange(6, dtype="float32")
+    x[...] = borrowed
+    borrowed[:] = -5
     assert np.asarray(x).tolist() == [0, 1, 2, 3, 4, 5]
 
 
@@ -275,12 +279,12 @@ def test_bools_whose_bytes_are_not_0_or_1_are_true(frozen: bool) -> None:
 
 
 def test_bools_that_their_owner_may_write_are_copied() -> None:
-    lent = np.zeros(4, "bool")
-    b = fe.asarray(lent)
-    lent.view("uint8")[:] = BYTES
+    borrowed = np.zeros(4, "bool")
+    b = fe.asarray(borrowed)
+    borrowed.view("uint8")[:] = BYTES
     assert fe.sum(b).item() == 0
     with pytest.raises(fe.InvalidArgumentError, match="bools that their owner may write"):
-        fe.asarray(lent, copy=False)
+        fe.asarray(borrowed, copy=False)
 
 
 def test_bools_that_nobody_writes_are_borrowed() -> None:
@@ -311,9 +315,9 @@ def test_a_strange_bool_through_dlpack_is_true() -> None:
 
 def test_a_refused_call_computes_nothing() -> None:
     """Memory that its owner may write is read when a call is recorded, even if a cast comes first."""
-    lent = fe.asarray(np.ones(3, "int8"))
+    borrowed = fe.asarray(np.ones(3, "int8"))
     before = fe.stats()["executions"]
-    for refused in (lambda: lent + fe.ones((2, 4)), lambda: fe.concat([lent, fe.ones((2, 4))])):
+    for refused in (lambda: borrowed + fe.ones((2, 4)), lambda: fe.concat([borrowed, fe.ones((2, 4))])):
         with pytest.raises(fe.InvalidArgumentError):
             refused()
     assert fe.stats()["executions"] == before

@@ -46,18 +46,18 @@ def assign(x: Any) -> Any:
 @pytest.mark.parametrize("op", [*OPS.values(), assign], ids=[*OPS, "assignment"])
 def test_a_write_after_an_op_was_recorded_does_not_change_its_result(op: Callable[[Any], Any]) -> None:
     values = np.arange(64, dtype="float32").reshape(8, 8)
-    lent = values.copy()
+    borrowed = values.copy()
     expected = np.array(op(fe.asarray(values.copy(), copy=True)))
-    result = op(fe.asarray(lent))
-    lent[:] = 1000
+    result = op(fe.asarray(borrowed))
+    borrowed[:] = 1000
     np.testing.assert_array_equal(np.asarray(result), expected)
 
 
 def test_a_slice_keeps_the_bytes_that_were_there_and_the_borrowed_array_shows_those_that_are() -> None:
-    lent = np.ones(100, "float32")
-    x = fe.asarray(lent)
+    borrowed = np.ones(100, "float32")
+    x = fe.asarray(borrowed)
     view = x[10:20]
-    lent[:] = 5
+    borrowed[:] = 5
     assert np.asarray(view).tolist() == [1] * 10
     assert np.asarray(x).tolist() == [5] * 100
 
@@ -111,13 +111,13 @@ def test_a_write_by_the_owner_changes_no_result_however_the_memory_came(
     make: Callable[[], Any], lend: Callable[[Any], Any]
 ) -> None:
     owner = make()
-    lent = lend(owner)
-    assert lent.placement == "borrowed"
-    before = np.array(lent)
-    result = lent + 0
+    borrowed = lend(owner)
+    assert borrowed.placement == "borrowed"
+    before = np.array(borrowed)
+    result = borrowed + 0
     writable = np.frombuffer(owner, "uint8")
     writable[:] = 66
-    assert not np.array_equal(np.asarray(lent), before), "what was written is what was lent"
+    assert not np.array_equal(np.asarray(borrowed), before), "what was written is what was lent"
     np.testing.assert_array_equal(np.asarray(result), before)
 
 
@@ -138,18 +138,18 @@ def test_read_only_memory_stays_read_only(tmp_path: Path) -> None:
     file.write_bytes(bytes_of_ones())
     with file.open("rb") as opened:
         mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    lent = np.frombuffer(mapped, "float32")
-    x = fe.asarray(lent)
-    y = fe.asarray(lent)
+    borrowed = np.frombuffer(mapped, "float32")
+    x = fe.asarray(borrowed)
+    y = fe.asarray(borrowed)
     y[3:5] = 9
     assert np.asarray(y).tolist() == [1, 1, 1, 9, 9, *[1] * 59]
-    np.testing.assert_array_equal(np.asarray(x + x), 2 * lent)
+    np.testing.assert_array_equal(np.asarray(x + x), 2 * borrowed)
     with pytest.raises(fe.InvalidArgumentError, match="read-only"):
-        fe.buffer_from_host_ptr(lent, access="rw")
+        fe.buffer_from_host_ptr(borrowed, access="rw")
     graph = fe.Graph("cpu")
     graph.output(graph.input((64,)) + 1)
     with pytest.raises(fe.InvalidArgumentError, match="writable"):
-        graph.compute(lent, out=lent)
+        graph.compute(borrowed, out=borrowed)
     for export in (np.asarray(x), np.from_dlpack(x), np.asarray(memoryview(np.asarray(x)))):
         assert not export.flags.writeable
         with pytest.raises(ValueError, match="WRITEABLE"):

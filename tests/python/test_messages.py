@@ -92,11 +92,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_message_says_what_to_do(name: str) -> None:
-    call, kind, told = WRONG[name]
+    call, kind, expected = WRONG[name]
     with pytest.raises(fe.Error) as caught:
         call()
     assert isinstance(caught.value, kind)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert "incompatible function arguments" not in str(caught.value)
 
 

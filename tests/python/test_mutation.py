@@ -16,7 +16,7 @@ from tests.mutation.campaign import JUDGED, judged_equivalent
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
-from tests.mutation.served import cpu_units, near, ops_in, ops_of_family, ops_with_rows, vulkan_ops
+from tests.mutation.ops_of_files import cpu_units, near, ops_in, ops_of_family, ops_with_rows, vulkan_ops
 from tests.mutation.source_text import SourceText
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,13 +11,13 @@ import ferrule as fe
 import pytest
 from ferrule.testing.child import Child
 from ferrule.testing.dtypes import op_rows
+from ferrule.testing.programs.computation_ways import STEPS, WAYS
 from ferrule.testing.programs.compute import Places, compare, faults_of, see_steps
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.hunt import Finding, batches_of, hunt
 from ferrule.testing.programs.operation import operations
 from ferrule.testing.programs.program import Input, Memory, Program, Step
 from ferrule.testing.programs.shrink import values_of
-from ferrule.testing.programs.ways import STEPS, WAYS
 from ferrule.testing.target import Target
 
 PARTS = 8

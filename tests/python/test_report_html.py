@@ -81,7 +81,7 @@ def test_each_state_is_a_word_with_its_reason(state: str) -> None:
 
 
 def test_what_is_folded_is_there() -> None:
-    told = row(
+    loaded = row(
         "loaded",
         version="0.3",
         devices=["cuda:0"],
@@ -92,7 +92,7 @@ def test_what_is_folded_is_there() -> None:
         times={"read": 1.5, "probe": 2000.0},
     )
     remaining = [{"path": "/modules/gone.so", "reason": "a thread of it runs"}]
-    page = report(told, remaining=remaining)
+    page = report(loaded, remaining=remaining)
     text = Reader(page).text
     words = ["0.3", "cuda:0", "the verdict still holds", "it changed the locale", "a line that it printed"]
     for word in [*words, "/lib/libdriver.so.1", "read 1.5 ms", "probe 2.0 s", "/modules/gone.so: a thread of it runs"]:

@@ -21,9 +21,9 @@ SCRIPT = "<script>alert('got')</script>"
 
 
 def record(op: str = "exp", dtype: str = "float32", **fields: Any) -> Record:
-    told: dict[str, Any] = {"target": "cpu:0", "check": "values", "state": "passed", "runs": 3}
+    defaults: dict[str, Any] = {"target": "cpu:0", "check": "values", "state": "passed", "runs": 3}
     of_op = {"op": op, "case": f"{op}-{dtype}", "dtypes": (dtype,), "result": dtype} if op else {}
-    return Record(**{**told, **of_op, **fields})
+    return Record(**{**defaults, **of_op, **fields})
 
 
 def report_of(*records: Record, **fields: Any) -> Report:
@@ -179,9 +179,9 @@ class Tags(HTMLParser):
 def test_nothing_that_a_record_says_becomes_markup() -> None:
     bad = f"\"'>{SCRIPT}<img src=x onerror=alert(1)>\x1b[31m\u202e"
     strings: dict[str, Any] = dict.fromkeys(("target", "module", "variant", "op", "case", "result", "where"), bad)
-    told: dict[str, Any] = dict.fromkeys(("message", "reason", "repeat", "check"), bad)
+    messages: dict[str, Any] = dict.fromkeys(("message", "reason", "repeat", "check"), bad)
     hostile = [
-        Record(**strings, **told, dtypes=(bad,), kernels=(bad,), state=state, ulp=1.0)
+        Record(**strings, **messages, dtypes=(bad,), kernels=(bad,), state=state, ulp=1.0)
         for state in ("failed", "passed", "crashed", "unsupported")
     ]
     hostile += [Record(target=bad, check=f"module:{bad}", state="failed", reason=bad, message=bad)]

@@ -114,7 +114,7 @@ TEST_F(VulkanQueue, AnErrorThatIsFoundBeforeTheEventIsItsErrorUnlessAResetComesB
 TEST_F(VulkanQueue, ThreadsThatWaitForTheSameEventAreAllToldItsError) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(1 << 20);
-  std::atomic<int> told{0}, asked{0};
+  std::atomic<int> right_answers{0}, asked{0};
   for (int turn = 0; turn < 20; ++turn) {
     fill(queue, a, 1);
     const auto before = queue.record();
@@ -127,12 +127,12 @@ TEST_F(VulkanQueue, ThreadsThatWaitForTheSameEventAreAllToldItsError) {
     threads.reserve(2);
     for (int i = 0; i < 2; ++i)
       threads.emplace_back([&] {
-        if (outcome_of([&] { event->wait(-1); }).message == "out of bounds") ++told;
-        if (outcome_of([&] { before->wait(-1); }).code == FE_OK) ++told;
+        if (outcome_of([&] { event->wait(-1); }).message == "out of bounds") ++right_answers;
+        if (outcome_of([&] { before->wait(-1); }).code == FE_OK) ++right_answers;
       });
     for (std::thread& thread : threads) thread.join();
   }
-  EXPECT_EQ(told, 20 * 4);
+  EXPECT_EQ(right_answers, 20 * 4);
   EXPECT_EQ(asked, 20);
 }
 

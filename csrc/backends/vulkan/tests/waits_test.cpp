@@ -209,8 +209,8 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     second.wait_for(*before);
     copy_all(second, b, a);
     const auto pending = second.record();
-    fe_code told = FE_INTERNAL;
-    std::thread waiter([&] { told = code_of(*pending); });
+    fe_code waited = FE_INTERNAL;
+    std::thread waiter([&] { waited = code_of(*pending); });
     fill(first, a, 2);  // still pending
     const auto lost = first.record();
     second.wait_for(*lost);
@@ -221,7 +221,7 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     EXPECT_EQ(code_of(*lost), FE_DEVICE_LOST);
     EXPECT_EQ(code_of(*behind), FE_DEVICE_LOST);
     waiter.join();
-    EXPECT_TRUE(told == FE_OK || told == FE_DEVICE_LOST) << told;
+    EXPECT_TRUE(waited == FE_OK || waited == FE_DEVICE_LOST) << waited;
     fill(third, a, 3);  // also still pending
     EXPECT_EQ(code_of(*third.record()), FE_DEVICE_LOST);
 

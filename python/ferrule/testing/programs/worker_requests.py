@@ -20,7 +20,7 @@ MOST_REFUSALS = 30  # refused steps to drop from one program before giving up
 DRAWING = "drawing"  # in place of a way: drawing asks the device which ops it supports
 
 
-class Answers:
+class ProgramRequests:
     """The requests `programs`, `program` and `source`. `devices` are those of the target, by name."""
 
     def __init__(self, devices: Mapping[str, fe.Device], at: Callable[[str], None]) -> None:
