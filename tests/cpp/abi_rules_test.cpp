@@ -65,7 +65,7 @@ const Pair pairs[] = {
 INSTANTIATE_TEST_SUITE_P(Table, AbiRules, testing::ValuesIn(pairs),
                          [](const testing::TestParamInfo<Pair>& info) { return info.param.what; });
 
-TEST(AbiRulesOfThisCore, ItFitsItself) { EXPECT_EQ(abi_complaint(module_file::own_abi()), ""); }
+TEST(AbiRulesOfThisCore, CoreAcceptsItsOwnInterface) { EXPECT_EQ(abi_complaint(module_file::own_abi()), ""); }
 
 // ---- fe_abi as data
 
@@ -85,7 +85,7 @@ std::string problem(const Abi& abi, std::size_t size = sizeof(Abi)) {
   return parse(abi, version, size);
 }
 
-TEST(AbiData, EveryHashIsReadWhateverTheMinor) {
+TEST(AbiData, LayoutHashesAreReadForEveryMinor) {
   AbiVersion version;
   ASSERT_EQ(parse({}, version), "");
   EXPECT_EQ(version, (AbiVersion{1, 2, {7, 8, 9}}));
@@ -97,7 +97,7 @@ TEST(AbiData, EveryHashIsReadWhateverTheMinor) {
   EXPECT_EQ(version.layout_hash_of(1), std::nullopt);
 }
 
-TEST(AbiData, WhatALaterMinorAppendedIsSkipped) {
+TEST(AbiData, FieldsAppendedByALaterMinorAreSkipped) {
   struct {
     Abi abi{.struct_size = 56};
     uint64_t appended = 1;
@@ -107,7 +107,7 @@ TEST(AbiData, WhatALaterMinorAppendedIsSkipped) {
   EXPECT_EQ(version.layout_hashes, (Hashes{7, 8, 9}));
 }
 
-TEST(AbiData, WhatIsNotWholeIsASentence) {
+TEST(AbiData, IncompleteDataGivesAnErrorMessage) {
   EXPECT_CONTAINS(problem({.magic = 1}), "does not begin with the magic number");
   EXPECT_CONTAINS(problem({.struct_size = 0}), "has a struct_size of 0, and with 3 layout hashes it takes 48 bytes");
   EXPECT_CONTAINS(problem({.struct_size = 47}), "has a struct_size of 47, and with 3 layout hashes it takes 48 bytes");
@@ -121,7 +121,7 @@ TEST(AbiData, WhatIsNotWholeIsASentence) {
   EXPECT_CONTAINS(problem({}, 0), "ends after 0 bytes");
 }
 
-TEST(AbiData, InThisProcessNothingIsReadBehindTheStructAndNothingAtAnOddAddress) {
+TEST(AbiData, ReadInProcessStopsAtTheEndOfTheStructAndRefusesMisalignedAddresses) {
   alignas(8) char bytes[sizeof(Abi) + 8] = {};
   const Abi abi;
   std::memcpy(bytes, &abi, sizeof abi);
@@ -155,7 +155,7 @@ class AbiInAFile : public LoaderTest {
   }
 };
 
-TEST_F(AbiInAFile, DamageIsASentenceAndNothingRuns) {
+TEST_F(AbiInAFile, DamagedDataGivesAnErrorMessageAndNoCodeRuns) {
   const LoadRow magic = row_after([](fe_abi& abi) { abi.magic = 1; });
   EXPECT_EQ(magic.state, LoadState::error);
   EXPECT_CONTAINS(magic.reason, "does not begin with the magic number");
@@ -166,7 +166,7 @@ TEST_F(AbiInAFile, DamageIsASentenceAndNothingRuns) {
   EXPECT_CONTAINS(row_after([](fe_abi& abi) { abi.hash_count = 1u << 31; }).reason, "lists 2147483648 layout hashes");
 }
 
-TEST_F(AbiInAFile, AnotherInterfaceIsIncompatibleAndNothingRuns) {
+TEST_F(AbiInAFile, OtherInterfaceIsIncompatibleAndNoCodeRuns) {
   const LoadRow major = row_after([](fe_abi& abi) { abi.major = 7; });
   EXPECT_EQ(major.state, LoadState::incompatible);
   EXPECT_CONTAINS(major.reason, "built for interface 7.1");

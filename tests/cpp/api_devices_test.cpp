@@ -28,7 +28,7 @@ class ApiDevices : public LifeTest {
   }
 };
 
-TEST_F(ApiDevices, CapabilitiesAreExactlyWhatTheDeviceCanDo) {
+TEST_F(ApiDevices, CapabilitiesMatchTheFunctionsThatTheDeviceImplements) {
   EXPECT_EQ(capabilities(cpu()), FE_CAPABILITY_HOST_BUFFERS | FE_CAPABILITY_BORROWS);
   EXPECT_EQ(capability_names(cpu()), (nlohmann::json{"host_buffers", "borrows"}));
 #ifdef FERRULE_NULL_MODULE

@@ -65,7 +65,7 @@ struct RecordedGraph {
   std::atomic<uint32_t> recorded{0};  // values
 };
 
-TEST_F(ApiThreads, GraphIsRecordedReadAndCompiledAtOnce) {
+TEST_F(ApiThreads, GraphIsRecordedReadAndCompiledByThreadsAtOnce) {
   const ArrayHandle ones = computed(home.get());
   const auto recorded = [](RecordedGraph& graph, fe_error* error) {
     graph.recorded += error == nullptr;
@@ -249,12 +249,12 @@ class ArrayThreads : public ApiThreads {
   const DeviceHandle elsewhere{null_device()};
 };
 
-TEST_F(ArrayThreads, ArrayIsComputedWhileOthersLookAtIt) {
+TEST_F(ArrayThreads, ArrayIsComputedWhileOtherThreadsReadIt) {
   run_pairs(operations(), {6, 2}, [&] { return std::make_unique<SharedArray>(SharedArray{pending(ones.get())}); });
 }
 
 // The owner may write to the memory, so each op and each graph that reads the array copies it.
-TEST_F(ArrayThreads, ArrayInLentWritableMemoryIsCopiedWhileOthersLookAtIt) {
+TEST_F(ArrayThreads, ArrayInBorrowedWritableMemoryIsCopiedWhileOtherThreadsReadIt) {
   alignas(64) std::array<float, 8> twos{};
   twos.fill(2);
   const auto borrowed_array = [&] {
@@ -281,7 +281,7 @@ struct SharedCompiled {
   CompiledHandle handle;
 };
 
-TEST_F(ApiThreads, CompiledGraphComputesWhileOthersComputeToo) {
+TEST_F(ApiThreads, CompiledGraphComputesOnThreadsAtOnce) {
   const ArrayHandle ones = computed(home.get());
   fe_graph* handle = nullptr;
   uint32_t x = 0, scalar = 0, sum = 0;
@@ -341,7 +341,7 @@ struct SharedCalls {
   CallsHandle handle;
 };
 
-TEST_F(ApiThreads, CallsAreFoundAddedAndForgotten) {
+TEST_F(ApiThreads, CallCacheIsUsedByThreadsAtOnce) {
   const ArrayHandle ones = computed(home.get());
   fe_graph* handle = nullptr;
   uint32_t x = 0, sum = 0;
@@ -494,11 +494,11 @@ std::vector<Operation<SharedDevice>> operations_of_a_device() {
            }}};
 }
 
-TEST_F(ApiThreads, DeviceIsUsedAndLookedAt) {
+TEST_F(ApiThreads, DeviceIsUsedAndInspectedByThreadsAtOnce) {
   run_pairs(operations_of_a_device(), {2, 4}, [&] { return std::make_unique<SharedDevice>(SharedDevice{home.get()}); });
 }
 
-TEST_F(ApiThreads, DeviceWithQueuesIsUsedAndLookedAt) {
+TEST_F(ApiThreads, DeviceWithQueuesIsUsedAndInspectedByThreadsAtOnce) {
   const DeviceHandle device(null_device());
   run_pairs(operations_of_a_device(), {2, 4},
             [&] { return std::make_unique<SharedDevice>(SharedDevice{device.get()}); });
@@ -508,7 +508,7 @@ struct SharedBackend {
   BackendHandle handle;
 };
 
-TEST_F(ApiThreads, BackendIsAskedForWhatItHas) {
+TEST_F(ApiThreads, BackendQueriesMayRunConcurrently) {
   const std::vector<Operation<SharedBackend>> operations = {
       {"details",
        [](SharedBackend& backend) {

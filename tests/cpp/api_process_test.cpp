@@ -66,7 +66,7 @@ fe_error* fill_table(void* name, const fe_host*, fe_backend* out) {
 
 using ProcessThreads = LifeTest;
 
-TEST_F(ProcessThreads, LoadUnloadLookAndComputeAtOnce) {
+TEST_F(ProcessThreads, LoadUnloadListAndComputeAtOnce) {
   const fs::path module = put(root("single"), "t_plain");
   put(root("more"), "t_two");
   std::string options = nlohmann::json{{"dirs", {root("more").string()}}}.dump();

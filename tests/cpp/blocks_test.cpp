@@ -18,7 +18,7 @@ std::vector<std::byte> counting(std::size_t size) {
   return bytes;
 }
 
-TEST(Blocks, BytesAreThoseOfWholeBlocks) {
+TEST(Blocks, SizeInBytesCountsWholeBlocks) {
   EXPECT_EQ(byte_count({DType::q8_0, {3, 64}}), 3 * 2 * 34);
   EXPECT_EQ(byte_count({DType::q4_K, {256}}), 144);
   EXPECT_EQ(byte_count({DType::q6_K, {2, 0}}), 0);
@@ -32,14 +32,14 @@ TEST(Blocks, BytesAreThoseOfWholeBlocks) {
   EXPECT_EQ(elements_in(DType::q6_K, 420), 512);
 }
 
-TEST(Blocks, ABlockLiesAtThePowerOfTwoThatDividesItsSize) {
+TEST(Blocks, BlockAlignmentIsTheLargestPowerOfTwoThatDividesItsSize) {
   EXPECT_EQ(alignment_of(DType::q8_0), 2u);
   EXPECT_EQ(alignment_of(DType::q4_K), 16u);
   EXPECT_EQ(alignment_of(DType::float32), 4u);
   EXPECT_EQ(alignment_of(DType::complex128), 16u);
 }
 
-TEST(Blocks, StridesAreOfWholeBlocks) {
+TEST(Blocks, StridesCountWholeBlocks) {
   EXPECT_NO_THROW(check_blocks({DType::q8_0, {3, 64}}, {64, 1}));
   EXPECT_NO_THROW(check_blocks({DType::q8_0, {3, 64}}, {-128, 1}));
   EXPECT_NO_THROW(check_blocks({DType::q8_0, {1, 64}}, {7, 1})) << "of one row it does not matter";
@@ -49,7 +49,7 @@ TEST(Blocks, StridesAreOfWholeBlocks) {
   EXPECT_THROW(check_blocks({DType::q8_0, {64, 3}}, {1, 64}), Error);
 }
 
-TEST(Blocks, StridedOnesAreGatheredWhole) {
+TEST(Blocks, GatherCopiesStridedBlocksWhole) {
   const std::vector<std::byte> bytes = counting(4 * 2 * 34);
   const TensorType type{DType::q8_0, {2, 64}};
   std::vector<std::byte> gathered(2 * 2 * 34);
@@ -60,7 +60,7 @@ TEST(Blocks, StridedOnesAreGatheredWhole) {
   EXPECT_EQ(std::vector(gathered.begin() + 68, gathered.end()), std::vector(bytes.begin() + 68, bytes.begin() + 136));
 }
 
-TEST(Blocks, PlainElementsAreGatheredByAnyStrides) {
+TEST(Blocks, GatherCopiesPlainElementsOfAnyStrides) {
   std::vector<int16_t> values(24);
   std::iota(values.begin(), values.end(), int16_t{0});
   const auto* const first = reinterpret_cast<const std::byte*>(values.data());
@@ -78,7 +78,7 @@ TEST(Blocks, PlainElementsAreGatheredByAnyStrides) {
   EXPECT_TRUE(gathered({3, 0}, {1, 1}, 0).empty());
 }
 
-TEST(Blocks, OnlySomeOpsTakeThem) {
+TEST(Blocks, OnlySomeOpsAcceptBlockDtypes) {
   for (const ops::Row* row : ops::all_ops())
     for (std::size_t i = 0; i < row->input_count; ++i) {
       const bool takes = ops::accepts(row->inputs[i].accepts, DType::q8_0);

@@ -34,7 +34,7 @@ class DiskCache : public LoaderTest {
   fs::path cache_;
 };
 
-TEST_F(DiskCache, GivesBackWhatWasPut) {
+TEST_F(DiskCache, ReturnsStoredEntries) {
   EXPECT_EQ(got(), std::nullopt);
   EXPECT_TRUE(entries().empty());
   std::string text = "text with \n lines, ";
@@ -48,7 +48,7 @@ TEST_F(DiskCache, GivesBackWhatWasPut) {
   EXPECT_EQ(entries().size(), 1u);
 }
 
-TEST_F(DiskCache, IsForThisUserAlone) {
+TEST_F(DiskCache, FilesAreAccessibleToThisUserOnly) {
   const mode_t before = umask(0);
   disk_cache::put("test", "key", "text");
   umask(before);
@@ -56,7 +56,7 @@ TEST_F(DiskCache, IsForThisUserAlone) {
   EXPECT_EQ(fs::status(entry()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(DiskCache, WhatIsTooLargeIsNotKept) {
+TEST_F(DiskCache, OversizedEntriesAreNotStored) {
   disk_cache::put("test", "key", std::string(64 * 1024, 'x'));
   EXPECT_EQ(got(), std::nullopt);
   EXPECT_TRUE(entries().empty());
@@ -78,7 +78,7 @@ bool put_by_module(const char* kind, const std::string& key, const std::string& 
   return cache_of_modules().put(kind, key.data(), key.size(), bytes.data(), bytes.size()) == 1;
 }
 
-TEST_F(DiskCache, KeepsWhatModulesCompile) {
+TEST_F(DiskCache, KeepsEntriesOfModules) {
   EXPECT_EQ(got_by_module("programs", "device"), std::nullopt);
   const std::string program(3 << 20, '\xff');
   EXPECT_TRUE(put_by_module("programs", "device", program));
@@ -92,7 +92,7 @@ TEST_F(DiskCache, KeepsWhatModulesCompile) {
   EXPECT_EQ(got_by_module("programs", "device"), program);
 }
 
-TEST_F(DiskCache, KeepsTheLastSixteenOfModulesAndAllOfItsOwn) {
+TEST_F(DiskCache, KeepsTheLastSixteenModuleEntriesAndAllCoreEntries) {
   disk_cache::put("test", "key", "text");
   for (int i = 0; i < 40; ++i) EXPECT_TRUE(put_by_module("programs", std::to_string(i), "bytes"));
   EXPECT_LE(entries().size(), 18u);
@@ -119,7 +119,7 @@ TEST_F(DiskCache, ArgumentsOfModulesAreChecked) {
   EXPECT_EQ(host_table()->get_proc(nullptr), nullptr);
 }
 
-TEST_F(DiskCache, FileOfAnotherKeyIsNoEntry) {
+TEST_F(DiskCache, FileOfAnotherKeyIsIgnored) {
   disk_cache::put("test", "another key", "text");
   const fs::path another = entry();
   disk_cache::put("test", "key", "text");
@@ -129,7 +129,7 @@ TEST_F(DiskCache, FileOfAnotherKeyIsNoEntry) {
   EXPECT_EQ(got("another key"), "text");
 }
 
-TEST_F(DiskCache, DamagedFilesAreNoEntriesAndAreReplaced) {
+TEST_F(DiskCache, DamagedFilesAreIgnoredAndReplaced) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   const std::string whole = text_of_file(file);
@@ -147,7 +147,7 @@ TEST_F(DiskCache, DamagedFilesAreNoEntriesAndAreReplaced) {
   EXPECT_EQ(got(), "new");
 }
 
-TEST_F(DiskCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
+TEST_F(DiskCache, NonRegularFilesAreIgnoredWithoutBlocking) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   const fs::path elsewhere = folder_ / "elsewhere";
@@ -167,7 +167,7 @@ TEST_F(DiskCache, WhatIsNoFileIsNotReadAndNotWaitedFor) {
   EXPECT_EQ(entries().size(), 1u);  // no unfinished file stays
 }
 
-TEST_F(DiskCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
+TEST_F(DiskCache, FolderOwnedOrWritableByOthersIsNotUsed) {
   disk_cache::put("test", "key", "text");
   const fs::path file = entry();
   for (const fs::path& path : {cache_, file}) {
@@ -192,7 +192,7 @@ TEST_F(DiskCache, FolderOfSomebodyElseOrForOthersIsNotUsed) {
   EXPECT_EQ(got(), std::nullopt);
 }
 
-TEST_F(DiskCache, FolderBelowOneThatOthersCanWriteIsNotUsed) {
+TEST_F(DiskCache, FolderBelowAWorldWritableFolderIsNotUsed) {
   const fs::path above = folder_ / "above", cache = above / "below" / "cache";
   const Variable named("FERRULE_CACHE_DIR", cache);
   disk_cache::put("test", "key", "text");
@@ -214,7 +214,7 @@ TEST_F(DiskCache, FolderBelowOneThatOthersCanWriteIsNotUsed) {
   EXPECT_EQ(got("second"), std::nullopt);
 }
 
-TEST_F(DiskCache, RootMakesNoFolderInTheHomeOfAUser) {
+TEST_F(DiskCache, RootCreatesNoFolderInTheHomeOfAUser) {
   fs::create_directory(folder_ / "home");
   const Variable unnamed("FERRULE_CACHE_DIR", nullptr), elsewhere("XDG_CACHE_HOME", nullptr);
   const Variable home("HOME", folder_ / "home");
@@ -245,7 +245,7 @@ TEST_F(DiskCache, ReadOnlyFolderIsHarmless) {
 }
 
 // Simulates a full disk: only part of the file is written.
-TEST_F(DiskCache, FullDiskLeavesTheOldEntryAndNothingElse) {
+TEST_F(DiskCache, FullDiskKeepsTheOldEntryAndLeavesNoOtherFile) {
   disk_cache::put("test", "key", "text");
   EXPECT_TRUE(in_processes(1, [&](int) {
     const rlimit limit{1000, 1000};
@@ -255,7 +255,7 @@ TEST_F(DiskCache, FullDiskLeavesTheOldEntryAndNothingElse) {
   }));
 }
 
-TEST_F(DiskCache, IsBoundedAndTheOldestGo) {
+TEST_F(DiskCache, EvictsTheOldestEntriesAtItsBound) {
   for (int i = 0; i < 513; ++i) disk_cache::put("test", std::to_string(i), "text");
   ASSERT_EQ(entries().size(), 513u);
   disk_cache::put("test", "one more", "text");
@@ -265,7 +265,7 @@ TEST_F(DiskCache, IsBoundedAndTheOldestGo) {
   EXPECT_EQ(got("0"), std::nullopt);
 }
 
-TEST_F(DiskCache, LeftoversOfProcessesThatDiedGo) {
+TEST_F(DiskCache, TemporaryFilesOfDeadProcessesAreRemoved) {
   disk_cache::put("test", "key", "text");
   const fs::path old = cache_ / "0123456789abcdef.unfinished", young = cache_ / "fedcba9876543210.unfinished";
   write_file(old, "half");
@@ -279,7 +279,7 @@ TEST_F(DiskCache, LeftoversOfProcessesThatDiedGo) {
   EXPECT_TRUE(fs::exists(cache_ / "notes.txt"));
 }
 
-TEST_F(DiskCache, ManyProcessesWriteAtOnce) {
+TEST_F(DiskCache, ManyProcessesMayWriteAtOnce) {
   EXPECT_TRUE(in_processes(8, [&](int process) {
     for (int round = 0; round < 60; ++round) {
       // All processes write the same keys, with values long enough that a torn entry would be seen.
@@ -295,7 +295,7 @@ TEST_F(DiskCache, ManyProcessesWriteAtOnce) {
   EXPECT_EQ(entries().size(), 3u + 8u * 60u);
 }
 
-TEST_F(DiskCache, LiesWhereTheUserOrTheSystemSays) {
+TEST_F(DiskCache, FolderFollowsTheVariableOrTheSystemDefault) {
   EXPECT_EQ(disk_cache::folder(), cache_);
   const Variable relative("FERRULE_CACHE_DIR", "cache");
   EXPECT_EQ(disk_cache::folder(), fs::path());

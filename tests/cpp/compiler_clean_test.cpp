@@ -13,7 +13,7 @@ TEST_F(CompilerClean, AGraphWithoutOutputsIsRefused) {
   EXPECT_EQ(error_of([&] { check(graph); }).code(), FE_INVALID_ARGUMENT);
 }
 
-TEST_F(CompilerClean, AnOperandThatIsComputedLaterIsRefused) {
+TEST_F(CompilerClean, OperandThatIsComputedLaterIsRefused) {
   const ValueId x = input({2}), a = add("exp", {x});
   add("tanh", {a});
   graph.outputs = {a};
@@ -30,7 +30,7 @@ TEST_F(CompilerClean, NodesThatNoOutputNeedsAreRemoved) {
   EXPECT_EQ(ops_of(remove_dead(graph)), "negative");
 }
 
-TEST_F(CompilerClean, EqualNodesBecomeOne) {
+TEST_F(CompilerClean, EqualNodesAreMerged) {
   const ValueId x = input({2, 3});
   const ValueId a = add("exp", {x}), b = add("exp", {x});
   graph.outputs = {add("add", {add("tanh", {a}), add("tanh", {b})})};
@@ -42,7 +42,7 @@ TEST_F(CompilerClean, EqualNodesBecomeOne) {
             "return %3\n");
 }
 
-TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
+TEST_F(CompilerClean, NodesThatDifferInAttributesOrDeviceAreNotMerged) {
   const ValueId x = input({2, 3});
   graph.outputs = {add("softmax", {x}, {{"axis", int64_t{0}}}), add("softmax", {x}, {{"axis", int64_t{1}}}),
                    add("softmax", {x}, {{"axis", int64_t{1}}}, second.get())};
@@ -50,7 +50,7 @@ TEST_F(CompilerClean, AttributesAndDevicesTellNodesApart) {
 }
 
 // Nodes that differ in one attribute are not duplicates, even if only the end of a list differs.
-TEST_F(CompilerClean, ADifferenceInAnyOneAttributeTellsNodesApart) {
+TEST_F(CompilerClean, NodesThatDifferInOneAttributeAreNotMerged) {
   using List = std::vector<int64_t>;
   using Attributes = std::vector<ops::NamedAttribute>;
   const ValueId x = input({4, 4}), q = input({1, 4, 4});
@@ -95,7 +95,7 @@ TEST_F(CompilerClean, ADifferenceInAnyOneAttributeTellsNodesApart) {
   }
 }
 
-TEST_F(CompilerClean, OperandsAndTheirOrderTellNodesApart) {
+TEST_F(CompilerClean, NodesThatDifferInOperandsOrTheirOrderAreNotMerged) {
   const ValueId x = input({2}), y = input({2});
   graph.outputs = {add("subtract", {x, y}), add("subtract", {y, x}), add("subtract", {x, x}), add("subtract", {x, y})};
   const Graph less = remove_duplicates(graph);
@@ -104,7 +104,7 @@ TEST_F(CompilerClean, OperandsAndTheirOrderTellNodesApart) {
   EXPECT_NE(less.outputs[0], less.outputs[1]);
 }
 
-TEST_F(CompilerClean, FoldedConstantsOfOneShapeStandWhereTheyWereComputed) {
+TEST_F(CompilerClean, FoldedConstantsOfOneShapeKeepTheirPlaces) {
   const ValueId x = input({3});
   const ValueId w = graph.add_constant("w", {DType::float32, {3}}, {nullptr, 0, {1}});
   const ValueId a = add("exp", {w}), b = add("negative", {w}), c = add("abs", {w});
@@ -128,7 +128,7 @@ TEST_F(CompilerClean, FoldedConstantsOfOneShapeStandWhereTheyWereComputed) {
   EXPECT_EQ(offset_of(folded.outputs[3]), 20);
 }
 
-TEST_F(CompilerClean, NodesOfConstantsAreComputedOnceAndViewsStayViews) {
+TEST_F(CompilerClean, ConstantNodesAreFoldedAndViewsStayViews) {
   const ValueId x = input({3, 2});
   const ValueId w = graph.add_constant("w", {DType::float32, {2, 3}}, {nullptr, 0, {3, 1}});
   const ValueId turned = add("permute_dims", {w}, {{"axes", std::vector<int64_t>{1, 0}}});

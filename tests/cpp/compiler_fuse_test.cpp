@@ -18,7 +18,7 @@ class CompilerFuse : public CompilerTest {
   }
 };
 
-TEST_F(CompilerFuse, AChainBecomesOneNodeWithBroadcastInputs) {
+TEST_F(CompilerFuse, ChainBecomesOneNodeWithBroadcastInputs) {
   const ValueId x = input({2, 3}), bias = input({3});
   graph.outputs = {add("exp", {add("multiply", {add("add", {x, bias}), scalar(2)})})};
   EXPECT_EQ(ops_of(graph), "add multiply exp");
@@ -30,7 +30,7 @@ TEST_F(CompilerFuse, AChainBecomesOneNodeWithBroadcastInputs) {
             "return %3\n");
 }
 
-TEST_F(CompilerFuse, ResultsThatOthersReadAreOutputsToo) {
+TEST_F(CompilerFuse, ResultsReadOutsideTheRegionAreOutputs) {
   const ValueId a = add("exp", {input({2, 3})});
   graph.outputs = {add("tanh", {a}), a};
   const Graph result = fused();
@@ -48,14 +48,14 @@ TEST_F(CompilerFuse, EachOutputThatIsReadIsAnInstruction) {
   EXPECT_EQ(ops_of(fused()), "fused{frexp exp}");
 }
 
-TEST_F(CompilerFuse, AnOpWithSeveralOutputsAloneKeepsItsNode) {
+TEST_F(CompilerFuse, SingleOpWithSeveralOutputsKeepsItsNode) {
   graph.outputs = graph.add_call(ops::op_named("frexp"), std::vector{input({4})}, {});
   const Graph result = fused();
   EXPECT_EQ(ops_of(result), "frexp");
   EXPECT_EQ(result.nodes[0].outputs.size(), 2u);
 }
 
-TEST_F(CompilerFuse, ANodeThatReadsARegionEndsItSoThatNoCycleArises) {
+TEST_F(CompilerFuse, NodeThatReadsARegionEndsItToAvoidACycle) {
   const ValueId a = add("exp", {input({2, 2})});
   const ValueId m = add("softmax", {a});
   graph.outputs = {add("add", {add("tanh", {a}), m})};
@@ -74,14 +74,14 @@ TEST_F(CompilerFuse, RegionsHoldAtMost64Instructions) {
   EXPECT_EQ(instructions, 200u);
 }
 
-TEST_F(CompilerFuse, ShapesAndDevicesArePartedRegions) {
+TEST_F(CompilerFuse, NodesOfOtherShapesOrDevicesFormOtherRegions) {
   const ValueId small = add("tanh", {add("exp", {input({3})})});
   const ValueId wide = add("exp", {add("add", {small, input({2, 3})})});
   graph.outputs = {add("tanh", {add("exp", {wide}, {}, second.get())}, {}, second.get())};
   EXPECT_EQ(ops_of(fused()), "fused{exp tanh} fused{add exp} fused{exp tanh}");
 }
 
-TEST_F(CompilerFuse, AnEpilogueGoesBehindItsMatmul) {
+TEST_F(CompilerFuse, EpilogueIsFusedIntoItsMatmul) {
   const ValueId product = add("matmul", {input({4, 2}), input({2, 3})});
   graph.outputs = {add("exp", {add("add", {product, input({3})})})};
   EXPECT_EQ(ops_of(fused()), "matmul{add exp}");
@@ -91,26 +91,26 @@ TEST_F(CompilerFuse, AnEpilogueGoesBehindItsMatmul) {
   EXPECT_EQ(ops_of(fused()), "matmul add exp");
 }
 
-TEST_F(CompilerFuse, OneOpAloneIsAnEpilogueAndOtherwiseStaysItself) {
+TEST_F(CompilerFuse, SingleOpIsFusedOnlyAsAnEpilogue) {
   const ValueId product = add("matmul", {input({4, 2}), input({2, 3})});
   graph.outputs = {add("exp", {product}), add("tanh", {input({4, 3})})};
   EXPECT_EQ(ops_of(fused()), "matmul{exp} tanh");
 }
 
-TEST_F(CompilerFuse, WhatCouldBeDecomposedIsFusedAsItIs) {
+TEST_F(CompilerFuse, DecomposableOpsAreFusedUndecomposed) {
   ValueId x = add("matmul", {input({4, 2}), input({2, 3})});
   for (const char* op : {"relu", "silu", "square", "reciprocal"}) x = add(op, {x});
   graph.outputs = {add("clip", {x, scalar(0), scalar(1)})};
   EXPECT_EQ(ops_of(fused()), "matmul{relu silu square reciprocal clip}");
 }
 
-TEST_F(CompilerFuse, AMatmulThatOthersReadKeepsItsOwnNode) {
+TEST_F(CompilerFuse, MatmulWithOtherReadersKeepsItsOwnNode) {
   const ValueId product = add("matmul", {input({4, 2}), input({2, 3})});
   graph.outputs = {add("exp", {product}), product};
   EXPECT_EQ(ops_of(fused()), "matmul exp");
 }
 
-TEST_F(CompilerFuse, AnEpilogueMayNotReadWhatNeedsItsMatmul) {
+TEST_F(CompilerFuse, EpilogueMayNotReadValuesThatDependOnItsMatmul) {
   const ValueId product = add("matmul", {input({3, 3}), input({3, 3})});
   const ValueId normal = add("softmax", {add("exp", {product})});
   graph.outputs = {add("add", {product, normal})};

@@ -56,7 +56,7 @@ TEST_F(CompilerLower, ReshapesThatStridesExpressCostNothing) {
   EXPECT_EQ(text_of(lowered()), "exp: %0+0(3, 1, 2, 2, 2)/(4, 0, 12, 2, 1) -> %3\n");
 }
 
-TEST_F(CompilerLower, OtherReshapesAreCopies) {
+TEST_F(CompilerLower, ReshapesThatStridesCannotExpressAreCopies) {
   const ValueId turned = add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}});
   graph.outputs = {add("exp", {add("reshape", {turned}, {{"shape", List{6}}})})};
   EXPECT_EQ(text_of(lowered()),
@@ -70,7 +70,7 @@ TEST_F(CompilerLower, NodesWithoutElementsAreDroppedButEmptyReductionsRun) {
   EXPECT_EQ(text_of(lowered()), "sum: %0+0(2, 0)/(1, 1) -> %2\n");
 }
 
-TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
+TEST_F(CompilerLower, LayoutRequirementsOfKernelsAreMetByCopiesWithAReason) {
   of_first.wants_contiguous = {"softmax"};
   const ValueId turned = add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}});
   graph.outputs = {add("softmax", {turned})};
@@ -81,7 +81,7 @@ TEST_F(CompilerLower, WhatAKernelAsksOfLayoutsIsMetByCopiesWithAReason) {
   EXPECT_EQ(result.nodes[0].reason, "the kernel reads contiguous memory");
 }
 
-TEST_F(CompilerLower, AKernelThatRefusesStridesGetsCopies) {
+TEST_F(CompilerLower, KernelThatRefusesStridesGetsCopies) {
   of_first.refuses_strides = {"softmax"};
   graph.outputs = {add("softmax", {add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}})})};
   const LoweredGraph result = laid_out();
@@ -91,7 +91,7 @@ TEST_F(CompilerLower, AKernelThatRefusesStridesGetsCopies) {
   EXPECT_EQ(result.nodes[0].reason, "the kernel does not read these strides: the test reads rows");
 }
 
-TEST_F(CompilerLower, AKernelThatRefusesItsCopiesTooIsAnError) {
+TEST_F(CompilerLower, KernelThatRefusesItsCopiesTooIsAnError) {
   of_first.refused = {"softmax"};
   graph.outputs = {add("softmax", {add("permute_dims", {input({2, 3})}, {{"axes", List{1, 0}}})})};
   const Error error = error_of([&] { laid_out(); });
@@ -111,7 +111,7 @@ TEST_F(CompilerLower, InnermostContiguityAloneLeavesOuterStridesAlone) {
             "softmax: %5+0(4, 3)/(3, 1) -> %4\n");
 }
 
-TEST_F(CompilerLower, APartThatBeginsAtAnAlignedByteIsReadWhereItIs) {
+TEST_F(CompilerLower, PartAtAnAlignedByteIsReadInPlace) {
   of_first.wants_aligned = {"softmax"};
   const ValueId x = add("exp", {input({24})});
   const auto from = [&](int64_t start) {
@@ -127,7 +127,7 @@ TEST_F(CompilerLower, APartThatBeginsAtAnAlignedByteIsReadWhereItIs) {
             "softmax: %1+12(8,)/(1,) -> %7\n");
 }
 
-TEST_F(CompilerLower, AnOutputHasMemoryOfItsOwn) {
+TEST_F(CompilerLower, OutputHasItsOwnMemory) {
   const ValueId a = add("exp", {input({2, 3})});
   const ValueId turned = add("permute_dims", {a}, {{"axes", List{1, 0}}});
   graph.outputs = {a, a, turned, graph.inputs[0]};

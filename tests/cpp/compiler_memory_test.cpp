@@ -9,7 +9,7 @@ namespace {
 
 using CompilerMemory = CompilerTest;
 
-TEST_F(CompilerMemory, TemporariesThatNoMemoryHoldsAreRefused) {
+TEST_F(CompilerMemory, TemporariesLargerThanMemoryAreRefused) {
   WorkspacePlanner planner;
   planner.take(WorkspacePlanner::most - 64);
   EXPECT_THROW(planner.take(65), Error);
@@ -51,20 +51,20 @@ void keep_apart(uint64_t largest) {
   EXPECT_EQ(planner.take(planner.size()), 0u);
 }
 
-TEST_F(CompilerMemory, PlacesOfTheLivingNeverOverlap) {
+TEST_F(CompilerMemory, LiveTemporariesNeverOverlap) {
   keep_apart(1000);
   keep_apart(6400);  // few distinct sizes, so that one is often slightly smaller than another
   keep_apart(1'000'000);
 }
 
-TEST_F(CompilerMemory, AThousandChainedOpsNeedTheMemoryOfTwo) {
+TEST_F(CompilerMemory, ThousandChainedOpsNeedTheMemoryOfTwo) {
   ValueId x = input({1000});
   for (int i = 0; i < 1000; ++i) x = add("softmax", {x});
   graph.outputs = {x};
   EXPECT_EQ(compile(graph, options()).workspace_size, 2 * 4032u);
 }
 
-TEST_F(CompilerMemory, ResultsThatNobodyReadsAnyMoreMakeRoomForLaterOnes) {
+TEST_F(CompilerMemory, MemoryOfDeadResultsIsReused) {
   const ValueId x = input({16});
   std::vector<ValueId> rows;
   rows.reserve(10);

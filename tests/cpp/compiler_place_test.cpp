@@ -14,7 +14,7 @@ class CompilerPlace : public CompilerTest {
   std::vector<std::string> reasons;
 };
 
-TEST_F(CompilerPlace, NodesGoWhereTheyAreAskedElseToTheGraphsDevice) {
+TEST_F(CompilerPlace, NodesRunOnTheirRequestedDeviceOrTheGraphsDevice) {
   const ValueId x = input({2});
   graph.outputs = {add("exp", {x}), add("tanh", {x}, {}, second.get())};
   const Graph result = placed(options());
@@ -23,7 +23,7 @@ TEST_F(CompilerPlace, NodesGoWhereTheyAreAskedElseToTheGraphsDevice) {
   EXPECT_EQ(reasons, (std::vector<std::string>{"", ""}));
 }
 
-TEST_F(CompilerPlace, ACompositeIsDecomposedOnlyWhereItHasNoKernel) {
+TEST_F(CompilerPlace, CompositeIsDecomposedOnlyWithoutAKernel) {
   graph.outputs = {add("silu", {input({2})})};
   EXPECT_EQ(ops_of(placed(options())), "silu");
   of_first.refused = {"silu"};
@@ -65,7 +65,7 @@ TEST_F(CompilerPlace, ManyInputsAreJoinedInGroups) {
   EXPECT_EQ(result.type(result.outputs[0]).shape, Shape{260});
 }
 
-TEST_F(CompilerPlace, WhatTheAskedDeviceRefusesGoesToTheFirstFallbackWithTheReason) {
+TEST_F(CompilerPlace, RefusedNodeGoesToTheFirstFallbackWithTheReason) {
   graph.outputs = {add("exp", {add("tanh", {input({2})})})};
   of_first.refused = {"tanh"};
   const Graph result = placed(options());
@@ -74,7 +74,7 @@ TEST_F(CompilerPlace, WhatTheAskedDeviceRefusesGoesToTheFirstFallbackWithTheReas
   EXPECT_EQ(reasons, (std::vector<std::string>{"the test refuses it", ""}));
 }
 
-TEST_F(CompilerPlace, UnderFallbackErrorTheSentenceNamesOpTypesAndDevices) {
+TEST_F(CompilerPlace, FallbackErrorNamesOpTypesAndDevices) {
   graph.outputs = {add("tanh", {input({2, 3})})};
   of_first.refused = {"tanh"};
   CompileOptions options = this->options();
@@ -85,7 +85,7 @@ TEST_F(CompilerPlace, UnderFallbackErrorTheSentenceNamesOpTypesAndDevices) {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
 }
 
-TEST_F(CompilerPlace, WhatNoDeviceTakesIsUnsupported) {
+TEST_F(CompilerPlace, NodeThatNoDeviceSupportsIsUnsupported) {
   graph.outputs = {add("tanh", {input({2, 3})})};
   of_first.refused = of_second.refused = {"tanh"};
   const Error error = error_of([&] { placed(options()); });
@@ -94,7 +94,7 @@ TEST_F(CompilerPlace, WhatNoDeviceTakesIsUnsupported) {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
 }
 
-TEST_F(CompilerPlace, DevicesAreAskedOnceForNodesOfOneKind) {
+TEST_F(CompilerPlace, SupportIsQueriedOnceForNodesOfOneKind) {
   ValueId x = input({2});
   for (int i = 0; i < 1000; ++i) x = add("exp", {x});
   graph.outputs = {x};
@@ -102,7 +102,7 @@ TEST_F(CompilerPlace, DevicesAreAskedOnceForNodesOfOneKind) {
   EXPECT_LE(of_first.asked, 2u);
 }
 
-TEST_F(CompilerPlace, ADeviceIsAskedAnewForWhateverItsAnswerMayDependOn) {
+TEST_F(CompilerPlace, SupportIsQueriedAgainWhenAnyPropertyOfTheNodeDiffers) {
   Support support;
   const auto asks = [&](const LoweredNode& node, Device& device) {
     const std::size_t before = of_first.asked + of_second.asked;
@@ -147,7 +147,7 @@ TEST_F(CompilerPlace, ADeviceIsAskedAnewForWhateverItsAnswerMayDependOn) {
 }
 
 // Otherwise an out-of-memory error would look like a missing kernel, and the work would move to another device.
-TEST_F(CompilerPlace, ADeviceThatFailsToAnswerIsAnErrorAndNoRefusal) {
+TEST_F(CompilerPlace, FailedSupportQueryIsAnErrorAndNotARefusal) {
   graph.outputs = {add("exp", {input({2})})};
   for (const fe_code code : {FE_OUT_OF_MEMORY, FE_DEVICE_LOST, FE_INTERNAL}) {
     of_first.failure = code;

@@ -30,7 +30,7 @@ class CompilerPlan : public CompilerTest {
   }
 };
 
-TEST_F(CompilerPlan, AGraphIsSplitIntoRunsOfOneDeviceWithTransfersBetween) {
+TEST_F(CompilerPlan, GraphIsSplitIntoSegmentsOfOneDeviceWithTransfers) {
   of_first.refused = {"tanh"};
   graph.outputs = {add("softmax", {add("tanh", {add("exp", {input({2, 3})})})})};
   const Plan plan = compile(graph, options());
@@ -43,14 +43,14 @@ TEST_F(CompilerPlan, AGraphIsSplitIntoRunsOfOneDeviceWithTransfersBetween) {
   EXPECT_EQ(placement[0]["reason"], "");
 }
 
-TEST_F(CompilerPlan, AnOutputComputedElsewhereComesHome) {
+TEST_F(CompilerPlan, OutputComputedOnAnotherDeviceIsTransferredBack) {
   graph.outputs = {add("exp", {input({2})}, {}, second.get())};
   const Plan plan = compile(graph, options());
   EXPECT_EQ(text_of(plan), "-> t_second:0[exp] ->");
   EXPECT_EQ(plan.slots[plan.outputs[0].index].device, first.get());
 }
 
-TEST_F(CompilerPlan, AValueTravelsOnceHoweverManyReadIt) {
+TEST_F(CompilerPlan, ValueIsTransferredOnceForAllReaders) {
   const ValueId a = add("exp", {input({2})});
   const ValueId b = add("softmax", {a}, {}, second.get()), c = add("tanh", {a}, {}, second.get());
   graph.outputs = {add("add", {b, c}, {}, second.get())};
@@ -68,7 +68,7 @@ TEST_F(CompilerPlan, OutputsThatAreViewsOfInputsPassThrough) {
   EXPECT_EQ(plan.outputs[2].kind, Plan::Output::Kind::input);
 }
 
-TEST_F(CompilerPlan, ResultsWithoutElementsMayBeRead) {
+TEST_F(CompilerPlan, EmptyResultsMayBeRead) {
   const ValueId empty = add("add", {input({2, 0}), scalar(1)});
   graph.outputs = {add("sum", {empty}, {{"axis", List{1}}}), empty,
                    add("concat", {empty, input({2, 3})}, {{"axis", int64_t{1}}}),
@@ -79,14 +79,14 @@ TEST_F(CompilerPlan, ResultsWithoutElementsMayBeRead) {
   EXPECT_EQ(view.storages[view.values[view.nodes[0]->inputs[0]]->storage]->size, 0u);
 }
 
-TEST_F(CompilerPlan, ResultsWithoutElementsAreReadOnOtherDevicesToo) {
+TEST_F(CompilerPlan, EmptyResultsMayBeReadOnOtherDevices) {
   const ValueId empty = add("add", {input({2, 0}), scalar(1)});
   graph.outputs = {add("sum", {empty}, {{"axis", List{1}}}, second.get())};
   const Plan plan = compile(graph, options());
   EXPECT_EQ(text_of(plan), "t_second:0[sum] ->");
 }
 
-TEST_F(CompilerPlan, TheSizeOfAStorageIsWhatItsValuesReach) {
+TEST_F(CompilerPlan, StorageSizeCoversTheReachOfItsValues) {
   const ValueId rows = graph.add_input("rows", {DType::float32, {2, 3}}, {8, 1});
   const ValueId same = graph.add_input("same", {DType::float32, {5, 3}}, {0, 1});
   graph.outputs = {add("softmax", {rows}), add("softmax", {same})};
@@ -99,7 +99,7 @@ TEST_F(CompilerPlan, TheSizeOfAStorageIsWhatItsValuesReach) {
   EXPECT_EQ(size(1), 3 * 4u);
 }
 
-TEST_F(CompilerPlan, AFallenBackMatmulKeepsItsReasonUnderFusion) {
+TEST_F(CompilerPlan, MatmulOnAFallbackDeviceKeepsItsReasonUnderFusion) {
   of_first.refused = {"matmul"};
   const ValueId product = add("matmul", {input({2, 3}), input({3, 4})});
   graph.outputs = {add("exp", {product}, {}, second.get())};
@@ -108,7 +108,7 @@ TEST_F(CompilerPlan, AFallenBackMatmulKeepsItsReasonUnderFusion) {
   EXPECT_EQ(placement[0]["reason"], "the test refuses it");
 }
 
-TEST_F(CompilerPlan, AConstantThatOneKernelPacksAndAnotherReadsHasTwoStorages) {
+TEST_F(CompilerPlan, ConstantThatIsPackedAndReadHasTwoStorages) {
   of_first.packs = true;
   static float bytes[16] = {};
   const auto storage = Storage::borrow(first, bytes, sizeof bytes, FE_ACCESS_READ, nullptr);

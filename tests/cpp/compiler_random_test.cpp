@@ -205,7 +205,7 @@ class CompilerRandom : public CompilerTest {
   std::vector<char*> pointers;
 };
 
-TEST_F(CompilerRandom, PlansComputeWhatWasRecorded) {
+TEST_F(CompilerRandom, PlansComputeTheRecordedGraph) {
   for (uint32_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     make(seed);

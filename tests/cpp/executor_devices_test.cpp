@@ -31,7 +31,7 @@ class ExecutorDevices : public ExecutorTest {
   std::shared_ptr<Device> second, null;
 };
 
-TEST_F(ExecutorDevices, ASplitGraphGivesWhatEitherDeviceGives) {
+TEST_F(ExecutorDevices, SplitGraphMatchesEitherDeviceAlone) {
   // Sums and products of small integers are exact with every instruction set.
   const auto results_on = [&](const std::shared_ptr<Device>& other) {
     graph = {};
@@ -50,7 +50,7 @@ TEST_F(ExecutorDevices, ASplitGraphGivesWhatEitherDeviceGives) {
   EXPECT_EQ(results_on(second), results_on(cpu));
 }
 
-TEST_F(ExecutorDevices, PlacementPlanAndCountersTellOfTheSplit) {
+TEST_F(ExecutorDevices, PlacementPlanAndCountersShowTheSplit) {
   const ValueId x = input({4, 4});
   const ValueId y = add("matmul", {x, x}, {}, second);
   graph.outputs = {add("exp", {y})};
@@ -70,7 +70,7 @@ TEST_F(ExecutorDevices, PlacementPlanAndCountersTellOfTheSplit) {
   EXPECT_EQ(execution_counters().transfers - before, 2u);
 }
 
-TEST_F(ExecutorDevices, ConstantsTravelOnceAndNotWithEachRun) {
+TEST_F(ExecutorDevices, ConstantsAreTransferredOnceAndNotInEachRun) {
   const StridedArray weights = array(cpu, {64, 64}, random_floats(64 * 64, 1));
   const ValueId w = graph.add_constant("w", weights.type, weights.data);
   graph.outputs = {add("matmul", {input({2, 64}), w}, {}, second)};
@@ -82,7 +82,7 @@ TEST_F(ExecutorDevices, ConstantsTravelOnceAndNotWithEachRun) {
   EXPECT_EQ(execution_counters().transfers - before, 6u);  // input to the device, result back
 }
 
-TEST_F(ExecutorDevices, WhatTheNullDeviceComputesIsZerosOfTheRightShape) {
+TEST_F(ExecutorDevices, NullDeviceReturnsZerosOfTheRightShape) {
   const ValueId x = input({3, 5});
   const ValueId y = add("exp", {x}, {}, null);
   graph.outputs = {add("add", {add("sum", {y}, {{"axis", std::vector<int64_t>{1}}, {"keepdims", true}}), x})};
@@ -94,7 +94,7 @@ TEST_F(ExecutorDevices, WhatTheNullDeviceComputesIsZerosOfTheRightShape) {
   EXPECT_EQ(values_of<float>(results[0]), a);
 }
 
-TEST_F(ExecutorDevices, OutOfMemoryIsAnErrorOfTheCompilerAndMemoryIsThereAfterIt) {
+TEST_F(ExecutorDevices, OutOfMemoryFailsTheCompilationAndReleasesMemory) {
   null->open({{"out_of_memory_at", "1"}});
   const ValueId x = input({64, 64});
   graph.outputs = {add("softmax", {add("matmul", {x, x})})};
@@ -104,7 +104,7 @@ TEST_F(ExecutorDevices, OutOfMemoryIsAnErrorOfTheCompilerAndMemoryIsThereAfterIt
   EXPECT_NE(build(null), nullptr);
 }
 
-TEST_F(ExecutorDevices, ALostDeviceIsAnErrorAtTheWaitUntilItsQueueIsReset) {
+TEST_F(ExecutorDevices, LostDeviceFailsEveryWaitUntilItsQueueIsReset) {
   null->open({{"device_lost_at", "2"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
@@ -119,7 +119,7 @@ TEST_F(ExecutorDevices, ALostDeviceIsAnErrorAtTheWaitUntilItsQueueIsReset) {
   EXPECT_EQ(run(*executable, {given}).size(), 1u);
 }
 
-TEST_F(ExecutorDevices, AnErrorThatTheCallerWasToldIsNotThatOfWhatComesNext) {
+TEST_F(ExecutorDevices, ReportedErrorDoesNotFailTheNextRun) {
   null->open({{"execution_fails_at", "2"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
@@ -131,7 +131,7 @@ TEST_F(ExecutorDevices, AnErrorThatTheCallerWasToldIsNotThatOfWhatComesNext) {
   EXPECT_EQ(values_of<float>(run(*executable, {given})[0]), std::vector<float>(4, 0));
 }
 
-TEST_F(ExecutorDevices, AQueueThatIsStillWorkingIsWaitedFor) {
+TEST_F(ExecutorDevices, BusyQueueIsWaitedFor) {
   null->open({{"slow_ms", "30"}});
   graph.outputs = {add("exp", {input({4})})};
   const auto executable = build(null);
@@ -141,7 +141,7 @@ TEST_F(ExecutorDevices, AQueueThatIsStillWorkingIsWaitedFor) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(30));
 }
 
-TEST_F(ExecutorDevices, ABackendIsNotUnloadedWhileAnExecutableOfItLives) {
+TEST_F(ExecutorDevices, BackendStaysLoadedWhileItsExecutableExists) {
   graph.outputs = {add("exp", {input({4})})};
   {
     const auto executable = build(null);

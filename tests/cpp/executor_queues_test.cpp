@@ -59,7 +59,7 @@ class ExecutorQueuesOfAnyPace : public ExecutorQueues, public testing::WithParam
   }
 };
 
-TEST_F(ExecutorQueues, ACallReturnsBeforeItsWorkIsDone) {
+TEST_F(ExecutorQueues, CallReturnsBeforeItsWorkIsDone) {
   open({{"late", "true"}});
   const auto executable = doubling(64, null);
   const StridedArray x = array(null, {64}, std::vector<float>(64, 1));
@@ -69,7 +69,7 @@ TEST_F(ExecutorQueues, ACallReturnsBeforeItsWorkIsDone) {
   EXPECT_FALSE(y.data.storage->last_write()) << "it is known to have ended well";
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsWhatTheOneBeforeWrote) {
+TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsTheResultOfThePreviousOne) {
   open(paced());
   const auto executable = doubling(1, null);
   StridedArray y = array(null, {1}, std::vector<float>{0x1p-120F});
@@ -81,7 +81,7 @@ TEST_P(ExecutorQueuesOfAnyPace, EachCallReadsWhatTheOneBeforeWrote) {
   }
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, AFailureIsThatOfWhatWasComputedFromItAndOfNothingElse) {
+TEST_P(ExecutorQueuesOfAnyPace, FailureAffectsOnlyDependentArrays) {
   open(paced({{"execution_fails_at", "2"}}));
   const auto executable = doubling(8, null);
   const StridedArray x = array(null, {8}, std::vector<float>(8, 1));
@@ -111,7 +111,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AFailureIsThatOfWhatWasComputedFromItAndOfNothin
   EXPECT_FALSE(null->is_lost());
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, MemoryThatTheQueueStillUsesIsGivenOutForItsNextWork) {
+TEST_P(ExecutorQueuesOfAnyPace, FreedMemoryIsReusedOnTheSameQueue) {
   constexpr int64_t count = 1024;
   constexpr uint64_t bytes = count * sizeof(float);
   open(paced({{"memory", std::to_string(4 * bytes)}}));
@@ -124,7 +124,7 @@ TEST_P(ExecutorQueuesOfAnyPace, MemoryThatTheQueueStillUsesIsGivenOutForItsNextW
   EXPECT_LE(memory_statistics(*null).peak, 4 * bytes);
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, WorkThatIsNotDoneDoesNotKeepABackendFromBeingUnloaded) {
+TEST_P(ExecutorQueuesOfAnyPace, UnfinishedWorkDoesNotPreventUnloading) {
   open(paced());
   {
     const auto executable = doubling(64, null);
@@ -149,7 +149,7 @@ TEST_P(ExecutorQueuesOfAnyPace, StridesAreCopiedOnTheDevice) {
   EXPECT_EQ(values_of<float>(copy_to(copy_to(copy_to(view, other), null), cpu)), expected);
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, AGraphOverThreeDevicesIsRight) {
+TEST_P(ExecutorQueuesOfAnyPace, GraphOnThreeDevicesIsRight) {
   open(paced({{"seed", "7"}}), true);
   const ValueId x = input({100}), y = input({100});
   const ValueId sum = add("add", {x, y});
@@ -170,7 +170,7 @@ TEST_P(ExecutorQueuesOfAnyPace, AGraphOverThreeDevicesIsRight) {
 }
 
 // Memory that its owner may write to once the call has returned.
-TEST_P(ExecutorQueuesOfAnyPace, LentMemoryIsReadBeforeACopyReturns) {
+TEST_P(ExecutorQueuesOfAnyPace, BorrowedMemoryIsReadBeforeACopyReturns) {
   constexpr int64_t count = 1024;
   open(paced());
   auto* const memory = reinterpret_cast<float*>(cpu->attached<HostMemory>().allocate(count * sizeof(float)));
@@ -189,7 +189,7 @@ TEST_P(ExecutorQueuesOfAnyPace, LentMemoryIsReadBeforeACopyReturns) {
 }
 
 // The workspace is the same for each run until its memory is reclaimed.
-TEST_P(ExecutorQueuesOfAnyPace, TheWorkspaceOfAnExecutableIsGivenBackWhenMemoryIsShort) {
+TEST_P(ExecutorQueuesOfAnyPace, WorkspaceIsReleasedWhenMemoryIsShort) {
   open(paced());
   const ValueId x = input({1000});
   graph.outputs = {add("add", {add("softmax", {add("add", {add("softmax", {x}), x})}), x})};
@@ -224,7 +224,7 @@ TEST_P(ExecutorQueuesOfAnyPace, LargeArraysAreCopiedPieceByPiece) {
   EXPECT_EQ(values_of<float>(copy_to(there, cpu)), values);
 }
 
-TEST_P(ExecutorQueuesOfAnyPace, AFailureOfOnePieceIsThatOfTheArray) {
+TEST_P(ExecutorQueuesOfAnyPace, FailureOfOnePieceFailsTheArray) {
   const auto count = static_cast<int64_t>(3 * HostMemory::piece_size / sizeof(float));
   // Three pieces up; three down, or one copy into the caller's memory.
   const int copies = std::string_view(GetParam()) == "late_without_host_memory" ? 4 : 6;
@@ -248,7 +248,7 @@ TEST_P(ExecutorQueuesOfAnyPace, ManyCopiesNeedFewPieces) {
   for (int64_t i = 0; i < 300; ++i) EXPECT_EQ(values_of<float>(arrays[i]), std::vector<float>(i + 1, float(i)));
 }
 
-TEST_F(ExecutorQueues, HostMemoryKnowsWhatItGave) {
+TEST_F(ExecutorQueues, HostMemoryRecognisesItsAllocations) {
   open({{"late", "true"}});
   HostMemory& host = null->attached<HostMemory>();
   std::byte* const memory = host.allocate(100);
@@ -267,7 +267,7 @@ TEST_F(ExecutorQueues, HostMemoryKnowsWhatItGave) {
 }
 
 // Every out-of-memory failure is an error, and the remaining state is still usable.
-TEST_P(ExecutorQueuesOfAnyPace, WantOfMemoryAtAnyAllocationIsAnError) {
+TEST_P(ExecutorQueuesOfAnyPace, OutOfMemoryAtAnyAllocationIsAnError) {
   constexpr int64_t count = 300;
   int failures = 0;
   for (int n = 1; n <= 30; ++n) {
@@ -300,7 +300,7 @@ TEST_P(ExecutorQueuesOfAnyPace, WantOfMemoryAtAnyAllocationIsAnError) {
 INSTANTIATE_TEST_SUITE_P(Is, ExecutorQueuesOfAnyPace, testing::Values("late", "threaded", "late_without_host_memory"),
                          [](const auto& information) { return std::string(information.param); });
 
-TEST_F(ExecutorQueues, FaultsOfEachStepAreErrorsAndTheDeviceGoesOn) {
+TEST_F(ExecutorQueues, FaultInAnyStepIsAnErrorAndTheDeviceStaysUsable) {
   const char* const faults[] = {"execution_fails_at", "copy_fails_at", "submit_fails_at", "record_fails_at",
                                 "wait_fails_at"};
   for (const char* fault : faults)
@@ -324,7 +324,7 @@ TEST_F(ExecutorQueues, FaultsOfEachStepAreErrorsAndTheDeviceGoesOn) {
     }
 }
 
-TEST_F(ExecutorQueues, AWaitThatIsCancelledLeavesTheWorkGoingOn) {
+TEST_F(ExecutorQueues, CancelledWaitDoesNotStopTheWork) {
   open({{"slow_ms", "200"}});
   const auto executable = doubling(8, null);
   const StridedArray y = given(*executable, {array(null, {8}, std::vector<float>(8, 1))})[0];
@@ -333,7 +333,7 @@ TEST_F(ExecutorQueues, AWaitThatIsCancelledLeavesTheWorkGoingOn) {
   EXPECT_EQ(values_of<float>(y), std::vector<float>(8, 2));
 }
 
-TEST_F(ExecutorQueues, UploadComputingAndDownloadOfBatchesOverlap) {
+TEST_F(ExecutorQueues, UploadExecutionAndDownloadOfBatchesOverlap) {
   constexpr int batches = 50;
   constexpr int64_t count = 1000;
   constexpr uint64_t step_ns = count * sizeof(float);  // each of the three steps takes as long
@@ -362,7 +362,7 @@ TEST_F(ExecutorQueues, TwoDevicesOfOneGraphWorkAtTheSameTime) {
   EXPECT_LE(static_cast<double>(now_ns()), 1.1 * 10 * step_ns);
 }
 
-TEST_F(ExecutorQueues, ALimitOfMemoryThatWasSetHolds) {
+TEST_F(ExecutorQueues, MemoryLimitIsEnforced) {
   open({{"late", "true"}});
   const StridedArray x = array(null, {1000}, std::vector<float>(1000, 1));
   null->attached<Allocator>().set_limit(3 * 4096);
@@ -377,7 +377,7 @@ TEST_F(ExecutorQueues, ALimitOfMemoryThatWasSetHolds) {
 }
 
 // A module can keep what it recorded for a workspace only while the workspace is the same.
-TEST_F(ExecutorQueues, AWorkspaceIsTheSameUntilATrimAndThenHasAnotherGeneration) {
+TEST_F(ExecutorQueues, WorkspaceIsReusedUntilATrimChangesItsGeneration) {
   struct Seen {
     fe_module_buffer* workspace;
     uint64_t generation;

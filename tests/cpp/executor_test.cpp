@@ -9,7 +9,7 @@ namespace {
 
 using Executor = ExecutorTest;
 
-TEST_F(Executor, AResultIsComputed) {
+TEST_F(Executor, ResultOfASimpleGraphIsRight) {
   graph.outputs = {add("relu", {add("matmul", {input({2, 2}), input({2, 2})})})};
   const auto executable = build(cpu);
   const std::vector<float> a = {1, 2, 3, -4}, b = {1, 0, 0, 1};
@@ -17,7 +17,7 @@ TEST_F(Executor, AResultIsComputed) {
   EXPECT_EQ(values_of<float>(results[0]), (std::vector<float>{1, 2, 3, 0}));
 }
 
-TEST_F(Executor, TheWorkspaceIsThePlannersFigure) {
+TEST_F(Executor, WorkspaceSizeMatchesThePlan) {
   const int64_t rows = 512, columns = 1024;
   const ValueId x = input({rows, columns});
   ValueId y = x;
@@ -39,7 +39,7 @@ TEST_F(Executor, TheWorkspaceIsThePlannersFigure) {
   EXPECT_EQ(memory_statistics(*cpu).peak, before + 4 * array_size);
 }
 
-TEST_F(Executor, AThousandChainedOpsThatDoNotFuseNeedTheMemoryOfTwo) {
+TEST_F(Executor, ThousandUnfusedChainedOpsNeedTheMemoryOfTwo) {
   const ValueId x = input({64, 64});
   ValueId y = x;
   for (int i = 0; i < 1000; ++i) y = add("matmul", {y, x});
@@ -144,7 +144,7 @@ TEST_F(Executor, OneExecutableRunsOnManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(Executor, ArgumentErrorsComeAtOnceAndNameWhatDiffers) {
+TEST_F(Executor, ArgumentErrorsAreImmediateAndNameTheDifference) {
   graph.outputs = {add("exp", {input({2, 3})})};
   const auto executable = build(cpu);
   const Error shape = error_of([&] { run(*executable, {array<float>(cpu, {3}, {1, 2, 3})}); });
@@ -153,7 +153,7 @@ TEST_F(Executor, ArgumentErrorsComeAtOnceAndNameWhatDiffers) {
   EXPECT_EQ(error_of([&] { run(*executable, {}); }).code(), FE_INVALID_ARGUMENT);
 }
 
-TEST_F(Executor, AnIndexOutOfBoundsIsAnErrorOfTheRunAndTheNextRunIsGood) {
+TEST_F(Executor, IndexOutOfBoundsFailsTheRunAndTheNextRunSucceeds) {
   graph.outputs = {add("take", {input({4}), input({2}, DType::int64)}, {{"axis", int64_t{0}}})};
   const auto executable = build(cpu);
   const StridedArray x = array<float>(cpu, {4}, {1, 2, 3, 4});
@@ -163,7 +163,7 @@ TEST_F(Executor, AnIndexOutOfBoundsIsAnErrorOfTheRunAndTheNextRunIsGood) {
   EXPECT_EQ(values_of<float>(run(*executable, {x, indices(3, -4)})[0]), (std::vector<float>{4, 1}));
 }
 
-TEST_F(Executor, CancellingBetweenNodesLeavesNothingBehind) {
+TEST_F(Executor, CancellationBetweenNodesReleasesAllMemory) {
   const ValueId x = input({16, 16});
   ValueId y = x;
   for (int i = 0; i < 200; ++i) y = add("matmul", {y, x});
@@ -181,7 +181,7 @@ TEST_F(Executor, CancellingBetweenNodesLeavesNothingBehind) {
   EXPECT_EQ(run(*executable, inputs).size(), 1u);
 }
 
-TEST_F(Executor, ArraysWithoutElementsGoInAndComeOut) {
+TEST_F(Executor, EmptyArraysAreInputsAndOutputs) {
   const ValueId x = input({0, 3});
   graph.outputs = {add("exp", {x}), add("sum", {x}, {{"axis", std::vector<int64_t>{0}}})};
   const auto results = run(*build(cpu), {array<float>(cpu, {0, 3}, {})});
@@ -189,7 +189,7 @@ TEST_F(Executor, ArraysWithoutElementsGoInAndComeOut) {
   EXPECT_EQ(values_of<float>(results[1]), (std::vector<float>{0, 0, 0}));
 }
 
-TEST_F(Executor, AnOutputWithoutElementsDoesNotTakeThePlaceOfItsRoot) {
+TEST_F(Executor, EmptyOutputDoesNotReplaceItsRoot) {
   const ValueId doubled = add("square", {input({12})});
   const ValueId none = add(
       "slice", {doubled},
@@ -231,7 +231,7 @@ TEST_F(Executor, OutMemoryOverlapsNeitherConstantsNorOtherOutputs) {
   EXPECT_EQ(out[0][1], 16);
 }
 
-TEST_F(Executor, AConstantThatWasFoldedIsNotKept) {
+TEST_F(Executor, FoldedConstantIsReleased) {
   const TensorType type{DType::float32, {64, 64}};
   const StridedArray bytes = array(cpu, {64, 64}, random_floats(64 * 64, 3));
   const std::weak_ptr<Storage> kept = bytes.data.storage;

@@ -63,7 +63,7 @@ TEST_F(ExecutorThreads, OneExecutableOfHalvesRunsOnManyThreadsAtOnce) {
 }
 
 // A single-threaded loop runs on the caller's thread; the pool starts its threads for the first loop that may use more.
-TEST_F(ExecutorThreads, SetNThreadsOfTheCpuLimitsWhatItsKernelsTake) {
+TEST_F(ExecutorThreads, SetNThreadsOfTheCpuLimitsItsKernels) {
   graph.outputs = {add("softmax", {input({256, 320})})};
   const auto executable = build(cpu);
   const StridedArray given = array(cpu, {256, 320}, random_floats(256 * 320, 1));

@@ -70,7 +70,7 @@ TEST_P(ExecutorQueueTraces, KernelsLieWithinTheirSegment) {
   EXPECT_LE(kernels[1].end_ns, segments[0].end_ns);
 }
 
-TEST_P(ExecutorQueueTraces, AModuleMayTellOfNodesAfterTheTraceHasEnded) {
+TEST_P(ExecutorQueueTraces, ModuleMayReportNodesAfterTheTraceHasEnded) {
   build_on_null();
   const StridedArray x = array(null, {64}, std::vector<float>(64, 1));
   auto session = TraceSession::begin(1000);
@@ -83,7 +83,7 @@ TEST_P(ExecutorQueueTraces, AModuleMayTellOfNodesAfterTheTraceHasEnded) {
   for (const StridedArray& y : results) EXPECT_EQ(values_of<float>(y)[0], std::exp(1.0F) + 1);
 }
 
-TEST_P(ExecutorQueueTraces, TracesComeAndGoWhileThreadsCompute) {
+TEST_P(ExecutorQueueTraces, TracesStartAndStopWhileThreadsCompute) {
   build_on_null();
   std::atomic<bool> is_done{false};
   std::vector<std::thread> threads;

@@ -39,7 +39,7 @@ class ExecutorWaits : public ExecutorTest {
 
 class OneFailure : public ExecutorWaits, public testing::WithParamInterface<const char*> {};
 
-TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
+TEST_P(OneFailure, WithoutAnEndEventIsAnErrorAfterTheEnd) {
   null->open({{"slow_ms", late_ms}, {GetParam(), "2"}});
   const auto executable = build(null);
   const StridedArray given = ones();
@@ -56,7 +56,7 @@ TEST_P(OneFailure, ThatNoEventTellsOfTheEndIsAnErrorAfterTheEnd) {
   EXPECT_FALSE(null->is_lost());
 }
 
-TEST_P(OneFailure, ThatNothingTellsOfTheEndLosesTheDeviceAndFreesNothingThatItUses) {
+TEST_P(OneFailure, WithoutAnyEndSignalLosesTheDeviceAndKeepsItsMemory) {
   // Memory that is never freed also keeps the backend from being unloaded.
   EXPECT_TRUE(in_processes(1, [this](int) {
     null->open({{"slow_ms", late_ms}, {GetParam(), "2"}, {"reset_fails_at", "1"}});

@@ -27,7 +27,7 @@ LoadReport report_of(std::vector<LoadRow> rows) {
 
 std::string explained(const LoadRow& row) { return explain(report_of({row}), "cuda"); }
 
-TEST(Explain, ReasonOfAnInstalledModuleComesWithItsVersion) {
+TEST(Explain, ReasonOfAnInstalledModuleIncludesItsVersion) {
   LoadRow row = row_of(LoadState::error, "the driver is 470.57; it needs 550 or newer.\n");
   row.version = "0.3";
   row.times.init = 1;
@@ -37,7 +37,7 @@ TEST(Explain, ReasonOfAnInstalledModuleComesWithItsVersion) {
       "driver is 470.57; it needs 550 or newer.");
 }
 
-TEST(Explain, LoadedTellsFileDevicesAndWhatIsOdd) {
+TEST(Explain, LoadedModuleIsExplainedWithFileDevicesAndNotes) {
   LoadRow row = row_of(LoadState::loaded);
   row.devices = {"cuda:0", "cuda:1"};
   EXPECT_EQ(explained(row), "cuda: it is loaded from /backends/libferrule-cuda.so, and drives cuda:0, cuda:1.");
@@ -51,7 +51,7 @@ TEST(Explain, LoadedTellsFileDevicesAndWhatIsOdd) {
   EXPECT_EQ(explained(row), "cuda: it is linked into the program, and drives cuda:0, cuda:1.");
 }
 
-TEST(Explain, EachStateHasASentenceOfItsOwnWithTheReason) {
+TEST(Explain, EachStateHasItsOwnSentenceWithTheReason) {
   std::set<std::string> sentences;
   for (int state = 1; state <= static_cast<int>(LoadState::error); ++state) {
     const std::string text = explained(row_of(static_cast<LoadState>(state), "the test says so"));
@@ -62,7 +62,7 @@ TEST(Explain, EachStateHasASentenceOfItsOwnWithTheReason) {
   EXPECT_EQ(sentences.size(), static_cast<std::size_t>(LoadState::error));
 }
 
-TEST(Explain, TheCandidateThatCameFurthestSpeaks) {
+TEST(Explain, CandidateThatGotFurthestDeterminesTheExplanation) {
   LoadRow opened = row_of(LoadState::error, "init failed");
   opened.times.open = 1;
   // Each candidate failed at a later step than the one before it.
@@ -81,7 +81,7 @@ TEST(Explain, TheCandidateThatCameFurthestSpeaks) {
   }
 }
 
-TEST(Explain, NameWithoutCandidateNamesTheRootsThatWereSearched) {
+TEST(Explain, NameWithoutCandidateListsTheSearchedRoots) {
   LoadReport report = report_of({row_of(LoadState::loaded)});
   report.roots.push_back({"/other", "FERRULE_BACKEND_DIR", 0, "it cannot be read"});
   EXPECT_EQ(explain(report, "vulkan"),
@@ -90,7 +90,7 @@ TEST(Explain, NameWithoutCandidateNamesTheRootsThatWereSearched) {
   EXPECT_EQ(explain({}, "vulkan"), "vulkan: no module of that name was found, and there was no folder to look into.");
 }
 
-TEST(Explain, CaseDoesNotCountAndAFileWithABadNameIsMeant) {
+TEST(Explain, NameMatchIgnoresCaseAndIncludesFilesWithInvalidNames) {
   EXPECT_EQ(explain(report_of({row_of(LoadState::no_device, "none")}), "CUDA"),
             explained(row_of(LoadState::no_device, "none")));
   LoadRow misnamed = row_of(LoadState::error, "a backend's name consists of a-z, 0-9 and _");

@@ -27,7 +27,7 @@ std::string message_of_error(const std::function<void()>& function, fe_code code
   return fmt::format("no error where {} was due; ", name_of(code));
 }
 
-TEST_F(ForkTest, AChildOfAProcessThatOnlyListedDevicesUsesThem) {
+TEST_F(ForkTest, ChildOfAProcessThatOnlyListedDevicesMayUseThem) {
   const auto device = watching();
   const auto report = [&] {
     if (compute_on(device) != std::vector<float>(size, 0)) return std::string("a wrong result");
@@ -44,7 +44,7 @@ TEST_F(ForkTest, AChildOfAProcessThatOnlyListedDevicesUsesThem) {
   EXPECT_FALSE(device->is_open());
 }
 
-TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
+TEST_F(ForkTest, EveryUseOfAnInheritedDeviceIsAnErrorWithoutDriverCalls) {
   const auto device = watching();
   auto executable = compiled(device);
   auto array = std::make_unique<StridedArray>(ones(device));
@@ -88,7 +88,7 @@ TEST_F(ForkTest, EveryUseOfWhatTheParentOpenedIsAnErrorAndReachesNoDriver) {
   EXPECT_EQ(values_of(*array), std::vector<float>(size, 1)) << "the parent goes on";
 }
 
-TEST_F(ForkTest, AnErrorSaysWhatToDo) {
+TEST_F(ForkTest, ErrorInTheChildSaysWhatToDo) {
   const auto device = watching();
   device->open();
   const auto report = [&] { return std::string(error_of([&] { device->open(); }).what()); };
@@ -97,7 +97,7 @@ TEST_F(ForkTest, AnErrorSaysWhatToDo) {
   EXPECT_CONTAINS(text, "'spawn'");
 }
 
-TEST_F(ForkTest, AHostDeviceGoesOnInTheChildWithItsThreads) {
+TEST_F(ForkTest, HostDeviceAndItsThreadsWorkInTheChild) {
   FERRULE_SKIP_FORKS();
   const auto device = cpu();
   set_thread_count(4);
@@ -120,7 +120,7 @@ TEST_F(ForkTest, AHostDeviceGoesOnInTheChildWithItsThreads) {
   set_thread_count(0);
 }
 
-TEST_F(ForkTest, ADeviceThatIsBeingOpenedByAnotherThreadIsRefusedInTheChild) {
+TEST_F(ForkTest, DeviceBeingOpenedByAnotherThreadIsRefusedInTheChild) {
   const auto device = watching();
   const Variable slowly("FERRULE_TEST_OPEN_MS", "4000");
   std::thread opening([&] { device->open(); });
@@ -133,7 +133,7 @@ TEST_F(ForkTest, ADeviceThatIsBeingOpenedByAnotherThreadIsRefusedInTheChild) {
   EXPECT_FALSE(contains(notes(), "in a child:")) << notes();
 }
 
-TEST_F(ForkTest, AModuleThatForksWhileItIsOpenedDoesNotWaitForItself) {
+TEST_F(ForkTest, ModuleThatForksWhileItIsOpenedDoesNotDeadlock) {
   const HoldsForks as_the_loader_does;
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(report_of_child([] {
@@ -144,7 +144,7 @@ TEST_F(ForkTest, AModuleThatForksWhileItIsOpenedDoesNotWaitForItself) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
 }
 
-TEST_F(ForkTest, ALongMutexOfAThreadThatIsGoneIsFreeInTheChild) {
+TEST_F(ForkTest, MutexHeldByAnotherThreadIsFreeInTheChild) {
   FERRULE_SKIP_FORKS();
   LongMutex mutex;
   std::atomic<bool> is_held{false}, ends{false};
@@ -170,7 +170,7 @@ TEST_F(ForkTest, ALongMutexOfAThreadThatIsGoneIsFreeInTheChild) {
             "");
 }
 
-TEST_F(ForkTest, WhateverOtherThreadsDoAChildLoadsComputesLogsAndUnloads) {
+TEST_F(ForkTest, ChildLoadsComputesLogsAndUnloadsDespiteOtherThreadsOfTheParent) {
   FERRULE_SKIP_FORKS_OF_BUSY_THREADS();
   const auto device = cpu();
   set_thread_count(2);

@@ -8,7 +8,7 @@ namespace {
 
 using GraphPrint = CompilerTest;
 
-TEST_F(GraphPrint, TextHasOneLineANode) {
+TEST_F(GraphPrint, TextHasOneLinePerNode) {
   const ValueId x = graph.add_input("x", {DType::float32, {2, 3}});
   graph.outputs = {add("softmax", {add("add", {x, scalar(1)})}, {{"axis", int64_t{-1}}}, second.get())};
   EXPECT_EQ(to_text(graph),
@@ -28,7 +28,7 @@ TEST_F(GraphPrint, DotEscapesNames) {
   EXPECT_NE(dot.find("n0 -> o0"), std::string::npos) << dot;
 }
 
-TEST_F(GraphPrint, JsonHoldsWhatIsNeededToBuildTheGraphAgain) {
+TEST_F(GraphPrint, JsonContainsTheWholeGraph) {
   const ValueId x = input({2, 3});
   graph.outputs = {add("astype", {add("sum", {x}, {{"axis", std::vector<int64_t>{0}}})}, {{"dtype", DType::int64}})};
   const auto json = nlohmann::json::parse(to_json(graph));
@@ -39,7 +39,7 @@ TEST_F(GraphPrint, JsonHoldsWhatIsNeededToBuildTheGraphAgain) {
   EXPECT_EQ(json["outputs"], (std::vector<uint32_t>{2}));
 }
 
-TEST_F(GraphPrint, JsonReplacesWhatIsNoUtf8InANameOfTheCaller) {
+TEST_F(GraphPrint, JsonReplacesInvalidUtf8InNames) {
   const ValueId x = graph.add_input("\xff", {DType::float32, {2}});
   graph.outputs = {add("exp", {x})};
   EXPECT_EQ(nlohmann::json::parse(to_json(graph))["values"][0]["name"], "\xef\xbf\xbd");

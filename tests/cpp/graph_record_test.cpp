@@ -29,7 +29,7 @@ TEST_F(GraphRecord, SumsOfSmallIntegersAreWidened) {
   EXPECT_EQ(ops_of(graph), "astype sum");
 }
 
-TEST_F(GraphRecord, AttributesAreMadeCanonical) {
+TEST_F(GraphRecord, AttributesBecomeCanonical) {
   add("softmax", {input({2, 3})}, {{"axis", int64_t{-1}}});
   EXPECT_EQ(std::get<int64_t>(graph.nodes[0].attributes->at(0)), 1);
 }
@@ -47,7 +47,7 @@ TEST_F(GraphRecord, ErrorsNameTheOpAndTheShapesAndLeaveTheGraphUsable) {
   EXPECT_EQ(graph.nodes.size(), nodes + 1);
 }
 
-TEST_F(GraphRecord, ARefusedOpLeavesNoCastBehind) {
+TEST_F(GraphRecord, RefusedOpAddsNoCast) {
   const ValueId a = input({3}), b = input({4}, DType::float64);
   EXPECT_THROW(add("add", {a, b}), Error);
   EXPECT_TRUE(graph.nodes.empty());

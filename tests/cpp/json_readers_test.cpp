@@ -24,7 +24,7 @@ TEST(JsonReaders, WholeNumbersMustFit) {
     EXPECT_EQ(whole_number<int>(other), std::nullopt) << other;
 }
 
-TEST(JsonReaders, DeepNestingIsASentenceAndNotTheEndOfTheStack) {
+TEST(JsonReaders, DeepNestingIsAnErrorAndNotAStackOverflow) {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
   EXPECT_STREQ(error_of([&] { parse_json(deep); }).what(), "its JSON nests deeper than 16 levels");
   EXPECT_STREQ(error_of([&] { parse_manifest("{\"rank\": " + deep + "}"); }).what(),
@@ -32,7 +32,7 @@ TEST(JsonReaders, DeepNestingIsASentenceAndNotTheEndOfTheStack) {
   EXPECT_EQ((*parse_json("[[[1]]]"))[0][0][0], 1);
 }
 
-TEST(JsonReaders, ALongValueIsShownByItsBeginning) {
+TEST(JsonReaders, LongValuesAreTruncatedInMessages) {
   EXPECT_EQ(shown(json("abc")), "\"abc\"");
   EXPECT_EQ(shown(json(std::string(1000, 'x'))), "\"" + std::string(199, 'x') + "...");
   // Each letter has two bytes: none is cut in half.

@@ -33,14 +33,14 @@
 
 namespace {
 
-TEST(Layout, TheSizeOfAStructIsItsFirstSlot) {
+TEST(Layout, StructSizeIsTheFirstSlot) {
   EXPECT_EQ(offsetof(fe_host, struct_size), 0u);
   EXPECT_EQ(offsetof(fe_backend, struct_size), 0u);
   EXPECT_EQ(offsetof(fe_execution, struct_size), 0u);
   EXPECT_EQ(offsetof(fe_graph_view, struct_size), 0u);
 }
 
-TEST(Layout, AbiIsDataWithoutPointersOrPadding) {
+TEST(Layout, AbiStructHasNoPointersAndNoPadding) {
   const fe_abi abi = FE_ABI_INITIALIZER;
   EXPECT_EQ(sizeof(abi), 24u + 8u * FE_LAYOUT_HASH_COUNT);
   EXPECT_EQ(abi.struct_size, sizeof(abi));
@@ -49,7 +49,7 @@ TEST(Layout, AbiIsDataWithoutPointersOrPadding) {
 }
 
 // ABI data of a module that was built against a header with one slot fewer.
-TEST(Layout, ASlotPastTheSizeIsAbsent) {
+TEST(Layout, SlotPastStructSizeIsAbsent) {
   fe_backend backend{};
   backend.get_proc = [](const char*) -> void* { return nullptr; };
   backend.struct_size = sizeof(backend);
@@ -74,7 +74,7 @@ TEST(Layout, EverySlotIsInTheSnapshot) {
 }
 
 // Attributes of an op are data shared by core and kernel, like slots.
-TEST(Layout, AttributesLieWhereTheSnapshotSaysAndAreOfItsRevision) {
+TEST(Layout, AttributeOffsetsAndRevisionsMatchTheSnapshot) {
   struct Row {
     const char* op;
     const char* name;
@@ -118,7 +118,7 @@ TEST(Layout, AttributesLieWhereTheSnapshotSaysAndAreOfItsRevision) {
 using ferrule::are_marks_in_order;
 using ferrule::layout_hash;
 
-TEST(LayoutHash, AMinorCoversWhatWasThereAndNothingLater) {
+TEST(LayoutHash, HashOfAMinorCoversOnlySlotsUpToThatMinor) {
   EXPECT_EQ(layout_hash("a{x;@1;y;}b{z;}", 0), layout_hash("a{x;}b{z;}", 0));
   EXPECT_EQ(layout_hash("a{x;@1;y;}b{z;}", 1), layout_hash("a{x;y;}b{z;}", 0));
   EXPECT_EQ(layout_hash("a{x;@1;y;@12;w;}b{z;@12;v;}", 11), layout_hash("a{x;y;}b{z;}", 0));
@@ -126,14 +126,14 @@ TEST(LayoutHash, AMinorCoversWhatWasThereAndNothingLater) {
   EXPECT_EQ(layout_hash("a{int x;}", 0), layout_hash("a{ int  x; }", 0));
 }
 
-TEST(LayoutHash, WhatIsInsertedOrTakenAwayChangesTheMinorsBefore) {
+TEST(LayoutHash, InsertedAndRemovedSlotsChangeTheHashesOfEarlierMinors) {
   const uint64_t first = layout_hash("a{x;y;}", 0);
   EXPECT_NE(layout_hash("a{x;w;y;}", 0), first);
   EXPECT_NE(layout_hash("a{x;@1;w;y;}", 0), first);
   EXPECT_NE(layout_hash("a{x;}", 0), first);
 }
 
-TEST(LayoutHash, MarksRiseInEachList) {
+TEST(LayoutHash, MinorMarksIncreaseInEachList) {
   EXPECT_TRUE(are_marks_in_order("a{x;}", 0));
   EXPECT_TRUE(are_marks_in_order("a{x;@1;y;@3;z;}b{v;@1;w;}", 3));
   EXPECT_FALSE(are_marks_in_order("a{x;@2;y;@1;z;}", 3));

@@ -57,7 +57,7 @@ TEST_F(Loader, WrongLayoutHashIsNeverOpened) {
   EXPECT_EQ(notes(), "");
 }
 
-TEST_F(Loader, BestThatFailsInInitGivesWayToTheSecond) {
+TEST_F(Loader, SecondBestModuleIsUsedIfTheBestFailsInInit) {
   put_with_manifest(root(), "t_pair-broken", {{"rank", 9}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 2}});
   const LoadReport report = load_from({root()});
@@ -66,7 +66,7 @@ TEST_F(Loader, BestThatFailsInInitGivesWayToTheSecond) {
   EXPECT_EQ(row(report, "t_pair-high").state, LoadState::loaded);
 }
 
-TEST_F(Loader, TiesOfRankGoByFileName) {
+TEST_F(Loader, EqualRanksAreOrderedByFileName) {
   put_with_manifest(root(), "t_pair-low", {{"rank", 5}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 5}});
   EXPECT_EQ(row(load_from({root()}), "t_pair-high").state, LoadState::loaded);
@@ -108,7 +108,7 @@ TEST_F(Loader, ModulesWithAManifestComeBeforeThoseWithout) {
   EXPECT_FALSE(noted("opened t_score-7")) << notes();
 }
 
-TEST_F(Loader, SelectScoreOpensAllAndAsks) {
+TEST_F(Loader, SelectScoreOpensEveryVariantAndCallsItsScore) {
   put_with_manifest(root(), "t_score-3", {{"rank", 2}});
   put_with_manifest(root(), "t_score-7", {{"rank", 1}});
   LoadOptions options;
@@ -119,7 +119,7 @@ TEST_F(Loader, SelectScoreOpensAllAndAsks) {
   EXPECT_EQ(row(report, "t_score-3").reason, "libferrule-t_score-7.so has the higher score 7; this one has 3");
 }
 
-TEST_F(Loader, SelectScoreSaysScoresAlsoOfThoseWithoutOne) {
+TEST_F(Loader, SelectScoreReportsAScoreForEveryCandidate) {
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
   put_with_manifest(root(), "t_pair-high", {{"rank", 2}});
   put_with_manifest(root("scored"), "t_pair", {{"rank", 0}});
@@ -136,7 +136,7 @@ TEST_F(Loader, SelectScoreSaysScoresAlsoOfThoseWithoutOne) {
       "libferrule-t_pair.so has the higher score 100; this one has 1, which is what a module without a score has");
 }
 
-TEST_F(Loader, PoliciesAreWordsAndOthersAreListed) {
+TEST_F(Loader, UnknownPolicyIsRefusedWithTheListOfPolicies) {
   EXPECT_EQ(policy_of("score", "always", "any", true).probe, ProbePolicy::always);
   const Error select = error_of([] { policy_of("beauty", "", "", false); });
   EXPECT_EQ(select.code(), FE_INVALID_ARGUMENT);
@@ -153,7 +153,7 @@ TEST_F(Loader, ScoreOfZeroVetoesAManifest) {
   EXPECT_FALSE(noted("initialised t_zero"));
 }
 
-TEST_F(Loader, DisableAndOnlyLeaveNamesOut) {
+TEST_F(Loader, DisableAndOnlyExcludeNames) {
   put(root(), "t_plain");
   put(root(), "t_two");
   {
@@ -187,7 +187,7 @@ TEST_F(Loader, EmptyVariablesAreUnset) {
   for (const LoadRoot& root : load_all().roots) EXPECT_NE(root.origin, "FERRULE_BACKEND_DIR") << root.path;
 }
 
-TEST_F(Loader, RequireThrowsWithTheRowsOfWhatIsMissing) {
+TEST_F(Loader, RequireThrowsWithTheReportRowsOfMissingBackends) {
   put(root(), "t_major");
   LoadOptions options;
   options.dirs = {root()};

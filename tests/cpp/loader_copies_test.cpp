@@ -99,7 +99,7 @@ class Copy {
 
 class LoaderCopies : public LoaderTest, public testing::WithParamInterface<int> {};
 
-TEST_P(LoaderCopies, DoNotDisturbEachOther) {
+TEST_P(LoaderCopies, TwoCopiesAreIndependent) {
   const auto before = Registry::instance().find_backend("cpu");
   const Copy a(root("a"), GetParam()), b(root("b"), GetParam());
   EXPECT_NE(a.address_of_load_all(), b.address_of_load_all());
@@ -122,7 +122,7 @@ TEST_P(LoaderCopies, DoNotDisturbEachOther) {
 }
 
 #ifdef FERRULE_NULL_MODULE
-TEST_P(LoaderCopies, MayShareTheFileOfAModule) {
+TEST_P(LoaderCopies, TwoCopiesMayLoadTheSameModuleFile) {
   const Copy a(root("a"), GetParam()), b(root("b"), GetParam());
   const fs::path shared = root() / fs::path(FERRULE_NULL_MODULE).filename();
   fs::copy_file(FERRULE_NULL_MODULE, shared);
@@ -135,7 +135,7 @@ TEST_P(LoaderCopies, MayShareTheFileOfAModule) {
 }
 #endif
 
-TEST_P(LoaderCopies, AModuleThatExportsTheirNamesIsNotTakenForThem) {
+TEST_P(LoaderCopies, ModuleThatExportsCoreSymbolsDoesNotReplaceThem) {
   const Copy copy(root("copy"), GetParam());
   copy.load(put(root(), "t_impostor"));
   copy.load_all();

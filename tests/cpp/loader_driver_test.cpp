@@ -35,7 +35,7 @@ TEST(LoaderDriver, LibrariesAreFoundWithoutOpeningThem) {
   EXPECT_TRUE(find_library("/proc/self/exe"));
 }
 
-TEST(LoaderDriver, VersionsCompareByTheirNumbers) {
+TEST(LoaderDriver, VersionsCompareNumerically) {
   for (const auto& [older, newer] :
        std::vector<std::pair<const char*, const char*>>{{"470.57", "550"},
                                                         {"9", "10"},
@@ -88,7 +88,7 @@ class LoaderDriverFiles : public LoaderTest {
   const Variable path_{"LD_LIBRARY_PATH", (folder_ / "lib").string()};
 };
 
-TEST_F(LoaderDriverFiles, DriverThatIsTooOldIsIncompatible) {
+TEST_F(LoaderDriverFiles, OutdatedDriverIsIncompatible) {
   EXPECT_CONTAINS(row_with_floor("550").reason, "its driver's library libt_driver.so.1 is not on this machine");
   install("470.57");
   const LoadRow old = row_with_floor("550");
@@ -102,7 +102,7 @@ TEST_F(LoaderDriverFiles, DriverThatIsTooOldIsIncompatible) {
   EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
 }
 
-TEST_F(LoaderDriverFiles, VersionFileGoesBeforeTheNameOfTheLibrary) {
+TEST_F(LoaderDriverFiles, VersionFileTakesPrecedenceOverTheLibraryName) {
   install("1.0");
   const auto need = [&](const fs::path& file) {
     return nlohmann::json{{{"library", "libt_driver.so.1"}, {"floor", "550"}, {"version_file", file.string()}}};
@@ -119,13 +119,13 @@ TEST_F(LoaderDriverFiles, VersionFileGoesBeforeTheNameOfTheLibrary) {
   EXPECT_EQ(row_with(need("/dev/zero")).state, LoadState::loaded);
 }
 
-TEST_F(LoaderDriverFiles, NameThatTellsNoVersionIsNotJudged) {
+TEST_F(LoaderDriverFiles, LibraryNameWithoutVersionIsAccepted) {
   fs::copy_file("/proc/self/exe", root("lib") / "libt_driver.so.1");
   EXPECT_EQ(row_with_floor("550").state, LoadState::loaded);
   EXPECT_EQ(driver_version("libt_driver.so.1", ""), std::nullopt);
 }
 
-TEST_F(LoaderDriverFiles, LibraryOfTheCurrentDirectoryIsNone) {
+TEST_F(LoaderDriverFiles, DriverLibraryInTheCurrentDirectoryIsIgnored) {
   install("1.0");
   const fs::path before = fs::current_path();
   fs::current_path(folder_ / "lib");
@@ -172,7 +172,7 @@ class LoaderFilesOfDrivers : public LoaderTest {
       data_{"XDG_DATA_DIRS", (folder_ / "data").string()};
 };
 
-TEST_F(LoaderFilesOfDrivers, DriversAndLayersOfTheStandardFoldersCount) {
+TEST_F(LoaderFilesOfDrivers, DriversAndLayersInStandardFoldersArePartOfTheState) {
   state_ = driver_files_state(reading_driver);
   const fs::path driver = folder_ / "data/t_drivers/icd.d/t.json", library = folder_ / "data/t_drivers/icd.d/libt.so";
   put_driver(driver, "./libt.so");
@@ -195,7 +195,7 @@ TEST_F(LoaderFilesOfDrivers, DriversAndLayersOfTheStandardFoldersCount) {
   expect_change("the driver has gone");
 }
 
-TEST_F(LoaderFilesOfDrivers, WhatVariablesNameCounts) {
+TEST_F(LoaderFilesOfDrivers, FilesNamedByVariablesArePartOfTheState) {
   const fs::path driver = folder_ / "t.json";
   for (const char* name : {"T_DRIVERS", "T_MORE_DRIVERS", "T_LAYERS"}) {
     const Variable named(name, "/nowhere:" + (name == std::string("T_LAYERS") ? folder_ : driver).string());
@@ -205,7 +205,7 @@ TEST_F(LoaderFilesOfDrivers, WhatVariablesNameCounts) {
   }
 }
 
-TEST_F(LoaderFilesOfDrivers, WhatIsNoManifestIsHarmless) {
+TEST_F(LoaderFilesOfDrivers, InvalidManifestsAreHarmless) {
   const fs::path folder = folder_ / "data/t_drivers/icd.d";
   fs::create_directories(folder);
   write_file(folder / "text.json", "no JSON");
@@ -218,7 +218,7 @@ TEST_F(LoaderFilesOfDrivers, WhatIsNoManifestIsHarmless) {
     EXPECT_CONTAINS(driver_files_state(reading_driver), (folder / name).string() + ".json");
 }
 
-TEST_F(LoaderDriverFiles, FilesOfADriverCountForModulesWhoseManifestDeclaresThem) {
+TEST_F(LoaderDriverFiles, DeclaredDriverFilesArePartOfTheDriverState) {
   install("1.0");
   row_with({"libt_driver.so.1"});
   EXPECT_FALSE(changes_with_a_file_of_a_driver());
@@ -226,7 +226,7 @@ TEST_F(LoaderDriverFiles, FilesOfADriverCountForModulesWhoseManifestDeclaresThem
   EXPECT_TRUE(changes_with_a_file_of_a_driver());
 }
 
-TEST_F(LoaderDriverFiles, VariablesAndStateFilesCountForModulesWhoseManifestDeclaresThem) {
+TEST_F(LoaderDriverFiles, DeclaredVariablesAndStateFilesArePartOfTheDriverState) {
   install("1.0");
   DriverNeed driver = reading_driver;
   driver.state_files = {(folder_ / "kernel_part").string()};
@@ -258,14 +258,14 @@ TEST_F(LoaderDriverFiles, VariablesAndStateFilesCountForModulesWhoseManifestDecl
 }
 
 #if defined(__linux__)
-TEST_F(LoaderDriverFiles, LibrariesThatAModuleIsLinkedWithCount) {
+TEST_F(LoaderDriverFiles, LinkedLibrariesArePartOfTheDriverState) {
   put(root(), "t_draws");
   const std::string before = state("t_draws");
   fs::copy_file("/proc/self/exe", root("lib") / "libvulkan.so.1");
   EXPECT_NE(state("t_draws"), before) << "the file behind the library's name is another";
 }
 
-TEST_F(LoaderDriverFiles, LibrariesThatComeWithAModuleCountWithWhatTheyAreLinkedWith) {
+TEST_F(LoaderDriverFiles, BundledLibrariesAndTheirDependenciesArePartOfTheDriverState) {
   put(root(), "t_lets_draw");
   const std::string alone = state("t_lets_draw");
   fs::copy_file(fs::path(FERRULE_TEST_MODULES) / "libt_drawing.so", root() / "libt_drawing.so");
@@ -307,7 +307,7 @@ TEST(LoaderManifest, DriversAreReadOrRefusedWithTheReason) {
 }
 
 // A file of a megabyte, the read limit, with the content that is most expensive to parse.
-TEST(LoaderManifest, WorstTextsAreRefusedQuickly) {
+TEST(LoaderManifest, WorstCaseTextsAreRefusedQuickly) {
   const auto many_keys = [] {
     std::string text = "{";
     for (int i = 0; text.size() < 1'000'000; ++i) text += fmt::format("\"{}\":0,", i);

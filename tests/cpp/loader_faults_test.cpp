@@ -92,7 +92,7 @@ TEST_F(LoaderFaults, InitThrowsACxxException) {
   EXPECT_EQ(code, FE_INTERNAL);
 }
 
-TEST_F(LoaderFaults, InitTellsAnotherNameThanTheFile) {
+TEST_F(LoaderFaults, InitWithAnotherNameThanTheFileIsAnError) {
   put(root(), "t_wrong_name");
   EXPECT_EQ(bad_row("t_wrong_name").reason,
             "its init calls it 't_right_name', and its file is named after 't_wrong_name'");
@@ -118,7 +118,7 @@ TEST_F(LoaderFaults, ScoreOfZero) {
   EXPECT_EQ(code, FE_UNSUPPORTED);
 }
 
-TEST_F(LoaderFaults, ChangedAfterTheManifestWasWritten) {
+TEST_F(LoaderFaults, FileChangedAfterTheManifestWasWrittenIsRefused) {
   const fs::path module = put_with_manifest(root(), "t_two", {});
   std::string bytes = text_of_file(module);
   bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1);
@@ -129,7 +129,7 @@ TEST_F(LoaderFaults, ChangedAfterTheManifestWasWritten) {
   EXPECT_FALSE(noted("opened t_two"));
 }
 
-TEST_F(LoaderFaults, ManifestsThatAreNoGood) {
+TEST_F(LoaderFaults, InvalidManifestsAreErrors) {
   const fs::path module = put(root(), "t_two");
   const fs::path manifest = fs::path(module).replace_extension(".json");
   const auto reason_with = [&](const nlohmann::json& changes) {
@@ -160,7 +160,7 @@ TEST_F(LoaderFaults, ManifestsThatAreNoGood) {
   EXPECT_FALSE(noted("opened t_two"));
 }
 
-TEST_F(LoaderFaults, NamesThatNoModuleCanHave) {
+TEST_F(LoaderFaults, InvalidModuleNamesAreErrors) {
   fs::copy_file(built("t_two"), root() / "libferrule-Shout.so");
   fs::copy_file(built("t_two"), root() / "libferrule-t_two-.so");
   fs::copy_file(built("t_two"), root() / "libferrule-t_two.so.1");
@@ -172,7 +172,7 @@ TEST_F(LoaderFaults, NamesThatNoModuleCanHave) {
   EXPECT_EQ(load(root() / "libother.so")->name(), "t_two");  // loaded by path: any file name is allowed
 }
 
-TEST_F(LoaderFaults, WhatIsNoRegularFileIsARowThatSaysWhatItIs) {
+TEST_F(LoaderFaults, NonRegularFileIsARowThatNamesItsKind) {
   fs::create_directory(root() / "libferrule-t_folder.so");
   ASSERT_EQ(mkfifo((root() / "libferrule-t_pipe.so").c_str(), 0600), 0);
   fs::create_symlink("nowhere", root() / "libferrule-t_dangling.so");
@@ -194,7 +194,7 @@ TEST_F(LoaderFaults, WhatIsNoRegularFileIsARowThatSaysWhatItIs) {
   EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_absent.so"); }).code(), FE_NOT_FOUND);
 }
 
-TEST_F(LoaderFaults, ManifestThatIsNoFileIsNotWaitedFor) {
+TEST_F(LoaderFaults, NonRegularManifestIsRefusedWithoutBlocking) {
   const fs::path module = put(root(), "t_two"), manifest = fs::path(module).replace_extension(".json");
   ASSERT_EQ(mkfifo(manifest.c_str(), 0600), 0);
   EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it is a pipe, and not a regular file");

@@ -26,7 +26,7 @@ std::string sha256(const std::string& text, Sha256::Method method) {
   return sha.finish();
 }
 
-TEST(LoaderSha256, GivesTheVectorsOfTheStandard) {
+TEST(LoaderSha256, MatchesTheTestVectorsOfTheStandard) {
   for (const auto method : {Sha256::Method::portable, Sha256::Method::fastest}) {
     EXPECT_EQ(sha256("", method), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     EXPECT_EQ(sha256("abc", method), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -41,13 +41,13 @@ TEST(LoaderSha256, GivesTheVectorsOfTheStandard) {
   }
 }
 
-TEST(LoaderSha256, PaddingOfEveryLengthIsTheSameByBothMethods) {
+TEST(LoaderSha256, BothImplementationsAgreeForEveryPaddingLength) {
   for (std::size_t size = 0; size < 200; ++size)
     EXPECT_EQ(sha256(std::string(size, 'x'), Sha256::Method::portable),
               sha256(std::string(size, 'x'), Sha256::Method::fastest));
 }
 
-TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
+TEST(LoaderElf, AbiSymbolIsFoundThroughEitherHashTable) {
   for (const char* stem : {"t_plain", "t_sysv"}) {
     const module_file::Image image = read_image(built(stem));
     EXPECT_EQ(image.problem, "");
@@ -63,7 +63,7 @@ TEST(LoaderElf, ReadsTheAbiByEitherHashTable) {
 using LoaderElfFiles = LoaderTest;
 
 // Most of these files are invalid; no read may pass the end or loop forever.
-TEST_F(LoaderElfFiles, DamagedFilesAreReadWithoutHarm) {
+TEST_F(LoaderElfFiles, DamagedFilesAreReadSafely) {
   const std::string whole = text_of_file(built("t_plain"));
   const fs::path path = folder_ / "damaged";
   std::mt19937 random(7);
@@ -79,7 +79,7 @@ TEST_F(LoaderElfFiles, DamagedFilesAreReadWithoutHarm) {
   }
 }
 
-TEST_F(LoaderElfFiles, EveryTruncationIsFoundOrHarmless) {
+TEST_F(LoaderElfFiles, EveryTruncationIsDetectedOrHarmless) {
   const std::string whole = text_of_file(built("t_plain"));
   for (std::size_t size = 0; size < whole.size(); size += 37) {
     write_file(folder_ / "short", whole.substr(0, size));
@@ -135,14 +135,14 @@ class LoaderElfOfHoles : public LoaderTest {
   }
 };
 
-TEST_F(LoaderElfOfHoles, AChainOfSymbolsWithoutEndIsNotFollowedToTheEnd) {
+TEST_F(LoaderElfOfHoles, EndlessSymbolChainIsAbandoned) {
   Bytes bytes = header(80);
   put_tables(bytes, 0x6ffffef5);
   bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{1}).put(hashes + 16, uint32_t{1});  // a bucket: symbol 1
   EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
 }
 
-TEST_F(LoaderElfOfHoles, AChainOfSymbolsThatBitesItsTailIsLeft) {
+TEST_F(LoaderElfOfHoles, CyclicSymbolChainIsAbandoned) {
   Bytes bytes = header(80);
   put_tables(bytes, 4);
   bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{0xffffffff}).put(hashes + 8, uint32_t{1});
@@ -150,7 +150,7 @@ TEST_F(LoaderElfOfHoles, AChainOfSymbolsThatBitesItsTailIsLeft) {
   EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
 }
 
-TEST_F(LoaderElfOfHoles, ADynamicSegmentOfGigabytesTakesNone) {
+TEST_F(LoaderElfOfHoles, DynamicSegmentOfGigabytesIsReadWithoutAllocatingThem) {
   EXPECT_CONTAINS(problem_of(header(size - entries)), "its dynamic segment names no symbols");
 }
 
@@ -185,7 +185,7 @@ TEST_F(LoaderOtherFormats, SectionsOfPeMustLieInsideTheFile) {
   EXPECT_CONTAINS(module_file::check_pe(bad), "truncated");
 }
 
-TEST(LoaderNames, FollowTheRule) {
+TEST(LoaderNames, FileNamesAreParsedIntoNameAndVariant) {
   const auto parsed = [](const char* file) {
     const auto name = module_file::parse_module_name(file);
     return !name ? "nothing" : !name->problem.empty() ? "problem" : name->name + "|" + name->variant;
@@ -200,7 +200,7 @@ TEST(LoaderNames, FollowTheRule) {
   EXPECT_EQ(parsed("libferrule-CPU.so"), "problem");
 }
 
-TEST(LoaderCpu, SpellingsOfAFeatureAreOneName) {
+TEST(LoaderCpu, SpellingsOfAFeatureMapToOneName) {
   EXPECT_EQ(has_cpu_feature("no_such_thing"), std::nullopt);
 #if defined(__x86_64__)
   EXPECT_EQ(has_cpu_feature("avx512_vnni"), has_cpu_feature("AVX512-VNNI"));
@@ -221,7 +221,7 @@ class LoaderManifestWriter : public LoaderTest {
   }
 };
 
-TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
+TEST_F(LoaderManifestWriter, OutputIsAcceptedByTheLoader) {
   const fs::path module = put(root(), "t_pair-high");
   ASSERT_EQ(run(module.string() + " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
                                   " --device-kind cpu --op add --op mul --driver libc.so.6 --version 0.3"
@@ -248,12 +248,12 @@ TEST_F(LoaderManifestWriter, WritesWhatTheLoaderReads) {
   EXPECT_EQ(row(load_from({root()}), "t_pair-high").state, LoadState::loaded);
 }
 
-TEST_F(LoaderManifestWriter, RunsNothingOfTheModule) {
+TEST_F(LoaderManifestWriter, ExecutesNoCodeOfTheModule) {
   ASSERT_EQ(run(put(root(), "t_plain").string()), 0);
   EXPECT_EQ(notes(), "");
 }
 
-TEST_F(LoaderManifestWriter, RefusesWhatIsNoModule) {
+TEST_F(LoaderManifestWriter, RefusesFilesThatAreNoModules) {
   write_file(root() / "libferrule-t_text.so", "text");
   EXPECT_NE(run((root() / "libferrule-t_text.so").string()), 0);
   EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "not a module");

@@ -73,7 +73,7 @@ TEST_F(LoaderIntegrity, FileRewrittenAfterItWasReadIsAnError) {
   EXPECT_EQ(notes(), "");
 }
 
-TEST_F(LoaderIntegrity, PipeThatTookTheFilesPlaceIsNotWaitedFor) {
+TEST_F(LoaderIntegrity, FileReplacedByAPipeIsRefusedWithoutBlocking) {
   const fs::path module = put(root(), "t_score-3");
   Candidate candidate = read(module);
   fs::remove(module);
@@ -97,7 +97,7 @@ TEST_F(LoaderIntegrity, MappingOfAnotherFileIsFoundBeforeAnythingIsCalled) {
   EXPECT_EQ(is_mapped_from(held->address(), before.descriptor()), std::optional(true));
 }
 
-TEST_F(LoaderIntegrity, KernelsAnswerAndListOfMappingsAgree) {
+TEST_F(LoaderIntegrity, KernelQueryAndMapsFileAgree) {
   const fs::path module = put(root(), "t_plain"), other = put(root(), "t_two");
   const auto library = DynamicLibrary::open(module);
   FileBytes same(module), another(other);
@@ -110,7 +110,7 @@ TEST_F(LoaderIntegrity, KernelsAnswerAndListOfMappingsAgree) {
   }
 }
 
-TEST_F(LoaderIntegrity, DescriptorsDoNotStayOpen) {
+TEST_F(LoaderIntegrity, DescriptorsAreClosed) {
   const auto count = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()); };
   put_with_manifest(root(), "t_plain", {});
   put(root(), "t_two");
@@ -124,7 +124,7 @@ TEST_F(LoaderIntegrity, DescriptorsDoNotStayOpen) {
   EXPECT_EQ(count(), before);
 }
 
-TEST_F(LoaderIntegrity, WhatIsNoFileIsSaidByItsKind) {
+TEST_F(LoaderIntegrity, NonRegularFileIsNamedByItsKind) {
   EXPECT_EQ(FileBytes(root()).problem(), "it is a folder, and not a regular file");
   EXPECT_EQ(FileBytes("/dev/null").problem(), "it is a device, and not a regular file");
   EXPECT_CONTAINS(FileBytes(root() / "absent").problem(), "it cannot be read: ");
@@ -134,7 +134,7 @@ TEST_F(LoaderIntegrity, WhatIsNoFileIsSaidByItsKind) {
   EXPECT_FALSE(FileBytes(root() / "absent").identity());
 }
 
-TEST_F(LoaderIntegrity, BytesAreThoseOfTheFileThatWasOpened) {
+TEST_F(LoaderIntegrity, HashedBytesAreThoseOfTheOpenedFile) {
   write_file(folder_ / "file", "first");
   FileBytes file(folder_ / "file");
   fs::rename(folder_ / "file", folder_ / "old");
@@ -150,7 +150,7 @@ TEST_F(LoaderIntegrity, BytesAreThoseOfTheFileThatWasOpened) {
   EXPECT_FALSE(module_file::sha256_of(file));
 }
 
-TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
+TEST_F(LoaderIntegrity, HashesOfUnchangedFilesAreCachedAcrossProcesses) {
   const fs::path path = folder_ / "large";
   write_file(path, std::string(200'000, 'x'));
   const std::string right = *module_file::sha256_of_file(path);
@@ -181,7 +181,7 @@ TEST_F(LoaderIntegrity, HashesOfSettledFilesAreKeptForTheNextProcess) {
   EXPECT_NE(hash(), right);
 }
 
-TEST_F(LoaderIntegrity, RowTellsWhichFilesWereMapped) {
+TEST_F(LoaderIntegrity, RowListsTheMappedFiles) {
   const fs::path module = put(root(), "t_plain");
   fs::create_symlink(module, root("links") / module.filename());
   const LoadReport report = load_from({root("links")});
@@ -189,7 +189,7 @@ TEST_F(LoaderIntegrity, RowTellsWhichFilesWereMapped) {
   EXPECT_EQ(row(report, "t_plain").files.at(0), module.string());
 }
 
-TEST(LoaderMappedFiles, NamesWhatCameSince) {
+TEST(LoaderMappedFiles, ListsFilesMappedSinceTheSnapshot) {
   const MappedLibraries before;
   EXPECT_TRUE(before.names_of_new().empty());
   const auto library = DynamicLibrary::open(built("t_plain"));
@@ -206,7 +206,7 @@ module_file::Image image(std::vector<std::string> libraries, std::vector<std::st
   return image;
 }
 
-TEST(LoaderRunPaths, RelativeOnesAreComplainedAbout) {
+TEST(LoaderRunPaths, RelativeRunPathsAreReported) {
   for (const char* good : {"", "$ORIGIN", "${ORIGIN}/../lib", "/opt/lib:$ORIGIN/lib"})
     EXPECT_EQ(complaint_about_relative_paths(image({"libm.so.6"}, {good})), "") << good;
   for (const char* bad : {"lib", ".", ":/opt/lib", "/opt/lib:", "/opt/lib::$ORIGIN", "$ORIGINAL", "$LIB", "../lib"})
@@ -217,7 +217,7 @@ TEST(LoaderRunPaths, RelativeOnesAreComplainedAbout) {
             (std::vector<fs::path>{"/m/../lib", "/opt"}));
 }
 
-TEST_F(LoaderIntegrity, ElfTellsLibrariesAndRunPaths) {
+TEST_F(LoaderIntegrity, LibrariesAndRunPathsAreReadFromElf) {
   const module_file::Image found = module_file::read_image(built("t_relative"));
   EXPECT_EQ(found.run_paths, std::vector<std::string>{"lib:$ORIGIN"});
   EXPECT_NE(std::find(found.libraries.begin(), found.libraries.end(), "libc.so.6"), found.libraries.end());
@@ -259,7 +259,7 @@ class LoaderOwnLibraries : public LoaderTest {
   const fs::path module_;
 };
 
-TEST_F(LoaderOwnLibraries, AreThoseThatOpeningItOpens) {
+TEST_F(LoaderOwnLibraries, ListMatchesTheLibrariesThatOpeningLoads) {
   const auto found = module_file::OwnLibraries::of(module_file::read_image(module_), root_);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].name, "libt_outer.so");
@@ -270,7 +270,7 @@ TEST_F(LoaderOwnLibraries, AreThoseThatOpeningItOpens) {
   EXPECT_TRUE(noted("opened t_inner"));
 }
 
-TEST_F(LoaderOwnLibraries, ManifestHashWantsTheHashOfEach) {
+TEST_F(LoaderOwnLibraries, ManifestHashPolicyRequiresAHashForEach) {
   EXPECT_EQ(loaded_row("manifest-hash", right()).state, LoadState::loaded);
   for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
     const LoadRow refused = loaded_row("manifest-hash", without(name));
@@ -301,7 +301,7 @@ TEST_F(LoaderOwnLibraries, WrongHashIsFoundBeforeAnythingIsOpened) {
     }
 }
 
-TEST_F(LoaderOwnLibraries, ThatWereWrittenWhileTheModuleWasProbedAreNotOpened) {
+TEST_F(LoaderOwnLibraries, LibraryChangedDuringTheProbeIsNotOpened) {
   write_manifest(module_, {{"libraries", right()}});
   LoadOptions options;
   options.dirs = {{root()}};
@@ -321,7 +321,7 @@ TEST_F(LoaderOwnLibraries, ThatWereWrittenWhileTheModuleWasProbedAreNotOpened) {
   EXPECT_EQ(loaded.probed, "yes");
 }
 
-TEST_F(LoaderOwnLibraries, WhatOthersCanWriteOfThemIsUnsafe) {
+TEST_F(LoaderOwnLibraries, LibraryWritableByOthersIsUnsafe) {
   for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
     fs::permissions(root_ / name, fs::perms::others_write, fs::perm_options::add);
     EXPECT_EQ(loaded_row("owner", right()).state, LoadState::unsafe) << name;
@@ -330,7 +330,7 @@ TEST_F(LoaderOwnLibraries, WhatOthersCanWriteOfThemIsUnsafe) {
   }
 }
 
-TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
+TEST_F(LoaderOwnLibraries, ManifestWriterListsThem) {
   const std::string command = fmt::format("{} {}", FERRULE_TEST_MANIFEST_WRITER, module_.string());
   ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(bugprone-command-processor)
   const auto manifest = [&] {
@@ -347,7 +347,7 @@ TEST_F(LoaderOwnLibraries, AreInWhatTheToolWrites) {
   EXPECT_EQ(manifest()["libraries"]["libt_later.so.1"], *module_file::sha256_of_file(folder_ / "libt_later.so.1"));
 }
 
-TEST_F(LoaderOwnLibraries, ManifestOfOddHashesIsRefused) {
+TEST_F(LoaderOwnLibraries, ManifestWithInvalidHashesIsRefused) {
   EXPECT_CONTAINS(loaded_row("owner", {{"libt_outer.so", "abc"}}).reason, "is not 64 hexadecimal digits");
   EXPECT_CONTAINS(loaded_row("owner", {{"libt_outer.so", 7}}).reason, "'libt_outer.so' is not a string");
   EXPECT_CONTAINS(loaded_row("owner", nlohmann::json::array({"libt_outer.so"})).reason,

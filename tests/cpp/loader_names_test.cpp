@@ -25,7 +25,7 @@ class LoaderGivenNames : public LoaderTest {
   Registry& registry = Registry::instance();
 };
 
-TEST_F(LoaderGivenNames, FileOfAnyNameIsLoadedWhenItIsNamed) {
+TEST_F(LoaderGivenNames, ExplicitFileMayHaveAnyName) {
   for (const char* name : {"mine.so", "mine", "libferrule-Odd Name.so", "libferrule-t_two.so.1"}) {
     const fs::path path = put_as("t_plain", name);
     const auto backend = load(path);
@@ -38,7 +38,7 @@ TEST_F(LoaderGivenNames, FileOfAnyNameIsLoadedWhenItIsNamed) {
   EXPECT_TRUE(load_from({root()}).rows.empty() || !registry.find_backend("t_plain")) << "a folder is searched by names";
 }
 
-TEST_F(LoaderGivenNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
+TEST_F(LoaderGivenNames, ExplicitFileKeepsItsVariantAndCanBeDisabled) {
   const fs::path path = put_as("t_pair-low", "mine.so");
   EXPECT_EQ(load(path)->full_name(), "t_pair-low");
   registry.unload("t_pair");
@@ -48,7 +48,7 @@ TEST_F(LoaderGivenNames, FileOfAnyNameKeepsItsVariantAndIsSwitchedOff) {
   EXPECT_EQ(registry.find_backend("t_pair"), nullptr);
 }
 
-TEST_F(LoaderGivenNames, NameOfTheFileDoesNotCountWhereOneIsGiven) {
+TEST_F(LoaderGivenNames, GivenNameOverridesTheFileName) {
   const fs::path path = put_as("t_plain", "libferrule-t_plain.so");
   const Variable disable("FERRULE_DISABLE", "t_plain");
   EXPECT_EQ(load_as(path, "t_mine")->name(), "t_mine");
@@ -56,7 +56,7 @@ TEST_F(LoaderGivenNames, NameOfTheFileDoesNotCountWhereOneIsGiven) {
   EXPECT_CONTAINS(reason_of_load(path), "FERRULE_DISABLE names it");
 }
 
-TEST_F(LoaderGivenNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
+TEST_F(LoaderGivenNames, ManifestProvidesTheNameWithoutOpeningTheModule) {
   const fs::path path = put_as("t_plain", "mine.so");
   const nlohmann::json manifest = {
       {"name", "t_plain"},
@@ -80,7 +80,7 @@ TEST_F(LoaderGivenNames, ManifestTellsTheNameBeforeAnythingIsOpened) {
   EXPECT_CONTAINS(reason_of_load(path), "'name' is 'No Name', and a backend's name consists of");
 }
 
-TEST_F(LoaderGivenNames, OneFileUnderTwoNamesIsTwoBackends) {
+TEST_F(LoaderGivenNames, OneFileUnderTwoNamesGivesTwoBackends) {
   const fs::path path = put(root(), "t_named");
   const auto first = load_as(path, "t_first"), second = load_as(path, "t_second"), own = load(path);
   EXPECT_EQ(first->name(), "t_first");
@@ -113,14 +113,14 @@ TEST_F(LoaderGivenNames, CopiesLeaveNoFiles) {
   EXPECT_CONTAINS(reason_of_load(path, "t_other"), "no folder for a copy of it could be made in /nowhere");
 }
 
-TEST_F(LoaderGivenNames, NameThatIsGivenIsTheOneThatIsSwitchedOff) {
+TEST_F(LoaderGivenNames, DisableAppliesToTheGivenName) {
   const fs::path path = put(root(), "t_plain");
   const Variable disable("FERRULE_DISABLE", "t_other");
   EXPECT_CONTAINS(reason_of_load(path, "t_other"), "FERRULE_DISABLE names it");
   EXPECT_EQ(load_as(path, "t_another")->name(), "t_another");
 }
 
-TEST_F(LoaderGivenNames, NameThatIsTakenOrNoneIsAnError) {
+TEST_F(LoaderGivenNames, TakenOrInvalidGivenNameIsAnError) {
   const fs::path path = put(root(), "t_plain"), other = put(root(), "t_two");
   load(path);
   EXPECT_EQ(error_of([&] { load_as(other, "t_plain"); }).code(), FE_INVALID_ARGUMENT);
@@ -130,7 +130,7 @@ TEST_F(LoaderGivenNames, NameThatIsTakenOrNoneIsAnError) {
   EXPECT_EQ(error_of([] { load_options(R"({"as_name": 7})"); }).code(), FE_INVALID_ARGUMENT);
 }
 
-TEST_F(LoaderGivenNames, ReloadKeepsTheNameThatWasGiven) {
+TEST_F(LoaderGivenNames, ReloadKeepsTheGivenName) {
   const fs::path path = put(root(), "t_version");
   load_as(path, "t_mine");
   put(root(), "t_version.next", "t_version");
@@ -139,13 +139,13 @@ TEST_F(LoaderGivenNames, ReloadKeepsTheNameThatWasGiven) {
   EXPECT_EQ(now->version(), "2");
 }
 
-TEST_F(LoaderGivenNames, WhatIsNoModuleIsSaidByWhatItIs) {
+TEST_F(LoaderGivenNames, NonModuleFileIsReportedByItsKind) {
   write_file(root() / "mine.txt", "hello");
   EXPECT_CONTAINS(reason_of_load(root() / "mine.txt"), "it is a text file that begins with 'hello'");
   EXPECT_CONTAINS(reason_of_load(root()), "it is a folder");
 }
 
-TEST_F(LoaderGivenNames, KindsThatTheManifestDoesNotTellAreANote) {
+TEST_F(LoaderGivenNames, DeviceKindsMissingFromTheManifestAreANote) {
   put_with_manifest(root(), "t_plain", {{"device_kinds", {"gpu", "cpu"}}});
   put_with_manifest(root(), "t_two", {{"device_kinds", {"test", "gpu"}}});
   put_with_manifest(root(), "t_gpu", nlohmann::json::object());
@@ -158,7 +158,7 @@ TEST_F(LoaderGivenNames, KindsThatTheManifestDoesNotTellAreANote) {
   EXPECT_TRUE(row(report, "t_gpu").notes.empty()) << "what tells nothing is not wrong";
 }
 
-TEST(RegistryAbsence, NoDeviceAtAllHasACause) {
+TEST(RegistryAbsence, MissingDevicesAreExplainedWithACause) {
   const std::vector<KnownModule> found = {{"cpu", "disabled", "FERRULE_ONLY does not name it"},
                                           {"vulkan", "no_device", ""}};
   EXPECT_CONTAINS(reason_for_no_device({}), "nothing has been loaded yet; load_all() looks for modules");
@@ -188,7 +188,7 @@ TEST(RegistryAbsence, NoDeviceAtAllHasACause) {
   EXPECT_EQ(reason_for_no_backend({}, "cpu"), "");
 }
 
-TEST_F(LoaderGivenNames, DeviceOfAModuleThatIsNotLoadedIsSaidWithItsReason) {
+TEST_F(LoaderGivenNames, MissingDeviceIsExplainedWithTheReasonOfItsModule) {
   put(root(), "t_two");
   put(root(), "t_plain");
   const Variable disable("FERRULE_DISABLE", "t_plain");

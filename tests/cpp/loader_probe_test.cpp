@@ -31,7 +31,7 @@ class LoaderProbe : public LoaderTest {
   Variable no_driver_variable_{"T_DRIVER_DEVICES", nullptr}, no_binding_{"LD_BIND_NOW", nullptr};
 };
 
-TEST_F(LoaderProbe, WhatPassesIsLoadedAndNotTriedAgain) {
+TEST_F(LoaderProbe, PassedModuleIsLoadedAndNotProbedAgain) {
   put(root(), "t_plain");
   const LoadRow first = probed("t_plain");
   EXPECT_EQ(first.state, LoadState::loaded) << first.reason;
@@ -46,7 +46,7 @@ TEST_F(LoaderProbe, WhatPassesIsLoadedAndNotTriedAgain) {
   EXPECT_EQ(notes(), opened);
 }
 
-TEST_F(LoaderProbe, NeverMeansNever) {
+TEST_F(LoaderProbe, PolicyNeverStartsNoProbe) {
   put(root(), "t_plain");
   const LoadRow result = probed("t_plain", ProbePolicy::never);
   EXPECT_EQ(result.state, LoadState::loaded);
@@ -54,7 +54,7 @@ TEST_F(LoaderProbe, NeverMeansNever) {
   EXPECT_EQ(notes(), opened);
 }
 
-TEST_F(LoaderProbe, AbortIsAVerdictThatStays) {
+TEST_F(LoaderProbe, AbortVerdictIsCached) {
   put(root(), "t_abort");
   const LoadRow first = probed("t_abort");
   EXPECT_EQ(first.state, LoadState::probe_failed);
@@ -69,7 +69,7 @@ TEST_F(LoaderProbe, AbortIsAVerdictThatStays) {
   EXPECT_EQ(notes(), "opened t_abort\ninitialised t_abort\n");
 }
 
-TEST_F(LoaderProbe, HangEndsWithTheTimeLimit) {
+TEST_F(LoaderProbe, HangingProbeEndsAtTheTimeLimit) {
   put(root(), "t_hang");
   const auto begin = std::chrono::steady_clock::now();
   const LoadRow result = probed("t_hang");
@@ -78,7 +78,7 @@ TEST_F(LoaderProbe, HangEndsWithTheTimeLimit) {
   EXPECT_EQ(result.reason, "its probe did not end within 0.5 s (step 'init')");
 }
 
-TEST_F(LoaderProbe, ChangeOfTheRoundingIsRefused) {
+TEST_F(LoaderProbe, RoundingModeChangeIsRefused) {
   put(root(), "t_rounding");
   const LoadRow result = probed("t_rounding");
   EXPECT_EQ(result.state, LoadState::probe_failed);
@@ -86,7 +86,7 @@ TEST_F(LoaderProbe, ChangeOfTheRoundingIsRefused) {
                   "it changes the process: it changes the rounding of floating-point numbers (step 'init')");
 }
 
-TEST_F(LoaderProbe, ChangeOfTheEnvironmentIsNoted) {
+TEST_F(LoaderProbe, EnvironmentChangeIsANote) {
   const Variable unset("T_VARIABLE", nullptr);
   put(root(), "t_variable");
   const LoadRow result = probed("t_variable");
@@ -95,12 +95,12 @@ TEST_F(LoaderProbe, ChangeOfTheEnvironmentIsNoted) {
   EXPECT_EQ(result.notes[0], "it sets T_VARIABLE in the environment (step 'init')");
 }
 
-TEST_F(LoaderProbe, WhatItPrintsIsInTheReport) {
+TEST_F(LoaderProbe, OutputOfTheProbeIsInTheReport) {
   put(root(), "t_words");
   EXPECT_EQ(probed("t_words").output, "a word from init\n");
 }
 
-TEST_F(LoaderProbe, RefusalInOrderKeepsItsState) {
+TEST_F(LoaderProbe, ProperRefusalKeepsItsState) {
   put(root(), "t_zero");
   put(root(), "t_no_device");
   put(root(), "t_throwing");
@@ -123,13 +123,13 @@ TEST_F(LoaderProbe, InitThatRefusesHasTheSameStateWithAndWithoutAProbe) {
   }
 }
 
-TEST_F(LoaderProbe, FailureGivesWayToTheNextVariant) {
+TEST_F(LoaderProbe, NextVariantIsTriedAfterAFailure) {
   put_with_manifest(root(), "t_pair-broken", {{"rank", 3}});
   put_with_manifest(root(), "t_pair-low", {{"rank", 1}});
   EXPECT_EQ(probed("t_pair-low").state, LoadState::loaded);
 }
 
-TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
+TEST_F(LoaderProbe, DriverVariablesArePartOfTheVerdictKey) {
   put_with_manifest(root(), "t_plain", {{"driver", {{{"library", "libc.so.6"}, {"variables", {"T_DRIVER_*"}}}}}});
   EXPECT_EQ(probed("t_plain").probed, "yes");
   unload("t_plain");
@@ -138,7 +138,7 @@ TEST_F(LoaderProbe, VariableThatDriversReadIsPartOfTheKey) {
 }
 
 // The init of a module may change the environment of the modules after it.
-TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
+TEST_F(LoaderProbe, CachedVerdictAppliesToTheSameKeyOnly) {
   put(root(), "t_plain");
   EXPECT_EQ(probed("t_plain").probed, "yes");
   const Prober prober(policy_of("manifest", "auto", "owner", false));
@@ -156,7 +156,7 @@ TEST_F(LoaderProbe, WhatWasRecalledCountsForTheSameKeyOnly) {
   EXPECT_EQ(candidate.row.probed, "yes");
 }
 
-TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {
+TEST_F(LoaderProbe, TimeoutVerdictExpiresAfterTenMinutesAndCrashVerdictDoesNot) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   const auto remembered = [&](const std::string& word, int64_t age) {
@@ -174,7 +174,7 @@ TEST_F(LoaderProbe, TimeoutIsForgottenAfterTenMinutesAndACrashIsNot) {
 }
 
 // A module that was killed for lack of memory may be good.
-TEST_F(LoaderProbe, FailureThatMayBeAnAccidentIsForgottenAfterTenMinutes) {
+TEST_F(LoaderProbe, PossiblyTransientFailureExpiresAfterTenMinutes) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   const auto remembered = [&](const std::string& line, int64_t age) {
@@ -200,14 +200,14 @@ TEST_F(LoaderProbe, LimitsAreChecked) {
   }
 }
 
-TEST_F(LoaderProbe, AnswerThatIsNoneIsAnError) {
+TEST_F(LoaderProbe, InvalidAnswerIsAnError) {
   EXPECT_EQ(error_of([] { verdict_from("nonsense"); }).code(), FE_IO);
   EXPECT_EQ(error_of([] { verdict_from("{}"); }).code(), FE_IO);
   EXPECT_EQ(error_of([] { verdict_from(R"({"verdict": "splendid", "reason": ""})"); }).code(), FE_IO);
   EXPECT_EQ(error_of([] { verdict_from(R"({"verdict": "passed", "reason": 7})"); }).code(), FE_IO);
 }
 
-TEST_F(LoaderProbe, ProbeThatIsNoneIsAnError) {
+TEST_F(LoaderProbe, InvalidProbeProgramIsAnError) {
   EXPECT_EQ(error_of([&] { run_probe(folder_ / "nothing", "x", {}); }).code(), FE_IO);
   EXPECT_EQ(error_of([&] { run_probe("/bin/true", "x", {}); }).code(), FE_IO);
 }

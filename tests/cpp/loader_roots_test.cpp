@@ -46,7 +46,7 @@ TEST_F(LoaderRoots, BackendPathIsTheFirstRootAlsoUnderDirs) {
   EXPECT_EQ(report.roots.at(0).origin, "FERRULE_BACKEND_PATH");
 }
 
-TEST_F(LoaderRoots, NamedFolderThatDoesNotExistIsNotFound) {
+TEST_F(LoaderRoots, MissingExplicitFolderIsNotFound) {
   EXPECT_EQ(error_of([&] { load_from({folder_ / "absent"}); }).code(), FE_NOT_FOUND);
   const Variable dirs("FERRULE_BACKEND_DIR", folder_ / "absent");
   Lines lines;
@@ -82,7 +82,7 @@ TEST_F(LoaderRoots, CurrentDirectoryIsNeverSearched) {
   EXPECT_EQ(report.loaded("t_two"), nullptr);
 }
 
-TEST_F(LoaderRoots, OneFolderUnderTwoNamesIsOneRoot) {
+TEST_F(LoaderRoots, FolderGivenTwiceIsOneRoot) {
   put(root(), "t_plain");
   fs::create_directory_symlink(root(), folder_ / "link");
   EXPECT_EQ(load_from({root(), folder_ / "link", root() / ".." / "root"}).roots.size(), 1u);
@@ -155,7 +155,7 @@ TEST_F(LoaderRoots, SecondFileOfALoadedNameIsRefused) {
   EXPECT_CONTAINS(row(load_from({root("b")}), "t_pair-high").reason, "libferrule-t_pair-low.so is loaded already");
 }
 
-TEST_F(LoaderRoots, ReloadTakesTheNewBytes) {
+TEST_F(LoaderRoots, ReloadUsesTheNewFile) {
   const fs::path module = put(root(), "t_version");
   EXPECT_EQ(load(module)->version(), "1");
   put(root(), "t_version.next", "t_version");
@@ -164,7 +164,7 @@ TEST_F(LoaderRoots, ReloadTakesTheNewBytes) {
   EXPECT_EQ(reload("t_version")->version(), "2") << "also when nothing has changed";
 }
 
-TEST_F(LoaderRoots, ReloadKeepsTheOldOneWhenTheNewOneIsNoGood) {
+TEST_F(LoaderRoots, FailedReloadKeepsTheOldModule) {
   const fs::path module = put(root(), "t_version");
   const auto backend = load(module);
   write_file(root() / "new", "edited too much");
@@ -173,7 +173,7 @@ TEST_F(LoaderRoots, ReloadKeepsTheOldOneWhenTheNewOneIsNoGood) {
   EXPECT_EQ(Registry::instance().find_backend("t_version"), backend);
 }
 
-TEST_F(LoaderRoots, ReloadRefusesWhatWasRewrittenInPlace) {
+TEST_F(LoaderRoots, ReloadRefusesAFileRewrittenInPlace) {
   const fs::path module = put(root(), "t_version");
   const auto backend = load(module);
   fs::last_write_time(module, fs::last_write_time(module) + std::chrono::seconds(5));
@@ -183,7 +183,7 @@ TEST_F(LoaderRoots, ReloadRefusesWhatWasRewrittenInPlace) {
   EXPECT_FALSE(backend->is_closed());
 }
 
-TEST_F(LoaderRoots, ReloadSaysWhenTheOldCodeStaysMapped) {
+TEST_F(LoaderRoots, ReloadReportsThatTheOldCodeStaysMapped) {
   const fs::path module = put(root(), "t_version");
   load(module);
   const auto other_user = DynamicLibrary::open(module);
@@ -193,7 +193,7 @@ TEST_F(LoaderRoots, ReloadSaysWhenTheOldCodeStaysMapped) {
   EXPECT_CONTAINS(std::string(error.what()), "keeps its code mapped");
 }
 
-TEST_F(LoaderRoots, ReloadOfWhatIsNotLoadedIsNotFound) {
+TEST_F(LoaderRoots, ReloadOfAnUnloadedNameIsNotFound) {
   EXPECT_EQ(error_of([] { reload("t_version"); }).code(), FE_NOT_FOUND);
 }
 
@@ -219,7 +219,7 @@ TEST_F(LoaderRoots, ReportIsReadableAsTextAndAsJson) {
   EXPECT_EQ(json["roots"][0]["candidates"], 3);
 }
 
-TEST_F(LoaderRoots, ExecutableAndLibraryLieWhereTheyLie) {
+TEST_F(LoaderRoots, ExecutableAndLibraryFoldersAreFound) {
   EXPECT_EQ(executable_dir(), fs::canonical("/proc/self/exe").parent_path());
   EXPECT_EQ(library_dir(), executable_dir()) << "these tests contain the core";
 }

@@ -62,7 +62,7 @@ class LoaderTrust : public LoaderTest {
   const fs::path manifest_ = fs::path(module_).replace_extension(".json");
 };
 
-TEST_F(LoaderTrust, WhatEverybodyCanWriteIsNotOpened) {
+TEST_F(LoaderTrust, WorldWritableFileIsNotOpened) {
   expect_loaded();
   for (const fs::path& path : {module_, manifest_, root(), folder_}) {
     struct stat before {};
@@ -75,14 +75,14 @@ TEST_F(LoaderTrust, WhatEverybodyCanWriteIsNotOpened) {
   }
 }
 
-TEST_F(LoaderTrust, StickyFolderIsHarmlessUnlessTheModuleLiesInIt) {
+TEST_F(LoaderTrust, StickyFolderIsSafeUnlessItContainsTheModule) {
   set_mode(folder_, 01777);
   expect_loaded();
   set_mode(root(), 01777);
   expect_unsafe(root(), "everybody");
 }
 
-TEST_F(LoaderTrust, OwnGroupIsTheUserAndAnyOtherGroupIsOthers) {
+TEST_F(LoaderTrust, PrivateGroupIsTrustedAndOtherGroupsAreNot) {
   // Only members of a group can give a file to it. Most systems give users a private group; root has one on all of
   // them.
   if (chown(root().c_str(), static_cast<uid_t>(-1), geteuid()) == 0) {
@@ -98,7 +98,7 @@ TEST_F(LoaderTrust, OwnGroupIsTheUserAndAnyOtherGroupIsOthers) {
   expect_loaded();
 }
 
-TEST_F(LoaderTrust, WhoIsAmongWhom) {
+TEST_F(LoaderTrust, SubjectsAreClassifiedAsUserRootOrOthers) {
   const Writer root_user{Writer::Kind::user, 0}, us{Writer::Kind::user, geteuid()}, other{Writer::Kind::user, stranger};
   const Writer group{Writer::Kind::group, no_such_group}, everybody{Writer::Kind::everybody, 0};
   for (const Writer& writer : {root_user, us}) EXPECT_TRUE(is_among(writer, {}));
@@ -122,7 +122,7 @@ bool is_own_group(const std::string& passwd, uint32_t group, std::vector<uint32_
   });
 }
 
-TEST(LoaderAccounts, FirstGroupsDecideWhoIsInAGroup) {
+TEST(LoaderAccounts, GroupIsPrivateUnlessAnotherUserHasItAsPrimaryGroup) {
   const std::string anna = "root:x:0:0:root:/root:/bin/sh\nanna:x:1000:1000:Anna,,,:/home/anna:/bin/sh\n";
   const std::string bob = "bob:x:1001:1000::/home/bob:/bin/sh\n";
   EXPECT_TRUE(is_own_group(anna, 1000, {1000}));
@@ -134,7 +134,7 @@ TEST(LoaderAccounts, FirstGroupsDecideWhoIsInAGroup) {
   EXPECT_FALSE(is_own_group("", 0, {0}));
 }
 
-TEST(LoaderAccounts, LinesThatAreNoAccountsAreLeftOut) {
+TEST(LoaderAccounts, InvalidLinesAreSkipped) {
   std::istringstream text(
       "# text\n\n+::::::\n:x:1:1:::\na:x:one:1:::\na:x:1:-1:::\na:x:1:99999999999:::\nb:x:2\nc:x:3:4:x");
   EXPECT_EQ(local_accounts_in(text), (std::vector<LocalAccount>{{"c", 3, 4}}));
@@ -156,7 +156,7 @@ bool with_accounts(const fs::path& folder, const std::string& passwd, const std:
   });
 }
 
-TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
+TEST_F(LoaderTrust, PrimaryGroupOfAnotherUserIsNotPrivate) {
   const std::string anna = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\n";
   const std::string groups = "root:x:0:\nanna:x:1000:\n";
   const auto loads = [&](LoadState state) {
@@ -188,7 +188,7 @@ TEST_F(LoaderTrust, GroupThatIsSomebodyElsesFirstGroupIsNotPrivate) {
 }
 #endif
 
-TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
+TEST_F(LoaderTrust, FileOfAnotherOwnerIsNotOpened) {
   if (geteuid() != 0) {
     // Only root can give files away; otherwise a folder of root's stands in for another user's.
     EXPECT_EQ(writers_of("/", WriterOf::folder).at(0), (Writer{Writer::Kind::user, 0}));
@@ -203,7 +203,7 @@ TEST_F(LoaderTrust, WhatBelongsToSomebodyElseIsNotOpened) {
   expect_loaded();
 }
 
-TEST_F(LoaderTrust, LinksAreJudgedByWhatTheyLeadTo) {
+TEST_F(LoaderTrust, LinksAreCheckedByTheirTargets) {
   fs::create_directory(folder_ / "elsewhere");
   const fs::path real = put(folder_ / "elsewhere", "t_plain");
   fs::remove(module_);
@@ -223,7 +223,7 @@ TEST_F(LoaderTrust, LinksAreJudgedByWhatTheyLeadTo) {
   expect_unsafe(folder_ / "open", "everybody");
 }
 
-TEST_F(LoaderTrust, WhatTheUserNamesIsOnlyWarnedAbout) {
+TEST_F(LoaderTrust, ExplicitlyNamedFileOnlyGivesAWarning) {
   set_mode(module_, 0777);
   {
     Lines lines;
@@ -240,7 +240,7 @@ TEST_F(LoaderTrust, WhatTheUserNamesIsOnlyWarnedAbout) {
   EXPECT_CONTAINS(lines.text, "can be written by everybody");
 }
 
-TEST_F(LoaderTrust, TheVariableHoldsWhereTheCallSaysNothing) {
+TEST_F(LoaderTrust, VariableAppliesIfTheCallSetsNoPolicy) {
   set_mode(module_, 0777);
   {
     const Variable any("FERRULE_TRUST", "any");
@@ -250,7 +250,7 @@ TEST_F(LoaderTrust, TheVariableHoldsWhereTheCallSaysNothing) {
   EXPECT_EQ(loaded_row("").state, LoadState::unsafe);
 }
 
-TEST_F(LoaderTrust, ManifestHashRefusesWhatHasNoManifest) {
+TEST_F(LoaderTrust, ManifestHashPolicyRefusesModulesWithoutManifest) {
   EXPECT_EQ(loaded_row("manifest-hash").state, LoadState::loaded);
   fs::remove(manifest_);
   const LoadRow refused = loaded_row("manifest-hash");
@@ -278,7 +278,7 @@ std::vector<std::byte> access_list(uint16_t of_named_user, uint16_t mask) {
   return bytes;
 }
 
-TEST(LoaderAccessList, NamesThoseWhoMayWrite) {
+TEST(LoaderAccessList, ListsUsersAndGroupsThatMayWrite) {
   const std::vector<Writer> expected = {{Writer::Kind::user, stranger}};
   EXPECT_EQ(writers_in_access_list(access_list(7, 7), 5), expected);
   EXPECT_EQ(writers_in_access_list(access_list(7, 5), 5), std::vector<Writer>());
@@ -297,7 +297,7 @@ TEST(LoaderAccessList, NamesThoseWhoMayWrite) {
 }
 
 #if defined(__linux__)
-TEST_F(LoaderTrust, AccessListsCount) {
+TEST_F(LoaderTrust, AccessControlListsAreChecked) {
   const auto set_list = [&](const std::vector<std::byte>& list) {
     return setxattr(root().c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
   };

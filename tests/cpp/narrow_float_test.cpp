@@ -36,7 +36,7 @@ TEST(NarrowFloat, IntegersBeyondDoublesRoundOnce) {
           << format.name() << " of " << x;
 }
 
-TEST(NarrowFloat, NaNStays) {
+TEST(NarrowFloat, NaNStaysNaN) {
   for (const test::NarrowFormat& format : test::narrow_formats())
     EXPECT_TRUE(format.is_nan(narrow_float_from(std::numeric_limits<double>::quiet_NaN(), dtype_of(format))));
 }

@@ -26,7 +26,7 @@ std::string error_of(const char* op, std::vector<TensorType> inputs, const std::
   return "no error";
 }
 
-TEST(Ops, TableIsSortedAndIdsLeadBackToTheirRows) {
+TEST(Ops, TableIsSortedAndIdsFindTheirRows) {
   for (std::size_t i = 0; i < all_ops().size(); ++i) {
     const Row& row = *all_ops()[i];
     if (i > 0) {
@@ -62,7 +62,7 @@ TEST(Ops, PromotionFollowsTheArrayApiStandard) {
   EXPECT_EQ(promote(DType::float64, DType::bfloat16), DType::float64);
 }
 
-TEST(Ops, NoHalfHoldsTheOther) {
+TEST(Ops, HalfDtypesDoNotPromoteToEachOther) {
   EXPECT_EQ(promote(DType::float16, DType::bfloat16), DType::float32);
   EXPECT_EQ(promote(DType::bfloat16, DType::int64), DType::bfloat16);
   EXPECT_EQ(promote(DType::float8_e4m3fn, DType::float8_e5m2), DType::float32);
@@ -81,7 +81,7 @@ TEST(Ops, NoHalfHoldsTheOther) {
   EXPECT_EQ(promote(DType::boolean, DType::float16), DType::float16);
 }
 
-TEST(Ops, WeakScalarDoesNotWidenWithinItsKind) {
+TEST(Ops, WeakScalarDoesNotPromoteWithinItsKind) {
   const TensorType inputs[] = {float32({2}), {DType::float64, {}}};
   const std::vector<bool> weak = {false, true};
   EXPECT_EQ(input_dtypes(op_named("add"), inputs, weak), (std::vector{DType::float32, DType::float32}));
@@ -105,7 +105,7 @@ TEST(Ops, ReductionAxesBecomeCanonical) {
   EXPECT_NE(error_of("max", {float32({2, 0})}, {{"axis", std::vector<int64_t>{1}}}).find("empty"), std::string::npos);
 }
 
-TEST(Ops, ReshapeFindsTheUnknownSizeOrSaysWhyNot) {
+TEST(Ops, ReshapeInfersTheUnknownSizeOrExplainsTheError) {
   EXPECT_EQ(infer_named("reshape", {float32({2, 6})}, {{"shape", std::vector<int64_t>{3, -1}}})[0], float32({3, 4}));
   EXPECT_NE(error_of("reshape", {float32({2, 6})}, {{"shape", std::vector<int64_t>{5, -1}}}).find("unknown size"),
             std::string::npos);
@@ -127,7 +127,7 @@ TEST(Ops, NegativeAndOverflowingSizesOfEmptyShapesAreRefused) {
             std::string::npos);
 }
 
-TEST(Ops, StridesThatReachFurtherThanMemoryAreRefused) {
+TEST(Ops, StridesThatExceedTheAddressSpaceAreRefused) {
   const Reach reach = reach_of({3, 4}, {-10, 2}, 8);
   EXPECT_EQ(reach.before, 20);
   EXPECT_EQ(reach.after, 6);
@@ -139,7 +139,7 @@ TEST(Ops, StridesThatReachFurtherThanMemoryAreRefused) {
   EXPECT_THROW(reach_of({1}, {INT64_MIN}, 1), Error);
 }
 
-TEST(Ops, SliceThatLeavesItsArrayIsRefusedEvenWhenItsExtentOverflows) {
+TEST(Ops, OutOfBoundsSliceIsRefusedEvenIfItsExtentOverflows) {
   const auto slice = [](int64_t start, int64_t size, int64_t step) {
     return error_of("slice", {float32({10})},
                     {{"starts", std::vector<int64_t>{start}},
@@ -169,7 +169,7 @@ TEST(Ops, AttributesAreCheckedByNameAndType) {
 
 TEST(Ops, NineDimensionsAreAnError) { EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), Error); }
 
-TEST(Ops, PackedAttributesLieWhereTheGeneratedStructSays) {
+TEST(Ops, PackedAttributesMatchTheGeneratedStruct) {
   const Row& row = op_named("sum");
   Attributes attributes = complete_attributes(row, {{"axis", std::vector<int64_t>{1, 2}}, {"keepdims", true}});
   const PackedAttributes packed(row, attributes);

@@ -39,7 +39,7 @@ class OutOfMemory : public LifeTest, public testing::WithParamInterface<Shortage
 INSTANTIATE_TEST_SUITE_P(Of, OutOfMemory, testing::Values(Shortage::once, Shortage::lasting),
                          [](const auto& info) { return info.param == Shortage::once ? "One" : "All"; });
 
-TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
+TEST_P(OutOfMemory, FailedEvaluationLeavesItsArraysUnchanged) {
   const DeviceHandle home(new fe_device{cpu()});
   set_thread_count(1);  // the countdown counts allocations of this thread only
   const auto ones = LifeTest::ones(home->device);
@@ -67,7 +67,7 @@ TEST_P(OutOfMemory, AnEvaluationThatFailsLeavesItsArraysAsTheyWere) {
   set_thread_count(0);
 }
 
-TEST_P(OutOfMemory, AChainOfArraysIsDestroyedWithoutMemory) {
+TEST_P(OutOfMemory, ChainOfArraysIsDestroyedWithoutAllocating) {
   const auto device = cpu();
   const auto ones = LifeTest::ones(device);
   const ArrayPointer first = Array::computed(ones.type, device, ones.data, "");
@@ -82,7 +82,7 @@ TEST_P(OutOfMemory, AChainOfArraysIsDestroyedWithoutMemory) {
   EXPECT_FALSE(has_failed);
 }
 
-TEST_P(OutOfMemory, LentMemoryIsReleasedOnceAndWithoutMemory) {
+TEST_P(OutOfMemory, BorrowedMemoryIsReleasedOnceWithoutAllocating) {
   drain_releases();
   int released = 0;
   const auto release = [](void* count) { ++*static_cast<int*>(count); };
@@ -111,7 +111,7 @@ TEST_P(OutOfMemory, LentMemoryIsReleasedOnceAndWithoutMemory) {
   EXPECT_EQ(failed, 2u);
 }
 
-TEST_P(OutOfMemory, ReadingJsonIsAnErrorAndNotTheEnd) {
+TEST_P(OutOfMemory, ReadingJsonReturnsAnError) {
   LoadReport report;
   report.roots.push_back({"/root", "dirs", 2, ""});
   report.rows.resize(2);
@@ -136,7 +136,7 @@ TEST_P(OutOfMemory, ReadingJsonIsAnErrorAndNotTheEnd) {
                                       [&] { return text_of(fe_load_report_explain, &handle, "cpu", versions); });
 }
 
-TEST_P(OutOfMemory, WritingJsonIsAnErrorAndNotTheEnd) {
+TEST_P(OutOfMemory, WritingJsonReturnsAnError) {
   const DeviceHandle home(new fe_device{cpu()});
   const auto float32 = static_cast<fe_dtype>(DType::float32);
   constexpr std::array<int64_t, 1> shape{8};
@@ -168,7 +168,7 @@ TEST_P(OutOfMemory, WritingJsonIsAnErrorAndNotTheEnd) {
   expect_an_error_for_each_allocation("to_json", [&] { return guarded([&] { to_json(report); }); });
 }
 
-TEST_P(OutOfMemory, LookingForModulesIsAnErrorAndNotTheEnd) {
+TEST_P(OutOfMemory, SearchForModulesReturnsAnError) {
   put(root(), "t_plain");
   put(root(), "t_two");
   LoadOptions options;
@@ -176,7 +176,7 @@ TEST_P(OutOfMemory, LookingForModulesIsAnErrorAndNotTheEnd) {
   expect_an_error_for_each_allocation("find_candidates", [&] { return guarded([&] { find_candidates(options); }); });
 }
 
-TEST_P(OutOfMemory, LookingForFilesOfDriversIsAnErrorAndNotTheEnd) {
+TEST_P(OutOfMemory, SearchForDriverFilesReturnsAnError) {
   const fs::path folder = folder_ / "t_drivers" / "icd.d";
   fs::create_directories(folder);
   write_file(folder / "a.json", R"({"ICD": {"library_path": "/lib/libt_driver.so"}})");

@@ -21,7 +21,7 @@ void start_short_processes(const std::atomic<bool>& over) {
 }
 
 // A process may end between opening and reading its file in /proc: about once in 700 attempts here.
-TEST(ProbeDescendants, AProcessMayEndWhileItIsLookedAt) {
+TEST(ProbeDescendants, ProcessMayEndWhileItIsInspected) {
   std::atomic<bool> over = false;
   std::thread first([&over] { start_short_processes(over); }), second([&over] { start_short_processes(over); });
   EXPECT_NO_THROW({

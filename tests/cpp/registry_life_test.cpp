@@ -70,7 +70,7 @@ TEST_F(RegistryLife, UnloadWhileAnotherThreadComputesNamesItsGraph) {
   registry.unload("t_watching");
 }
 
-TEST_F(RegistryLife, AnArrayThatWasNeverComputedKeepsNothing) {
+TEST_F(RegistryLife, UncomputedArrayDoesNotKeepItsBackend) {
   const auto device = watching();
   fe_scalar one{};
   const ArrayPointer scalar = Array::scalar(DType::float32, device, one);
@@ -79,7 +79,7 @@ TEST_F(RegistryLife, AnArrayThatWasNeverComputedKeepsNothing) {
   EXPECT_EQ(error_of([&] { evaluate({&lazy, 1}); }).code(), FE_NOT_FOUND);
 }
 
-TEST_F(RegistryLife, AfterUnloadTheFileIsUnmappedAndNoThreadOfItRuns) {
+TEST_F(RegistryLife, UnloadUnmapsTheFileAndEndsItsThreads) {
   const auto threads = [] { return std::distance(fs::directory_iterator("/proc/self/task"), {}); };
   // A joined thread may be listed for a moment longer.
   const auto settle_at = [&](auto count) {
@@ -98,7 +98,7 @@ TEST_F(RegistryLife, AfterUnloadTheFileIsUnmappedAndNoThreadOfItRuns) {
   EXPECT_TRUE(registry.remaining().empty());
 }
 
-TEST_F(RegistryLife, WhatAnotherUserKeepsMappedIsARemnantUntilItLetsGo) {
+TEST_F(RegistryLife, FileMappedByAnotherUserIsARemnantUntilItIsClosed) {
   const fs::path module = put(root(), "t_plain");
   void* const user = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(user, nullptr);
@@ -117,7 +117,7 @@ TEST_F(RegistryLife, WhatAnotherUserKeepsMappedIsARemnantUntilItLetsGo) {
   EXPECT_TRUE(registry.remaining().empty());
 }
 
-TEST_F(RegistryLife, WhatIsLinkedToStayRemainsAndReloadSaysSo) {
+TEST_F(RegistryLife, NodeleteModuleStaysMappedAndReloadReportsIt) {
   const fs::path module = put(root(), "t_stays");
   load(module);
   const Error error = error_of([] { reload("t_stays"); });
@@ -127,7 +127,7 @@ TEST_F(RegistryLife, WhatIsLinkedToStayRemainsAndReloadSaysSo) {
   EXPECT_TRUE(is_mapped(module));
 }
 
-TEST_F(RegistryLife, WhatLeavesThreadsBehindStaysMappedOnPurpose) {
+TEST_F(RegistryLife, ModuleWithRunningThreadsStaysMapped) {
   const fs::path module = put(root(), "t_leaving");
   {
     const auto library = DynamicLibrary::open(module);
@@ -151,7 +151,7 @@ void begin_exit(const fs::path& module) {
   reinterpret_cast<void (*)()>(dlsym(again, "test_exit_began"))();
 }
 
-TEST_F(RegistryLife, TheWatchingModuleSeesCallsAfterExitBegan) {
+TEST_F(RegistryLife, WatchingModuleDetectsCallsAfterExitBegan) {
   const auto device = watching();
   device->open();
   begin_exit(root() / "libferrule-t_watching.so");
@@ -159,7 +159,7 @@ TEST_F(RegistryLife, TheWatchingModuleSeesCallsAfterExitBegan) {
   EXPECT_TRUE(noted("at exit: device_memory")) << notes();
 }
 
-TEST_F(RegistryLife, NothingOfADriverIsCalledAtExit) {
+TEST_F(RegistryLife, NoDriverFunctionIsCalledAtExit) {
   FERRULE_SKIP_FORKS();
   static fs::path module;
   module = root() / "libferrule-t_watching.so";
@@ -236,14 +236,14 @@ TEST_F(RegistryLostDevice, IsReplacedByARefreshAndClosedWithTheLastArray) {
   EXPECT_EQ(registry.by_name("null"), fresh);
 }
 
-TEST_F(RegistryLostDevice, IsClosedAtOnceWhenNothingOfItLives) {
+TEST_F(RegistryLostDevice, IsClosedAtOnceIfUnused) {
   lose();
   EXPECT_TRUE(lost->is_open());
   EXPECT_TRUE(registry.refresh());
   EXPECT_FALSE(lost->is_open());
 }
 
-TEST_F(RegistryLostDevice, GoesOnWhenItsModuleSaysSo) {
+TEST_F(RegistryLostDevice, IsUsableAgainAfterAQueueReset) {
   const StridedArray array = ones(lost);
   lose();
   reset_queue(*lost);
@@ -270,7 +270,7 @@ class RegistryVanishedDevice : public LifeTest {
   std::vector<std::shared_ptr<Device>> before;
 };
 
-TEST_F(RegistryVanishedDevice, IsLostAndThoseBehindItMoveUpUnderTheirOwnProperties) {
+TEST_F(RegistryVanishedDevice, IsLostAndLaterDevicesAreRenumberedByTheirProperties) {
   pull_first_out();
   EXPECT_EQ(names().size(), 3u) << "not before somebody refreshes";
   EXPECT_TRUE(registry.refresh());
@@ -283,7 +283,7 @@ TEST_F(RegistryVanishedDevice, IsLostAndThoseBehindItMoveUpUnderTheirOwnProperti
   EXPECT_CONTAINS(std::string(moved.what()), "lists other devices");
 }
 
-TEST_F(RegistryVanishedDevice, WhatLivesOnADeviceThatMovedGoesOnAndThenItIsClosed) {
+TEST_F(RegistryVanishedDevice, RenumberedDeviceStaysOpenWhileInUseAndIsThenClosed) {
   {
     const DeviceUse lives = before[2]->use("array");
     const DeviceUse on_vanished = before[0]->use("array");
@@ -302,7 +302,7 @@ TEST_F(RegistryVanishedDevice, WhatLivesOnADeviceThatMovedGoesOnAndThenItIsClose
   EXPECT_TRUE(noted("closed t_named")) << notes();
 }
 
-TEST_F(RegistryVanishedDevice, AllOfThemMayVanish) {
+TEST_F(RegistryVanishedDevice, AllDevicesMayVanish) {
   for (int i = 0; i < 3; ++i) pull_first_out();
   EXPECT_TRUE(registry.refresh());
   EXPECT_TRUE(names().empty());

@@ -44,7 +44,7 @@ TEST_F(RegistryTest, RegisterChecksTheAbiAndTheScore) {
   EXPECT_FALSE(is_initialised);
 }
 
-TEST_F(RegistryTest, RegisterObeysTheVariables) {
+TEST_F(RegistryTest, RegisterAppliesTheEnvironmentVariables) {
   static bool is_initialised;
   const fe_abi abi = FE_ABI_INITIALIZER;
   fe_static_module module{sizeof module,
@@ -71,7 +71,7 @@ TEST_F(RegistryWithModules, DevicesAreFoundByNameInAnyCase) {
   EXPECT_EQ(registry.find_backend("t_absent"), nullptr);
 }
 
-TEST_F(RegistryWithModules, NamesThatNobodyHasAreNotFoundAndTellWhatThereIs) {
+TEST_F(RegistryWithModules, UnknownNamesAreNotFoundAndTheErrorListsTheDevices) {
   for (const char* name : {"t_two:2", "t_absent", "accelerator", "test:99"}) {
     const Error error = error_of([&] { registry.by_name(name); });
     EXPECT_EQ(error.code(), FE_NOT_FOUND) << name;
@@ -81,7 +81,7 @@ TEST_F(RegistryWithModules, NamesThatNobodyHasAreNotFoundAndTellWhatThereIs) {
     EXPECT_EQ(error_of([&] { registry.by_name(name); }).code(), FE_INVALID_ARGUMENT) << name;
 }
 
-TEST_F(RegistryWithModules, KindsComeInTheirOrderThenPreferenceThenName) {
+TEST_F(RegistryWithModules, DevicesAreOrderedByKindPreferenceAndName) {
   load(put_with_manifest(root(), "t_other_gpu", {{"preference", 1}}));
   load(put(root(), "t_gpu"));
   load(put(root(), "t_plain"));
@@ -116,7 +116,7 @@ TEST_F(RegistryWithModules, DevicesOpenOnFirstUseAndOnce) {
   EXPECT_EQ(text.find("device opened"), text.rfind("device opened"));
 }
 
-TEST_F(RegistryWithModules, OptionsAreCheckedAndStay) {
+TEST_F(RegistryWithModules, OptionsAreCheckedAndKept) {
   const auto device = registry.by_name("t_two");
   const Error unknown = error_of([&] { device->open({{"colour", "red"}}); });
   EXPECT_EQ(unknown.code(), FE_INVALID_ARGUMENT);
@@ -141,7 +141,7 @@ TEST_F(RegistryWithModules, OptionsComeFromTheEnvironmentUnlessGiven) {
   }
 }
 
-TEST_F(RegistryWithModules, UnloadRefusesWhileSomethingLivesAndSaysWhat) {
+TEST_F(RegistryWithModules, UnloadIsRefusedWithTheListOfLiveObjects) {
   const auto device = registry.by_name("t_two:1");
   {
     const DeviceUse first = device->use("array float32(2, 3)");
@@ -161,7 +161,7 @@ TEST_F(RegistryWithModules, UnloadRefusesWhileSomethingLivesAndSaysWhat) {
   EXPECT_TRUE(noted("closed t_two")) << notes();
 }
 
-TEST_F(RegistryWithModules, DevicesOutliveTheirBackendWithoutIt) {
+TEST_F(RegistryWithModules, DeviceHandlesOutliveTheirBackend) {
   const auto device = registry.by_name("t_two");
   device->open();
   registry.unload("t_two");
@@ -198,7 +198,7 @@ TEST_F(RegistryWithModules, AnnouncedDevicesAppear) {
   EXPECT_EQ(names().size(), 3u);
 }
 
-TEST_F(RegistryWithModules, LookingWhileOthersLoadAndUnload) {
+TEST_F(RegistryWithModules, DevicesMayBeListedWhileOtherThreadsLoadAndUnload) {
   const fs::path module = put(root(), "t_plain");
   std::thread changing([&] {
     for (int i = 0; i < 20; ++i) {

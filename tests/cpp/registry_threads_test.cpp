@@ -10,7 +10,7 @@ namespace {
 
 using RegistryThreads = LifeTest;
 
-TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
+TEST_F(RegistryThreads, EveryKindOfLoadRunsWhileOtherThreadsCompute) {
   constexpr int rounds = 12;
   const auto device = cpu();
   const fs::path plain = put(root(), "t_plain"), watched = put(root(), "t_watching");
@@ -70,7 +70,7 @@ TEST_F(RegistryThreads, LoadInEveryWayWhileOthersCompute) {
   EXPECT_FALSE(contains(notes(), "with open devices")) << notes();
 }
 
-TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
+TEST_F(RegistryThreads, DeviceIsLostAndRefreshedWhileThreadsUseIt) {
 #ifdef FERRULE_NULL_MODULE
   load(FERRULE_NULL_MODULE);
   std::atomic<bool> ends{false};
@@ -115,7 +115,7 @@ TEST_F(RegistryThreads, OneDeviceIsLostAndRefreshedWhileOthersUseIt) {
 #endif
 }
 
-TEST(LongMutexThreads, ExcludesOthersAndLetsItsHolderInAgain) {
+TEST(LongMutexThreads, ExcludesOtherThreadsAndIsRecursive) {
   LongMutex mutex;
   int64_t count = 0;
   std::vector<std::thread> threads;

@@ -37,7 +37,7 @@ class UnifiedDevices : public LoaderTest {
   using Texts = std::vector<std::string>;
 };
 
-TEST_F(UnifiedDevices, ADeviceOfSeveralBackendsIsListedOnce) {
+TEST_F(UnifiedDevices, DeviceOfSeveralBackendsIsListedOnce) {
   for (const char* stem : {"t_seen_a", "t_seen_b", "t_seen_c"}) load(put(root(), stem));
   EXPECT_EQ(listed(), (Texts{"gpu:0=t_seen_a:0", "gpu:1=t_seen_a:1"}));
   EXPECT_EQ(views(), (Texts{"t_seen_a:0", "t_seen_a:1", "t_seen_b:0", "t_seen_b:1", "t_seen_c:0"}));
@@ -56,20 +56,20 @@ TEST_F(UnifiedDevices, TheOrderOfLoadingDoesNotMatter) {
   } while (std::next_permutation(stems.begin(), stems.end()));
 }
 
-TEST_F(UnifiedDevices, EachNameFindsItsDeviceAgain) {
+TEST_F(UnifiedDevices, EveryListedNameFindsItsDevice) {
   for (const char* stem : {"t_seen_b", "t_seen_c", "t_mixed", "t_gpu", "t_two"}) load(put(root(), stem));
   for (const auto& device : registry.devices()) EXPECT_EQ(registry.by_name(device->name()), device) << device->name();
   for (const auto& view : registry.listing().views) EXPECT_EQ(registry.by_name(view->view_name()), view);
 }
 
-TEST_F(UnifiedDevices, ABackendsNumberIsItsOwnAndItsWordAloneIsTheBest) {
+TEST_F(UnifiedDevices, NumberedNameFollowsTheBackendAndBareNameIsTheBestDevice) {
   load(put(root(), "t_mixed"));
   EXPECT_EQ(registry.by_name("t_mixed:0")->kind(), FE_DEVICE_SOFTWARE);
   EXPECT_EQ(registry.by_name("t_mixed:1")->kind(), FE_DEVICE_GPU);
   EXPECT_EQ(registry.by_name("t_mixed")->view_name(), "t_mixed:1");
 }
 
-TEST_F(UnifiedDevices, TheManifestsPreferenceGoesBeforeTheNameAndTheUsersBeforeBoth) {
+TEST_F(UnifiedDevices, UserPreferencePrecedesManifestPreferenceWhichPrecedesName) {
   load(put_with_manifest(root(), "t_seen_a", {{"preference", 1}}));
   load(put_with_manifest(root(), "t_seen_b", {{"preference", 2}}));
   load(put(root(), "t_seen_c"));
@@ -88,7 +88,7 @@ TEST_F(UnifiedDevices, TheManifestsPreferenceGoesBeforeTheNameAndTheUsersBeforeB
   EXPECT_EQ(registry.backends().front()->name(), "t_other_gpu");
 }
 
-TEST_F(UnifiedDevices, NamesFollowWhatIsLoadedAndIdentityDoesNot) {
+TEST_F(UnifiedDevices, NamesDependOnLoadedBackendsAndIdentityDoesNot) {
   load(put(root(), "t_seen_b"));
   const auto device = registry.by_name("t_seen_b:1");
   const uint64_t id = device->id();
@@ -114,7 +114,7 @@ TEST_F(UnifiedDevices, NamesFollowWhatIsLoadedAndIdentityDoesNot) {
   EXPECT_NE(registry.by_name("t_seen_b:1")->id(), id) << "another life, another device";
 }
 
-TEST_F(UnifiedDevices, AnUnloadedPreferredViewGivesItsNameBack) {
+TEST_F(UnifiedDevices, UnloadingThePreferredViewFreesItsName) {
   load(put(root(), "t_seen_a"));
   load(put(root(), "t_seen_b"));
   const auto former = registry.by_name("gpu:0");
@@ -123,7 +123,7 @@ TEST_F(UnifiedDevices, AnUnloadedPreferredViewGivesItsNameBack) {
   EXPECT_EQ(listed(), (Texts{"t_seen_b:0=t_seen_b:0", "t_seen_b:1=t_seen_b:1"}));
 }
 
-TEST_F(UnifiedDevices, AnotherBackendsViewIsThatOfTheSameDevice) {
+TEST_F(UnifiedDevices, ViewOfAnotherBackendIsTheSameDevice) {
   for (const char* stem : {"t_seen_a", "t_seen_b", "t_seen_c", "t_other_gpu"}) load(put(root(), stem));
   const auto view = [&](const char* name, const char* backend) {
     return registry.view(registry.by_name(name), backend)->view_name();
@@ -147,7 +147,7 @@ std::vector<std::string>& warnings() {
   return lines;
 }
 
-TEST_F(UnifiedDevices, UnknownPreferencesAreOneWarning) {
+TEST_F(UnifiedDevices, UnknownPreferencesGiveOneWarning) {
   load(put(root(), "t_plain"));
   const Variable prefer("FERRULE_PREFER", "t_cudda,t_plain,t_vulcan");
   warnings().clear();
@@ -160,7 +160,7 @@ TEST_F(UnifiedDevices, UnknownPreferencesAreOneWarning) {
   EXPECT_CONTAINS(warnings()[0], "t_plain");
 }
 
-TEST_F(UnifiedDevices, AModuleThatIsLinkedInHasAPreference) {
+TEST_F(UnifiedDevices, StaticModuleHasAPreference) {
   if (registry.find_backend("null")) registry.unload("null");
   fe_static_module module = ferrule_module_null;
   module.preference = 7;
@@ -172,7 +172,7 @@ TEST_F(UnifiedDevices, AModuleThatIsLinkedInHasAPreference) {
   registry.add_static_modules();
 }
 
-TEST_F(UnifiedDevices, NamesAreReadWhileBackendsComeAndGo) {
+TEST_F(UnifiedDevices, NamesMayBeReadWhileBackendsAreLoadedAndUnloaded) {
   load(put(root(), "t_seen_a"));
   const fs::path other = put(root(), "t_seen_b");
   const auto device = registry.by_name("t_seen_a:0");

@@ -42,7 +42,7 @@ TEST(ThreadPool, VisitsEachIndexOnceInMultiplesOfTheGrain) {
   }
 }
 
-TEST(ThreadPool, NothingAndNonsenseAreHarmless) {
+TEST(ThreadPool, EmptyAndInvalidRangesAreHarmless) {
   const auto never = [](void*, int64_t, int64_t, uint32_t) -> fe_error* { return ADD_FAILURE(), nullptr; };
   EXPECT_EQ(parallel_for(0, 1, 0, never, nullptr), nullptr);
   EXPECT_EQ(parallel_for(-5, 1, 0, never, nullptr), nullptr);
@@ -94,7 +94,7 @@ TEST(ThreadPool, AllThreadsTakePart) {
   EXPECT_TRUE(seen.contains(std::this_thread::get_id()));
 }
 
-TEST(ThreadPool, FirstErrorEndsTheLoopAndTheRestAreReleased) {
+TEST(ThreadPool, FirstErrorEndsTheLoopAndReleasesTheOtherThreads) {
   const Threads threads(4);
   std::atomic<int64_t> ran{0};
   try {
@@ -111,7 +111,7 @@ TEST(ThreadPool, FirstErrorEndsTheLoopAndTheRestAreReleased) {
   expect_each_once(100, 1);
 }
 
-TEST(ThreadPool, NestedCallsRunOnTheirThread) {
+TEST(ThreadPool, NestedCallsRunOnTheCallingThread) {
   const Threads threads(4);
   std::atomic<int64_t> sum{0};
   parallel_for(20, 1, 0, [&](int64_t, int64_t, uint32_t outer) {
@@ -128,7 +128,7 @@ TEST(ThreadPool, NestedCallsRunOnTheirThread) {
   EXPECT_EQ(sum % 10, 0);
 }
 
-TEST(ThreadPool, CallsFromSeveralThreadsAreRight) {
+TEST(ThreadPool, CallsFromSeveralThreadsVisitEveryIndex) {
   const Threads threads(3);
   std::vector<std::thread> callers;
   callers.reserve(6);
@@ -139,7 +139,7 @@ TEST(ThreadPool, CallsFromSeveralThreadsAreRight) {
   for (std::thread& caller : callers) caller.join();
 }
 
-TEST(ThreadPool, CountMayChangeWhileOthersWork) {
+TEST(ThreadPool, ThreadCountMayChangeDuringOtherCalls) {
   std::atomic<bool> end{false};
   std::atomic<int> calls{0};
   std::thread caller([&] {
@@ -153,7 +153,7 @@ TEST(ThreadPool, CountMayChangeWhileOthersWork) {
   parallel_for(2, 1, 0, [](int64_t, int64_t, uint32_t) { EXPECT_THROW(set_thread_count(2), Error); });
 }
 
-TEST(ThreadPool, ManySmallCallsAndPausesBetweenThem) {
+TEST(ThreadPool, ManySmallCallsWithPausesVisitEveryIndex) {
   const Threads threads(4);
   for (int round = 0; round < 3000; ++round) {
     std::atomic<int> sum{0};

@@ -47,7 +47,7 @@ TEST_F(TracedQueues, WorkBeginsWhenTheWorkBeforeItHasEnded) {
   EXPECT_EQ(seen[1].end_ns, last);
 }
 
-TEST_F(TracedQueues, WorkWhoseEndIsNoticedLateEndedBeforeTheWorkBehindItDid) {
+TEST_F(TracedQueues, EndNoticedLateIsCappedByTheEndOfTheNextWork) {
   TracedWork &first = submit(1), &second = submit(1);
   second.finish(std::nullopt);
   pause();
@@ -73,7 +73,7 @@ TEST_F(TracedQueues, WorkBeginsAfterTheWorkOfOtherQueuesThatItWaitedFor) {
   EXPECT_EQ(seen[1].begin_ns, middle);
 }
 
-TEST_F(TracedQueues, AnEndThatCannotBeTrueByTheHostsClockIsNotBelieved) {
+TEST_F(TracedQueues, EndTimesBeyondTheHostsClockAreDiscarded) {
   TracedWork &early = submit(1), &late = submit(2);
   const uint64_t before = monotonic_ns();
   early.finish(early.submitted_ns() - 1);
@@ -84,7 +84,7 @@ TEST_F(TracedQueues, AnEndThatCannotBeTrueByTheHostsClockIsNotBelieved) {
   }
 }
 
-TEST_F(TracedQueues, NodesLieWithinTheirWorkAndWhatNobodyToldOfIsLeftOut) {
+TEST_F(TracedQueues, NodesLieWithinTheirWorkAndUnreportedNodesAreOmitted) {
   TracedWork& one = submit(1, 3);
   const uint64_t begin = one.submitted_ns(), end = monotonic_ns();
   TracedWork::tell(&one, 0, begin + 1000, begin + 2000);
@@ -102,7 +102,7 @@ TEST_F(TracedQueues, NodesLieWithinTheirWorkAndWhatNobodyToldOfIsLeftOut) {
   EXPECT_EQ(dropped, 0u);
 }
 
-TEST_F(TracedQueues, WorkThatIsNotOverIsCountedAsDropped) {
+TEST_F(TracedQueues, UnfinishedWorkIsCountedAsDropped) {
   TracedWork& first = submit(1);
   submit(1, 2);
   first.finish(std::nullopt);
@@ -110,7 +110,7 @@ TEST_F(TracedQueues, WorkThatIsNotOverIsCountedAsDropped) {
   EXPECT_EQ(dropped, 3u);
 }
 
-TEST_F(TracedQueues, ASessionHasTheWorkThatWasSubmittedWithinIt) {
+TEST_F(TracedQueues, SessionContainsTheWorkSubmittedDuringIt) {
   const auto add = [&](uint64_t device) {
     submit(device).finish(std::nullopt);
     add_to_traces(work.back());

@@ -28,7 +28,7 @@ DeviceIdentity at(std::string backend, std::string address) {
 
 Groups unified(const std::vector<DeviceIdentity>& devices) { return unify(devices); }
 
-TEST(Unify, TheSameUuidIsOneDeviceWhereverItLies) {
+TEST(Unify, EqualUuidsAreOneDeviceAtAnyAddress) {
   EXPECT_EQ(unified({with_uuid("a", 1), with_uuid("a", 2), with_uuid("b", 2), with_uuid("b", 1)}),
             (Groups{{0, 3}, {1, 2}}));
   EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), with_uuid("b", 1, "05:00.0")}), (Groups{{0, 1}}))
@@ -36,7 +36,7 @@ TEST(Unify, TheSameUuidIsOneDeviceWhereverItLies) {
   EXPECT_EQ(unified({with_uuid("a", 1), with_uuid("b", 1), with_uuid("c", 1)}), (Groups{{0, 1, 2}}));
 }
 
-TEST(Unify, TheAddressDecidesOnlyWhereOneHasNoUuid) {
+TEST(Unify, AddressDecidesOnlyIfOneDeviceHasNoUuid) {
   EXPECT_EQ(unified({with_uuid("a", 1, "0000:01:00.0"), at("b", "01:00.0")}), (Groups{{0, 1}}));
   EXPECT_EQ(unified({at("a", "0000:0A:00.0"), at("b", "00000000:0a:00")}), (Groups{{0, 1}}));
   EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), with_uuid("b", 2, "01:00.0")}), (Groups{{0}, {1}}));
@@ -44,7 +44,7 @@ TEST(Unify, TheAddressDecidesOnlyWhereOneHasNoUuid) {
   EXPECT_EQ(unified({with_uuid("a", 1), at("b", "01:00.0")}), (Groups{{0}, {1}})) << "they have nothing in common";
 }
 
-TEST(Unify, WhatHasNoIdentityIsNeverOneWithAnything) {
+TEST(Unify, DevicesWithoutIdentityAreNeverUnified) {
   EXPECT_EQ(unified({}), Groups{});
   EXPECT_EQ(unified({at("a", ""), at("b", "")}), (Groups{{0}, {1}}));
   EXPECT_EQ(unified({with_uuid("a", 0), with_uuid("b", 0)}), (Groups{{0}, {1}}));
@@ -52,11 +52,11 @@ TEST(Unify, WhatHasNoIdentityIsNeverOneWithAnything) {
   EXPECT_EQ(unified({at("a", "the first slot"), at("b", "the first slot")}), (Groups{{0}, {1}}));
 }
 
-TEST(Unify, AUuidOfZerosLeavesTheAddress) {
+TEST(Unify, UuidOfZerosIsIgnoredInFavourOfTheAddress) {
   EXPECT_EQ(unified({with_uuid("a", 0, "01:00.0"), with_uuid("b", 7, "01:00.0")}), (Groups{{0, 1}}));
 }
 
-TEST(Unify, WhatTwoDevicesOfOneBackendShareIsNoIdentityForAnyone) {
+TEST(Unify, IdentitySharedByTwoDevicesOfOneBackendIsIgnored) {
   EXPECT_EQ(unified({with_uuid("a", 1), with_uuid("a", 1), with_uuid("b", 1), with_uuid("c", 1)}),
             (Groups{{0}, {1}, {2}, {3}}));
   EXPECT_EQ(unified({at("a", "01:00.0"), at("a", "1:0.0"), at("b", "01:00.0"), at("c", "01:00.0")}),
@@ -69,14 +69,14 @@ TEST(Unify, WhatTwoDevicesOfOneBackendShareIsNoIdentityForAnyone) {
       << "the UUID is left";
 }
 
-TEST(Unify, MatchesCarryOn) {
+TEST(Unify, MatchesAreTransitive) {
   EXPECT_EQ(unified({with_uuid("a", 1), with_uuid("b", 1, "01:00.0"), at("c", "01:00.0")}), (Groups{{0, 1, 2}}));
   EXPECT_EQ(
       unified({at("a", "01:00.0"), with_uuid("b", 1, "01:00.0"), with_uuid("c", 1, "02:00.0"), at("d", "02:00.0")}),
       (Groups{{0, 1, 2, 3}}));
 }
 
-TEST(Unify, AnAddressWhereDifferentDevicesLieTellsNothing) {
+TEST(Unify, AddressSharedByDifferentDevicesIsNoIdentity) {
   // It is unknown which of the two parts b sees, and whether c sees the same one.
   EXPECT_EQ(
       unified({with_uuid("a", 1, "01:00.0"), with_uuid("a", 2, "01:00.0"), at("b", "01:00.0"), at("c", "01:00.0")}),
@@ -93,13 +93,13 @@ TEST(Unify, AnAddressWhereDifferentDevicesLieTellsNothing) {
       (Groups{{0, 1}, {2}, {3}}));
 }
 
-TEST(Unify, ASimulationIsNotTheRealDevice) {
+TEST(Unify, SimulatedDeviceIsNotUnifiedWithTheRealOne) {
   DeviceIdentity simulated = with_uuid("b", 1, "01:00.0"), other = with_uuid("c", 1);
   simulated.is_simulated = other.is_simulated = true;
   EXPECT_EQ(unified({with_uuid("a", 1, "01:00.0"), simulated, other}), (Groups{{0}, {1, 2}}));
 }
 
-TEST(Unify, AddressesAreWrittenInOneWay) {
+TEST(Unify, AddressesAreNormalised) {
   for (const char* text : {"0000:01:00.0", "01:00.0", "1:0", "00000000:01:00.0", "0:1:0.0", "0000:01:00"})
     EXPECT_EQ(normal_pci_address(text), "0000:01:00.0") << text;
   EXPECT_EQ(normal_pci_address("ABCD:EF:1F.7"), "abcd:ef:1f.7");
@@ -162,7 +162,7 @@ bool identifies(const std::vector<DeviceIdentity>& views, const DeviceUuid& valu
   });
 }
 
-TEST(Unify, AmongHonestBackendsItIsTheRuleAndNothingElse) {
+TEST(Unify, ConsistentIdentitiesAreUnifiedExactlyByTheRule) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     const World world = draw(random, true);
@@ -173,7 +173,7 @@ TEST(Unify, AmongHonestBackendsItIsTheRuleAndNothingElse) {
   }
 }
 
-TEST(Unify, WhateverBackendsSayNoneSeesADeviceTwiceAndTheOrderDoesNotMatter) {
+TEST(Unify, EachBackendSeesADeviceAtMostOnceInAnyOrder) {
   std::mt19937 random(2);
   int united = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -214,7 +214,7 @@ TEST(Unify, WhateverBackendsSayNoneSeesADeviceTwiceAndTheOrderDoesNotMatter) {
 }
 
 // A quadratic algorithm would exceed the time limit of a test.
-TEST(Unify, ManyDevicesTakeNoQuadraticTime) {
+TEST(Unify, ManyDevicesAreUnifiedInLinearTime) {
   std::vector<DeviceIdentity> views;
   constexpr std::size_t count = 100'000;
   for (const char* backend : {"a", "b"})

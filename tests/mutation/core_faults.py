@@ -76,7 +76,7 @@ CORE_FAULTS = [
         "if (write->is_over()) write->check();",
         "if (write->is_over()) continue;",
         "work is given though its input is known to have failed",
-        "*AFailureIsThatOfWhatWasComputedFromItAndOfNothingElse*",
+        "*FailureAffectsOnlyDependentArrays*",
     ),
     CoreFault(
         _QUEUE,
