@@ -81,7 +81,7 @@ def replace_with(make: Callable[[Path], object]) -> Callable[[Path], object]:
         pytest.param(replace_with(lambda path: os.symlink(path, path)), id="loop"),
     ],
 )
-def test_a_corrupted_cache_is_as_good_as_none(
+def test_corrupted_cache_is_treated_as_empty(
     runner: LoadRunner, folder: Path, corrupt: Callable[[Path], object]
 ) -> None:
     check(runner.load(folder), "yes")
@@ -106,7 +106,7 @@ def open_to_all_at(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [file_at, dangling_at, open_to_all_at, os.mkfifo])
-def test_what_is_no_cache_folder_of_ours_is_not_used(
+def test_cache_folder_that_is_not_private_is_not_used(
     runner: LoadRunner, folder: Path, make: Callable[[Path], object]
 ) -> None:
     make(runner.cache)
@@ -115,14 +115,14 @@ def test_what_is_no_cache_folder_of_ours_is_not_used(
 
 
 @pytest.mark.parametrize("named", ["/dev/full", "/proc/nowhere/at/all", "relative/to/what"])
-def test_a_cache_folder_that_cannot_be_is_not_used(runner: LoadRunner, folder: Path, named: str) -> None:
+def test_impossible_cache_folder_is_not_used(runner: LoadRunner, folder: Path, named: str) -> None:
     environment = {"FERRULE_CACHE_DIR": named}
     check(runner.load(folder, environment=environment), "yes")
     check(runner.load(folder, environment=environment), "yes")
     assert list((runner.home / "here").iterdir()) == []
 
 
-def test_a_cache_that_may_not_grow_is_not_used(runner: LoadRunner, folder: Path) -> None:
+def test_cache_under_a_file_size_limit_is_not_used(runner: LoadRunner, folder: Path) -> None:
     """Every write fails, as on a full disk or over quota."""
     environment = {"HOSTILE_MARKS": "/dev/null"}
     check(runner.load(folder, environment=environment, file_limit=0), "yes")

@@ -53,7 +53,7 @@ def public() -> Iterator[Path]:
 
 
 @become_somebody_else
-def test_a_folder_that_we_may_not_read_is_one_sentence(public: Path) -> None:
+def test_unreadable_folder_is_one_sentence_in_the_report(public: Path) -> None:
     folder = put(public / "modules", "innocent")
     folder.chmod(0o700)
     result = LoadRunner(public / "home").load(folder, user=NOBODY)
@@ -64,7 +64,7 @@ def test_a_folder_that_we_may_not_read_is_one_sentence(public: Path) -> None:
 
 
 @become_somebody_else
-def test_a_module_that_we_may_not_read_is_a_row(public: Path) -> None:
+def test_unreadable_module_is_a_row_in_the_report(public: Path) -> None:
     folder = put(public / "modules", "innocent")
     (folder / INNOCENT).chmod(0o700)
     result = LoadRunner(public / "home").load(folder, user=NOBODY)
@@ -74,14 +74,14 @@ def test_a_module_that_we_may_not_read_is_a_row(public: Path) -> None:
 
 
 @become_somebody_else
-def test_what_another_user_owns_is_not_for_root(runner: LoadRunner, tmp_path: Path) -> None:
+def test_root_refuses_files_of_other_users(runner: LoadRunner, tmp_path: Path) -> None:
     folder = put(tmp_path / "modules", "innocent")
     os.chown(folder / INNOCENT, NOBODY, NOBODY)
     check_unsafe(runner, folder)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_a_folder_that_others_can_write_is_unsafe(runner: LoadRunner, tmp_path: Path, mode: int) -> None:
+def test_folder_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path, mode: int) -> None:
     folder = put(tmp_path / "modules", "innocent")
     folder.chmod(mode)
     if mode == 0o775:
@@ -89,7 +89,7 @@ def test_a_folder_that_others_can_write_is_unsafe(runner: LoadRunner, tmp_path: 
     check_unsafe(runner, folder)
 
 
-def test_a_module_that_others_can_write_is_unsafe(runner: LoadRunner, tmp_path: Path) -> None:
+def test_module_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path) -> None:
     folder = put(tmp_path / "modules", "innocent")
     (folder / INNOCENT).chmod(0o666)
     check_unsafe(runner, folder)

@@ -53,7 +53,7 @@ def check_row(hostile: HostileModule, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("hostile", HOSTILE_MODULES, ids=lambda hostile: hostile.name)
-def test_a_hostile_module_gets_its_row_and_the_process_goes_on(
+def test_hostile_module_gets_its_row_and_the_process_stays_intact(
     hostile: HostileModule, tmp_path: Path, runner: LoadRunner, undisturbed: dict[str, list[str]], seen: Path | None
 ) -> None:
     folder = tmp_path / "modules"

@@ -41,7 +41,7 @@ def age(cache: Path, seconds: int) -> None:
         path.write_bytes(b"ferrule-cache 1 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 
-def test_a_timeout_is_asked_again_after_ten_minutes(runner: LoadRunner, folder: Path, put: Put) -> None:
+def test_timeout_is_probed_again_after_ten_minutes(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("hang_init").file
     assert runner.load(folder).row(file)["probed"] == "yes"
     age(runner.cache, 500)
@@ -54,7 +54,7 @@ def test_a_timeout_is_asked_again_after_ten_minutes(runner: LoadRunner, folder: 
 
 
 @pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed"])
-def test_what_may_have_been_an_accident_is_asked_again_after_ten_minutes(
+def test_possibly_transient_failure_is_probed_again_after_ten_minutes(
     runner: LoadRunner, folder: Path, put: Put, name: str
 ) -> None:
     """Lack of memory, a busy device or a kill by the system is not the module's fault."""
@@ -67,14 +67,14 @@ def test_what_may_have_been_an_accident_is_asked_again_after_ten_minutes(
 
 
 @pytest.mark.parametrize("name", ["crash_init", "innocent"])
-def test_what_is_no_timeout_holds(runner: LoadRunner, folder: Path, put: Put, name: str) -> None:
+def test_other_verdicts_do_not_expire(runner: LoadRunner, folder: Path, put: Put, name: str) -> None:
     hostile = put(name)
     runner.load(folder)
     age(runner.cache, 100_000)
     assert runner.load(folder).row(hostile.file)["probed"] == "cached"
 
 
-def test_reprobe_asks_again(runner: LoadRunner, folder: Path, put: Put) -> None:
+def test_reprobe_starts_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("crash_init").file
     runner.load(folder)
     ran = len(runner.marks())
@@ -84,9 +84,7 @@ def test_reprobe_asks_again(runner: LoadRunner, folder: Path, put: Put) -> None:
     assert runner.load(folder).row(file)["probed"] == "cached"
 
 
-def test_what_changes_a_drivers_answers_asks_again_and_nothing_else_does(
-    runner: LoadRunner, folder: Path, put: Put
-) -> None:
+def test_only_variables_that_affect_drivers_cause_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("crash_init").file
 
     def probed(**environment: str) -> object:
@@ -101,7 +99,7 @@ def test_what_changes_a_drivers_answers_asks_again_and_nothing_else_does(
     assert probed() == "cached"
 
 
-def test_other_bytes_under_the_same_name_are_asked_again(runner: LoadRunner, folder: Path, put: Put) -> None:
+def test_changed_file_under_the_same_name_is_probed_again(runner: LoadRunner, folder: Path, put: Put) -> None:
     bad = put("crash_init")
     assert runner.load(folder).row(bad.file)["state"] == "probe_failed"
     compile_module(HostileModule("crash_init", "loaded"), folder / "good")

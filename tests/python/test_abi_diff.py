@@ -50,7 +50,7 @@ def sentences(folder: Path, *changes: tuple[str, str]) -> list[str]:
     return [str(found) for found in abi_diff(put(folder, "a.inc", OLD), put(folder, "b.inc", new))]
 
 
-def test_nothing_changed(tmp_path: Path) -> None:
+def test_equal_interfaces_have_no_differences(tmp_path: Path) -> None:
     assert sentences(tmp_path) == []
     snapshot = include_folder() / SNAPSHOT
     assert abi_diff(snapshot, include_folder()) == []
@@ -113,11 +113,11 @@ def test_each_change_is_one_sentence(tmp_path: Path, change: tuple[str, str], se
     assert any(sentence in found for found in sentences(tmp_path, change)), sentences(tmp_path, change)
 
 
-def test_how_blanks_are_set_is_no_change(tmp_path: Path) -> None:
+def test_whitespace_is_no_change(tmp_path: Path) -> None:
     assert sentences(tmp_path, ("void * (const char *name)", "void *(const  char * name)")) == []
 
 
-def test_what_breaks_comes_first(tmp_path: Path) -> None:
+def test_breaking_changes_are_listed_first(tmp_path: Path) -> None:
     found = sentences(tmp_path, ("FE_OP(sqrt, 1)\n", "FE_OP(square, 1)\n"))
     assert found == ["op sqrt: is gone (incompatible)", "op square: is new (compatible)"]
     assert is_compatible([Difference("a", "b", is_compatible=True)])
@@ -136,7 +136,7 @@ def test_modules_are_compared_by_version_and_symbols() -> None:
     }
 
 
-def test_a_module_of_another_interface(tmp_path: Path) -> None:
+def test_module_of_another_interface_is_reported(tmp_path: Path) -> None:
     module = sorted(include_folder().parent.rglob("libferrule-*.so"))[0]
     [difference] = abi_diff(put(tmp_path, "a.inc", OLD), module)
     assert str(difference).endswith("but the majors differ (incompatible)")
@@ -152,12 +152,12 @@ def test_a_module_of_another_interface(tmp_path: Path) -> None:
         (OLD + "FE_OTHER(1)\n", "line 17 is none of a snapshot"),
     ],
 )
-def test_what_is_no_snapshot_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+def test_file_that_is_no_snapshot_is_reported(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         read_interface(put(tmp_path, "a.inc", text))
 
 
-def test_what_is_no_interface_is_said(tmp_path: Path) -> None:
+def test_file_without_interface_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be read"):
         read_interface(tmp_path / "absent.inc")
     with pytest.raises(ValueError, match=r"a folder of headers holds ferrule/abi_snapshot\.inc"):
@@ -183,7 +183,7 @@ def test_what_is_no_interface_is_said(tmp_path: Path) -> None:
         (AbiVersion(1, 70, (7, 8)), AbiVersion(1, 3, (1, 2, 3, 4)), False),
     ],
 )
-def test_the_rules(module: AbiVersion, core: AbiVersion, fits: bool) -> None:
+def test_compatibility_of_modules_and_cores(module: AbiVersion, core: AbiVersion, fits: bool) -> None:
     assert (complaint(module, core) == "") == fits
 
 
@@ -215,6 +215,6 @@ def test_fe_abi_is_read_whole() -> None:
         (abi_bytes()[:-1], "ends after 39 bytes"),
     ],
 )
-def test_damaged_data_is_a_reason(data: bytes, sentence: str) -> None:
+def test_damaged_data_gives_a_reason(data: bytes, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         parse(data)

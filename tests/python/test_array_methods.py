@@ -24,12 +24,12 @@ def attached() -> dict[str, FunctionType]:
     return {name: function for name, function in functions.items() if isinstance(function, FunctionType)}
 
 
-def test_what_is_declared_is_attached() -> None:
+def test_declared_methods_are_attached() -> None:
     overridden = {"__reduce__", "__repr__"}  # which each class has: there is nothing to declare
     assert set(attached()) == set(declared()) | overridden
 
 
-def test_the_class_itself_has_them() -> None:
+def test_methods_are_attributes_of_the_class() -> None:
     for name, function in attached().items():
         member = vars(fe.Array)[name]
         assert (member.fget if isinstance(member, property) else member) is function
@@ -37,7 +37,7 @@ def test_the_class_itself_has_them() -> None:
         assert isinstance(member, property) == bool(name in declared() and declared()[name].decorator_list)
 
 
-def test_their_signatures_are_those_that_are_declared() -> None:
+def test_method_signatures_match_their_declarations() -> None:
     for name, node in declared().items():
         signature = inspect.signature(attached()[name])
         assert str(signature).replace("'", "") == f"({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}".replace(

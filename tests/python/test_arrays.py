@@ -128,7 +128,7 @@ def test_matmul_agrees_with_numpy(left: tuple[int, ...], right: tuple[int, ...])
     same(fe.asarray(a) @ b, a @ b)
 
 
-def test_softmax_and_layer_norm() -> None:
+def test_softmax_and_layer_norm_match_their_definitions() -> None:
     a = sample("float32", (4, 9))
     e = np.exp(a - a.max(-1, keepdims=True))
     same(fe.softmax(fe.asarray(a)), e / e.sum(-1, keepdims=True))
@@ -173,7 +173,7 @@ def test_assignment_rebinds_and_leaves_other_arrays_alone() -> None:
     same(alias, np.arange(6, dtype="float32").reshape(2, 3).T)
 
 
-def test_a_mask_write_is_where() -> None:
+def test_mask_assignment_acts_like_where() -> None:
     a = sample("float32")
     x, expected = fe.asarray(a), a.copy()
     x[x > 0] = 0
@@ -194,7 +194,7 @@ def test_bad_indices_are_index_errors(key: Any) -> None:
     assert isinstance(caught.value, fe.Error)
 
 
-def test_reading_by_a_mask_says_what_to_do_instead() -> None:
+def test_reading_by_a_mask_suggests_alternatives() -> None:
     x = fe.ones((4,))
     with pytest.raises(fe.UnsupportedError, match="where"):
         x[x > 0]
@@ -237,7 +237,7 @@ def test_manipulation_agrees_with_numpy(change: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS])
-def test_every_dtype_goes_in_and_out(dtype: str) -> None:
+def test_every_dtype_round_trips(dtype: str) -> None:
     a = sample(dtype)
     x = fe.asarray(a)
     assert x.dtype == np.dtype(dtype)
@@ -254,7 +254,7 @@ def test_python_numbers_do_not_promote() -> None:
     assert (fe.ones(3, dtype="bool") + 1 if False else fe.astype(fe.ones(3), "bool") & True).dtype == fe.bool
 
 
-def test_a_number_that_does_not_fit_is_an_error_and_a_comparison_with_it_is_not() -> None:
+def test_number_out_of_range_is_an_error_except_in_comparisons() -> None:
     x = fe.asarray(np.array([1, 2], dtype="uint8"))
     with pytest.raises(fe.InvalidArgumentError, match="300"):
         x + 300
@@ -276,7 +276,7 @@ def test_defaults_are_float32_and_int64() -> None:
     same(fe.eye(3, k=1), np.eye(3, k=1, dtype="float32"))
 
 
-def test_scalars_come_out_as_python_numbers() -> None:
+def test_scalars_convert_to_python_numbers() -> None:
     assert fe.asarray(2.5).item() == 2.5
     assert float(fe.asarray([2.5])) == 2.5
     assert int(fe.asarray(7)) == 7
@@ -310,16 +310,14 @@ def test_scalars_come_out_as_python_numbers() -> None:
         (lambda: fe.concat([fe.ones((2, 3)), fe.ones((3, 2))]), ValueError, "concat"),
     ],
 )
-def test_errors_come_when_the_op_is_recorded_and_say_what_was_wrong(
-    call: Any, kind: type[Exception], words: str
-) -> None:
+def test_errors_are_raised_at_recording_with_an_explanation(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words) as caught:
         call()
     assert isinstance(caught.value, fe.Error)
     assert caught.value.code == "invalid_argument"
 
 
-def test_operators_with_strangers_are_type_errors() -> None:
+def test_operators_with_unknown_types_are_type_errors() -> None:
     with pytest.raises(TypeError):
         fe.ones(2) + "x"  # type: ignore[operator]
     assert (fe.ones(2) == "x") is False
@@ -372,14 +370,14 @@ def test_numpy_functions_take_arrays() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0, 2)])
-def test_arrays_without_elements(shape: tuple[int, ...]) -> None:
+def test_empty_arrays_match_numpy(shape: tuple[int, ...]) -> None:
     a = np.zeros(shape, "float32")
     same(fe.asarray(a) + 1, a + 1)
     same(fe.asarray(a).sum(), a.sum())
     same(fe.concat([fe.asarray(a), fe.ones(shape)]), np.concatenate([a, a]))
 
 
-def test_the_command_line_says_where_things_are(run_python: Any, package: Any) -> None:
+def test_command_line_prints_paths(run_python: Any, package: Any) -> None:
     for option, file in (("--cmake-dir", "ferruleConfig.cmake"), ("--include-dir", "ferrule/ferrule.h")):
         code = (
             f"import runpy, sys; sys.argv = ['ferrule', {option!r}]; runpy.run_module('ferrule', run_name='__main__')"
@@ -414,7 +412,7 @@ def test_functions_take_numpys_arrays() -> None:
     assert [np.asarray(one).tolist() for one in made] == want
 
 
-def test_reducing_no_axis_of_eight() -> None:
+def test_reduction_over_no_axis_keeps_eight_dimensions() -> None:
     x = fe.asarray(np.arange(6, dtype="f4").reshape(1, 2, 1, 3, 1, 1, 1, 1))
     np.testing.assert_array_equal(np.asarray(fe.sum(x, axis=())), np.asarray(x))
     np.testing.assert_array_equal(np.asarray(fe.std(x, axis=())), np.zeros(x.shape))
@@ -422,7 +420,7 @@ def test_reducing_no_axis_of_eight() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32"])
-def test_linspace_is_numpys(dtype: str) -> None:
+def test_linspace_matches_numpy(dtype: str) -> None:
     for start, stop, count in ((-2, 0, 4), (-7.5, 3.2, 9), (0, 1, 2), (3, -3, 5)):
         want = np.linspace(start, stop, count, dtype=dtype)
         np.testing.assert_array_equal(np.asarray(fe.linspace(start, stop, count, dtype=dtype)), want)
@@ -435,7 +433,7 @@ def test_a_list_of_bools_is_a_mask() -> None:
 
 
 @pytest.mark.parametrize("count", [63, 64, 65, 130, 5000])
-def test_any_number_of_arrays_is_joined(count: int) -> None:
+def test_concat_joins_any_number_of_arrays(count: int) -> None:
     """Each device call that joins arrays takes at most 64."""
     parts = [np.full((number % 3, 2), number, "float32") for number in range(count)]
     same(fe.concat([fe.asarray(part) for part in parts]), np.concatenate(parts))

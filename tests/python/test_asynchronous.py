@@ -96,12 +96,12 @@ def test_synchronize_of_a_device_that_computes_at_once_returns(device: Any) -> N
     assert fe.device("cpu").synchronize() is None
 
 
-def test_synchronize_loads_nothing(run_python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_synchronize_loads_no_backend(run_python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     run_python("import ferrule as fe; fe.synchronize(); assert fe.backends() == []")
 
 
 @pytest.mark.parametrize("device", ["cpu:99", "nothing:0"])
-def test_synchronize_names_the_devices_that_there_are(device: str) -> None:
+def test_synchronize_of_an_unknown_device_lists_the_devices(device: str) -> None:
     with pytest.raises(fe.NotFoundError, match=rf"there is no device '{device}'.*cpu:0"):
         fe.synchronize(device)
 
@@ -141,7 +141,7 @@ def test_an_array_becomes_ready_without_being_waited_for() -> None:
 
 
 @at_each_pace
-def test_reads_see_the_work_done(pace: str) -> None:
+def test_reads_wait_for_pending_work(pace: str) -> None:
     device, other = open_devices(pace, seed=3)
     for turn in range(20):
         x = fe.asarray(BASE + turn, device=device)
@@ -163,7 +163,7 @@ def test_reads_see_the_work_done(pace: str) -> None:
 
 
 @at_each_pace
-def test_a_device_reads_what_memory_holds_when_it_is_given(pace: str) -> None:
+def test_device_reads_the_memory_contents_at_submission(pace: str) -> None:
     """Memory that its owner may write is copied, or waited for, before the call that reads it returns."""
     device, _ = open_devices(pace)
     for _ in range(20):
@@ -178,7 +178,7 @@ def test_a_device_reads_what_memory_holds_when_it_is_given(pace: str) -> None:
 
 
 @at_each_pace
-def test_an_assignment_leaves_what_was_made_before_as_it_was(pace: str) -> None:
+def test_assignment_does_not_change_earlier_results(pace: str) -> None:
     device, _ = open_devices(pace)
     expected = np.zeros(100, np.float32)
     x = fe.zeros(100, device=device)
@@ -211,7 +211,7 @@ def test_an_update_in_place_waits_for_copies_of_the_array(pace: str) -> None:
 
 @pytest.mark.parametrize("hidden", [True, False])
 @at_each_pace
-def test_memory_of_an_array_that_is_gone_is_not_given_to_others_too_early(hidden: bool, pace: str) -> None:
+def test_freed_memory_is_not_reused_too_early(hidden: bool, pace: str) -> None:
     """The memory of a dropped array is reused by the host, other queues and kernels only after pending work has read
     it."""
     device, other = open_devices(pace, seed=7, hidden=hidden)
@@ -231,7 +231,7 @@ def test_memory_of_an_array_that_is_gone_is_not_given_to_others_too_early(hidden
 
 
 @at_each_pace
-def test_lent_memory_may_go_while_the_device_still_copies_it(pace: str) -> None:
+def test_borrowed_memory_may_be_freed_during_a_copy(pace: str) -> None:
     device, _ = open_devices(pace)
     for number in range(20):
         memory = np.full(1000, number, np.float32)
@@ -269,7 +269,7 @@ def test_a_graph_is_traced_and_called_while_its_argument_is_computed() -> None:
 
 # ---- await
 @apart
-def test_await_lets_other_coroutines_go_on() -> None:
+def test_await_does_not_block_other_coroutines() -> None:
     device = slow_device()
     x = fe.asarray(BASE, device=device)
     ticks = 0
@@ -314,7 +314,7 @@ def test_many_tasks_await_arrays(pace: str) -> None:
 
 
 @apart
-def test_an_await_that_is_cancelled_ends_at_once_and_the_array_stays_good() -> None:
+def test_cancelled_await_ends_at_once_and_the_array_stays_valid() -> None:
     x = fe.asarray(BASE, device=slow_device())
 
     async def main() -> None:
@@ -335,7 +335,7 @@ def test_an_await_that_is_cancelled_ends_at_once_and_the_array_stays_good() -> N
 
 
 @at_each_pace
-def test_await_of_an_array_whose_work_fails_raises(pace: str) -> None:
+def test_await_raises_if_the_work_fails(pace: str) -> None:
     device, _ = open_devices(pace, execution_fails_at=2)
     x = fe.asarray(BASE, device=device)
 
@@ -353,7 +353,7 @@ def test_await_of_an_array_whose_work_fails_raises(pace: str) -> None:
 
 # ---- synchronize
 @at_each_pace
-def test_after_synchronize_all_that_was_given_is_ready(pace: str) -> None:
+def test_synchronize_waits_for_all_submitted_work(pace: str) -> None:
     device, other = open_devices(pace)
     for wait in (device.synchronize, lambda: fe.synchronize(device), lambda: fe.synchronize("null:0"), fe.synchronize):
         arrays = [fe.asarray(BASE, device=device) + number for number in range(10)]
@@ -384,7 +384,7 @@ def test_synchronize_waits_for_its_device_only() -> None:
 
 # ---- interrupted waits
 @apart
-def test_ctrl_c_ends_a_wait_and_the_work_goes_on() -> None:
+def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     device = open_devices("threaded", slow_ms=600)[0]
     x = fe.asarray(BASE, device=device)
@@ -401,7 +401,7 @@ def test_ctrl_c_ends_a_wait_and_the_work_goes_on() -> None:
 
 
 @apart
-def test_a_process_may_end_and_a_backend_be_unloaded_while_work_is_under_way() -> None:
+def test_process_exit_and_unload_are_safe_with_pending_work() -> None:
     for _ in range(2):
         device = slow_device()
         y = fe.asarray(BASE, device=device) + 1
@@ -416,7 +416,7 @@ def test_a_process_may_end_and_a_backend_be_unloaded_while_work_is_under_way() -
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @at_each_pace
-def test_the_child_of_a_fork_is_refused_what_its_parent_waits_for(pace: str) -> None:
+def test_forked_child_may_not_use_pending_arrays_of_its_parent(pace: str) -> None:
     device, _ = open_devices(pace)
     x = fe.asarray(BASE, device=device)
     y = x + 1
@@ -446,7 +446,7 @@ def test_asarray_without_a_copy_shares_the_memory_of_the_cpu() -> None:
 
 
 @at_each_pace
-def test_asarray_without_a_copy_is_refused_where_the_host_cannot_reach_the_memory(pace: str) -> None:
+def test_asarray_without_a_copy_is_refused_for_device_memory(pace: str) -> None:
     device, _ = open_devices(pace)
     x = fe.asarray(BASE, device=device)
     for array in (x, x + 1):

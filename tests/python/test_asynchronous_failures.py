@@ -71,7 +71,7 @@ def check_reads_of_failed_work(pace: str, seed: int) -> None:
 
 
 @at_each_pace
-def test_every_read_of_what_failed_raises_the_error_with_the_name_of_the_op(pace: str) -> None:
+def test_every_read_of_a_failed_array_raises_the_error_with_the_op_name(pace: str) -> None:
     for seed in (0, 1, 5):
         check_reads_of_failed_work(pace, seed)
 
@@ -93,13 +93,13 @@ def check_work_after_a_failure(pace: str, seed: int) -> None:
 
 
 @at_each_pace
-def test_what_was_given_before_the_failure_is_known_fails_too(pace: str) -> None:
+def test_work_submitted_before_the_failure_is_known_fails_too(pace: str) -> None:
     for seed in (0, 1, 5):
         check_work_after_a_failure(pace, seed)
 
 
 @at_each_pace
-def test_eval_and_await_tell_of_a_failure_that_is_already_known(pace: str) -> None:
+def test_eval_and_await_raise_a_known_failure(pace: str) -> None:
     device, _ = open_devices(pace, execution_fails_at=1)
     bad = fe.asarray(BASE, device=device) * 2
     fe.eval(bad, wait=False)
@@ -136,7 +136,7 @@ def errors_of_steps(device: fe.Device, turn: int) -> list[fe.Error]:
 
 @pytest.mark.parametrize("fault", ["submit_fails_at", "record_fails_at"])
 @apart
-def test_work_that_is_refused_is_an_error_at_once_and_may_be_given_again(fault: str) -> None:
+def test_refused_work_is_an_immediate_error_and_may_be_retried(fault: str) -> None:
     for pace in PACES:
         for number in range(1, 6):
             device, _ = open_devices(pace, **{fault: number})
@@ -154,7 +154,7 @@ def send_there_and_back(device: fe.Device, other: fe.Device, turn: int) -> None:
 
 @pytest.mark.parametrize("fault", ["copy_fails_at", "wait_fails_at"])
 @apart
-def test_a_failure_of_any_copy_or_wait_is_told_and_the_rest_goes_on(fault: str) -> None:
+def test_failed_copy_or_wait_is_reported_and_other_work_continues(fault: str) -> None:
     for pace in PACES:
         for number in range(1, 7):
             both = open_devices(pace, **{fault: number})
@@ -172,7 +172,7 @@ def round_trip(device: fe.Device, values: np.ndarray[Any, Any]) -> None:
 
 
 @apart
-def test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole() -> None:
+def test_failure_in_one_piece_fails_the_whole_copy() -> None:
     """Large copies are staged through memory of the device, piece by piece."""
     values = np.arange(3 << 20, dtype=np.float32)  # 12 MiB, three pieces
     for pace in PACES:
@@ -185,7 +185,7 @@ def test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole() -> None:
 
 
 @at_each_pace
-def test_a_lost_device_is_an_error_for_all_that_is_on_it_until_it_is_reset(pace: str) -> None:
+def test_lost_device_fails_all_its_arrays_until_reset(pace: str) -> None:
     device, other = open_devices(pace, device_lost_at=2)
     x = fe.asarray(BASE, device=device)
     good = fe.asarray(BASE, device=other)

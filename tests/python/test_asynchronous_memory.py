@@ -37,7 +37,7 @@ def values_of_thirty_ops(device: fe.Device, together: bool) -> list[np.ndarray[A
 
 @pytest.mark.parametrize("together", [True, False])
 @at_each_pace
-def test_want_of_memory_at_any_allocation_is_an_error_and_leaves_nothing_behind(pace: str, together: bool) -> None:
+def test_out_of_memory_at_any_allocation_is_an_error_without_leaks(pace: str, together: bool) -> None:
     device, _ = open_devices(pace)
     expected = values_of_thirty_ops(device, together)
     failures = []
@@ -60,7 +60,7 @@ def test_want_of_memory_at_any_allocation_is_an_error_and_leaves_nothing_behind(
 
 @pytest.mark.parametrize("together", [True, False])
 @at_each_pace
-def test_under_any_limit_there_is_an_error_or_the_right_values(pace: str, together: bool) -> None:
+def test_any_memory_limit_gives_an_error_or_right_values(pace: str, together: bool) -> None:
     device, _ = open_devices(pace)
     good = fe.asarray(np.arange(64, dtype=np.float32), device=device) + 1
     fe.eval(good, wait=False)
@@ -92,7 +92,7 @@ def test_under_any_limit_there_is_an_error_or_the_right_values(pace: str, togeth
 
 
 @at_each_pace
-def test_arrays_stay_good_where_others_find_no_memory(pace: str) -> None:
+def test_arrays_stay_valid_when_other_allocations_fail(pace: str) -> None:
     device, _ = open_devices(pace, memory=10 << 12)
     x = fe.asarray(np.arange(1024, dtype=np.float32), device=device)
     kept = [x + number for number in range(5)]
@@ -160,7 +160,7 @@ def check_that_cached_memory_gives_way(device: fe.Device) -> None:
 
 @pytest.mark.parametrize("pace", ["cpu", *PACES])
 @apart
-def test_a_limit_of_memory_holds_until_it_is_lifted(pace: str) -> None:
+def test_memory_limit_applies_until_it_is_removed(pace: str) -> None:
     device = fe.device("cpu") if pace == "cpu" else open_devices(pace)[0]
     check_limit(device)
     gc.collect()
@@ -176,7 +176,7 @@ def test_a_limit_is_a_number_of_bytes_or_none(size: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [2**64 - 1, 2**63, np.int64(2**62), np.uint64(2**63), None])
-def test_a_limit_may_be_as_large_as_one_likes(size: Any) -> None:
+def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
     try:
         fe.device("cpu").set_memory_limit(size)
         assert np.asarray(fe.ones(3, device="cpu") + 1)[0] == 2
@@ -185,7 +185,7 @@ def test_a_limit_may_be_as_large_as_one_likes(size: Any) -> None:
 
 
 @apart
-def test_memory_that_is_freed_while_an_evaluation_waits_for_room_is_room() -> None:
+def test_memory_freed_during_an_evaluation_is_available_to_it() -> None:
     device, _ = open_devices("threaded", slow_ms=300)
     x, y = (fe.asarray(ONES, device=device) for _ in range(2))
     fe.synchronize()
@@ -205,7 +205,7 @@ def test_memory_that_is_freed_while_an_evaluation_waits_for_room_is_room() -> No
 
 
 @apart
-def test_executables_that_are_cached_hold_no_memory_that_others_need() -> None:
+def test_cached_executables_release_memory_that_others_need() -> None:
     device, _ = open_devices()
     for size in range(500, 530):
         y = fe.asarray(np.ones((size, 300), np.float32), device=device)
@@ -221,7 +221,7 @@ def test_executables_that_are_cached_hold_no_memory_that_others_need() -> None:
 
 @pytest.mark.parametrize("what", ["memory", "limit"])
 @apart
-def test_threads_that_use_half_of_the_memory_do_not_run_out_of_it(what: str) -> None:
+def test_threads_using_half_of_the_memory_never_run_out(what: str) -> None:
     """Memory that one thread releases may be taken or cached by a second one while a third asks for it."""
     room = 8 << 20
     device, _ = open_devices("threaded", **({"memory": room} if what == "memory" else {}))
@@ -246,7 +246,7 @@ def test_threads_that_use_half_of_the_memory_do_not_run_out_of_it(what: str) -> 
 
 
 @apart
-def test_who_trims_keeps_nobody_from_the_device() -> None:
+def test_trim_does_not_block_other_users_of_the_device() -> None:
     device, _ = open_devices("threaded", slow_ms=300)
     borrowed = fe.host_empty(1000, device=device)
     x = fe.asarray(np.ones(1000, np.float32), device=device)
@@ -267,7 +267,7 @@ def test_who_trims_keeps_nobody_from_the_device() -> None:
 
 
 @apart
-def test_a_lost_device_does_not_keep_others_from_being_trimmed() -> None:
+def test_lost_device_does_not_prevent_trimming_other_devices() -> None:
     device, other = open_devices("late", device_lost_at=1)
     kept = fe.asarray(np.ones(1000, np.float32), device=other)
     del kept
@@ -301,7 +301,7 @@ def test_large_arrays_of_any_strides_and_bools_of_any_bytes_are_copied_in_pieces
 
 
 @at_each_pace
-def test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu(pace: str) -> None:
+def test_large_array_is_complete_when_read_on_the_cpu(pace: str) -> None:
     """The copy arrives in pieces; any thread that finds a piece moves it to its place."""
     device, _ = open_devices(pace, slow_ms=2 if pace == "threaded" else 0)
     expected = np.random.default_rng(2).standard_normal(3 * 2**20 + 5, dtype=np.float32)
@@ -315,7 +315,7 @@ def test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu(pace: str) -> N
 
 
 @apart
-def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
+def test_download_to_the_cpu_is_asynchronous() -> None:
     device, _ = open_devices("threaded", slow_ms=200)
     x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)
     fe.synchronize(device)
@@ -327,7 +327,7 @@ def test_a_download_to_the_cpu_is_given_and_not_waited_for() -> None:
 
 
 @at_each_pace
-def test_a_device_waits_for_what_the_host_does_behind_a_download(pace: str) -> None:
+def test_device_waits_for_host_work_after_a_download(pace: str) -> None:
     """One of two devices of a backend provides host memory; the other does not and reads the CPU's instead."""
     one, other = open_devices(pace, other={"host_memory": False})
     expected = np.random.default_rng(4).standard_normal(2**20, dtype=np.float32)
@@ -337,7 +337,7 @@ def test_a_device_waits_for_what_the_host_does_behind_a_download(pace: str) -> N
 
 
 @at_each_pace
-def test_memory_of_downloads_that_nobody_reads_comes_back(pace: str) -> None:
+def test_memory_of_unread_downloads_is_released(pace: str) -> None:
     device, _ = open_devices(pace, slow_ms=5 if pace == "threaded" else 0)
     x = fe.asarray(np.ones(2**18, np.float32), device=device)
     fe.eval(x)

@@ -107,7 +107,7 @@ def test_threads_evaluate_read_move_and_drop_arrays(pace: str) -> None:
 
 @pytest.mark.parametrize("fault", ["execution_fails_at", "submit_fails_at", "record_fails_at", "copy_fails_at"])
 @apart
-def test_a_failure_among_threads_is_told_to_those_whose_work_it_was(fault: str) -> None:
+def test_failure_is_raised_only_in_the_threads_whose_work_failed(fault: str) -> None:
     for pace in PACES:
         for number in (5, 60):
             devices = open_devices(pace, seed=3, **{fault: number})
@@ -128,7 +128,7 @@ def test_a_failure_among_threads_is_told_to_those_whose_work_it_was(fault: str) 
 
 
 @at_each_pace
-def test_a_limit_of_memory_holds_for_threads(pace: str) -> None:
+def test_memory_limit_applies_to_threads(pace: str) -> None:
     device, _ = open_devices(pace)
     limit = 8 << 18
     device.set_memory_limit(limit)

@@ -28,7 +28,7 @@ def truth(query: Any, key: Any, value: Any, causal: bool = False) -> Any:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("causal", [False, True])
-def test_keys_beyond_the_length_are_not_read(dtype: str, causal: bool) -> None:
+def test_attention_ignores_keys_beyond_the_length(dtype: str, causal: bool) -> None:
     query, key, value = values(2, 3, 5), values(2, 9, 5), values(2, 9, 4)
     key[:, 6:], value[:, 6:] = np.nan, np.nan
     given = [fe.asarray(x.astype(dtype)) for x in (query, key, value)]
@@ -37,7 +37,7 @@ def test_keys_beyond_the_length_are_not_read(dtype: str, causal: bool) -> None:
     np.testing.assert_allclose(np.asarray(got, dtype="float64"), wanted, atol=5e-3 if dtype == "float16" else 1e-5)
 
 
-def test_a_long_head_is_composed_and_reads_no_more() -> None:
+def test_attention_with_a_long_head_ignores_keys_beyond_the_length() -> None:
     query, key, value = values(1, 2, 300), values(1, 9, 300), values(1, 9, 300)
     key[:, 6:], value[:, 6:] = np.nan, np.inf
     got = fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value)), kv_length=6)
@@ -47,7 +47,7 @@ def test_a_long_head_is_composed_and_reads_no_more() -> None:
         fe.eval(fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value)), kv_length=length))
 
 
-def test_a_length_is_a_number_of_the_call_or_an_array_and_compiles_nothing_anew() -> None:
+def test_length_may_be_a_number_or_an_array_without_recompilation() -> None:
     query, key, value = values(2, 1, 5), values(2, 40, 5), values(2, 40, 4)
     arrays = [fe.asarray(x) for x in (query, key, value)]
 
@@ -72,7 +72,7 @@ def test_a_length_is_a_number_of_the_call_or_an_array_and_compiles_nothing_anew(
             fe.eval(attend(*arrays, wrong))
 
 
-def test_with_a_mask() -> None:
+def test_length_applies_together_with_a_mask() -> None:
     query, key, value, mask = values(2, 3, 5), values(2, 9, 5), values(2, 9, 4), rng.random((3, 9)) < 0.6
     mask[:, 0] = True
     got = fe.scaled_dot_product_attention(*map(fe.asarray, (query, key, value, mask)), kv_length=6)
@@ -124,7 +124,7 @@ def test_shapes_that_do_not_broadcast_are_errors(shapes: Any, words: str) -> Non
         fe.scaled_dot_product_attention(*(fe.asarray(values(*shape)) for shape in shapes), kv_length=2)
 
 
-def test_no_keys_give_zeros() -> None:
+def test_length_of_zero_gives_zeros() -> None:
     arrays = [fe.asarray(values(*shape)) for shape in ((2, 3, 5), (2, 9, 5), (2, 9, 4))]
     assert not np.asarray(fe.scaled_dot_product_attention(*arrays, kv_length=0)).any()
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 
-def test_features_tell_the_variant_and_what_its_kernels_use() -> None:
+def test_features_list_the_variant_and_its_cpu_features() -> None:
     backend = fe.device("cpu").backend
     features = backend.features
     assert features.pop("variant") == backend.variant
@@ -20,7 +20,7 @@ def test_features_tell_the_variant_and_what_its_kernels_use() -> None:
     assert "sse42" in features
 
 
-def test_function_is_called_by_its_address() -> None:
+def test_backend_function_is_callable_by_its_address() -> None:
     backend = fe.device("cpu").backend
     address = backend.proc("features_text")
     assert address is not None
@@ -37,7 +37,7 @@ def test_backend_without_features_has_none(null_device: fe.Device) -> None:
     assert null_device.backend.proc("features") is None
 
 
-def test_limit_of_threads_changes_no_result() -> None:
+def test_thread_limit_changes_no_result() -> None:
     x = fe.asarray(np.random.default_rng(0).random((300, 400), dtype=np.float32))
     before = np.asarray(fe.softmax(x @ x.T, axis=-1))
     backend = fe.device("cpu").backend
@@ -49,7 +49,7 @@ def test_limit_of_threads_changes_no_result() -> None:
         set_n_threads(0)
 
 
-def test_limit_of_threads_is_kept(run_python: Callable[..., Any]) -> None:
+def test_thread_limit_is_kept(run_python: Callable[..., Any]) -> None:
     """A single-threaded loop starts no pool threads; the first loop that may use more starts them all."""
     run_python(
         """

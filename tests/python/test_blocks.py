@@ -66,7 +66,7 @@ def same_bits(got: object, wanted: NDArray[Any]) -> None:
 # ---- the dtypes
 
 
-def test_sizes_are_those_of_the_format(dtype: fe.BlockDType) -> None:
+def test_block_sizes_match_the_format(dtype: fe.BlockDType) -> None:
     assert (dtype.block_elements, dtype.block_bytes) == gguf.GGML_QUANT_SIZES[kind_of(dtype)]
     assert dtype == dtype.name
     assert repr(dtype) == f"ferrule.{dtype.name}"
@@ -99,7 +99,7 @@ def test_rows_of_packed_bytes_may_be_strided(dtype: fe.BlockDType) -> None:
 
 
 @pytest.mark.parametrize("dtype", [fe.q8_0, fe.q4_K], ids=str)
-def test_packed_bytes_of_any_layout_are_taken(dtype: str) -> None:
+def test_packed_bytes_of_any_layout_are_accepted(dtype: str) -> None:
     packed = random_blocks(dtype, (4, 512))
     wanted = np.asarray(fe.from_packed(packed, dtype).astype("float32"))
     for laid_out in (np.asfortranarray(packed), np.repeat(packed, 2, axis=1)[:, ::2]):
@@ -121,12 +121,12 @@ def test_packed_bytes_of_any_layout_are_taken(dtype: str) -> None:
         ([1.5, 2], "uint8"),
     ],
 )
-def test_what_are_no_blocks_is_refused(packed: object, words: str) -> None:
+def test_invalid_packed_bytes_are_refused(packed: object, words: str) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=words):
         fe.from_packed(packed, "q8_0")
 
 
-def test_only_blocks_are_packed() -> None:
+def test_only_block_dtypes_have_packed_bytes() -> None:
     with pytest.raises(fe.DTypeError, match="float32 has no blocks"):
         fe.from_packed(np.zeros(34, "uint8"), "float32")
     with pytest.raises(fe.DTypeError, match=r"None is no dtype; there are .*q8_0"):
@@ -139,13 +139,13 @@ def test_only_blocks_are_packed() -> None:
 
 
 @pytest.mark.parametrize("shape", [(256,), (1, 256), (7, 768), (2, 3, 4, 256), (0, 256), (5, 0), (40, 8192)], ids=str)
-def test_astype_float32_has_the_bits_of_gguf(dtype: fe.BlockDType, shape: tuple[int, ...]) -> None:
+def test_astype_float32_matches_gguf_bit_for_bit(dtype: fe.BlockDType, shape: tuple[int, ...]) -> None:
     packed = random_blocks(dtype, shape, seed=len(shape))
     wanted = numbers_of(packed, dtype) if packed.size else np.empty(shape, np.float32)
     same_bits(fe.from_packed(packed, dtype).astype("float32"), wanted)
 
 
-def test_every_scale_is_read(dtype: fe.BlockDType) -> None:
+def test_every_scale_is_decoded(dtype: fe.BlockDType) -> None:
     """All float16 values as scales, including infinities and denormals; NaN stays NaN."""
     every = np.arange(65536, dtype=np.uint16)
     packed = random_blocks(dtype, (every.size, dtype.block_elements))
@@ -159,7 +159,7 @@ def test_every_scale_is_read(dtype: fe.BlockDType) -> None:
 
 
 @pytest.mark.parametrize("shape", [(32,), (3, 96), (2, 5, 64), (0, 32), (4, 0), (33, 4096)], ids=str)
-def test_float32_becomes_the_blocks_of_gguf(writable: fe.BlockDType, shape: tuple[int, ...]) -> None:
+def test_quantisation_matches_gguf(writable: fe.BlockDType, shape: tuple[int, ...]) -> None:
     numbers = np.random.default_rng(len(shape)).standard_normal(shape, "float32") * np.float32(3)
     x = fe.asarray(numbers).astype(writable)
     assert x.dtype is writable
@@ -170,7 +170,7 @@ def test_float32_becomes_the_blocks_of_gguf(writable: fe.BlockDType, shape: tupl
         assert fe.to_packed(x).size == 0
 
 
-def test_hard_numbers_become_the_blocks_of_gguf(writable: fe.BlockDType) -> None:
+def test_quantisation_of_difficult_numbers_matches_gguf(writable: fe.BlockDType) -> None:
     """Zeros and equal magnitudes of both signs, ties, tiny and huge values."""
     rng = np.random.default_rng(3)
     rows = [
@@ -194,9 +194,7 @@ def test_hard_numbers_become_the_blocks_of_gguf(writable: fe.BlockDType) -> None
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_block_that_is_not_finite_is_not_finite_afterwards_and_its_neighbours_are(
-    writable: fe.BlockDType, bad: float
-) -> None:
+def test_nonfinite_block_does_not_affect_its_neighbours(writable: fe.BlockDType, bad: float) -> None:
     numbers = np.ones((1, 96), "float32")
     numbers[0, 40] = bad
     again = np.asarray(fe.asarray(numbers).astype(writable).astype("float32"))
@@ -245,7 +243,7 @@ def bytes_in(place: Any, dtype: fe.BlockDType) -> Any:
 
 
 @pytest.mark.parametrize("place", SLICES, ids=str)
-def test_whole_blocks_are_cut(dtype: fe.BlockDType, place: Any) -> None:
+def test_slices_of_whole_blocks_are_allowed(dtype: fe.BlockDType, place: Any) -> None:
     packed = random_blocks(dtype, (6, 768))
     wanted = packed[bytes_in(place, dtype)]
     x = fe.from_packed(packed, dtype)
@@ -261,7 +259,7 @@ def test_whole_blocks_are_cut(dtype: fe.BlockDType, place: Any) -> None:
 @pytest.mark.parametrize(
     "place", [np.s_[:, 1:257], np.s_[:, :100], np.s_[:, 5], np.s_[:, ::2], np.s_[:, ::-1]], ids=str
 )
-def test_parts_of_blocks_are_not(dtype: fe.BlockDType, place: Any) -> None:
+def test_slices_of_partial_blocks_are_refused(dtype: fe.BlockDType, place: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=f"{dtype}.*whole blocks"):
         fe.from_packed(random_blocks(dtype, (2, 512)), dtype)[place]
 
@@ -286,7 +284,7 @@ def test_weights_are_constants_or_inputs_of_graphs(dtype: fe.BlockDType) -> None
     same_bits(as_input(x, weights), wanted)
 
 
-def test_blocks_from_outside_stay_blocks_in_a_traced_function(dtype: fe.BlockDType) -> None:
+def test_closed_over_blocks_stay_blocks_in_a_traced_function(dtype: fe.BlockDType) -> None:
     packed = random_blocks(dtype, (3, 16, 256))
     weights, x = fe.from_packed(packed, dtype), fe.ones((2, 256))
     numbers = numbers_of(packed, dtype)
@@ -308,14 +306,14 @@ def test_blocks_from_outside_stay_blocks_in_a_traced_function(dtype: fe.BlockDTy
     same_bits(weights.astype("float32"), numbers)  # no trace is active any more
 
 
-def test_blocks_from_outside_are_printed_in_a_traced_function() -> None:
+def test_closed_over_blocks_can_be_printed_in_a_traced_function() -> None:
     weights = fe.from_packed(random_blocks(fe.q8_0, (64,)), "q8_0")
     texts: list[str] = []
     fe.graph(lambda x: (texts.append(repr(weights)), x + 1)[1])(fe.ones(3))
     assert texts == [repr(weights)]
 
 
-def test_blocks_are_not_assigned_to(dtype: fe.BlockDType) -> None:
+def test_assignment_to_blocks_is_refused(dtype: fe.BlockDType) -> None:
     x = fe.from_packed(random_blocks(dtype, (2, 512)), dtype)
     values: list[Any] = [x[1], 0, np.zeros(512, "float32")]
     for value in values:
@@ -332,7 +330,7 @@ def test_constants_in_blocks_are_not_folded_to_float32(dtype: fe.BlockDType) -> 
     assert "astype" in {node["op"] for node in graph.compile().placement()["nodes"]}
 
 
-def test_memory_that_its_owner_writes_is_read_when_it_is_used(dtype: fe.BlockDType) -> None:
+def test_writable_block_memory_is_read_at_use(dtype: fe.BlockDType) -> None:
     packed = random_blocks(dtype, (2, 256))
     before, weights = numbers_of(packed, dtype), fe.from_packed(packed, dtype)
     numbers = weights.astype("float32")
@@ -345,7 +343,7 @@ def test_memory_that_its_owner_writes_is_read_when_it_is_used(dtype: fe.BlockDTy
     same_bits(weights.astype("float32"), numbers_of(packed, dtype))
 
 
-def test_saved_graphs_keep_them(tmp_path: Path, dtype: fe.BlockDType) -> None:
+def test_saved_graphs_keep_blocks(tmp_path: Path, dtype: fe.BlockDType) -> None:
     packed = random_blocks(dtype, (2, 256))
     graph = fe.Graph("cpu")
     taken = graph.input((2, 256), dtype)
@@ -357,7 +355,7 @@ def test_saved_graphs_keep_them(tmp_path: Path, dtype: fe.BlockDType) -> None:
     same_bits(second, numbers_of(packed, dtype) + np.float32(0))
 
 
-def test_tensors_of_a_mapped_file_are_borrowed_wherever_they_begin(tmp_path: Path, dtype: fe.BlockDType) -> None:
+def test_tensors_of_a_mapped_file_are_borrowed_at_any_offset(tmp_path: Path, dtype: fe.BlockDType) -> None:
     """GGUF aligns tensors to 32 bytes, which is not a multiple of most block sizes."""
     packed = random_blocks(dtype, (3, 512))
     path = tmp_path / "weights"
@@ -402,7 +400,7 @@ def test_tensors_of_a_mapped_file_are_borrowed_wherever_they_begin(tmp_path: Pat
         lambda x: fe.argmax(x),
     ],
 )
-def test_what_blocks_do_not_do_names_the_dtype(use: Callable[[fe.Array], object], dtype: fe.BlockDType) -> None:
+def test_unsupported_ops_on_blocks_name_the_dtype(use: Callable[[fe.Array], object], dtype: fe.BlockDType) -> None:
     x = fe.from_packed(random_blocks(dtype, (2, 512)), dtype)
     with pytest.raises(fe.InvalidArgumentError, match=r"q\d_[0K]"):
         use(x)

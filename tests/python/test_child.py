@@ -46,11 +46,11 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
     made.close()
 
 
-def test_it_answers_and_has_the_variables(child: Child) -> None:
+def test_child_answers_and_has_the_environment_variables(child: Child) -> None:
     assert child.ask(do="this") == {"did": "this", "variable": "given"}
 
 
-def test_an_exception_is_an_error_and_the_child_lives(child: Child) -> None:
+def test_exception_is_an_error_and_the_child_continues(child: Child) -> None:
     with pytest.raises(ChildError, match="ValueError: it does not like this"):
         child.ask(do="raise")
     assert child.ask(do="that")["did"] == "that"
@@ -65,7 +65,9 @@ def test_an_exception_is_an_error_and_the_child_lives(child: Child) -> None:
         ("scribble", "crashed", "something in it wrote into its answers: killed"),
     ],
 )
-def test_how_it_ended_and_where_is_told_and_the_next_one_answers(child: Child, what: str, state: str, how: str) -> None:
+def test_end_of_a_child_is_reported_with_its_step_and_a_new_child_answers(
+    child: Child, what: str, state: str, how: str
+) -> None:
     with pytest.raises(ChildEnded) as ended:
         child.ask(do=what)
     assert ended.value.state == state
@@ -74,7 +76,7 @@ def test_how_it_ended_and_where_is_told_and_the_next_one_answers(child: Child, w
     assert child.ask(do="this")["did"] == "this"
 
 
-def test_of_what_it_prints_the_end_is_kept_and_the_rest_forgotten(child: Child) -> None:
+def test_only_the_end_of_a_childs_output_is_kept(child: Child) -> None:
     begin = time.perf_counter()
     with pytest.raises(ChildEnded) as ended:
         child.ask(do="print")

@@ -30,7 +30,7 @@ def test_the_devices_are_listed_in_order(null_module: Path) -> None:
     assert lines[2].split()[-1] == "null"
 
 
-def test_the_devices_are_data(null_module: Path) -> None:
+def test_devices_are_printed_as_json(null_module: Path) -> None:
     found = json.loads(ferrule("devices", "--json", "--all", FERRULE_BACKEND_PATH=null_module).stdout)
     assert [(device["name"], device["kind"], device["backends"]) for device in found] == [
         ("cpu:0", "cpu", ["cpu"]),
@@ -39,27 +39,27 @@ def test_the_devices_are_data(null_module: Path) -> None:
     assert found[0]["total"] > 1 << 20
 
 
-def test_no_device_is_a_failure() -> None:
+def test_missing_devices_give_a_failure_status() -> None:
     done = ferrule("devices", FERRULE_DISABLE="cpu")
     assert done.returncode == 1
     assert "`ferrule doctor` says why" in done.stdout
 
 
-def test_what_no_load_accepts_is_said_and_is_no_traceback() -> None:
+def test_invalid_variables_are_reported_without_a_traceback() -> None:
     done = ferrule("devices", FERRULE_PROBE="sometimes")
     assert (done.returncode, done.stdout) == (2, "")
     assert "FERRULE_PROBE" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_the_verbs_are_listed_and_need_no_backend() -> None:
+def test_commands_are_listed_without_a_backend() -> None:
     done = ferrule("--help")
     assert done.returncode == 0
     for verb in ("doctor", "devices", "inspect", "new-backend"):
         assert f"    {verb}" in done.stdout
 
 
-def test_importing_ferrule_imports_nothing_of_its_command(run_python: Run) -> None:
+def test_importing_ferrule_does_not_import_its_command_line(run_python: Run) -> None:
     run_python(
         "import sys, ferrule as fe; fe.load_all()\n"
         "heavy = {'rich', 'jinja2', 'lief', 'argparse', 'ferrule.tools'}\n"
@@ -67,7 +67,7 @@ def test_importing_ferrule_imports_nothing_of_its_command(run_python: Run) -> No
     )
 
 
-def test_the_package_has_the_command() -> None:
+def test_package_installs_the_command() -> None:
     [script] = [entry for entry in importlib.metadata.entry_points(group="console_scripts") if entry.name == "ferrule"]
     assert script.value == "ferrule.__main__:main"
     assert callable(script.load())

@@ -55,7 +55,7 @@ def test_the_cpu_works_and_is_measured(doctor: Doctor) -> None:
     assert found["variables"]["FERRULE_PROBE"] == "never"
 
 
-def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Path) -> None:
+def test_output_to_a_pipe_is_plain_text_of_fixed_width(doctor: Doctor, tmp_path: Path) -> None:
     done = doctor("--html", tmp_path / "page.html")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -70,19 +70,19 @@ def test_plain_text_of_one_width_where_nobody_looks(doctor: Doctor, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["cpu", "cpu:0", "CPU"])
-def test_a_name_that_works_is_success(doctor: Doctor, name: str) -> None:
+def test_working_backend_name_gives_success(doctor: Doctor, name: str) -> None:
     found = found_by(doctor(name, "--json"))
     assert [(answer["name"], answer["ok"], answer["device"]) for answer in found["asked"]] == [(name, True, "cpu:0")]
 
 
-def test_a_name_that_does_not_work_is_a_failure_and_says_why(doctor: Doctor) -> None:
+def test_failing_backend_name_gives_a_failure_with_the_reason(doctor: Doctor) -> None:
     found = found_by(doctor("t_nobody", "--json"))
     assert not found["ok"]
     assert found["devices"] == []
     assert any(sentence.startswith("t_nobody: no module of that name was found in") for sentence in found["advice"])
 
 
-def test_what_the_variables_ask_for_must_work(doctor: Doctor, tmp_path: Path, opponents: Path) -> None:
+def test_backends_requested_by_variables_must_work(doctor: Doctor, tmp_path: Path, opponents: Path) -> None:
     missing, there = tmp_path / "libferrule-t_gone.so", opponents / "libferrule-faulty.so"
     found = found_by(
         doctor("--json", FERRULE_BACKEND_PATH=f"{missing}{os.pathsep}{there}", FERRULE_ONLY="faulty,t_x,t_gone")
@@ -96,14 +96,14 @@ def test_what_the_variables_ask_for_must_work(doctor: Doctor, tmp_path: Path, op
     assert "there is no such file" in gone["why"]
 
 
-def test_a_device_that_offers_little_is_tried_by_what_it_offers(doctor: Doctor, opponents: Path) -> None:
+def test_device_with_few_ops_is_tested_with_those_ops(doctor: Doctor, opponents: Path) -> None:
     found = found_by(doctor("--json", FERRULE_BACKEND_PATH=opponents / "libferrule-faulty.so"))
     device = device_of(found, "faulty")
     assert (device["state"], device["computation"], device["matmul"]) == ("works", "x + x", None)
     assert device["bandwidth"] > 0
 
 
-def test_a_device_that_computes_wrongly_is_a_failure(doctor: Doctor, opponents: Path) -> None:
+def test_device_with_wrong_results_is_a_failure(doctor: Doctor, opponents: Path) -> None:
     variables = {"FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
     found = found_by(doctor("--json", **variables))
     assert not found["ok"]
@@ -113,7 +113,7 @@ def test_a_device_that_computes_wrongly_is_a_failure(doctor: Doctor, opponents: 
     assert any("computes wrongly: element (" in sentence for sentence in found["advice"])
 
 
-def test_a_crash_is_a_sentence_that_tells_nobody_who_one_is(doctor: Doctor, opponents: Path, tmp_path: Path) -> None:
+def test_crash_is_reported_without_private_data(doctor: Doctor, opponents: Path, tmp_path: Path) -> None:
     home, link = tmp_path / "deep" / "home", tmp_path / "link"
     home.mkdir(parents=True)
     link.symlink_to(home)
@@ -152,7 +152,7 @@ def test_a_hang_ends_at_the_limit(opponents: Path, monkeypatch: pytest.MonkeyPat
     assert (device["state"], device["message"]) == ("hung", "no answer for 4 s: killed, computing x + x")
 
 
-def test_a_module_that_takes_the_loading_process_down_is_tried_in_another(
+def test_module_that_crashes_the_loading_process_is_tested_in_another(
     doctor: Doctor, package: Path, tmp_path: Path
 ) -> None:
     module, source = tmp_path / "libferrule-t_boom.so", tmp_path / "boom.c"
@@ -168,7 +168,7 @@ def test_a_module_that_takes_the_loading_process_down_is_tried_in_another(
     assert device_of(found, "cpu")["state"] == "works"
 
 
-def test_a_test_device_is_not_judged(doctor: Doctor, null_module: Path) -> None:
+def test_test_devices_are_not_judged(doctor: Doctor, null_module: Path) -> None:
     found = found_by(doctor("null", "--json", FERRULE_BACKEND_PATH=null_module))
     assert found["ok"]
     assert device_of(found, "null")["state"] == "unjudged"
@@ -185,7 +185,7 @@ def test_a_test_device_is_not_judged(doctor: Doctor, null_module: Path) -> None:
         ),
     ],
 )
-def test_variables_that_matter_are_advised_on(doctor: Doctor, variables: dict[str, str], sentence: str) -> None:
+def test_advice_covers_relevant_variables(doctor: Doctor, variables: dict[str, str], sentence: str) -> None:
     found = found_by(doctor("t_nobody", "--json", **variables))
     assert any(advice.startswith(sentence) for advice in found["advice"]), found["advice"]
 
@@ -209,7 +209,7 @@ DRIVER = {
         ({"T_DRIVER_DEVICES": "0", "T_DRIVER_FILES": "/dev/null", "T_SWITCH": "1"}, ""),
     ],
 )
-def test_variables_of_a_driver_are_told_as_its_manifest_declares(
+def test_driver_variables_are_reported_as_the_manifest_declares(
     doctor: Doctor, put_module: Put, tmp_path: Path, variables: dict[str, str], sentence: str
 ) -> None:
     state = tmp_path / "t_driver" / "version"
@@ -226,7 +226,9 @@ def test_variables_of_a_driver_are_told_as_its_manifest_declares(
     assert advice == ([sentence] if sentence else [])
 
 
-def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put_module: Put, tmp_path: Path) -> None:
+def test_unsafe_folder_is_reported_with_the_chmod_that_fixes_it(
+    doctor: Doctor, put_module: Put, tmp_path: Path
+) -> None:
     folder = tmp_path / "modules"
     put_module(folder, "t_plain")
     folder.chmod(0o777)
@@ -238,13 +240,13 @@ def test_an_unsafe_folder_comes_with_the_chmod_that_mends_it(doctor: Doctor, put
     assert not [sentence for sentence in found["advice"] if "chmod" in sentence]
 
 
-def test_what_no_load_accepts_is_said_and_is_no_traceback(doctor: Doctor) -> None:
+def test_invalid_variables_are_reported_without_a_traceback(doctor: Doctor) -> None:
     found = found_by(doctor("--json", FERRULE_PROBE="sometimes"))
     assert not found["ok"]
     assert any("FERRULE_PROBE" in sentence for sentence in found["advice"])
 
 
-def test_redaction_takes_words_and_not_parts_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redaction_replaces_whole_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
     monkeypatch.setenv("USER", "ann")
     monkeypatch.setattr(socket, "gethostname", lambda: "box.lab.example")

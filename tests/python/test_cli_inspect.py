@@ -40,7 +40,7 @@ def expect_core_interface(abi: dict[str, Any]) -> None:
     assert abi == as_data(core_abi())
 
 
-def test_the_null_module_is_what_its_manifest_says(null_module: Path) -> None:
+def test_null_module_matches_its_manifest(null_module: Path) -> None:
     [found] = inspect(null_module)
     assert found["problems"] == []
     assert found["sha256"] == hashlib.sha256(null_module.read_bytes()).hexdigest() == found["manifest"]["sha256"]
@@ -83,7 +83,7 @@ def test_each_part_of_a_universal_file_is_read(tmp_path: Path, include: Path) ->
     assert any("speaks of 2 architectures, and 1 can be read" in problem for problem in found["problems"])
 
 
-def test_another_interface_is_told_and_is_no_damage(tmp_path: Path, include: Path) -> None:
+def test_other_interface_is_reported_and_is_no_damage(tmp_path: Path, include: Path) -> None:
     source = include / "ferrule" / "abi.h"
     headers = tmp_path / "include"
     shutil.copytree(include, headers)
@@ -120,7 +120,7 @@ def test_a_file_changed_after_its_manifest_was_written_is_a_problem(null_module:
         (b'{"name": "null", "name": "other"}', "has 'name' more than once"),
     ],
 )
-def test_a_damaged_manifest_is_a_sentence(null_module: Path, tmp_path: Path, text: bytes, problem: str) -> None:
+def test_damaged_manifest_is_one_sentence(null_module: Path, tmp_path: Path, text: bytes, problem: str) -> None:
     module = tmp_path / null_module.name
     shutil.copy(null_module, module)
     module.with_suffix(".json").write_bytes(text)
@@ -128,7 +128,7 @@ def test_a_damaged_manifest_is_a_sentence(null_module: Path, tmp_path: Path, tex
     assert any(problem in sentence for sentence in found["problems"]), found["problems"]
 
 
-def test_what_is_no_module_is_a_sentence(tmp_path: Path) -> None:
+def test_file_that_is_no_module_is_one_sentence(tmp_path: Path) -> None:
     text, empty, fifo = tmp_path / "text.so", tmp_path / "empty.so", tmp_path / "fifo.so"
     text.write_text("#!/bin/sh")
     empty.touch()
@@ -144,7 +144,7 @@ def test_what_is_no_module_is_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ELF", "PE", "Mach-O"])
-def test_no_damage_is_more_than_a_sentence(kind: str, null_module: Path, tmp_path: Path, include: Path) -> None:
+def test_any_damage_is_at_most_one_sentence(kind: str, null_module: Path, tmp_path: Path, include: Path) -> None:
     makers: dict[str, Callable[[], Path]] = {
         "ELF": lambda: null_module,
         "PE": lambda: build_dll(tmp_path, include),
@@ -170,7 +170,7 @@ def test_no_damage_is_more_than_a_sentence(kind: str, null_module: Path, tmp_pat
     assert inspect(cut)[0]["problems"]
 
 
-def test_nothing_of_the_file_is_executed(build_module: Callable[..., Path], tmp_path: Path) -> None:
+def test_inspection_executes_no_code_of_the_file(build_module: Callable[..., Path], tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     module = build_module("t_plain")
     done = run(module, "--json", env={**os.environ, "FERRULE_TEST_NOTES": str(notes)})
@@ -184,7 +184,7 @@ def test_nothing_of_the_file_is_executed(build_module: Callable[..., Path], tmp_
     assert notes.exists()
 
 
-def test_plain_text_where_nobody_looks(null_module: Path) -> None:
+def test_output_to_a_pipe_is_plain_text(null_module: Path) -> None:
     done = run(null_module)
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
@@ -192,7 +192,7 @@ def test_plain_text_where_nobody_looks(null_module: Path) -> None:
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
 
 
-def test_without_lief_it_says_what_to_install(
+def test_missing_lief_is_reported_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(verb, "find_spec", lambda name: None)

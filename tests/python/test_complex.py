@@ -36,7 +36,7 @@ def same_bits(got: fe.Array, wanted: NDArray[Any]) -> None:
     )
 
 
-def test_memory_is_borrowed_and_comes_back_bit_for_bit(dtype: str) -> None:
+def test_borrowed_complex_memory_round_trips_bit_for_bit(dtype: str) -> None:
     values = hard_numbers(dtype)
     values.flags.writeable = False
     x = fe.asarray(values)
@@ -61,14 +61,14 @@ def test_memory_is_borrowed_and_comes_back_bit_for_bit(dtype: str) -> None:
         lambda xp, x: xp.pad(x, ((1, 0), (0, 2))),
     ],
 )
-def test_what_moves_elements_moves_their_bits(move: Callable[..., Any], dtype: str) -> None:
+def test_movement_ops_preserve_bits(move: Callable[..., Any], dtype: str) -> None:
     values = hard_numbers(dtype)
     wanted = move(np, values)
     same_bits(move(fe, fe.asarray(values)), wanted)
     same_bits(fe.graph(lambda x: move(fe, x))(fe.asarray(values)), wanted)
 
 
-def test_equality_is_of_both_parts(dtype: str) -> None:
+def test_equality_compares_both_parts(dtype: str) -> None:
     values = hard_numbers(dtype)
     x, other = fe.asarray(values), fe.asarray(values.T.copy())
     np.testing.assert_array_equal(np.asarray(x == other), values == values.T)
@@ -105,7 +105,7 @@ def test_an_imaginary_part_is_never_lost(dtype: str, target: str) -> None:
 @pytest.mark.parametrize(
     "compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x), lambda x: x @ x]
 )
-def test_what_does_not_compute_with_them_says_so(compute: Callable[[fe.Array], fe.Array], dtype: str) -> None:
+def test_ops_without_complex_support_report_it(compute: Callable[[fe.Array], fe.Array], dtype: str) -> None:
     with pytest.raises(fe.DTypeError, match=dtype) as caught:
         compute(fe.zeros((2,), dtype=dtype))
     assert "astype('float32')" not in str(caught.value)
@@ -123,13 +123,13 @@ def test_what_does_not_compute_with_them_says_so(compute: Callable[[fe.Array], f
         ("bool", "complex64", "complex64"),
     ],
 )
-def test_promotion_is_the_standards(left: str, right: str, result: str) -> None:
+def test_promotion_follows_the_standard(left: str, right: str, result: str) -> None:
     for a, b in ((left, right), (right, left)):
         joined = fe.concat([fe.zeros((1,), dtype=a), fe.zeros((1,), dtype=b)])
         assert joined.dtype == np.dtype(result)
 
 
-def test_python_numbers_take_part() -> None:
+def test_python_complex_numbers_are_operands() -> None:
     assert fe.asarray([1j, 2]).dtype == fe.complex64
     assert fe.asarray([np.complex128(1j)]).dtype == fe.complex128
     assert fe.full((2,), 1 + 2j).tolist() == [1 + 2j, 1 + 2j]
@@ -145,34 +145,34 @@ def test_python_numbers_take_part() -> None:
     assert complex(fe.asarray(2j)) == 2j
 
 
-def test_a_complex_number_is_no_real_one() -> None:
+def test_complex_number_is_refused_as_a_real_number() -> None:
     with pytest.raises(fe.DTypeError, match="1j is complex"):
         fe.full((2,), 1j, dtype="float32")
     with pytest.raises(TypeError):
         float(fe.asarray(1j))
 
 
-def test_traced_functions_take_them_as_arrays_and_as_numbers() -> None:
+def test_traced_functions_accept_complex_arrays_and_numbers() -> None:
     chosen = fe.graph(lambda x, other: fe.where(x == 1j, x, other))
     x = fe.asarray(np.array([1j, 3], "complex64"))
     assert chosen(x, 2j).tolist() == [1j, 2j]
     assert chosen(x, -2j).tolist() == [1j, -2j]
 
 
-def test_numpy_and_ferrule_exchange_them_by_dlpack(dtype: str) -> None:
+def test_complex_arrays_are_exchanged_by_dlpack(dtype: str) -> None:
     values = hard_numbers(dtype)
     same_bits(fe.from_dlpack(values), values)
     np.testing.assert_array_equal(np.from_dlpack(fe.asarray(values)), values)
 
 
-def test_repr_and_format_are_numpys(dtype: str) -> None:
+def test_repr_and_format_match_numpy(dtype: str) -> None:
     x = fe.asarray(np.array([1 + 2j, -0.5j], dtype))
     assert repr(x).startswith("Array([ 1.+2.j , -0.-0.5j]")
     assert dtype in repr(x)
     assert f"{x[0]:.2f}" == "1.00+2.00j"
 
 
-def test_a_saved_graph_keeps_constants(tmp_path: Any, dtype: str) -> None:
+def test_saved_graph_keeps_complex_constants(tmp_path: Any, dtype: str) -> None:
     constant = np.array([1 + 2j, 3], dtype)
     graph = fe.Graph("cpu")
     graph.output(fe.concat([graph.input((2,), dtype), fe.asarray(constant)]))
@@ -183,7 +183,7 @@ def test_a_saved_graph_keeps_constants(tmp_path: Any, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("traced", [False, True])
-def test_a_complex_number_is_assigned(dtype: str, traced: bool) -> None:
+def test_complex_number_can_be_assigned(dtype: str, traced: bool) -> None:
     def assigned(x: fe.Array, i: int) -> fe.Array:
         y = +x
         y[i] = 1 / 3 + 1j / 3

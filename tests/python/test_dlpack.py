@@ -51,7 +51,7 @@ class WithGradient(Tensor):
         raise BufferError("it has a gradient")
 
 
-def test_numpy_takes_our_bytes_without_a_copy_and_read_only() -> None:
+def test_numpy_imports_a_read_only_view_without_a_copy() -> None:
     x = fe.asarray(np.arange(12, dtype="float32").reshape(3, 4)) + 1
     taken = np.from_dlpack(x)
     np.testing.assert_array_equal(taken, np.asarray(x))
@@ -59,7 +59,7 @@ def test_numpy_takes_our_bytes_without_a_copy_and_read_only() -> None:
     assert not taken.flags.writeable
 
 
-def test_what_was_exported_outlives_the_array() -> None:
+def test_exported_memory_outlives_the_array() -> None:
     x = fe.asarray(np.arange(1000, dtype="float32")) + 1
     taken = np.from_dlpack(x)
     del x
@@ -75,7 +75,7 @@ def test_read_only_array_stays_read_only_through_dlpack() -> None:
     assert not np.from_dlpack(x).flags.writeable
 
 
-def test_a_consumer_that_knows_no_flag_gets_a_copy_or_an_error() -> None:
+def test_consumer_of_old_dlpack_gets_a_copy_or_an_error() -> None:
     x = fe.asarray(np.arange(4, dtype="float32"))
 
     class Old:
@@ -92,7 +92,7 @@ def test_a_consumer_that_knows_no_flag_gets_a_copy_or_an_error() -> None:
         x.__dlpack__(copy=False)
 
 
-def test_what_a_consumer_that_knows_no_flag_writes_is_its_own() -> None:
+def test_consumer_of_old_dlpack_writes_to_its_own_copy() -> None:
     a = np.arange(4, dtype="float32")
     a.flags.writeable = False
     x = fe.asarray(a)
@@ -105,7 +105,7 @@ def test_what_a_consumer_that_knows_no_flag_writes_is_its_own() -> None:
     assert x.tolist() == a.tolist() == [0, 1, 2, 3]
 
 
-def test_a_copy_is_the_consumers_own() -> None:
+def test_dlpack_copy_belongs_to_the_consumer() -> None:
     x = fe.asarray(np.arange(4, dtype="float32"))
     copy = np.from_dlpack(x, copy=True)
     copy[0] = 9
@@ -116,20 +116,20 @@ def test_a_copy_is_the_consumers_own() -> None:
     "dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"]
 )
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
-def test_every_dtype_and_shape_goes_round(dtype: str, shape: tuple[int, ...]) -> None:
+def test_every_dtype_and_shape_round_trips(dtype: str, shape: tuple[int, ...]) -> None:
     a = np.ones(shape, dtype)
     x = fe.from_dlpack(a)
     assert x.dtype == a.dtype
     np.testing.assert_array_equal(np.from_dlpack(x), a)
 
 
-def test_strides_go_along() -> None:
+def test_dlpack_preserves_strides() -> None:
     a = np.arange(24, dtype="int32").reshape(4, 6)[::2, ::-1]
     np.testing.assert_array_equal(np.asarray(fe.from_dlpack(a)), a)
     np.testing.assert_array_equal(np.from_dlpack(fe.asarray(a)), a)
 
 
-def test_from_dlpack_borrows_and_keeps_the_lender_alive() -> None:
+def test_from_dlpack_borrows_and_keeps_the_owner_alive() -> None:
     a = np.arange(1000, dtype="float32")
     x = fe.from_dlpack(a)
     assert address(x) == address(a)
@@ -140,7 +140,7 @@ def test_from_dlpack_borrows_and_keeps_the_lender_alive() -> None:
 
 
 @pytest.mark.parametrize("thing", [5, "text", object()])
-def test_what_has_no_dlpack_is_refused(thing: Any) -> None:
+def test_object_without_dlpack_is_refused(thing: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="__dlpack__"):
         fe.from_dlpack(thing)
 
@@ -153,7 +153,7 @@ def tensor_of(capsule: object) -> int:
     return address
 
 
-def test_memory_at_no_address_is_refused_at_any_offset() -> None:
+def test_null_data_pointer_is_refused_at_any_offset() -> None:
     capsule = np.ones(4, "float32").__dlpack__()
     ctypes.memset(tensor_of(capsule), 0, 8)  # data
     ctypes.memmove(tensor_of(capsule) + 40, (16).to_bytes(8, "little"), 8)  # byte_offset
@@ -174,7 +174,7 @@ def test_unsupported_dtypes_are_refused_and_the_capsule_is_freed(dtype: tuple[in
             fe.from_dlpack(Holder(with_dtype(np.ones(3, "float32").__dlpack__(), *dtype)))
 
 
-def test_a_capsule_nobody_took_is_freed() -> None:
+def test_unconsumed_capsule_is_freed() -> None:
     x = fe.asarray(np.arange(1 << 20, dtype="float32")) + 1
     fe.eval(x)
     before = fe.memory_stats("cpu").live
@@ -195,7 +195,7 @@ def test_streams_and_other_devices_are_refused() -> None:
     assert x.__dlpack_device__() == (1, 0)
 
 
-def test_asarray_borrows_what_has_dlpack_and_sees_writes() -> None:
+def test_asarray_borrows_dlpack_objects_and_sees_writes() -> None:
     a = np.zeros(4, dtype="float32")
     x = fe.asarray(Tensor(a))
     assert x.placement == "borrowed"
@@ -207,14 +207,14 @@ def test_asarray_borrows_what_has_dlpack_and_sees_writes() -> None:
         fe.asarray(Tensor(a), dtype="float64", copy=False)
 
 
-def test_asarray_takes_bfloat16_by_dlpack() -> None:
+def test_asarray_imports_bfloat16_by_dlpack() -> None:
     x = fe.asarray(Tensor(fe.asarray([1.5, 2], dtype="bfloat16")))
     assert x.dtype == fe.bfloat16
     assert x.tolist() == [1.5, 2]
 
 
 @pytest.mark.parametrize("kind", [OnlyArray, WithGradient])
-def test_asarray_converts_what_has_only_array(kind: Any) -> None:
+def test_asarray_converts_objects_with_array_only(kind: Any) -> None:
     a = np.zeros(4, dtype="float32")
     x = fe.asarray(kind(a))
     assert x.placement == "owned"
@@ -222,7 +222,7 @@ def test_asarray_converts_what_has_only_array(kind: Any) -> None:
     assert x.tolist() == [0, 0, 0, 0]
 
 
-def test_asarray_says_what_dlpack_said_when_there_is_no_other_way() -> None:
+def test_asarray_reports_the_dlpack_error_without_alternatives() -> None:
     with pytest.raises(fe.InvalidArgumentError, match="needs a copy"):
         fe.asarray(OnlyArray(np.zeros(4)), copy=False)
     with pytest.raises(BufferError, match="gradient"):

@@ -31,7 +31,7 @@ class Tensor:
 
 
 @apart
-def test_memory_is_shared_and_nobody_waits() -> None:
+def test_device_memory_is_shared_without_waiting() -> None:
     device, _ = open_devices("threaded", slow_ms=500)
     made = fe.asarray(np.arange(1000, dtype=np.float32), device=device) * 2
     fe.eval(made, wait=False)
@@ -49,7 +49,7 @@ def test_memory_is_shared_and_nobody_waits() -> None:
 
 @pytest.mark.parametrize("pace", PACES)
 @apart
-def test_layouts_and_dtypes_are_those_of_the_source(pace: str) -> None:
+def test_layouts_and_dtypes_match_the_source(pace: str) -> None:
     device, _ = open_devices(pace)
     for dtype in ("bool", "int8", "float16", "float32", "float64", "complex64", "uint64"):
         host = (np.arange(60) % 2 if dtype == "bool" else np.arange(60)).astype(dtype).reshape(3, 4, 5)
@@ -63,7 +63,7 @@ def test_layouts_and_dtypes_are_those_of_the_source(pace: str) -> None:
 
 
 @apart
-def test_bytes_become_bools() -> None:
+def test_bools_are_imported_by_copy() -> None:
     device, _ = open_devices()
     x = fe.from_dlpack(Tensor(fe.asarray(np.array([True, False]), device=device)))
     assert x.dtype == bool
@@ -72,7 +72,7 @@ def test_bytes_become_bools() -> None:
 
 
 @apart
-def test_who_wants_host_memory_gets_a_copy() -> None:
+def test_request_for_host_memory_gives_a_copy() -> None:
     device, _ = open_devices()
     made = fe.asarray(np.arange(5.0), device=device) + 1
     tensor = Tensor(made)
@@ -100,7 +100,7 @@ def test_memory_of_a_device_that_is_not_loaded_is_refused() -> None:
 
 
 @apart
-def test_the_stream_says_who_waits() -> None:
+def test_stream_argument_decides_who_waits() -> None:
     device, _ = open_devices("threaded", slow_ms=500)
     ones = fe.ones(100, device=device)
 
@@ -123,7 +123,7 @@ def test_the_stream_says_who_waits() -> None:
 
 @pytest.mark.parametrize("pace", PACES)
 @apart
-def test_memory_lives_as_long_as_somebody_has_it(pace: str) -> None:
+def test_shared_memory_lives_as_long_as_its_users(pace: str) -> None:
     device, _ = open_devices(pace)
     before = fe.memory_stats(device)
     for _ in range(20):

@@ -53,7 +53,7 @@ def _modules_with_examples() -> list[str]:
 
 
 @pytest.mark.parametrize("module", _modules_with_examples())
-def test_the_examples_of_a_module_run(module: str, run_python: RunPython) -> None:
+def test_docstring_examples_of_a_module_run(module: str, run_python: RunPython) -> None:
     left_out = [name for name, (is_there, _) in NEEDS.items() if not is_there]
     done = run_python(RUN.format(module=module, left_out=left_out), check=False, FERRULE_ONLY=BACKENDS)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -80,7 +80,7 @@ def _public() -> Iterator[tuple[str, Any]]:
 PUBLIC = dict(_public())
 
 
-def test_the_public_names_are_found() -> None:
+def test_public_names_are_found() -> None:
     assert {"Array.reshape", "Array.T", "Graph.load", "LoadReport.roots", "io.open_safetensors", "sum"} < PUBLIC.keys()
     assert not {"exp", "Array.__init__", "pi"} & PUBLIC.keys()
 

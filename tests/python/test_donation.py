@@ -39,7 +39,7 @@ def _compiled() -> None:
     written(computed(np.zeros((ROWS, COLUMNS), "float32")), computed(np.ones((1, COLUMNS), "float32")), 0)
 
 
-def test_the_result_has_the_memory_of_what_was_donated() -> None:
+def test_result_uses_the_memory_of_the_donated_array() -> None:
     x, row = computed(np.zeros((ROWS, COLUMNS), "float32")), computed(np.ones((1, COLUMNS), "float32"))
     before = in_use()
     kept = [x]
@@ -104,7 +104,7 @@ def test_the_error_of_a_donated_array_begins_with_what_was_called(shared: bool) 
 
 
 @pytest.mark.parametrize("how", ["view", "numpy", "pending", "dlpack", "numpy view of a view"])
-def test_what_somebody_else_has_is_copied(how: str) -> None:
+def test_shared_donated_array_is_copied(how: str) -> None:
     x, row = computed(np.zeros((4, 3), "float32")), computed(np.ones((1, 3), "float32"))
     have: Any = {
         "view": lambda: x[1:3],
@@ -120,7 +120,7 @@ def test_what_somebody_else_has_is_copied(how: str) -> None:
         np.asarray(x)
 
 
-def test_what_is_read_beside_the_update_is_as_it_was() -> None:
+def test_other_readers_see_the_value_before_the_update() -> None:
     x = computed(np.arange(6, dtype="float32").reshape(3, 2))
 
     @fe.graph(donate=0)
@@ -141,7 +141,7 @@ def test_what_is_read_beside_the_update_is_as_it_was() -> None:
     assert (same.tolist(), row.tolist()) == ([[0, 1], [2, 3], [4, 5]], [2, 3])
 
 
-def test_one_array_given_twice() -> None:
+def test_array_passed_twice_keeps_its_value() -> None:
     @fe.graph(donate=0)
     def twice(x: fe.Array, other: fe.Array, i: int) -> Any:
         return fe.update_slice(x, fe.ones((1, 2)), (i, 0)), other * 1
@@ -152,7 +152,7 @@ def test_one_array_given_twice() -> None:
     assert np.asarray(result).sum() == 2
 
 
-def test_a_constant_of_the_graph_stays() -> None:
+def test_donated_constant_of_the_graph_is_kept() -> None:
     x = computed(np.zeros((3, 2), "float32"))
 
     @fe.graph(donate=0)
@@ -195,7 +195,7 @@ def test_a_number_out_of_range_has_donated_nothing() -> None:
     assert not np.asarray(keys).any()
 
 
-def test_a_part_of_other_memory_is_not_given_away() -> None:
+def test_partial_storage_is_not_donated() -> None:
     """Blocks that are not aligned to their size form a separate storage in the memory of the bytes."""
     step = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i,)), donate=0)
     row = computed(np.full(2, 77, "uint8"))
@@ -209,7 +209,7 @@ def test_a_part_of_other_memory_is_not_given_away() -> None:
     assert np.asarray(base).tolist() == list(range(102))
 
 
-def test_a_result_that_is_donated_ends_no_other_result() -> None:
+def test_donating_a_result_keeps_other_results_valid() -> None:
     fresh = fe.graph(lambda x: fe.zeros((4, 2)))
     both = fe.graph(lambda x: (lambda y: (y, +y))(x + 1))
     x, row = computed(np.zeros((4, 2), "float32")), computed(np.ones((1, 2), "float32"))
@@ -220,7 +220,7 @@ def test_a_result_that_is_donated_ends_no_other_result() -> None:
     assert (np.asarray(other) == 1).all()
 
 
-def test_where_it_was_donated_may_be_any_text() -> None:
+def test_donation_place_may_be_any_text() -> None:
     def step(x: fe.Array) -> fe.Array:
         return fe.update_slice(x, fe.ones((1, 2)), (0, 0))
 
@@ -254,17 +254,17 @@ def test_arrays_in_containers_and_numpy_arrays() -> None:
 
 
 @pytest.mark.parametrize("donate", [-1, (0, -1), 1.0, "x", (True,), {0}])
-def test_what_is_no_place_is_refused(donate: Any) -> None:
+def test_invalid_donate_argument_is_refused(donate: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError, match="donate is the places of positional arguments"):
         fe.graph(lambda x: x, donate=donate)
 
 
-def test_a_place_that_a_call_has_not_is_refused() -> None:
+def test_donating_a_missing_argument_is_refused() -> None:
     with pytest.raises(fe.InvalidArgumentError, match="argument 1 is donated, and 1 are given"):
         fe.graph(lambda x: x + 1, donate=1)(fe.ones(3))
 
 
-def test_what_reads_a_donated_array_on_another_thread_has_its_elements_or_an_error() -> None:
+def test_thread_reading_a_donated_array_gets_its_elements_or_an_error() -> None:
     row = computed(np.ones((1, 512), "float32"))
     wrong: list[str] = []
     for _ in range(30):
@@ -330,7 +330,7 @@ def test_a_donated_array_of_any_layout_is_copied_once() -> None:
             np.asarray(x)
 
 
-def test_the_layout_of_what_is_donated_makes_no_other_graph() -> None:
+def test_layout_of_a_donated_array_does_not_cause_recompilation() -> None:
     update = fe.graph(lambda x, row, i: fe.update_slice(x, row, (i, 0)), donate=0)
     x, row = fe.zeros((8, 4)), fe.ones((1, 4))
     fe.eval(x)
@@ -358,7 +358,7 @@ ALIASES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("way", ALIASES)
-def test_another_object_of_an_array_is_donated_for_itself(way: str) -> None:
+def test_handles_of_one_array_are_donated_separately(way: str) -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
     before = in_use()
     y = ALIASES[way](x)
@@ -372,7 +372,7 @@ def test_another_object_of_an_array_is_donated_for_itself(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ALIASES)
-def test_an_object_of_a_donated_array_cannot_be_made(way: str) -> None:
+def test_donated_array_gets_no_further_handle(way: str) -> None:
     x, row = computed(np.zeros((3, 2), "float32")), computed(np.ones((1, 2), "float32"))
     written(x, row, 1)
     with pytest.raises(fe.InvalidArgumentError, match=r"donated to written\(\) at"):
@@ -386,7 +386,7 @@ def test_aliases_of_an_array_are_one_constant() -> None:
     assert str(graph).count("= constant") == 1, str(graph)
 
 
-def test_an_array_that_was_named_before_keeps_its_elements() -> None:
+def test_earlier_referenced_array_keeps_its_elements() -> None:
     x = computed(np.zeros((8, 4), "float32"))
     y = x
     z = fe.update_slice(x, fe.ones((1, 4)), (3, 0))
@@ -396,7 +396,7 @@ def test_an_array_that_was_named_before_keeps_its_elements() -> None:
     assert np.asarray(z).sum() == 4
 
 
-def test_two_threads_that_evaluate_one_update() -> None:
+def test_two_threads_may_evaluate_one_update() -> None:
     for _ in range(40):
         x = computed(np.zeros((256, 256), "float32"))
         y = fe.update_slice(x, fe.ones((1, 256)), (5, 0))
@@ -416,7 +416,7 @@ def test_two_threads_that_evaluate_one_update() -> None:
         assert sums == [256] * 4
 
 
-def test_an_update_that_fails_leaves_what_it_updates() -> None:
+def test_failed_update_leaves_its_target_unchanged() -> None:
     x = computed(np.zeros((8, 4), "float32"))
     place = computed(np.asarray(9))
     y = fe.update_slice(x, fe.ones((1, 4)), (place, 0))

@@ -19,13 +19,13 @@ def explained(run_python: Run, name: str, before: str = "", **variables: object)
     return lines[0]
 
 
-def test_it_loads_when_nothing_was_loaded_yet(run_python: Run) -> None:
+def test_explain_loads_if_nothing_is_loaded(run_python: Run) -> None:
     text = explained(run_python, "CPU")
     assert text.startswith("cpu: it is loaded from ")
     assert text.endswith(", and drives cpu:0.")
 
 
-def test_the_last_load_is_what_is_explained(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+def test_explain_uses_the_last_load(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     module = put_module(tmp_path / "modules", "t_mine", driver=["libno_such_driver.so.9"])
     text = explained(run_python, "t_mine", f"fe.load_all(dirs=[{str(module.parent)!r}])")
     why = "it cannot run here: its driver's library libno_such_driver.so.9 is not on this machine"
@@ -33,7 +33,7 @@ def test_the_last_load_is_what_is_explained(run_python: Run, put_module: Put, tm
     assert explained(run_python, "t_mine").startswith("t_mine: no module of that name was found in ")
 
 
-def test_what_is_switched_off_says_by_what(run_python: Run) -> None:
+def test_disabled_backend_is_explained_with_the_variable(run_python: Run) -> None:
     assert "it is switched off: FERRULE_DISABLE names it" in explained(run_python, "cpu", FERRULE_DISABLE="cpu")
 
 
@@ -42,7 +42,7 @@ def test_an_unmet_requirement_is_explained_afterwards(run_python: Run) -> None:
     assert explained(run_python, "t_nobody", before).startswith("t_nobody: no module of that name was found in ")
 
 
-def test_a_name_that_nothing_was_found_for_is_told_what_to_install(run_python: Run, tmp_path: Path) -> None:
+def test_unknown_name_is_explained_with_what_to_install(run_python: Run, tmp_path: Path) -> None:
     distribution = tmp_path / "site" / "ferrule-9.dist-info"
     distribution.mkdir(parents=True)
     (distribution / "METADATA").write_text(
@@ -73,7 +73,7 @@ def test_a_kind_of_device_is_explained_by_its_devices(run_python: Run, null_modu
     assert explained(run_python, "test", f"fe.load({str(null_module)!r})") == "test: there is null:0 (null)."
 
 
-def test_what_is_no_name_is_refused() -> None:
+def test_invalid_name_is_refused() -> None:
     import ferrule as fe
 
     with pytest.raises(fe.InvalidArgumentError, match="takes the name of a backend"):

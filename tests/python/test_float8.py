@@ -30,7 +30,7 @@ def same_numbers(got: fe.Array, wanted: NDArray[Any]) -> None:
     np.testing.assert_array_equal(np.where(nan, 0, host.view(np.uint8)), np.where(nan, 0, wanted.view(np.uint8)))
 
 
-def test_dtypes_are_those_of_ml_dtypes(dtype: np.dtype[Any]) -> None:
+def test_dtypes_match_ml_dtypes(dtype: np.dtype[Any]) -> None:
     assert getattr(fe, dtype.name) == dtype
     assert fe.zeros(3, dtype=dtype.name).dtype == dtype
     assert fe.zeros(3, dtype=dtype).dtype == dtype
@@ -39,7 +39,7 @@ def test_dtypes_are_those_of_ml_dtypes(dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "float32", "float64", "complex64"])
-def test_every_number_is_one_of_a_wider_dtype(dtype: np.dtype[Any], target: str) -> None:
+def test_every_float8_number_converts_exactly_to_wider_dtypes(dtype: np.dtype[Any], target: str) -> None:
     values = EVERY.view(dtype)
     wanted = values.astype("float32")
     got = np.asarray(fe.asarray(values).astype(target)).real.astype("float32")
@@ -69,7 +69,7 @@ def test_float64_and_integers_round_once(dtype: np.dtype[Any]) -> None:
     same_numbers(fe.asarray(values).astype(dtype), values.astype("float32").astype(dtype))
 
 
-def test_what_moves_elements_moves_their_bits(dtype: np.dtype[Any]) -> None:
+def test_movement_ops_preserve_bits(dtype: np.dtype[Any]) -> None:
     values = EVERY.view(dtype).reshape(16, 16)
     x = fe.asarray(values)
     for got, wanted in (
@@ -87,7 +87,7 @@ def test_what_moves_elements_moves_their_bits(dtype: np.dtype[Any]) -> None:
         )
 
 
-def test_equality_is_that_of_the_numbers(dtype: np.dtype[Any]) -> None:
+def test_equality_compares_numbers(dtype: np.dtype[Any]) -> None:
     left, right = np.meshgrid(EVERY, EVERY)
     wide = [part.view(dtype).astype("float32") for part in (left, right)]
     x, y = (fe.asarray(np.ascontiguousarray(part).view(dtype)) for part in (left, right))
@@ -96,7 +96,7 @@ def test_equality_is_that_of_the_numbers(dtype: np.dtype[Any]) -> None:
 
 
 @pytest.mark.parametrize("compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x)])
-def test_computing_takes_another_dtype_and_the_error_says_so(
+def test_computation_requires_another_dtype_and_the_error_says_so(
     compute: Callable[[fe.Array], fe.Array], dtype: np.dtype[Any]
 ) -> None:
     with pytest.raises(fe.DTypeError, match=rf"{dtype.name}.*astype\('float32'\)"):
@@ -125,7 +125,7 @@ def test_supports_may_name_the_dtype_that_an_attribute_names(dtype: np.dtype[Any
         ("float8_e4m3fn", "complex64", "complex64"),
     ],
 )
-def test_promotion(left: str, right: str, result: str) -> None:
+def test_promotion_matches_the_table(left: str, right: str, result: str) -> None:
     for a, b in ((left, right), (right, left)):
         joined = fe.concat([fe.zeros((1,), dtype=a), fe.zeros((1,), dtype=b)])
         assert joined.dtype.name == result
@@ -143,7 +143,7 @@ assert fe.zeros(3, dtype="float8_e5m2").dtype.name == "float8_e5m2" and "ml_dtyp
     )
 
 
-def test_dlpack_has_codes_for_them(dtype: np.dtype[Any]) -> None:
+def test_dlpack_exchanges_float8(dtype: np.dtype[Any]) -> None:
     """NumPy cannot exchange them, so ferrule is both producer and consumer."""
     values = EVERY.view(dtype)
     again = fe.from_dlpack(fe.asarray(values))

@@ -19,7 +19,7 @@ def sample(*shape: int) -> Any:
     return rng.normal(size=shape).astype("float32")
 
 
-def test_a_traced_function_gives_what_the_function_gives() -> None:
+def test_traced_function_matches_the_function() -> None:
     w = fe.asarray(sample(4, 5))
 
     def layer(x: fe.Array) -> fe.Array:
@@ -72,7 +72,7 @@ def test_numbers_stay_weak_through_arithmetic_among_themselves() -> None:
     assert fe.graph(lambda x, n: x + n)(fe.ones(3, dtype="int32"), 2).dtype == np.int32
 
 
-def test_flags_and_names_are_part_of_the_signature() -> None:
+def test_bools_and_strings_are_part_of_the_signature() -> None:
     @fe.graph
     def f(x: fe.Array, mode: str, negate: bool = False) -> fe.Array:
         y = x + 1 if mode == "up" else x - 1
@@ -90,7 +90,7 @@ class Pair(NamedTuple):
     right: Any
 
 
-def test_structures_go_in_and_come_out() -> None:
+def test_containers_are_arguments_and_results() -> None:
     @fe.graph
     def f(items: Any, *, scale: Any) -> Any:
         (a, b), named = items["pair"], items["named"]
@@ -115,7 +115,7 @@ def test_numpy_arrays_are_operands() -> None:
     assert f.cache_info().currsize == 1
 
 
-def test_a_result_that_is_an_input_or_a_constant_or_twice_the_same() -> None:
+def test_result_may_be_an_input_a_constant_or_repeated() -> None:
     c = fe.asarray(sample(2))
     f = fe.graph(lambda x: (x, x + 1, c, x))
     x = fe.asarray(sample(2))
@@ -132,7 +132,7 @@ def test_lazy_arguments_are_computed_first() -> None:
     assert f(fe.ones(3) * 5).tolist() == [6, 6, 6]
 
 
-def test_layouts_of_every_kind_go_in() -> None:
+def test_arguments_of_every_layout_are_accepted() -> None:
     f = fe.graph(lambda x: x * 2 + 1)
     a = sample(4, 6)
     for view in (a, a.T, a[::-1], a[:, ::2], a[1:2], np.broadcast_to(a[0], (3, 6)), a[:0], np.array(a[0, 0])):
@@ -140,7 +140,7 @@ def test_layouts_of_every_kind_go_in() -> None:
         np.testing.assert_allclose(np.asarray(f(fe.asarray(view))), view * 2 + 1, rtol=1e-6)
 
 
-def test_bound_methods_and_partials() -> None:
+def test_bound_methods_and_partials_are_traced() -> None:
     class Model:
         def __init__(self, w: float) -> None:
             self.w = fe.full((3,), w, dtype="float32")
@@ -191,7 +191,7 @@ def test_indexing_and_assignment_are_traced() -> None:
         (lambda x: np.from_dlpack(x), "dlpack"),
     ],
 )
-def test_needing_a_value_inside_names_the_line(use: Any, what: str) -> None:
+def test_error_for_reading_a_value_while_tracing_names_the_line(use: Any, what: str) -> None:
     def broken(x: fe.Array) -> fe.Array:
         use(x)  # the line that the error names
         return x
@@ -201,7 +201,7 @@ def test_needing_a_value_inside_names_the_line(use: Any, what: str) -> None:
     assert "test_graph.py:" in str(caught.value)
 
 
-def test_an_array_that_escaped_its_trace_is_useless_and_says_so() -> None:
+def test_array_that_escaped_its_trace_raises_an_explanation() -> None:
     kept = []
 
     @fe.graph
@@ -215,7 +215,7 @@ def test_an_array_that_escaped_its_trace_is_useless_and_says_so() -> None:
     assert "traced" in repr(kept[0])
 
 
-def test_errors_in_the_function_leave_no_trace() -> None:
+def test_error_in_the_function_does_not_affect_later_calls() -> None:
     fail = [True]
 
     @fe.graph
@@ -275,7 +275,7 @@ def reference(a: Any) -> tuple[Any, Any]:
     return e / e.sum(-1, keepdims=True), y
 
 
-def test_a_graph_by_hand_computes() -> None:
+def test_manual_graph_computes() -> None:
     graph, a = by_hand(), sample(3, 4)
     for actual, expected in zip(graph.compute(a), reference(a), strict=True):
         np.testing.assert_allclose(np.asarray(actual), expected, rtol=1e-5, atol=1e-6)
@@ -284,7 +284,7 @@ def test_a_graph_by_hand_computes() -> None:
     np.testing.assert_allclose(outs[1], reference(a)[1], rtol=1e-5)
 
 
-def test_a_graph_is_looked_at() -> None:
+def test_graph_properties_can_be_inspected() -> None:
     graph = by_hand()
     assert "matmul" in graph.text()
     assert graph.dot().startswith("digraph")
@@ -312,7 +312,7 @@ def test_graphs_are_saved_loaded_and_pickled(tmp_path: Path) -> None:
         fe.Graph.from_bytes(b"nonsense")
 
 
-def test_a_traced_graph_can_be_had() -> None:
+def test_traced_graph_is_accessible() -> None:
     graph = fe.graph(lambda x, s: fe.exp(x) * s).trace(fe.ones((2, 3)), 2.0)
     assert "exp" in graph.text()
     assert graph.inputs[0].shape == (2, 3)
@@ -334,7 +334,7 @@ def test_a_traced_graph_can_be_had() -> None:
         (lambda g: g.apply("add", g.input((2,)), fe.Graph("cpu").input((2,))), "graph"),
     ],
 )
-def test_mistakes_in_a_graph_by_hand_are_errors_at_once(make: Any, words: str) -> None:
+def test_mistakes_in_a_manual_graph_are_immediate_errors(make: Any, words: str) -> None:
     with pytest.raises(fe.Error, match=words):
         make(fe.Graph("cpu"))
 
@@ -347,7 +347,7 @@ def test_wrong_inputs_are_errors() -> None:
         graph.compute(sample(4, 3))
 
 
-def test_two_hundred_thousand_adds_by_hand_compute_and_are_freed(run_python: Any) -> None:
+def test_manual_graph_of_two_hundred_thousand_adds_computes_and_is_freed(run_python: Any) -> None:
     run_python(
         "import ferrule as fe, numpy as np\n"
         "g = fe.Graph('cpu'); x = g.input((1,)); y = x\n"
@@ -371,7 +371,7 @@ def test_null_device_graph_is_all_zeros(null_device: fe.Device) -> None:
     assert f(fe.ones(3, device=null_device)).tolist() == [0, 0, 0]
 
 
-def test_an_argument_of_another_device_is_moved_however_it_lies(run_python: Any) -> None:
+def test_argument_of_another_device_is_moved_for_any_layout(run_python: Any) -> None:
     run_python(
         "import numpy as np, ferrule as fe\n"
         "fe.load_all()\n"

@@ -156,7 +156,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_may_hold_arrays_is_refused(name: str) -> None:
+def test_arguments_that_may_contain_arrays_are_refused(name: str) -> None:
     value = REFUSED[name]
     f = fe.graph(lambda x, thing: x + 1)
     for call in (lambda: f(fe.ones(2), value), lambda: f(fe.ones(2), thing=value), lambda: f.trace(fe.ones(2), value)):
@@ -179,7 +179,7 @@ def test_another_librarys_array_is_refused_with_advice() -> None:
             fe.graph(relu)(argument)
 
 
-def test_a_replaced_array_is_never_the_old_one() -> None:
+def test_replaced_closed_over_array_is_used() -> None:
     f = fe.graph(lambda x, weights: x * weights["w"])
     weights = {"w": fe.full((3,), 2.0)}
     assert f(fe.ones(3), weights).tolist() == [2, 2, 2]
@@ -187,7 +187,7 @@ def test_a_replaced_array_is_never_the_old_one() -> None:
     assert f(fe.ones(3), weights).tolist() == [5, 5, 5]
 
 
-def test_what_a_function_or_a_class_brings_along_is_a_part_of_the_signature() -> None:
+def test_state_of_function_and_class_arguments_is_part_of_the_signature() -> None:
     factors = [2.0]
     by = closing_over(factors)
 
@@ -210,7 +210,7 @@ def test_a_global_number_that_a_function_reads_is_a_part_of_the_signature(monkey
     assert f(fe.ones(1), reading_a_number).tolist() == [3]
 
 
-def test_what_installed_packages_keep_in_globals_does_not_count() -> None:
+def test_globals_of_installed_packages_are_not_part_of_the_signature() -> None:
     """json.dumps uses an object of the json package."""
     f = fe.graph(lambda x, name, write: x + len(write(name)))
     assert f(fe.ones(1), "ab", json.dumps).tolist() == [5]
@@ -291,7 +291,7 @@ STATIC: dict[str, list[Any]] = {  # all are different static values
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_what_cannot_change_is_a_part_of_the_signature(name: str) -> None:
+def test_immutable_arguments_are_part_of_the_signature(name: str) -> None:
     seen: list[Any] = []
 
     @fe.graph
@@ -308,7 +308,7 @@ def test_what_cannot_change_is_a_part_of_the_signature(name: str) -> None:
             assert given is value
 
 
-def test_equal_values_made_anew_are_one_signature() -> None:
+def test_equal_new_values_have_the_same_signature() -> None:
     f = fe.graph(lambda x, thing: x + 1)
     for _ in range(2):
         f(fe.zeros(1), Frozen(4.0, ("x",)))
@@ -319,12 +319,12 @@ def test_equal_values_made_anew_are_one_signature() -> None:
     assert f.cache_info().currsize == 5
 
 
-def test_a_slice_and_an_activation_are_used() -> None:
+def test_slices_and_functions_are_accepted_as_arguments() -> None:
     f = fe.graph(lambda x, part, activation: activation(x[part]))
     assert f(np.array([-1, 2, -3], "f4"), slice(1, None), relu).tolist() == [2, 0]
 
 
-def test_a_named_tuple_and_an_ordered_dict_arrive_as_they_are() -> None:
+def test_named_tuple_and_ordered_dict_keep_their_types() -> None:
     f = fe.graph(lambda weights: weights["b"] if isinstance(weights, OrderedDict) else None)
     assert f(OrderedDict(a=fe.ones(1), b=fe.zeros(1))).tolist() == [0]
 

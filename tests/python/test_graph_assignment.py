@@ -51,7 +51,7 @@ def test_an_array_that_is_returned_or_was_copied_does_not_warn() -> None:
         fe.graph(lambda x: x + 1)(fe.zeros(2))
 
 
-def test_an_assignment_inside_of_a_function_that_another_one_calls_is_not_seen_there() -> None:
+def test_assignment_in_a_nested_function_does_not_affect_its_caller() -> None:
     inner = fe.graph(lambda x: write_first(x) + 1)
 
     def outer(x: fe.Array) -> fe.Array:
@@ -63,7 +63,7 @@ def test_an_assignment_inside_of_a_function_that_another_one_calls_is_not_seen_t
         assert fe.graph(outer)(fe.zeros(2)).tolist() == [0, 0]
 
 
-def test_the_inputs_of_a_graph_stay_its_inputs() -> None:
+def test_assignment_keeps_the_inputs_of_a_graph() -> None:
     graph = fe.Graph()
     x = graph.input((3,))
     x[0] = 7

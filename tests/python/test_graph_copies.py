@@ -46,14 +46,14 @@ COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, through_pickle]
 
 
 @pytest.mark.parametrize("copied", COPIES)
-def test_a_decorated_function_is_itself(copied: Callable[[Any], Any]) -> None:
+def test_decorated_function_keeps_its_identity(copied: Callable[[Any], Any]) -> None:
     assert copied(doubled) is doubled
     assert copied([tripled])[0] is tripled
     assert copied(Model.decorated) is Model.decorated
 
 
 @pytest.mark.parametrize("copied", COPIES)
-def test_a_copy_has_the_function_and_the_options_and_graphs_of_its_own(copied: Callable[[Any], Any]) -> None:
+def test_copy_has_the_same_function_and_options_and_its_own_graphs(copied: Callable[[Any], Any]) -> None:
     f = fe.graph(plain, cache_size=3, device=fe.device("cpu"))
     f(fe.ones(2))
     other = copied(f)

@@ -38,7 +38,7 @@ NEEDS: dict[str, Callable[[fe.Array, Any], Any]] = {
 
 @pytest.mark.parametrize("number", [1, 1.0])
 @pytest.mark.parametrize("need", NEEDS)
-def test_a_needed_value_is_refused_with_the_name_of_the_argument_and_the_way_out(need: str, number: float) -> None:
+def test_error_for_a_needed_value_names_argument_and_alternatives(need: str, number: float) -> None:
     f = fe.graph(NEEDS[need])
     with pytest.raises(fe.TracingError) as caught:
         f(fe.ones((2, 3)), number)
@@ -49,7 +49,7 @@ def test_a_needed_value_is_refused_with_the_name_of_the_argument_and_the_way_out
     assert "test_graph_numbers.py" in message
 
 
-def test_numbers_in_trees_and_numbers_of_numbers_are_named() -> None:
+def test_errors_name_nested_and_computed_numbers() -> None:
     with pytest.raises(fe.TracingError, match=r"c\['at'\]\[1\]\" is a Python number argument"):
         fe.graph(lambda x, c: x[: c["at"][1]])(fe.ones(3), {"at": (1, 2)})
     with pytest.raises(fe.TracingError, match=r"'places\[1\]' is a Python number argument"):
@@ -71,14 +71,14 @@ def test_a_frozen_dataclass_traces_once_for_each_value() -> None:
     assert f.cache_info()[:2] == (2, 2)
 
 
-def test_repr_of_a_number_is_for_looking() -> None:
+def test_repr_of_a_traced_number_shows_that_it_is_traced() -> None:
     seen: list[str] = []
     fe.graph(lambda x, pos: (seen.append(repr(pos)), x + pos)[1])(fe.ones(1), 2)
     assert seen[0].startswith("Array(traced")
 
 
 @pytest.mark.parametrize("traced", [False, True])
-def test_attributes_are_numbers_of_any_class(traced: bool) -> None:
+def test_attributes_accept_numbers_of_any_class(traced: bool) -> None:
     x = np.arange(6, dtype="float32").reshape(2, 3)
 
     class Axis(enum.IntEnum):
@@ -110,12 +110,12 @@ def test_attributes_are_numbers_of_any_class(traced: bool) -> None:
         np.testing.assert_array_equal(np.asarray(one), np.asarray(other), strict=True)
 
 
-def test_a_graph_with_such_attributes_is_saved() -> None:
+def test_graph_with_such_attributes_can_be_saved() -> None:
     graph = fe.graph(lambda x: x.mean(axis=np.int64(0), keepdims=np.True_)).trace(fe.ones((2, 3)))
     again = fe.Graph.from_bytes(graph.to_bytes())
     assert np.asarray(again.compute(np.ones((2, 3), "float32"))).tolist() == [[1, 1, 1]]
 
 
-def test_ints_of_any_size_stand_beside_numbers_of_the_call() -> None:
+def test_ints_of_any_size_combine_with_traced_numbers() -> None:
     f = fe.graph(lambda x, n: x * ((10**400 * n) // 10**400))
     assert f(fe.asarray(np.ones(3, "float32")), 3).tolist() == [3, 3, 3]

@@ -34,7 +34,7 @@ def test_a_closed_over_array_that_is_returned_is_a_constant() -> None:
 
 
 @pytest.mark.parametrize("traced", [True, False])
-def test_two_objects_of_one_value_stay_two_and_one_stays_one(traced: bool) -> None:
+def test_identity_of_equal_results_is_preserved(traced: bool) -> None:
     k = fe.zeros(2)
 
     def function(x: fe.Array) -> Any:
@@ -47,7 +47,7 @@ def test_two_objects_of_one_value_stay_two_and_one_stays_one(traced: bool) -> No
     assert not traced or again is one
 
 
-def test_numbers_are_pythons() -> None:
+def test_number_results_are_python_numbers() -> None:
     f = fe.graph(lambda x, s: (s * 2, x + s, {"third": s / 3, "larger": s > 1}))
     for s in (0.1, 5.7):
         number, array, numbers = f(fe.zeros(2, dtype="float16"), s)
@@ -76,17 +76,17 @@ class Holder:
 
 
 @pytest.mark.parametrize("wrap", [Holder, lambda y: (y,).__iter__(), lambda y: {1: [Holder(y)]}, lambda y: {id(y)}])
-def test_a_result_that_may_hide_arrays_is_refused(wrap: Any) -> None:
+def test_result_that_may_contain_arrays_is_refused(wrap: Any) -> None:
     with pytest.raises(fe.TracingError, match=r"the result (is|holds) a .*return them in a tuple, list or dict"):
         fe.graph(lambda x: wrap(x + 1))(fe.zeros(1))
 
 
-def test_what_holds_no_arrays_may_be_a_result() -> None:
+def test_result_without_arrays_is_allowed() -> None:
     result = fe.graph(lambda x: (None, "word", 3, np.float32, np.int8(4), x))(fe.zeros(1))
     assert result[:5] == (None, "word", 3, np.float32, 4)
 
 
-def test_an_array_from_outside_that_is_assigned_to_stays_as_it_was() -> None:
+def test_closed_over_array_is_unchanged_by_assignment() -> None:
     y = fe.zeros(2)
 
     def function(x: fe.Array) -> fe.Array:
@@ -100,7 +100,7 @@ def test_an_array_from_outside_that_is_assigned_to_stays_as_it_was() -> None:
     assert np.asarray(f(fe.asarray([3.0, 3.0]))).tolist() == [4, 1]
 
 
-def test_an_array_from_outside_stays_as_it_was_when_the_function_raises_or_returns_it() -> None:
+def test_closed_over_array_is_unchanged_when_the_function_raises_or_returns_it() -> None:
     y = fe.zeros(2)
 
     def assigning(x: fe.Array, fails: bool) -> fe.Array:
@@ -128,7 +128,7 @@ def test_an_array_of_the_function_itself_may_be_assigned_to() -> None:
     assert [np.asarray(one).tolist() for one in made] == [[2, 0], [0, 1]]
 
 
-def test_a_traced_function_within_another_leaves_the_arrays_of_its_caller() -> None:
+def test_nested_traced_function_does_not_change_arrays_of_its_caller() -> None:
     def inner(a: fe.Array) -> fe.Array:
         a[0] = 7
         return a * 2
@@ -158,7 +158,7 @@ def test_each_constant_of_a_graph_is_an_object_of_its_own() -> None:
     assert [np.asarray(one).tolist() for one in g.compute(np.zeros(2, "f4"))] == [[1, 2], [1, 2], [7, 2]]
 
 
-def test_what_cannot_be_compared_is_not_in_an_array() -> None:
+def test_membership_of_incomparable_values_is_false() -> None:
     assert "a" not in fe.ones(3)
     assert 1 in fe.ones(3)
 

@@ -33,7 +33,7 @@ MOST = 40
     ],
 )
 @pytest.mark.parametrize("device", ["cpu", "null"])
-def test_calls_that_differ_leave_nothing_behind(run_python: Run, device: str, step: str, count: int) -> None:
+def test_different_calls_do_not_grow_memory(run_python: Run, device: str, step: str, count: int) -> None:
     done = run_python(str(PROGRAM), mode="file", GROWTH=f"{device} {step} {count}")
     assert float(done.stdout) < MOST
 

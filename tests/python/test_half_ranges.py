@@ -68,14 +68,14 @@ def row(request: pytest.FixtureRequest, half: np.dtype[Any]) -> Host:
     return rows_of(half)[request.param]
 
 
-def test_the_deviation_of_what_has_a_variance_beyond_a_half() -> None:
+def test_std_of_halves_whose_variance_overflows_is_right() -> None:
     x = np.array([60000, -20000, 0], "float16")
     assert np.isinf(fe.var(fe.asarray(x)).item())
     assert fe.std(fe.asarray(x)).item() == float(np.float16(x.astype("float64").std()))
 
 
 @pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
-def test_statistics(row: Host, half: np.dtype[Any], traced: bool) -> None:
+def test_statistics_of_large_halves_are_right(row: Host, half: np.dtype[Any], traced: bool) -> None:
     wide = row.astype("float64")
     functions: dict[str, tuple[Callable[[fe.Array], fe.Array], Any]] = {
         "mean": (fe.mean, wide.mean()),
@@ -100,7 +100,7 @@ def test_deviation_along_each_axis(half: np.dtype[Any]) -> None:
 
 # Kernels handle rows along the last axis; decompositions handle other axes and longer rows.
 @pytest.mark.parametrize("axis", [-1, 0])
-def test_rows(row: Host, half: np.dtype[Any], axis: int) -> None:
+def test_row_ops_of_large_halves_are_right(row: Host, half: np.dtype[Any], axis: int) -> None:
     host = np.stack([row, row[::-1]], axis=0 if axis == -1 else 1)
     x, wide = fe.asarray(host), host.astype("float64")
     shifted = wide - wide.max(axis, keepdims=True)
@@ -111,7 +111,7 @@ def test_rows(row: Host, half: np.dtype[Any], axis: int) -> None:
     close(fe.log_softmax(x, axis=axis), shifted - np.log(total), half, absolute=2.0**-22)
 
 
-def test_layer_norm(row: Host, half: np.dtype[Any]) -> None:
+def test_layer_norm_of_large_halves_is_right(row: Host, half: np.dtype[Any]) -> None:
     host = np.stack([row, row[::-1]])
     wide = host.astype("float64")
     weight, bias = (RANDOM.standard_normal(row.size).astype(half) for _ in range(2))
@@ -127,7 +127,7 @@ def test_layer_norm(row: Host, half: np.dtype[Any]) -> None:
 
 @pytest.mark.parametrize("size", [16, 300])  # 300 is longer than the kernel supports
 @pytest.mark.parametrize("masked", [False, True])
-def test_attention_whose_scores_are_beyond_a_half(size: int, masked: bool, half: np.dtype[Any]) -> None:
+def test_attention_with_scores_beyond_half_range_is_right(size: int, masked: bool, half: np.dtype[Any]) -> None:
     q, k, v = (RANDOM.standard_normal((2, 9, size)) * scale for scale in (40, 40, 1000))
     q, k, v = (x.astype(half) for x in (q, k, v))
     mask = RANDOM.integers(0, 2, (9, 9)).astype(bool) | np.eye(9, dtype=bool)
@@ -163,7 +163,7 @@ def _inner(x: Wide) -> Wide:
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
-def test_elementwise(name: str, half: np.dtype[Any]) -> None:
+def test_elementwise_composites_of_large_halves_are_right(name: str, half: np.dtype[Any]) -> None:
     ours, exact = ELEMENTWISE[name]
     host = np.concatenate([[60000, -60000, 300, -300, 256, 1e-4, -1e-4], RANDOM.standard_normal(500)]).astype(half)
     with np.errstate(all="ignore"):
@@ -172,7 +172,7 @@ def test_elementwise(name: str, half: np.dtype[Any]) -> None:
     close(ours(fe.asarray(host)), wide, half, 2.0**-7 if name == "gelu" else 2.0**-16)
 
 
-def test_every_composite_is_tried_here() -> None:
+def test_every_composite_has_a_test_here() -> None:
     """Every composite op must be tested with values that overflow or underflow a half on the way."""
     tried = {"mean", "var", "softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention", *ELEMENTWISE}
     composite = {name for name, row in op_rows().items() if row["kind"] == "composite"}
@@ -180,7 +180,7 @@ def test_every_composite_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("step", [0.1, 0.25, 3.0])
-def test_arange_adds_steps_that_a_half_cannot_hold(step: float, half: np.dtype[Any]) -> None:
+def test_arange_uses_steps_beyond_half_precision(step: float, half: np.dtype[Any]) -> None:
     for first, last in ((0, 30), (1000, 1030), (-250.5, -200)):
         exact = np.arange(first, last, step)
         np.testing.assert_array_equal(np.asarray(fe.arange(first, last, step, dtype=half)), exact.astype(half))

@@ -47,7 +47,7 @@ def rounding(dtype: np.dtype[Any]) -> float:
 # ---- dtypes
 
 
-def test_dtypes_are_those_of_numpy_and_ml_dtypes() -> None:
+def test_dtypes_match_numpy_and_ml_dtypes() -> None:
     assert fe.float16 is FLOAT16
     assert fe.bfloat16 == BFLOAT16
     assert fe.zeros(3, dtype="bfloat16").dtype == BFLOAT16
@@ -67,7 +67,7 @@ def test_dtypes_are_those_of_numpy_and_ml_dtypes() -> None:
         ("bool", "bfloat16", "bfloat16"),
     ],
 )
-def test_promotion(left: str, right: str, result: str) -> None:
+def test_promotion_matches_the_table(left: str, right: str, result: str) -> None:
     for a, b in ((left, right), (right, left)):
         assert (fe.ones(2, dtype=a) + fe.ones(2, dtype=b)).dtype == fe.zeros((), dtype=result).dtype
 
@@ -84,7 +84,7 @@ assert np.asarray(x).dtype.name == "bfloat16" and "ml_dtypes" in sys.modules
     run_python(program)
 
 
-def test_without_ml_dtypes_all_else_works_and_bfloat16_says_what_it_needs(run_python: Callable[..., object]) -> None:
+def test_missing_ml_dtypes_affects_only_bfloat16_with_an_explanation(run_python: Callable[..., object]) -> None:
     program = """
 import sys
 sys.modules["ml_dtypes"] = None  # as if it were not installed
@@ -116,7 +116,7 @@ def test_memory_is_borrowed(half: np.dtype[Any]) -> None:
     assert str(half) in repr(x)
 
 
-def test_every_value_comes_back(half: np.dtype[Any]) -> None:
+def test_every_half_round_trips(half: np.dtype[Any]) -> None:
     np.testing.assert_array_equal(np.asarray(fe.asarray(EVERY.view(half))).view(np.uint16), EVERY)
 
 
@@ -169,7 +169,7 @@ def test_safetensors(at: int, half: np.dtype[Any], tmp_path: Path) -> None:
     same_bits(fe.io.open_safetensors(path)["h"], host)
 
 
-def test_saved_graphs_keep_their_halves(half: np.dtype[Any]) -> None:
+def test_saved_graphs_keep_half_constants(half: np.dtype[Any]) -> None:
     weight, x = normal((8, 4), half), normal((3, 8), half)
     graph = fe.Graph()
     given = graph.input((3, 8), half)
@@ -289,7 +289,7 @@ def test_comparisons(op: str, half: np.dtype[Any]) -> None:
     np.testing.assert_array_equal(np.asarray(getattr(fe, op)(fe.asarray(a), fe.asarray(b))), expected)
 
 
-def test_fused_is_unfused(half: np.dtype[Any]) -> None:
+def test_fused_halves_match_unfused_bit_for_bit(half: np.dtype[Any]) -> None:
     def chain(x: fe.Array, y: fe.Array) -> fe.Array:
         z = fe.exp(x * y - 1.5) + fe.where(x > 0, x, y)
         return fe.gelu(z / 3) * z.astype("float32").astype(half) + fe.clip(z, -1, 0.7)
@@ -343,7 +343,7 @@ def test_reductions_accumulate_in_float32(axis: int | None, layout: str, half: n
     np.testing.assert_array_equal(np.asarray(fe.any(x > 2, axis=axis)), (wide > 2).any(axis))
 
 
-def test_sums_that_a_half_could_not_hold_on_the_way(half: np.dtype[Any]) -> None:
+def test_sums_with_intermediates_beyond_half_range_are_right(half: np.dtype[Any]) -> None:
     x = fe.full((100_000,), 300.0, dtype=half)
     exact = float(half.type(300.0))
     assert fe.mean(x).item() == exact

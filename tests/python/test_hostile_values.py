@@ -48,7 +48,7 @@ def test_a_nul_in_a_text_is_an_error(name: str) -> None:
         NULS[name]()
 
 
-def test_a_text_without_utf8_is_an_error() -> None:
+def test_text_that_is_not_utf8_is_an_error() -> None:
     for call in (
         lambda: fe.device("\ud800"),
         lambda: fe.load("/tmp/\ud800.so"),
@@ -60,7 +60,7 @@ def test_a_text_without_utf8_is_an_error() -> None:
             call()
 
 
-def test_a_file_whose_name_is_no_utf8_is_loaded(tmp_path: Path, null_module: Path) -> None:
+def test_file_with_a_non_utf8_name_is_loaded(tmp_path: Path, null_module: Path) -> None:
     path = os.path.join(os.fsencode(tmp_path), b"strange-\xff.so")
     try:
         shutil.copy(os.fsencode(null_module), path)
@@ -108,7 +108,7 @@ def put(x: fe.Array, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_large_int_is_an_error_of_ferrules(name: str) -> None:
+def test_int_out_of_range_raises_a_ferrule_error(name: str) -> None:
     with pytest.raises(fe.Error) as caught:
         LARGE[name]()
     assert "4300 digits" not in str(caught.value)
@@ -116,7 +116,7 @@ def test_a_large_int_is_an_error_of_ferrules(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["an int beyond all floats", "a value of floats", "take", "an int and ints"])
-def test_a_number_that_does_not_fit_is_an_overflow(name: str) -> None:
+def test_number_out_of_range_is_an_overflow_error(name: str) -> None:
     with pytest.raises(fe.NumberOverflowError):
         LARGE[name]()
 
@@ -134,13 +134,13 @@ def test_a_number_that_does_not_fit_is_an_overflow(name: str) -> None:
         lambda: fe.take(ints(), ["a"]),
     ],
 )
-def test_a_wrong_argument_is_no_want_of_memory(call: Callable[[], Any]) -> None:
+def test_invalid_argument_is_not_reported_as_out_of_memory(call: Callable[[], Any]) -> None:
     with pytest.raises(fe.InvalidArgumentError):
         call()
     assert fe.arange(np.float32(2.5)).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_ops_take_arrays_and_numbers_and_a_mark_for_each_input_or_none() -> None:
+def test_native_calls_validate_operands_and_marks() -> None:
     from ferrule import _ferrule
 
     graph = _ferrule.Graph(fe.device("cpu")._handle)

@@ -45,7 +45,7 @@ def check_that_evil_is_text(text: str) -> None:
     assert not set("\x1b\u202e\ud800") & set(text)
 
 
-def test_there_are_templates() -> None:
+def test_templates_are_found() -> None:
     assert {"load_report.html.j2", "doctor.html.j2", "profile.html.j2", "page.html.j2", "notebook.html.j2"} <= {
         template.name for template in TEMPLATES
     }
@@ -59,12 +59,12 @@ def test_no_template_turns_escaping_off(template: Path) -> None:
     assert not re.search(r"\|\s*(safe|e|escape|forceescape)\b|\bautoescape\b|\bMarkup\b|join\(['\"][^'\"]*<", text)
 
 
-def test_a_name_that_is_not_given_is_an_error() -> None:
+def test_undefined_template_variable_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="headline"):
         html_templates.render("profile.html.j2", {"tables": []})
 
 
-def test_what_a_machine_says_is_text_on_the_page_of_the_doctor() -> None:
+def test_doctor_page_escapes_machine_texts() -> None:
     device: dict[str, Any] = dict.fromkeys(("name", "description", "kind", "backend", "detail", "message"), EVIL)
     device |= {"computation": EVIL, "output": EVIL, "state": "crashed", "total": 2**34, "bandwidth": 12.34}
     found: dict[str, Any] = {
@@ -86,7 +86,7 @@ def test_what_a_machine_says_is_text_on_the_page_of_the_doctor() -> None:
         assert word in text
 
 
-def test_names_of_ops_are_text_in_the_tables_of_a_profile() -> None:
+def test_profile_tables_escape_op_names() -> None:
     with fe.profile() as profile:
         fe.eval(fe.ones(3) + 1)
     assert profile.ops

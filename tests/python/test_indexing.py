@@ -28,7 +28,7 @@ from hypothesis import strategies as st
     ],
     ids=str,
 )
-def test_an_integer_apart_from_an_index_array_is_an_index_like_it(key: Any) -> None:
+def test_integer_separated_from_an_index_array_counts_as_an_advanced_index(key: Any) -> None:
     a = np.arange(24).reshape(2, 3, 4)
     np.testing.assert_array_equal(np.asarray(fe.asarray(a)[key]), a[key])
     expected, x = a.copy(), fe.asarray(a)
@@ -76,7 +76,7 @@ def items_of(size: int, is_array: bool) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=200, deadline=None)
 @given(shapes_and_keys())
-def test_any_key_reads_what_numpy_reads(shape_and_key: Any) -> None:
+def test_any_key_reads_as_in_numpy(shape_and_key: Any) -> None:
     shape, key = shape_and_key
     a = np.arange(int(np.prod(shape)), dtype="int64").reshape(shape)
     expected = a[key]
@@ -87,7 +87,7 @@ def test_any_key_reads_what_numpy_reads(shape_and_key: Any) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(shapes_and_keys(), st.integers(0, 2))
-def test_any_key_writes_what_numpy_writes(shape_and_key: Any, kind: int) -> None:
+def test_any_key_writes_as_in_numpy(shape_and_key: Any, kind: int) -> None:
     shape, key = shape_and_key
     a = np.arange(int(np.prod(shape)), dtype="int64").reshape(shape)
     expected, x = a.copy(), fe.asarray(a)

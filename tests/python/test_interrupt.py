@@ -56,7 +56,7 @@ def test_ctrl_c_ends_a_computation_and_ferrule_still_works(case: str) -> None:
     assert process.wait(60) == 0
 
 
-def test_other_threads_run_while_one_computes() -> None:
+def test_other_threads_run_during_a_computation() -> None:
     program = """
 import threading, time
 import ferrule as fe, numpy as np

@@ -84,7 +84,7 @@ def test_a_result_does_not_depend_on_the_number_of_threads(name: str, rows: NDAr
         np.testing.assert_array_equal(bits(function(fe.asarray(rows))), alone)
 
 
-def test_a_compiled_graph_gives_the_bits_of_single_ops(rows: NDArray[Any]) -> None:
+def test_compiled_graph_matches_single_ops_bit_for_bit(rows: NDArray[Any]) -> None:
     x = fe.asarray(rows)
     for name, function in FUNCTIONS.items():
         traced = fe.graph(function).trace(x)
@@ -92,7 +92,7 @@ def test_a_compiled_graph_gives_the_bits_of_single_ops(rows: NDArray[Any]) -> No
         np.testing.assert_array_equal(bits(fused), bits(single), err_msg=name)
 
 
-def test_runs_repeat(rows: NDArray[Any]) -> None:
+def test_repeated_runs_are_identical(rows: NDArray[Any]) -> None:
     function = fe.graph(layer)
     first = bits(function(fe.asarray(rows)))
     for _ in range(5):

@@ -14,5 +14,5 @@ VALUES = STRINGS | st.booleans() | st.none() | st.lists(STRINGS)
 
 @given(st.dictionaries(STRINGS, VALUES))
 @example({"dirs": ['a"b', "back\\slash", "tab\t", "\x00", "\x7f", "é", "\ud800", ""], "": None})
-def test_what_is_written_is_read(options: dict[str, str | bool | list[str] | None]) -> None:
+def test_written_json_is_read_back(options: dict[str, str | bool | list[str] | None]) -> None:
     assert json.loads(json_text(options)) == options

@@ -24,7 +24,7 @@ def test_nothing_is_computed_before_a_value_is_needed() -> None:
 
 
 @pytest.mark.parametrize("use", [np.asarray, lambda x: x.tolist(), repr, fe.eval, lambda x: float(x[0])])
-def test_values_compute(use: Any) -> None:
+def test_reading_a_value_computes_it(use: Any) -> None:
     x = fe.zeros((3,)) + 1
     use(x)
     assert x.tolist() == [1, 1, 1]
@@ -47,7 +47,7 @@ def test_a_hundred_thousand_ops_in_a_row_are_computed_and_freed() -> None:
     gc.collect()
 
 
-def test_a_long_chain_that_nobody_computes_is_freed_without_recursion() -> None:
+def test_uncomputed_long_chain_is_freed_without_recursion() -> None:
     x = fe.zeros((4,))
     for _ in range(9_000):
         x = x + 1
@@ -91,7 +91,7 @@ def test_inputs_on_two_devices_are_an_error(null_device: fe.Device) -> None:
         fe.ones(3, device="cpu") + fe.ones(3, device=null_device)
 
 
-def test_to_device_moves(null_device: fe.Device) -> None:
+def test_to_device_moves_the_array(null_device: fe.Device) -> None:
     x = fe.asarray(np.arange(4, dtype="float32"), device="cpu")
     there = x.to_device(null_device)
     assert str(there.device) == "null:0"
@@ -104,7 +104,7 @@ def test_to_device_moves(null_device: fe.Device) -> None:
 @pytest.mark.parametrize(
     "viewed", [lambda x: x, lambda x: fe.reshape(x, (-1,)), lambda x: fe.reshape(x.T, (512, 512)).T]
 )
-def test_what_two_arrays_read_is_computed_once(viewed: Any) -> None:
+def test_common_operand_of_two_arrays_is_computed_once(viewed: Any) -> None:
     def live() -> int:
         return fe.memory_stats("cpu").live
 
@@ -123,7 +123,7 @@ def test_what_two_arrays_read_is_computed_once(viewed: Any) -> None:
     assert b.tolist()[0] in (4, [4] * 512)
 
 
-def test_outputs_that_only_one_evaluation_reads_are_not_kept() -> None:
+def test_outputs_read_by_one_evaluation_are_not_kept() -> None:
     x = fe.asarray(np.ones((256, 1024), "float32"), copy=True)
     before = fe.memory_stats("cpu").live
     mantissa, exponent = fe.frexp(x)

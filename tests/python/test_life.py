@@ -44,7 +44,7 @@ def alive(path: Path, code: str) -> str:
     return ALIVE.format(path=str(path)) + code
 
 
-def test_nothing_of_a_driver_is_called_when_python_ends(run_python: Run, notes: Notes, watching: Path) -> None:
+def test_no_driver_function_is_called_at_python_exit(run_python: Run, notes: Notes, watching: Path) -> None:
     done = run_python(
         alive(
             watching,
@@ -64,7 +64,7 @@ def test_nothing_of_a_driver_is_called_when_python_ends(run_python: Run, notes: 
     assert notes() == []
 
 
-def test_the_watching_module_sees_what_comes_after_exit_began(run_python: Run, notes: Notes, watching: Path) -> None:
+def test_watching_module_detects_calls_after_exit_began(run_python: Run, notes: Notes, watching: Path) -> None:
     run_python(alive(watching, "ctypes.CDLL(path).test_exit_began(); device.memory"))
     assert notes() == ["at exit: device_memory"]
 
@@ -126,9 +126,7 @@ def in_child(function):
 """
 
 
-def test_in_a_child_what_the_parent_opened_is_an_error_that_says_what_to_do(
-    run_python: Run, notes: Notes, watching: Path
-) -> None:
+def test_device_of_the_parent_is_an_error_with_advice_in_a_child(run_python: Run, notes: Notes, watching: Path) -> None:
     done = run_python(
         alive(watching, CHILD) + "def child():\n"
         "    global array, result, lazy, computed, double\n"
@@ -165,7 +163,7 @@ def test_a_child_of_a_process_that_only_listed_devices_uses_them(run_python: Run
     assert not [note for note in notes() if note.startswith("in a child")]
 
 
-def test_children_compute_on_the_cpu_whatever_the_threads_of_the_parent_do(run_python: Run, watching: Path) -> None:
+def test_children_compute_on_the_cpu_despite_threads_of_the_parent(run_python: Run, watching: Path) -> None:
     run_python(
         f"import ferrule as fe, numpy as np, os, threading\n{CHILD}\nfe.load_all(); path = {str(watching)!r}\n"
         "ends = False\n"
@@ -188,7 +186,7 @@ def test_children_compute_on_the_cpu_whatever_the_threads_of_the_parent_do(run_p
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_multiprocessing(run_python: Run, tmp_path: Path, watching: Path, method: str) -> None:
+def test_multiprocessing_workers_compute(run_python: Run, tmp_path: Path, watching: Path, method: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import ferrule as fe, multiprocessing, numpy as np\n"
@@ -230,7 +228,7 @@ def test_refresh_brings_a_lost_device_back_and_old_arrays_stay_errors(run_python
     )
 
 
-def test_what_stays_mapped_is_told(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+def test_modules_that_stay_mapped_are_reported(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     module = put_module(tmp_path / "modules", "t_a")
     done = run_python(
         f"import ctypes, ferrule as fe; path = {str(module)!r}\n"
@@ -243,5 +241,5 @@ def test_what_stays_mapped_is_told(run_python: Run, put_module: Put, tmp_path: P
     assert "stays mapped" in done.stderr
 
 
-def test_refresh_of_nothing_is_nothing(run_python: Run) -> None:
+def test_refresh_without_lost_devices_does_nothing(run_python: Run) -> None:
     assert run_python("import ferrule as fe; print(fe.refresh(), fe.backends())").stdout == "[] []\n"

@@ -24,7 +24,7 @@ def rows(run_python: Run, arguments: str = "", **variables: object) -> dict[str,
     return {name: (state, reason) for name, state, reason in json.loads(done.stdout.splitlines()[-1])}
 
 
-def test_importing_loads_nothing(run_python: Run) -> None:
+def test_import_loads_no_backend(run_python: Run) -> None:
     assert run_python("import ferrule as fe; print(fe.backends())").stdout == "[]\n"
 
 
@@ -44,7 +44,7 @@ def test_no_other_variant_of_the_wheel_is_opened(run_python: Run) -> None:
     run_python(code)
 
 
-def test_a_losing_and_an_impossible_variant_are_never_opened(
+def test_outranked_and_incompatible_variants_are_never_opened(
     run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
 ) -> None:
     folder = tmp_path / "modules"
@@ -63,7 +63,7 @@ def test_a_losing_and_an_impossible_variant_are_never_opened(
     assert notes() == ["opened t_pair-best", "initialised t_pair-best"]
 
 
-def test_a_best_candidate_that_fails_in_init_gives_way_to_the_second(
+def test_second_best_candidate_is_used_if_the_best_fails_in_init(
     run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
 ) -> None:
     put_module(tmp_path / "modules", "t_pair-best", "TEST_INIT_FAILS=1", rank=9)
@@ -75,7 +75,7 @@ def test_a_best_candidate_that_fails_in_init_gives_way_to_the_second(
     assert "opened t_pair-third" not in notes()
 
 
-def test_of_two_modules_of_one_name_the_first_root_wins(
+def test_first_root_wins_for_modules_of_one_name(
     run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
 ) -> None:
     folders = [tmp_path / "first", tmp_path / "second"]
@@ -156,7 +156,7 @@ def test_require_raises_with_the_report(run_python: Run) -> None:
     assert run_python(code).stdout == "LoadError True True\n"
 
 
-def test_unload_refuses_while_an_array_lives_and_says_so(run_python: Run) -> None:
+def test_unload_is_refused_with_a_reason_while_an_array_exists(run_python: Run) -> None:
     run_python(
         "import ferrule as fe, numpy as np\n"
         "fe.load_all(); x = fe.ones((2, 3)) + 1; fe.eval(x)\n"
@@ -168,7 +168,7 @@ def test_unload_refuses_while_an_array_lives_and_says_so(run_python: Run) -> Non
     )
 
 
-def test_unload_of_what_is_not_loaded_is_an_error(run_python: Run) -> None:
+def test_unload_of_an_unloaded_name_is_an_error(run_python: Run) -> None:
     run_python(
         "import ferrule as fe\n"
         "for name in ('cpu', 'nonsense', ''):\n"
@@ -191,7 +191,7 @@ def test_unload_closes_and_the_next_load_opens_again(
     assert notes() == ["opened t_a", "initialised t_a", "closed t_a"] * 2
 
 
-def test_reload_takes_changed_bytes(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+def test_reload_uses_the_changed_file(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     old = put_module(tmp_path / "modules", "t_a")
     new = put_module(tmp_path / "new", "t_a", 'TEST_VERSION="2"', "TEST_DEVICES=2")
     run_python(
@@ -219,7 +219,7 @@ def test_shutdown_then_load_again(run_python: Run) -> None:
     )
 
 
-def test_device_names(run_python: Run) -> None:
+def test_devices_are_found_by_their_names(run_python: Run) -> None:
     run_python(
         "import ferrule as fe\n"
         "assert fe.device('cpu') == fe.device('CPU:0') == fe.best_device()\n"
@@ -266,7 +266,7 @@ def test_log_lines_go_to_python_logging(run_python: Run) -> None:
     assert "ferrule|" in run_python(code, FERRULE_LOG="debug").stderr
 
 
-def test_nothing_happens_at_exit(run_python: Run) -> None:
+def test_exit_prints_nothing(run_python: Run) -> None:
     done = run_python(
         "import ferrule as fe, numpy as np, threading\n"
         "x = fe.asarray(np.ones(1000, 'f4')); y = x + 1; z = np.asarray(y); w = fe.graph(lambda a: a * 2)(x)\n"
@@ -275,7 +275,7 @@ def test_nothing_happens_at_exit(run_python: Run) -> None:
     assert done.stderr == ""
 
 
-def test_a_report_is_pickled_with_what_it_says(run_python: Run) -> None:
+def test_report_is_pickled_with_its_contents(run_python: Run) -> None:
     run_python("""
 import pickle, ferrule as fe
 report = fe.load_all()

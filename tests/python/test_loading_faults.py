@@ -70,7 +70,7 @@ def test_each_fault_of_the_null_backend_is_a_row_with_a_reason(
     assert re.search(reason, found[1]), found[1]
 
 
-def test_two_devices_of_one_backend_have_numbers(run_python: Run, null_module: Path) -> None:
+def test_devices_of_one_backend_are_numbered(run_python: Run, null_module: Path) -> None:
     code = "import ferrule as fe; fe.load_all(); print([str(d) for d in fe.devices() if d.kind == 'test'])"
     for fault, devices in (("two_devices", "['null:0', 'null:1']\n"), ("", "['null:0']\n")):
         assert run_python(code, FERRULE_BACKEND_PATH=null_module, FERRULE_NULL_FAULT=fault).stdout == devices
@@ -128,7 +128,7 @@ def test_a_module_without_the_symbols_or_of_another_interface_is_a_row_and_is_ne
     assert "opened t_bad" not in notes()
 
 
-def test_a_module_without_a_manifest_is_opened_and_asked(
+def test_module_without_a_manifest_is_opened_and_scored(
     run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
 ) -> None:
     folder = tmp_path / "modules"
@@ -164,7 +164,7 @@ def test_a_manifest_of_another_module_is_a_row(run_python: Run, notes: Notes, pu
     assert "opened t_bad" not in notes()
 
 
-def test_bytes_that_are_not_those_of_the_manifest_are_never_opened(
+def test_file_that_differs_from_its_manifest_is_never_opened(
     run_python: Run, notes: Notes, put_module: Put, folder: Path
 ) -> None:
     bad = put_module(folder, "t_bad", rank=1)
@@ -177,7 +177,7 @@ def test_bytes_that_are_not_those_of_the_manifest_are_never_opened(
     assert "opened t_bad" not in notes()
 
 
-def test_load_names_what_is_wrong_with_a_file(run_python: Run, tmp_path: Path) -> None:
+def test_load_explains_what_is_wrong_with_a_file(run_python: Run, tmp_path: Path) -> None:
     (tmp_path / "libferrule-bad.so").write_text("text")
     (tmp_path / "module.so").write_text("text")
     code = (

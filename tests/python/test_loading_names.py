@@ -14,7 +14,7 @@ Put = Callable[..., Path]
 Notes = Callable[[], list[str]]
 
 
-def test_a_device_that_is_not_there_after_load_is_looked_for_once(
+def test_missing_device_is_searched_once_after_load(
     run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
 ) -> None:
     mine = put_module(tmp_path / "mine", "t_mine", "TEST_KIND=FE_DEVICE_GPU")
@@ -37,14 +37,14 @@ def test_a_device_that_is_not_there_after_load_is_looked_for_once(
 
 @pytest.mark.parametrize("use", ["fe.ones(3)", "fe.best_device()", "fe.device('cpu')", "fe.asarray([1])"])
 @pytest.mark.parametrize("first", ["fe.load(mine)", "fe.load(mine); fe.unload('t_mine')", "fe.refresh()"])
-def test_what_came_before_does_not_keep_the_rest_from_being_loaded(
+def test_earlier_loads_do_not_prevent_autoload_of_the_rest(
     run_python: Run, put_module: Put, tmp_path: Path, first: str, use: str
 ) -> None:
     mine = put_module(tmp_path / "mine", "t_mine")
     run_python(f"import ferrule as fe; mine = {str(mine)!r}\n{first}\n{use}\nassert str(fe.device('cpu')) == 'cpu:0'")
 
 
-def test_autoload_that_is_off_stays_off_after_load(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+def test_disabled_autoload_stays_disabled_after_load(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     mine = put_module(tmp_path / "mine", "t_mine")
     code = (
         f"import ferrule as fe; fe.load({str(mine)!r})\ntry: fe.device('cpu')\nexcept fe.NotFoundError as e: print(e)"
@@ -52,7 +52,7 @@ def test_autoload_that_is_off_stays_off_after_load(run_python: Run, put_module: 
     assert "there is t_mine:0" in run_python(code, FERRULE_AUTOLOAD="0").stdout
 
 
-def test_no_device_at_all_says_why(run_python: Run, tmp_path: Path) -> None:
+def test_missing_devices_are_explained(run_python: Run, tmp_path: Path) -> None:
     code = "import ferrule as fe\ntry: {use}\nexcept fe.NotFoundError as e: print(e)\nelse: raise AssertionError"
     for use in ("fe.ones(3)", "fe.device('cpu')", "fe.device('gpu:0')"):
         text = run_python(code.format(use=use), FERRULE_ONLY="cpy").stdout
@@ -67,7 +67,7 @@ def test_no_device_at_all_says_why(run_python: Run, tmp_path: Path) -> None:
     assert "no module was found" in run_python(empty).stdout
 
 
-def test_a_closed_backend_says_so(run_python: Run) -> None:
+def test_closed_backend_is_marked_as_closed(run_python: Run) -> None:
     run_python(
         "import ferrule as fe; fe.load_all(); [b] = fe.backends(); assert b.info['closed'] is False\n"
         "fe.unload(b); assert b.info['closed'] is True; assert b.name == 'cpu'\n"

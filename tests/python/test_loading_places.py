@@ -65,9 +65,7 @@ def test_the_current_directory_is_never_searched(
     assert notes() == []
 
 
-def test_what_lies_in_the_current_directory_is_opened_when_a_call_names_it(
-    run_python: Run, notes: Notes, trap: Path
-) -> None:
+def test_file_in_the_current_directory_is_opened_if_a_call_names_it(run_python: Run, notes: Notes, trap: Path) -> None:
     """Checks the trap of the test above: a module in it does record that it was opened."""
     run_python("import ferrule as fe; fe.load_all(dirs=['.'])", cwd=trap)
     assert sorted(set(notes())) == ["initialised cpu-trap", "initialised t_trap", "opened cpu-trap", "opened t_trap"]
@@ -162,7 +160,7 @@ def test_default_roots_can_be_among_dirs(run_python: Run, put_module: Put, tmp_p
     assert list(roots)[:2] == [str(tmp_path / "named"), str(tmp_path / "variable")]
 
 
-def test_a_named_folder_that_is_not_there_is_not_found(run_python: Run) -> None:
+def test_missing_explicit_folder_is_an_error(run_python: Run) -> None:
     code = "import ferrule as fe\ntry: fe.load_all(dirs=['/no/such/folder'])\nexcept fe.NotFoundError as e: print(e)"
     assert "/no/such/folder" in run_python(code).stdout
 

@@ -30,7 +30,7 @@ def in_child(work):
 Run = Callable[..., object]
 
 
-def test_traced_functions_may_call_each_other_in_two_threads(run_python: Run) -> None:
+def test_traced_functions_may_call_each_other_from_two_threads(run_python: Run) -> None:
     run_python(
         LIMIT
         + """
@@ -56,7 +56,7 @@ assert results == {"f": [10.0] * 4, "g": [7.0] * 4}, results
     )
 
 
-def test_two_threads_may_trace_one_signature_and_the_first_graph_stays(run_python: Run) -> None:
+def test_two_threads_may_trace_one_signature_and_one_graph_is_kept(run_python: Run) -> None:
     run_python(
         LIMIT
         + """
@@ -160,7 +160,7 @@ assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 7
     )
 
 
-def test_the_first_use_of_a_device_tries_again_after_an_error(run_python: Run) -> None:
+def test_first_use_of_a_device_is_retried_after_an_error(run_python: Run) -> None:
     run_python(
         """
 import ferrule as fe
@@ -177,7 +177,7 @@ assert fe.devices()
     )
 
 
-def test_the_environment_may_change_while_backends_are_looked_for(run_python: Run) -> None:
+def test_environment_may_change_during_the_search_for_backends(run_python: Run) -> None:
     """getenv concurrent with setenv reads freed memory, so loads read a copy made under the GIL."""
     run_python(
         LIMIT
@@ -199,9 +199,7 @@ for thread in threads: thread.join()
 
 
 @pytest.mark.parametrize("question", ["device.memory", "device.info", "fe.memory_stats(device)"])
-def test_python_goes_on_while_a_device_that_is_asked_is_being_opened(
-    run_python: Run, build_module: Callable[..., Path], question: str
-) -> None:
+def test_device_queries_release_the_gil(run_python: Run, build_module: Callable[..., Path], question: str) -> None:
     """A query that waits for the core releases the GIL, so that other threads run."""
     run_python(
         LIMIT

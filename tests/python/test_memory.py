@@ -24,7 +24,7 @@ def test_asarray_borrows_the_same_bytes() -> None:
     assert x.placement == "borrowed"
 
 
-def test_what_is_exported_is_the_same_bytes_and_read_only() -> None:
+def test_exported_memory_is_shared_and_read_only() -> None:
     x = fe.asarray(np.arange(10, dtype="float32")) + 1
     first, second = np.asarray(x), np.asarray(x)
     assert address(first) == address(second)
@@ -46,7 +46,7 @@ def test_the_array_outlives_the_numpy_object() -> None:
     del junk
 
 
-def test_the_lender_is_let_go_when_the_array_is_gone() -> None:
+def test_owner_is_released_when_the_array_is_freed() -> None:
     class Lender(np.ndarray[Any, Any]):
         pass
 
@@ -76,7 +76,7 @@ def test_copy_true_always_copies() -> None:
     assert np.asarray(x)[9] == 9
 
 
-def test_buffer_from_host_ptr_takes_all_kinds_of_memory(tmp_path: Path) -> None:
+def test_buffer_from_host_ptr_accepts_all_kinds_of_memory(tmp_path: Path) -> None:
     a = np.arange(16, dtype="float32")
     file = tmp_path / "bytes"
     file.write_bytes(a.tobytes())
@@ -93,7 +93,7 @@ def test_buffer_from_host_ptr_takes_all_kinds_of_memory(tmp_path: Path) -> None:
     assert fe.buffer_from_host_ptr(b"abc").tolist() == [97, 98, 99]
 
 
-def test_a_lent_mmap_cannot_be_closed_under_our_feet(tmp_path: Path) -> None:
+def test_borrowed_mmap_cannot_be_closed(tmp_path: Path) -> None:
     file = tmp_path / "bytes"
     file.write_bytes(bytes(4096))
     with file.open("rb") as opened:
@@ -108,26 +108,26 @@ def test_a_lent_mmap_cannot_be_closed_under_our_feet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("memory", [(0, 10), (16, -1), (1, 2, 3), "text", 5, (1 << 63, 1 << 63)])
-def test_buffer_from_host_ptr_refuses_nonsense(memory: Any) -> None:
+def test_buffer_from_host_ptr_refuses_invalid_arguments(memory: Any) -> None:
     with pytest.raises(fe.InvalidArgumentError):
         fe.buffer_from_host_ptr(memory)
 
 
-def test_access_is_checked_against_the_memory() -> None:
+def test_requested_access_is_checked_against_the_memory() -> None:
     with pytest.raises(fe.InvalidArgumentError, match="read-only"):
         fe.buffer_from_host_ptr(b"abc", access="rw")
     with pytest.raises(fe.InvalidArgumentError, match="access"):
         fe.buffer_from_host_ptr(b"abc", access="w")
 
 
-def test_a_device_that_cannot_borrow_copies_and_says_why(null_device: fe.Device) -> None:
+def test_device_that_cannot_borrow_copies_with_a_reason(null_device: fe.Device) -> None:
     x = fe.buffer_from_host_ptr(np.ones(4, "float32"), null_device)
     assert x.placement.startswith("copied: ")
     with pytest.raises(fe.Error):
         fe.buffer_from_host_ptr(np.ones(4, "float32"), null_device, copy=False)
 
 
-def test_an_export_without_a_copy_is_refused_where_the_host_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_without_a_copy_is_refused_for_device_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     x = fe.ones(3)
     assert np.asarray(x, copy=False).tolist() == [1, 1, 1]
     monkeypatch.setattr("ferrule._ferrule.host_view", lambda array: None)  # as of Vulkan: its test_computing.py
@@ -157,7 +157,7 @@ def test_host_empty_is_memory_that_the_device_copies_from(null_device: fe.Device
         assert (np.asarray(x) == np.arange(150000).reshape(300, 500)).all()
 
 
-def test_a_backend_stays_while_its_host_memory_is_used(null_device: fe.Device) -> None:
+def test_backend_stays_loaded_while_its_host_memory_is_used(null_device: fe.Device) -> None:
     memory = fe.host_empty(10, device=null_device)
     with pytest.raises(fe.InvalidArgumentError, match=r"host memory of \d+ bytes"):
         fe.unload("null")
@@ -167,7 +167,7 @@ def test_a_backend_stays_while_its_host_memory_is_used(null_device: fe.Device) -
     fe.unload("null")
 
 
-def test_free_memory_of_the_cpu_counts_the_caches_of_files() -> None:
+def test_free_memory_of_the_cpu_includes_file_caches() -> None:
     table = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     available = int(table["MemAvailable"].split()[0]) * 1024
     np.asarray(fe.ones(1))  # opens the device
@@ -176,7 +176,7 @@ def test_free_memory_of_the_cpu_counts_the_caches_of_files() -> None:
     assert free == pytest.approx(available, abs=total / 20)
 
 
-def test_trim_gives_back_what_is_cached() -> None:
+def test_trim_releases_cached_memory() -> None:
     (fe.ones(1000) + 1).tolist()
     assert fe.memory_stats("cpu").cached > 0
     fe.trim("cpu")
@@ -186,7 +186,7 @@ def test_trim_gives_back_what_is_cached() -> None:
     assert fe.memory_stats("cpu").cached == 0
 
 
-def test_host_empty_begins_at_a_page() -> None:
+def test_host_empty_is_page_aligned() -> None:
     for shape in ((3, 4), (0,), (), 7):
         a = fe.host_empty(shape, "float64")
         assert a.size == 0 or a.ctypes.data % 4096 == 0
@@ -197,7 +197,7 @@ def test_host_empty_begins_at_a_page() -> None:
         fe.host_empty((-1,))
 
 
-def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
+def test_memory_stats_count_borrowed_and_live_memory() -> None:
     gc.collect()  # frees cycles of earlier tests
     before = fe.memory_stats("cpu")
     a = np.zeros(1 << 20, dtype="float32")
@@ -214,7 +214,7 @@ def test_memory_stats_count_what_is_borrowed_and_alive() -> None:
     assert after.live == before.live
 
 
-def test_what_is_freed_is_used_again_or_given_back() -> None:
+def test_freed_memory_is_reused_or_released() -> None:
     gc.collect()
     fe.device("cpu").trim()  # frees the cache of earlier tests
     for _ in range(50):
@@ -272,7 +272,7 @@ def test_out_of_memory_of_a_device_is_a_memory_error(run_python: Any, null_modul
     )
 
 
-def test_a_lost_device_is_an_error_at_the_wait(run_python: Any, null_module: Path) -> None:
+def test_lost_device_is_an_error_when_waiting(run_python: Any, null_module: Path) -> None:
     run_python(
         "import ferrule as fe, numpy as np\n"
         "fe.load_all(); d = fe.device('null'); d.open(device_lost_at=1)\n"

@@ -71,7 +71,7 @@ def native(a: Numpy) -> Numpy:
 
 @every_layout
 @pytest.mark.parametrize("lend", [fe.asarray, fe.buffer_from_host_ptr])
-def test_any_layout_of_numpy_gives_the_right_values(make: Make, lend: Callable[..., fe.Array]) -> None:
+def test_any_numpy_layout_gives_right_values(make: Make, lend: Callable[..., fe.Array]) -> None:
     a = make()
     expected = native(a)
     x = lend(a)
@@ -96,7 +96,7 @@ def test_any_layout_of_numpy_can_be_the_input_of_a_graph(make: Make) -> None:
 
 
 @pytest.mark.parametrize("make", BORROWED.values(), ids=BORROWED.keys())
-def test_a_borrowed_pointer_is_numpys(make: Make) -> None:
+def test_borrowed_pointer_matches_numpys(make: Make) -> None:
     a = make()
     for x in (fe.asarray(a), fe.asarray(a, copy=False), fe.buffer_from_host_ptr(a)):
         view = np.asarray(x)
@@ -108,7 +108,7 @@ def test_a_borrowed_pointer_is_numpys(make: Make) -> None:
 
 
 @pytest.mark.parametrize("make", COPIED.values(), ids=COPIED.keys())
-def test_what_cannot_be_borrowed_is_copied_or_refused_as_asked(make: Make) -> None:
+def test_unborrowable_memory_is_copied_or_refused_as_requested(make: Make) -> None:
     a = make()
     x = fe.asarray(a)
     values = native(a)
@@ -180,7 +180,7 @@ def test_nine_dimensions_are_a_clear_error(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shift", range(8))
-def test_an_address_that_no_element_can_have_is_never_read_as_one(dtype: str, shift: int) -> None:
+def test_misaligned_elements_are_never_read_in_place(dtype: str, shift: int) -> None:
     size = np.dtype(dtype).itemsize
     memory = bytearray(8 * 16)
     values = np.arange(10).astype(dtype)
@@ -204,7 +204,7 @@ def test_the_stride_of_one_element_does_not_matter(view: Numpy) -> None:
     np.testing.assert_array_equal(graph.compute(view), view + 1)
 
 
-def test_strides_that_are_others_than_the_graphs_are_an_error() -> None:
+def test_strides_that_differ_from_the_graphs_are_an_error() -> None:
     graph = fe.Graph("cpu")
     graph.output(graph.input((3, 2), strides=[4, 2]) + 1)
     with pytest.raises(fe.InvalidArgumentError, match=r"with strides \(4, 1\), but the graph .* strides \(4, 2\)"):

@@ -44,7 +44,7 @@ def test_a_graph_that_is_traced_after_a_write_has_the_new_bytes() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 8191, 16384, -1])
-def test_a_graph_has_the_new_bytes_wherever_they_are(place: int) -> None:
+def test_graph_sees_changed_bytes_at_any_position(place: int) -> None:
     """A snapshot for an earlier graph is reused only if all bytes are equal."""
     borrowed = np.ones(100_000, "float32")
     w = fe.asarray(borrowed)
@@ -69,7 +69,7 @@ def test_a_saved_graph_has_the_bytes_that_it_computes_with() -> None:
     assert np.asarray(fe.Graph.from_bytes(graph.to_bytes()).compute(ones))[0, 0] == 2
 
 
-def test_placement_tells_which_constants_were_copied() -> None:
+def test_placement_shows_which_constants_were_copied() -> None:
     frozen = weights(3)
     frozen.flags.writeable = False
     graph = fe.Graph()
@@ -79,7 +79,7 @@ def test_placement_tells_which_constants_were_copied() -> None:
     assert places == {"lent": "copied: the owner of the memory may write to it", "frozen": "borrowed"}
 
 
-def test_signatures_of_one_function_share_the_snapshot_and_what_was_packed() -> None:
+def test_signatures_of_one_function_share_snapshots_and_packed_constants() -> None:
     def growth(shapes: int) -> int:
         rng = np.random.default_rng(shapes)
         w = fe.asarray(rng.random((512, 512), "float32"))
@@ -149,7 +149,7 @@ def test_a_graph_that_returns_its_writable_input_copies_it() -> None:
 
 
 @pytest.mark.parametrize("function", VIEWS.values(), ids=VIEWS)
-def test_views_of_memory_that_nobody_writes_are_not_copied(function: Callable[[Any], Any]) -> None:
+def test_views_of_read_only_memory_are_not_copied(function: Callable[[Any], Any]) -> None:
     frozen = np.zeros((2, 3), "float32")
     frozen.flags.writeable = False
     assert np.shares_memory(np.asarray(function(fe.asarray(frozen))), frozen)
@@ -211,7 +211,7 @@ def test_writing_to_a_copy_in_a_traced_function_leaves_the_original() -> None:
 
 
 # ---- out=
-def test_out_over_the_memory_that_a_constant_was_copied_from_is_right() -> None:
+def test_out_may_overlap_the_source_of_a_copied_constant() -> None:
     w = np.arange(65536, dtype="float32").reshape(256, 256)
     graph = fe.Graph()
     x = graph.input((256, 256))
@@ -224,7 +224,7 @@ def test_out_over_the_memory_that_a_constant_was_copied_from_is_right() -> None:
 
 
 @pytest.mark.parametrize("function", [lambda x: x.T, lambda x: x[::-1], lambda x: x[:, ::-1] + 0])
-def test_out_over_the_input_that_a_result_is_a_view_of(function: Callable[[Any], Any]) -> None:
+def test_out_may_overlap_the_input_of_a_view_result(function: Callable[[Any], Any]) -> None:
     values = np.arange(64 * 64, dtype="float32").reshape(64, 64)
     expected = np.array(function(values))
     graph = fe.Graph()
@@ -237,7 +237,7 @@ def test_out_over_the_input_that_a_result_is_a_view_of(function: Callable[[Any],
 @pytest.mark.parametrize(
     "empty", [lambda y: y[12:], lambda y: fe.split(y, [0, 6])[0], lambda y: y[:0].reshape(0, 3), lambda y: y[5:5]]
 )
-def test_an_empty_view_does_not_take_the_place_of_its_base(empty: Callable[[Any], Any]) -> None:
+def test_empty_view_does_not_replace_its_base(empty: Callable[[Any], Any]) -> None:
     values = np.arange(12, dtype="float32")
     values.flags.writeable = False
     for order in ("the view first", "the base first", "together"):
@@ -278,7 +278,7 @@ def test_bools_whose_bytes_are_not_0_or_1_are_true(frozen: bool) -> None:
     assert b.placement.startswith("copied: ")
 
 
-def test_bools_that_their_owner_may_write_are_copied() -> None:
+def test_bools_in_writable_memory_are_copied() -> None:
     borrowed = np.zeros(4, "bool")
     b = fe.asarray(borrowed)
     borrowed.view("uint8")[:] = BYTES
@@ -287,7 +287,7 @@ def test_bools_that_their_owner_may_write_are_copied() -> None:
         fe.asarray(borrowed, copy=False)
 
 
-def test_bools_that_nobody_writes_are_borrowed() -> None:
+def test_bools_in_read_only_memory_are_borrowed() -> None:
     frozen = np.array([True, False, True])
     frozen.flags.writeable = False
     assert fe.asarray(frozen, copy=False).placement == "borrowed"
@@ -295,7 +295,7 @@ def test_bools_that_nobody_writes_are_borrowed() -> None:
         fe.asarray(strange_bools(frozen=True), copy=False)
 
 
-def test_strange_bools_in_a_mapped_file_are_true() -> None:
+def test_nonstandard_bools_in_a_mapped_file_are_true() -> None:
     header = json.dumps({"b": {"dtype": "BOOL", "shape": [4], "data_offsets": [0, 4]}}).encode()
     header += b" " * (-len(header) % 8)
     import tempfile
@@ -309,7 +309,7 @@ def test_strange_bools_in_a_mapped_file_are_true() -> None:
         assert np.asarray(loaded).view("uint8").tolist() == [1, 0, 1, 1]
 
 
-def test_a_strange_bool_through_dlpack_is_true() -> None:
+def test_nonstandard_bool_through_dlpack_is_true() -> None:
     assert fe.sum(fe.from_dlpack(strange_bools(frozen=False))).item() == 3
 
 

@@ -53,7 +53,7 @@ def test_a_write_after_an_op_was_recorded_does_not_change_its_result(op: Callabl
     np.testing.assert_array_equal(np.asarray(result), expected)
 
 
-def test_a_slice_keeps_the_bytes_that_were_there_and_the_borrowed_array_shows_those_that_are() -> None:
+def test_slice_keeps_old_bytes_and_the_borrowed_array_shows_new_ones() -> None:
     borrowed = np.ones(100, "float32")
     x = fe.asarray(borrowed)
     view = x[10:20]
@@ -107,7 +107,7 @@ WAYS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize(("make", "lend"), WAYS.values(), ids=WAYS.keys())
-def test_a_write_by_the_owner_changes_no_result_however_the_memory_came(
+def test_write_by_the_owner_changes_no_result_for_any_source_of_memory(
     make: Callable[[], Any], lend: Callable[[Any], Any]
 ) -> None:
     owner = make()
@@ -121,7 +121,7 @@ def test_a_write_by_the_owner_changes_no_result_however_the_memory_came(
     np.testing.assert_array_equal(np.asarray(result), before)
 
 
-def test_what_nobody_can_write_stays_lazy(tmp_path: Path) -> None:
+def test_ops_on_read_only_memory_stay_lazy(tmp_path: Path) -> None:
     file = tmp_path / "weights"
     file.write_bytes(bytes_of_ones())
     with file.open("rb") as opened:
@@ -193,7 +193,7 @@ def test_out_may_overlap_an_input(given: slice, out: slice) -> None:
     np.testing.assert_array_equal(a[out], expected)
 
 
-def test_out_may_be_the_other_ones_input() -> None:
+def test_out_may_be_the_input_of_the_other_output() -> None:
     graph = fe.Graph("cpu")
     x, y = graph.input((1000,)), graph.input((1000,))
     graph.output(x + y)
@@ -205,7 +205,7 @@ def test_out_may_be_the_other_ones_input() -> None:
     np.testing.assert_array_equal(a, expected[1])
 
 
-def test_out_of_a_wrong_kind_leaves_the_memory_alone() -> None:
+def test_invalid_out_is_left_unchanged() -> None:
     a = np.ones(999, "float32")
     misaligned = np.frombuffer(bytearray(4000), "uint8")[1:3997].view("float32")
     spread = np.zeros(1998, "float32")[::2]

@@ -91,7 +91,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_message_says_what_to_do(name: str) -> None:
+def test_message_suggests_a_remedy(name: str) -> None:
     call, kind, expected = WRONG[name]
     with pytest.raises(fe.Error) as caught:
         call()
@@ -101,7 +101,7 @@ def test_a_message_says_what_to_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("like", [np.ones((2, 3), "f8"), [[1.0, 2, 3]] * 2, fe.ones((2, 3), dtype="f8")])
-def test_like_takes_what_asarray_takes(like: Any) -> None:
+def test_like_functions_accept_what_asarray_accepts(like: Any) -> None:
     dtype = fe.asarray(like).dtype
     for make, value in ((fe.zeros_like, 0), (fe.ones_like, 1), (fe.empty_like, 0)):
         made = make(like)
@@ -109,7 +109,7 @@ def test_like_takes_what_asarray_takes(like: Any) -> None:
     assert fe.full_like(like, 7).tolist() == [[7] * 3] * 2
 
 
-def test_a_graph_that_is_given_another_dtype_says_to_cast() -> None:
+def test_graph_given_another_dtype_suggests_a_cast() -> None:
     graph = fe.Graph()
     graph.output(graph.input((3,)) + 1)
     with pytest.raises(fe.InvalidArgumentError, match=r"compiled for float32.*; cast it with astype"):
@@ -119,7 +119,7 @@ def test_a_graph_that_is_given_another_dtype_says_to_cast() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\x80\x04hello", b"PK\x03\x04hello"])
-def test_a_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
+def test_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "model.graph"
     path.write_bytes(data)
     with pytest.raises(fe.InvalidArgumentError) as caught:
@@ -128,7 +128,7 @@ def test_a_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)
-def test_names_of_other_libraries_lead_to_ours(name: str) -> None:
+def test_names_of_other_libraries_suggest_ferrules(name: str) -> None:
     with pytest.raises(AttributeError, match=f"it is ferrule.{OTHER_NAMES[name]} here"):
         getattr(fe, name)
     found: Any = fe
@@ -136,7 +136,7 @@ def test_names_of_other_libraries_lead_to_ours(name: str) -> None:
         found = getattr(found, part)
 
 
-def test_a_misspelt_name_leads_to_near_ones() -> None:
+def test_misspelt_name_suggests_similar_names() -> None:
     with pytest.raises(AttributeError, match=r"no attribute 'sofmax'; did you mean 'softmax'"):
         FE.sofmax  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute '__wrapped__'$"):
@@ -182,7 +182,7 @@ def assign(x: fe.Array, value: object) -> None:
         (lambda: fe.ones((3, 3))[[[1], [1, 2]]], r"x\[key\]: the lists in \[\[1\], \[1, 2\]\] differ in length"),
     ],
 )
-def test_arguments_that_are_none_of_theirs_are_typed_errors(call: Callable[[], object], message: str) -> None:
+def test_invalid_arguments_are_typed_errors(call: Callable[[], object], message: str) -> None:
     with pytest.raises(fe.Error, match=f"^{message}$"):
         call()
 
@@ -204,7 +204,7 @@ def test_arguments_that_are_none_of_theirs_are_typed_errors(call: Callable[[], o
         lambda x: fe.scaled_dot_product_attention(x, x, x),
     ],
 )
-def test_lists_are_refused_in_the_same_words(call: Callable[[Any], object], traced: bool) -> None:
+def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], traced: bool) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=r"^\w+: takes arrays, not list; ferrule.asarray\(x\) makes one$"):
         fe.graph(lambda y: call([1.0, 2.0]))(fe.ones(2)) if traced else call([1.0, 2.0])
 
@@ -222,14 +222,14 @@ def test_lists_are_refused_in_the_same_words(call: Callable[[Any], object], trac
         ("_repr_html_", ""),
     ],
 )
-def test_attributes_of_other_libraries_arrays_are_known(name: str, words: str) -> None:
+def test_attributes_of_other_libraries_arrays_are_explained(name: str, words: str) -> None:
     with pytest.raises(AttributeError, match=f"^'Array' object has no attribute '{name}'{words}") as caught:
         getattr(fe.ones(3), name)
     assert words or str(caught.value).endswith(f"'{name}'")
     assert not hasattr(fe.ones(3), name)
 
 
-def test_reading_by_a_mask_names_what_there_is_instead() -> None:
+def test_reading_by_a_mask_names_the_alternatives() -> None:
     x = fe.asarray([1.0, 2, 3])
     reads: list[Callable[[fe.Array], Any]] = [lambda x: x[x > 1], fe.graph(lambda x: x[x > 1])]
     for read in reads:

@@ -59,7 +59,7 @@ def edits(text: str) -> set[tuple[str, str, str]]:
     return {(edit.kind, edit.before, edit.after) for edit in edits_of(SourceText(text))}
 
 
-def test_only_code_is_changed() -> None:
+def test_faults_change_only_code() -> None:
     first = SAMPLE[: SAMPLE.index("int largest")].count("\n") + 1
     source = SourceText(SAMPLE)
     touched = {source.line_of(edit.start) for edit in edits_of(source)}
@@ -94,7 +94,7 @@ def test_sample_has_a_fault_of_each_sort() -> None:
         ("float x = 0.5f;", ("constant", "0.5f", "0.500500000000f")),
     ],
 )
-def test_a_kind_of_fault(code: str, wanted: tuple[str, str, str]) -> None:
+def test_each_kind_of_fault_makes_the_expected_edits(code: str, wanted: tuple[str, str, str]) -> None:
     assert wanted in edits(code)
 
 
@@ -103,7 +103,7 @@ def test_pointers_references_and_templates_are_no_operators() -> None:
     assert not [edit for edit in edits_of(SourceText(code)) if edit.before in ("*", "&", "<", ">", "&&")]
 
 
-def test_numbers() -> None:
+def test_number_faults_are_near_values() -> None:
     assert numbers_near("64") == ["63", "65"]
     assert numbers_near("0") == ["1"]
     assert numbers_near("1u") == ["0u", "2u"]
@@ -169,14 +169,14 @@ def test_drawing_is_reproducible_and_fair(area: str) -> None:
     assert len({fault.file for fault in drawn[:60]}) >= 10
 
 
-def test_files_of_an_area_are_there() -> None:
+def test_files_of_every_area_exist() -> None:
     assert {path.name for path in files_of("kernels", ROOT)} >= {"reduce.h", "matmul.cpp", "arithmetic.cpp"}
     assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "trigonometric.glsl", "reduce.cpp"}
     assert {path.name for path in files_of("passes", ROOT)} >= {"fuse.cpp", "remove_duplicates.cpp"}
     assert all((ROOT / name).is_file() for name in LEFT_OUT)
 
 
-def test_a_kernel_file_serves_the_ops_of_its_rows_and_a_header_those_of_what_includes_it() -> None:
+def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
     assert ops_in((KERNELS / "linear_algebra/integer_matmul.cpp").read_text()) == {"matmul"}
     assert [unit.ops for unit in cpu_units(KERNELS / "normalization/softmax.cpp")] == [{"softmax", "log_softmax"}]
     rows = {op for unit in cpu_units(KERNELS / "row_operations.h") for op in unit.ops}
@@ -187,20 +187,20 @@ def test_a_kernel_file_serves_the_ops_of_its_rows_and_a_header_those_of_what_inc
     assert all(vulkan_ops(path, SHADERS) for path in files_of("vulkan", ROOT))
 
 
-def test_a_file_serves_the_ops_of_the_family_that_it_is_named_after() -> None:
+def test_file_maps_to_the_ops_of_the_family_in_its_name() -> None:
     functions = SHADERS / "elementwise"
     assert ops_of_family(functions / "error_function.glsl", functions, ROOT) == {"erf", "erfc"}
     assert ops_of_family(functions / "rounding/float64.glsl", functions, ROOT) == {"floor", "ceil", "trunc", "round"}
     assert ops_of_family(functions / "float_bits.glsl", functions, ROOT) == frozenset()
 
 
-def test_ops_that_a_definition_is_named_after_come_first() -> None:
+def test_ops_named_in_the_definition_come_first() -> None:
     text = (KERNELS / "arithmetic.cpp").read_text()
     line = text[: text.index("struct FloorDivide")].count("\n") + 3
     assert near(text, line, ops_in(text)) == ["floor_divide"]
 
 
-def test_kernels_of_ops_without_a_row_are_left_alone() -> None:
+def test_kernels_without_an_op_row_get_no_faults() -> None:
     text = (KERNELS / "exponential.cpp").read_text()
     waiting = ops_in(text) - ops_with_rows(ROOT)
     assert "exp" not in waiting
@@ -209,7 +209,7 @@ def test_kernels_of_ops_without_a_row_are_left_alone() -> None:
     assert touched
 
 
-def test_each_fault_that_is_called_equivalent_has_a_reason() -> None:
+def test_every_equivalent_fault_has_a_reason() -> None:
     groups = tomllib.loads(JUDGED.read_text())["equivalent"]
     names = [name for group in groups for name in group["faults"]]
     assert len(judged_equivalent()) == len(names), "one is listed twice"
@@ -217,7 +217,7 @@ def test_each_fault_that_is_called_equivalent_has_a_reason() -> None:
     assert all(len(group["reason"]) > 20 for group in groups)
 
 
-def test_written_faults_of_the_core_are_in_its_files_and_their_tests_exist() -> None:
+def test_handwritten_core_faults_match_the_files_and_their_tests_exist() -> None:
     for fault in CORE_FAULTS:
         assert (ROOT / "csrc/core" / fault.file).read_text().count(fault.before) == 1, fault
         file, _, name = fault.test.partition("::")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ferrule as fe
 
 
-def test_dir_is_what_is_public() -> None:
+def test_dir_lists_the_public_names() -> None:
     assert dir(fe) == sorted(fe.__all__)
     assert len(set(fe.__all__)) == len(fe.__all__)
 
 
-def test_every_name_is_there_and_says_what_it_is() -> None:
+def test_every_public_name_exists_with_a_docstring() -> None:
     for name in fe.__all__:
         value = getattr(fe, name)
         if callable(value):

@@ -118,7 +118,7 @@ def test_a_python_number_that_does_not_fit_is_an_overflow_error(use: Any) -> Non
     assert u.tolist() == [0, 0]
 
 
-def test_not_a_number_is_no_integer() -> None:
+def test_nan_is_refused_as_an_integer() -> None:
     u = fe.zeros(2, dtype="u1")
     with pytest.raises(fe.InvalidArgumentError):
         u[0] = float("nan")
@@ -154,7 +154,7 @@ def test_pad_by_a_number_of_a_traced_function() -> None:
 
 
 # ---- numbers of traced functions
-def test_a_number_computed_in_a_traced_function_never_wraps() -> None:
+def test_computed_number_of_a_traced_function_never_wraps() -> None:
     f = fe.graph(lambda a, s: a + s * s)
     a = np.zeros(1, "u1")
     assert f(a, 15).tolist() == [225]
@@ -189,7 +189,7 @@ def test_division_by_zero_is_pythons_error_in_each_call() -> None:
         f(np.zeros(1, "f4"), 0)
 
 
-def test_a_number_that_becomes_another_kind_is_an_error() -> None:
+def test_number_that_changes_its_kind_is_an_error() -> None:
     f = fe.graph(lambda a, s: a + 2**s)
     assert f(np.zeros(1, "i4"), 3).tolist() == [8]
     with pytest.raises(fe.InvalidArgumentError, match="traced"):
@@ -222,7 +222,7 @@ ARITHMETIC: dict[str, Any] = {
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from([*ARITHMETIC]), st.sampled_from(["u1", "i1", "i4", "i8", "f4", "f8", "f2"]), st.data())
-def test_a_traced_function_of_numbers_does_what_the_function_does(name: str, dtype: str, data: Any) -> None:
+def test_traced_function_of_numbers_matches_the_function(name: str, dtype: str, data: Any) -> None:
     function = ARITHMETIC[name]
     traced = fe.graph(function)
     a = fe.asarray(np.array([0, 1, 2, 100], dtype))

@@ -28,7 +28,7 @@ def test_folded_constants_of_one_shape_are_not_mixed_up() -> None:
         np.testing.assert_array_equal(np.asarray(result), wanted)
 
 
-def test_ops_that_differ_in_one_attribute_are_not_taken_for_one() -> None:
+def test_ops_that_differ_in_one_attribute_are_not_merged() -> None:
     x = numbers(4, 4)
     graph = fe.Graph("cpu")
     symbol = graph.input((4, 4))
@@ -47,7 +47,7 @@ def test_ops_that_differ_in_one_attribute_are_not_taken_for_one() -> None:
 
 
 @pytest.mark.parametrize("traced", [False, True], ids=["lazy", "graph"])
-def test_numbers_that_differ_in_their_last_digits_are_not_taken_for_one(traced: bool) -> None:
+def test_numbers_that_differ_in_their_last_digits_are_not_merged(traced: bool) -> None:
     """The attributes are distinguished in one graph and in the keys of compiled graphs."""
     x = np.random.default_rng(0).uniform(-1, 1, (3, 7))
     epsilons = [0.5, 0.5 + 2.0**-30, 0.5 + 2.0**-50]
@@ -67,7 +67,7 @@ def test_numbers_that_differ_in_their_last_digits_are_not_taken_for_one(traced: 
 
 @pytest.mark.parametrize("lying", [(1, 1, 3), (2, 1, 3), (1, 4, 1), (2, 1, 1), (1, 4, 3), (2, 4, 1)], ids=str)
 @pytest.mark.parametrize("shape", [(24,), (8, 3), (2, 12), (3, 8), (12, 2), (2, 2, 6)], ids=str)
-def test_a_repeated_array_is_reshaped_as_it_is_seen(lying: tuple[int, ...], shape: tuple[int, ...]) -> None:
+def test_broadcast_array_is_reshaped_as_if_materialised(lying: tuple[int, ...], shape: tuple[int, ...]) -> None:
     x = numbers(*lying)
     graph = fe.Graph("cpu")
     symbol = graph.input(lying)
@@ -77,7 +77,7 @@ def test_a_repeated_array_is_reshaped_as_it_is_seen(lying: tuple[int, ...], shap
     np.testing.assert_array_equal(np.asarray(fe.reshape(fe.broadcast_to(fe.asarray(x), (2, 4, 3)), shape)), wanted)
 
 
-def test_lists_that_differ_in_their_last_item_are_not_taken_for_one() -> None:
+def test_lists_that_differ_in_their_last_item_are_not_merged() -> None:
     """Each item of a list counts, for lists as long as an array's rank."""
     x = numbers(2, 2, 2, 2, 2, 2, 3, 4)
     graph = fe.Graph("cpu")
@@ -111,7 +111,7 @@ def test_packed_parts_of_one_constant_are_not_mixed_up(dtype: str) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)], ids=str)
-def test_a_packed_constant_begins_where_it_does_when_it_lies_backwards(axes: tuple[int, ...], rows: int) -> None:
+def test_packed_constant_with_negative_strides_starts_at_its_first_element(axes: tuple[int, ...], rows: int) -> None:
     """The same if K is longer than one block of the product."""
     lying, x = read_only(numbers(400, 70)), numbers(rows, 400)
     weight = np.flip(lying, axes)
@@ -136,7 +136,7 @@ def test_temporaries_of_many_sizes_stay_within_the_workspace() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
-def test_each_of_several_inputs_may_lie_otherwise_than_was_declared(count: int) -> None:
+def test_each_input_may_have_strides_other_than_declared(count: int) -> None:
     """The graph was compiled for contiguous inputs, so these are copied, in the first run and in later ones."""
     graph = fe.Graph("cpu")
     symbols = [graph.input((5, 7)) for _ in range(count)]

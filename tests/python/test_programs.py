@@ -36,7 +36,7 @@ def child() -> Iterator[Child]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_way_of_computing_a_program_agrees_with_numpy(
+def test_every_way_of_computing_a_program_matches_numpy(
     part: int, child: Child, request: pytest.FixtureRequest
 ) -> None:
     first, count = request.config.getoption("programs_seed"), request.config.getoption("programs_count")
@@ -49,7 +49,7 @@ def test_every_way_of_computing_a_program_agrees_with_numpy(
 
 @pytest.mark.parametrize("first", ["null:0", "cpu:0"])
 @pytest.mark.parametrize(("pace", "order"), [("LATE", 1), ("LATE", 7), ("THREADED", 3)])
-def test_devices_that_work_behind_the_caller_agree_with_numpy(
+def test_asynchronous_devices_match_numpy(
     first: str,
     pace: str,
     order: int,
@@ -82,11 +82,11 @@ def test_a_seed_gives_the_same_program_which_survives_json() -> None:
         assert Program.from_json(program.to_json()) == draw_program(seed)
 
 
-def test_programs_have_each_op_of_ferrule() -> None:
+def test_programs_contain_every_op() -> None:
     assert {*op_rows()} - {*operations()} - WITHIN_OTHERS == set()
 
 
-def test_programs_have_what_is_likely_to_break() -> None:
+def test_programs_contain_difficult_features() -> None:
     """Empty results beside their bases, duplicated values, inputs passed through, shared memory."""
     found = {"empty": 0, "twice": 0, "passed": 0, "shared": 0, "rank 6": 0, "in place": 0, "raises": 0}
     for seed in range(400):
@@ -104,7 +104,7 @@ def test_programs_have_what_is_likely_to_break() -> None:
     assert min(found.values()) >= 5, found
 
 
-def test_sums_of_a_view_that_was_computed_alone_may_have_other_bits() -> None:
+def test_sum_of_a_separately_computed_view_may_differ_in_last_bits() -> None:
     """Seed 519191: an output that is a view becomes dense if it is computed before its sum, which changes the order of
     the sum."""
     program = Program(
@@ -127,7 +127,7 @@ def test_sums_of_a_view_that_was_computed_alone_may_have_other_bits() -> None:
     assert compare(program, places, one_by_one, [seen["v1"], seen["v2"]]) is not None
 
 
-def test_a_device_that_computes_nothing_is_caught_and_the_program_made_small(null_module: Path, tmp_path: Path) -> None:
+def test_device_that_computes_nothing_is_found_with_a_minimised_program(null_module: Path, tmp_path: Path) -> None:
     child = Child(Target("backend", str(null_module)))
     try:
         child.start()
@@ -139,7 +139,7 @@ def test_a_device_that_computes_nothing_is_caught_and_the_program_made_small(nul
     assert smallest.count("\n    v") <= 2, smallest
 
 
-def test_the_code_of_a_finding_runs_by_itself(child: Child, tmp_path: Path) -> None:
+def test_code_of_a_finding_runs_standalone(child: Child, tmp_path: Path) -> None:
     for seed in (4, 9):
         assert not draw_program(seed).raises
         drawn = child.ask(do="program", device="cpu:0", second=None, seed=seed, program=None, ways=[])
@@ -151,7 +151,7 @@ def test_the_code_of_a_finding_runs_by_itself(child: Child, tmp_path: Path) -> N
             assert run.returncode == 0, run.stderr
 
 
-def test_a_crash_costs_one_process_and_names_its_program(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_ends_one_process_and_names_its_program(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     from ferrule.tools.child import ChildEnded
 
     real, crashed = child.ask, []

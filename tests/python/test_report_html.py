@@ -80,7 +80,7 @@ def test_each_state_is_a_word_with_its_reason(state: str) -> None:
     assert f"the reason of {state}" in text
 
 
-def test_what_is_folded_is_there() -> None:
+def test_folded_details_are_on_the_page() -> None:
     loaded = row(
         "loaded",
         version="0.3",
@@ -100,7 +100,7 @@ def test_what_is_folded_is_there() -> None:
     assert "details" in Reader(page).tags
 
 
-def test_it_stands_alone_and_runs_nothing() -> None:
+def test_page_is_self_contained_and_has_no_scripts() -> None:
     page = report(row("loaded"), row("error"))
     reader = Reader(page)
     assert not reader.tags & {"script", "link", "img", "iframe", "object"}
@@ -109,7 +109,7 @@ def test_it_stands_alone_and_runs_nothing() -> None:
     assert "http" not in page
 
 
-def test_what_a_module_says_is_text_and_never_markup() -> None:
+def test_module_texts_are_escaped() -> None:
     hostile = dict.fromkeys(("path", "name", "variant", "version", "reason", "output"), EVIL)
     page = report(row("error", **hostile, notes=[EVIL], devices=[EVIL], files=[EVIL]))
     reader = Reader(page)
@@ -119,7 +119,7 @@ def test_what_a_module_says_is_text_and_never_markup() -> None:
     assert "\u202e" not in page
 
 
-def test_a_root_that_could_not_be_read_says_so() -> None:
+def test_unreadable_root_is_shown_with_its_reason() -> None:
     roots = [{"path": "/nowhere", "origin": "dirs", "candidates": 0, "problem": "it cannot be read"}]
     assert "it cannot be read" in Reader(report(roots=roots)).text
 

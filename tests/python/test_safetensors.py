@@ -86,7 +86,7 @@ def test_arrays_outlive_the_file_object(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(a + 1), TENSORS["a"] + 1)
 
 
-def test_a_tensor_off_its_alignment_is_copied(tmp_path: Path) -> None:
+def test_misaligned_tensor_is_copied(tmp_path: Path) -> None:
     file = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS, padding=3), device="cpu")
     for name, tensor in TENSORS.items():
         np.testing.assert_array_equal(np.asarray(file[name]), tensor)
@@ -179,7 +179,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize("fault", REASONS)
-def test_a_bad_file_is_refused_for_what_is_wrong_with_it(tmp_path: Path, fault: str) -> None:
+def test_invalid_file_is_refused_with_the_specific_reason(tmp_path: Path, fault: str) -> None:
     path = tmp_path / "bad.safetensors"
     path.write_bytes(BAD[fault])
     with pytest.raises(fe.InvalidArgumentError, match=f"bad.safetensors is no safetensors file: .*{REASONS[fault]}"):
@@ -235,7 +235,7 @@ files = st.one_of(
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=files)
-def test_any_file_opens_or_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
+def test_random_file_opens_or_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "any.safetensors"
     path.write_bytes(content)
     try:
@@ -261,7 +261,7 @@ def test_a_good_file_with_one_byte_changed_never_reads_outside(
         pass
 
 
-def test_a_name_that_is_not_there_leads_to_near_ones(tmp_path: Path) -> None:
+def test_unknown_tensor_name_suggests_similar_names(tmp_path: Path) -> None:
     path = write(tmp_path / "x.safetensors", {"layer.w_q": TENSORS["a"], "layer.b": TENSORS["b"]})
     file = fe.io.open_safetensors(path, device="cpu")
     with pytest.raises(KeyError) as caught:

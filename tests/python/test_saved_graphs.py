@@ -127,7 +127,7 @@ def mutated(value: Any, chance: random.Random) -> Any:
     return value
 
 
-def test_random_damage_gives_no_errors_but_ferrules() -> None:
+def test_random_damage_raises_only_ferrule_errors() -> None:
     good, arrays = contents(good_graph().to_bytes())
     x = np.ones((2, 3), "float32")
     read = 0
@@ -148,7 +148,7 @@ def test_random_damage_gives_no_errors_but_ferrules() -> None:
     assert 20 < read < 1450
 
 
-def test_random_bytes_give_no_errors_but_ferrules() -> None:
+def test_random_bytes_raise_only_ferrule_errors() -> None:
     good = good_graph().to_bytes()
     for seed in range(300):
         chance = random.Random(seed)

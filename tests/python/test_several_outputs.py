@@ -31,7 +31,7 @@ def test_topk_gives_a_named_tuple() -> None:
     same(indices, np.array([[0, 0, 0]]))
 
 
-def test_only_one_output_is_read() -> None:
+def test_unread_output_is_allowed() -> None:
     x = rng.standard_normal((40, 30)).astype("float32")
     same(fe.topk(fe.asarray(x), 30).values, -np.sort(-x, axis=1))
     same(fe.topk(fe.asarray(x), 30).indices, np.argsort(-x, axis=1, kind="stable"))
@@ -47,7 +47,7 @@ def test_outputs_of_one_call_are_computed_together() -> None:
     assert fe.stats()["executions"] == before + 1
 
 
-def test_an_output_lives_without_the_others_and_what_it_was_computed_of() -> None:
+def test_output_outlives_the_other_outputs_and_operands() -> None:
     x = rng.standard_normal(100).astype("float32")
     lazy = fe.asarray(x) * 1 * 2
     indices = fe.topk(lazy, 3)[1]
@@ -65,7 +65,7 @@ def test_outputs_are_operands_of_further_ops() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_frexp_takes_numbers_apart(dtype: str) -> None:
+def test_frexp_splits_mantissa_and_exponent(dtype: str) -> None:
     x = np.array([0.0, -0.0, 1, -3.5, 1e-7, math.inf, -math.inf, math.nan], dtype)
     m, e = fe.frexp(fe.asarray(x))
     wanted, exponents = np.frexp(x)
@@ -74,7 +74,7 @@ def test_frexp_takes_numbers_apart(dtype: str) -> None:
     np.testing.assert_array_equal(np.signbit(np.asarray(m)[:2]), [False, True])
 
 
-def test_both_outputs_of_an_elementwise_op_are_fused_with_what_is_around_it() -> None:
+def test_both_outputs_of_an_elementwise_op_are_fused_with_neighbours() -> None:
     @fe.graph
     def apart(x: fe.Array) -> Any:
         m, e = fe.frexp(x * 3)
@@ -134,7 +134,7 @@ def test_constants_are_folded_to_one_output_or_both() -> None:
 @pytest.mark.parametrize(
     ("k", "words"), [(-1, "k is -1, of 3 elements along axis 1"), (4, "k is 4, of 3 elements along axis 1")]
 )
-def test_topk_refuses_what_is_not_there(k: int, words: str) -> None:
+def test_topk_refuses_invalid_arguments(k: int, words: str) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=words):
         fe.topk(fe.ones((2, 3)), k)
 
@@ -167,7 +167,7 @@ def test_threads_share_the_outputs_of_calls() -> None:
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 4), (0,), (3, 0), (200, 301)], ids=str)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex64", "uint64"])
-def test_nonzero_is_numpys(shape: tuple[int, ...], dtype: str) -> None:
+def test_nonzero_matches_numpy(shape: tuple[int, ...], dtype: str) -> None:
     x = rng.integers(0, 2, shape).astype(dtype)
     found = fe.nonzero(fe.asarray(x))
     assert len(found) == len(shape)
@@ -179,14 +179,14 @@ def test_nonzero_takes_nan_and_both_zeros() -> None:
     same(fe.nonzero(fe.asarray([0.0, -0.0, math.nan, 1e-45]))[0], np.array([2, 3]))
 
 
-def test_nonzero_with_a_size() -> None:
+def test_nonzero_with_a_size_pads_or_truncates() -> None:
     x = fe.asarray([0, 3, 0, 4, 5])
     same(fe.nonzero(x, size=2)[0], np.array([1, 3]))
     same(fe.nonzero(x, size=5)[0], np.array([1, 3, 4, 0, 0]))
     same(fe.nonzero(x, size=0)[0], np.array([], "int64"))
 
 
-def test_nonzero_says_what_is_missing() -> None:
+def test_nonzero_without_a_size_explains_the_error() -> None:
     x = fe.asarray([[0, 3, 0], [4, 5, 0]])
     rows, columns = fe.nonzero(x, size=5, fill_value=-1)
     same(rows, np.array([0, 1, 1, -1, -1]))
@@ -204,7 +204,7 @@ def test_nonzero_says_what_is_missing() -> None:
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "float16", "complex64"])
-def test_compress_says_what_is_missing(axis: int | None, dtype: str) -> None:
+def test_compress_without_a_size_explains_the_error(axis: int | None, dtype: str) -> None:
     x = rng.integers(0, 2, (3, 4)).astype(dtype)
     condition = np.array([True, False, True])
     wanted = np.compress(condition, x, axis)
@@ -221,7 +221,7 @@ def test_compress_says_what_is_missing(axis: int | None, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
-def test_compress_is_numpys(axis: int | None) -> None:
+def test_compress_matches_numpy(axis: int | None) -> None:
     x = rng.standard_normal((5, 6)).astype("float32")
     condition = rng.random(30 if axis is None else x.shape[axis]) < 0.5
     same(fe.compress(fe.asarray(condition), fe.asarray(x), axis=axis), np.compress(condition, x, axis))
@@ -235,7 +235,7 @@ def test_compress_of_views_and_casts_its_condition() -> None:
     same(fe.compress(fe.asarray([False] * 6), fe.asarray(x), axis=1), np.empty((8, 0), "float32"))
 
 
-def test_a_graph_needs_the_size() -> None:
+def test_size_is_required_in_graphs() -> None:
     with pytest.raises(fe.TracingError, match="nonzero without size="):
         fe.graph(lambda x: fe.nonzero(x))(fe.ones(3))
     with pytest.raises(fe.TracingError, match="compress without size="):
@@ -253,7 +253,7 @@ def test_a_graph_needs_the_size() -> None:
     same(slices, np.array([5, 7, 8, 0], "float32"))
 
 
-def test_a_few_elements_do_not_keep_the_memory_of_all() -> None:
+def test_short_results_do_not_keep_the_full_buffer() -> None:
     x = np.zeros(1_000_000, "float32")
     x[77] = 1
     device = fe.best_device()

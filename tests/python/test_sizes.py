@@ -49,12 +49,12 @@ def giant(shape: Any, dtype: str) -> fe.Array:
         (lambda: giant((2**31, 1), "float32") @ giant((1, 2**31), "float32"), "2147483648"),
     ],
 )
-def test_a_shape_that_memory_cannot_hold_is_an_error_that_names_it(make: Any, words: str) -> None:
+def test_shape_larger_than_memory_is_an_error_that_names_it(make: Any, words: str) -> None:
     with pytest.raises(fe.InvalidArgumentError, match=words):
         make()
 
 
-def test_temporaries_that_no_memory_holds_are_an_out_of_memory_error() -> None:
+def test_temporaries_larger_than_memory_are_an_out_of_memory_error() -> None:
     x = giant((2**61 + 2**60,), "uint8")
     many = [fe.concat([x + k])[: 2**60] for k in range(8)]
     with pytest.raises(fe.OutOfMemoryError):
@@ -63,7 +63,7 @@ def test_temporaries_that_no_memory_holds_are_an_out_of_memory_error() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(SIZES, max_size=4), DTYPES)
-def test_full_and_broadcast_to(shape: list[int], dtype: str) -> None:
+def test_full_and_broadcast_to_accept_exactly_what_memory_can_hold(shape: list[int], dtype: str) -> None:
     for make in (lambda: fe.zeros(shape, dtype=dtype), lambda: giant(shape, dtype)):
         if holds(shape, np.dtype(dtype).itemsize):
             assert make().shape == tuple(shape)
@@ -74,7 +74,7 @@ def test_full_and_broadcast_to(shape: list[int], dtype: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(SIZES, max_size=3), st.lists(NUMBERS, max_size=3), DTYPES)
-def test_reshape(shape: list[int], wanted: list[int], dtype: str) -> None:
+def test_reshape_accepts_only_shapes_that_memory_can_hold(shape: list[int], wanted: list[int], dtype: str) -> None:
     if not holds(shape, np.dtype(dtype).itemsize):
         return
     x, count = giant(shape, dtype), math.prod(shape)
@@ -90,7 +90,7 @@ def test_reshape(shape: list[int], wanted: list[int], dtype: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(SIZES, NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=3), DTYPES)
-def test_slices(axes: list[tuple[int, int, int, int]], dtype: str) -> None:
+def test_slices_of_any_bounds_match_python(axes: list[tuple[int, int, int, int]], dtype: str) -> None:
     shape = [size for size, *_ in axes]
     if not holds(shape, np.dtype(dtype).itemsize):
         return
@@ -101,7 +101,7 @@ def test_slices(axes: list[tuple[int, int, int, int]], dtype: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.lists(SIZES, min_size=1, max_size=3), DTYPES)
-def test_attributes_of_the_op_itself(data: Any, shape: list[int], dtype: str) -> None:
+def test_native_attributes_of_any_value_are_safe(data: Any, shape: list[int], dtype: str) -> None:
     """Values that `x[key]` and `pad` would correct first."""
     if not holds(shape, np.dtype(dtype).itemsize):
         return
@@ -129,7 +129,7 @@ def test_attributes_of_the_op_itself(data: Any, shape: list[int], dtype: str) ->
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(SIZES, NUMBERS), max_size=3), DTYPES)
-def test_strides_of_an_input(axes: list[tuple[int, int]], dtype: str) -> None:
+def test_input_strides_of_any_value_are_safe(axes: list[tuple[int, int]], dtype: str) -> None:
     shape, strides = [size for size, _ in axes], [stride for _, stride in axes]
     graph = fe.Graph("cpu")
     try:
@@ -146,7 +146,7 @@ def test_strides_of_an_input(axes: list[tuple[int, int]], dtype: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(SIZES, NUMBERS), min_size=1, max_size=3), st.data())
-def test_strides_and_offsets_of_dlpack(axes: list[tuple[int, int]], data: Any) -> None:
+def test_dlpack_strides_and_offsets_of_any_value_are_safe(axes: list[tuple[int, int]], data: Any) -> None:
     shape = [size for size, _ in axes]
     strides = [stride if -(2**63) <= stride < 2**63 else 1 for _, stride in axes]
     if any(not 0 <= size < 2**63 for size in shape):

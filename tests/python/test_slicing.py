@@ -44,7 +44,7 @@ def test_update_slice_writes_a_slice() -> None:
     same(array, x)
 
 
-def test_other_starts_compile_nothing() -> None:
+def test_new_starts_do_not_recompile() -> None:
     x = fe.asarray(rng.standard_normal((50, 4)).astype("float32")) * 1
     row = fe.ones((1, 4)) * 1
     fe.eval(x, row)
@@ -55,7 +55,7 @@ def test_other_starts_compile_nothing() -> None:
     assert compiles() == before
 
 
-def test_other_slices_of_what_is_pending_compile_nothing() -> None:
+def test_new_slices_of_pending_arrays_do_not_recompile() -> None:
     values = rng.standard_normal((20, 6)).astype("float32")
     x = fe.asarray(values) * 1
     fe.eval(x)
@@ -98,7 +98,7 @@ def test_wrong_slices_are_errors(call: Any, error: type[Exception], words: str) 
 
 
 @pytest.mark.parametrize("op", ["dynamic_slice", "update_slice"])
-def test_a_number_of_a_call_that_leaves_an_axis_is_an_error_that_names_both(op: str) -> None:
+def test_traced_index_out_of_bounds_names_index_and_axis(op: str) -> None:
     row = np.ones((5, 1), "float32")
     calls = {
         "dynamic_slice": lambda x, i: fe.dynamic_slice(x, (0, i), (5, 1)),
@@ -110,7 +110,7 @@ def test_a_number_of_a_call_that_leaves_an_axis_is_an_error_that_names_both(op: 
         traced(fe.ones((5, 6)), 6)
 
 
-def test_a_computed_start_that_leaves_x_is_an_error() -> None:
+def test_computed_start_out_of_bounds_is_an_error() -> None:
     x = fe.ones((5, 6))
     start = fe.sum(fe.ones(4))
     with pytest.raises(fe.InvalidArgumentError, match=r"dynamic_slice: the start 4 of axis 0 is not between 0 and 3"):
@@ -141,7 +141,7 @@ def test_a_start_beyond_int64_is_not_negative(start: int) -> None:
         np.asarray(fe.dynamic_slice(fe.ones((5, 6)), (given, 0), (1, 6)))
 
 
-def test_a_slice_that_does_not_fit_is_no_number_that_does_not_fit() -> None:
+def test_slice_out_of_bounds_is_not_a_number_overflow() -> None:
     graph = fe.Graph()
     x = graph.input((5,))
     with pytest.raises(fe.InvalidArgumentError) as caught:
@@ -180,7 +180,7 @@ def test_a_value_of_the_same_kind_is_cast(of: str, value: str, fits: bool) -> No
 # ---- in graphs
 
 
-def test_an_index_that_is_a_number_of_the_call() -> None:
+def test_traced_number_is_an_index() -> None:
     x = rng.standard_normal((7, 5)).astype("float32")
     row = fe.graph(lambda x, i: x[i] * 2)
     for i in (0, 3, 6, -1, -7):
@@ -192,7 +192,7 @@ def test_an_index_that_is_a_number_of_the_call() -> None:
         row(fe.asarray(x), -8)
 
 
-def test_a_slice_between_numbers_of_the_call() -> None:
+def test_slice_between_traced_numbers_is_right() -> None:
     x = rng.standard_normal((20, 5)).astype("float32")
 
     @fe.graph
@@ -209,7 +209,7 @@ def test_a_slice_between_numbers_of_the_call() -> None:
         window(fe.asarray(x), 18)
 
 
-def test_a_traced_slice_that_python_has_empty_is_an_error() -> None:
+def test_traced_slice_that_is_empty_in_python_is_an_error() -> None:
     """The slice has a fixed length and is not shifted to other elements."""
     values = rng.standard_normal((4, 5)).astype("float32")
     pair = fe.graph(lambda x, i: x[i : i + 2])
@@ -264,7 +264,7 @@ def test_a_slice_of_a_slice_moves_with_it() -> None:
         same(turned, x.T[:, j, i])
 
 
-def test_moving_slices_of_constants_and_results() -> None:
+def test_moving_slices_of_constants_and_results_are_right() -> None:
     weights = rng.standard_normal((9, 16)).astype("float32")
     weights.flags.writeable = False
 
@@ -280,7 +280,7 @@ def test_moving_slices_of_constants_and_results() -> None:
     assert embed.cache_info().misses == 1
 
 
-def test_an_assignment_at_a_number_of_the_call() -> None:
+def test_assignment_at_a_traced_number_is_right() -> None:
     @fe.graph
     def put(cache: fe.Array, row: fe.Array, i: int) -> Any:
         cache = +cache
@@ -317,7 +317,7 @@ def test_updates_in_a_row_are_written_in_place() -> None:
     assert len(results) == 1, texts
 
 
-def test_an_update_of_what_is_read_afterwards_is_a_copy() -> None:
+def test_update_of_a_value_read_later_copies_it() -> None:
     @fe.graph
     def both(x: fe.Array, i: int) -> Any:
         y = x * 2
@@ -334,7 +334,7 @@ def test_an_update_of_what_is_read_afterwards_is_a_copy() -> None:
         same(got, wanted)
 
 
-def test_a_value_that_is_a_slice_of_what_is_updated() -> None:
+def test_update_value_may_be_a_slice_of_its_target() -> None:
     @fe.graph
     def shift(x: fe.Array, i: int) -> fe.Array:
         y = x + 0
@@ -344,7 +344,7 @@ def test_a_value_that_is_a_slice_of_what_is_updated() -> None:
     same(shift(fe.asarray(x), 1), np.array([0, 0, 1, 2, 3, 5], "float32"))
 
 
-def test_such_graphs_are_saved_and_loaded(tmp_path: Path) -> None:
+def test_graphs_with_moving_slices_are_saved_and_loaded(tmp_path: Path) -> None:
     graph = fe.graph(lambda x, i: (x[i], x[i : i + 2] * 2)).trace(fe.ones((5, 3)), 1)
     graph.save(tmp_path / "graph.npz")
     again = fe.Graph.load(tmp_path / "graph.npz")
@@ -356,7 +356,7 @@ def test_such_graphs_are_saved_and_loaded(tmp_path: Path) -> None:
         again.compute(x, 4)
 
 
-def test_the_plan_names_no_copy(tmp_path: Path) -> None:
+def test_plan_contains_no_copy(tmp_path: Path) -> None:
     plan = fe.graph(lambda x, i: x[i] + 1).trace(fe.ones((5, 3)), 1)
     plan.compile()
     assert "copy" not in json.dumps(plan.placement())

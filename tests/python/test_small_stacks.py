@@ -220,17 +220,17 @@ def on_small_stacks(run_python: Run, program: str, warm: str = "work()") -> None
 
 
 @pytest.mark.parametrize("op", sorted({case.op for case in all_cases().values()}))
-def test_every_kernel(op: str, run_python: Run) -> None:
+def test_every_kernel_runs_on_a_small_stack(op: str, run_python: Run) -> None:
     run_python(ON_SMALL_STACKS.format(stacks=STACKS) + KERNELS.format(op=op))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name: str, run_python: Run) -> None:
+def test_programs_run_on_a_small_stack(name: str, run_python: Run) -> None:
     on_small_stacks(run_python, PROGRAMS[name])
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_nothing_recurses_into_a_long_graph(name: str, run_python: Run) -> None:
+def test_long_graphs_cause_no_recursion(name: str, run_python: Run) -> None:
     on_small_stacks(run_python, DEEP[name], warm="np.asarray(fe.ones(3) + 1)")
 
 

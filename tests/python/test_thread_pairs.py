@@ -201,5 +201,5 @@ def test_device_is_used_by_two_threads(run_python: Run) -> None:
     run_python(PAIRS + DEVICE)
 
 
-def test_backends_come_and_go_in_two_threads(run_python: Run, null_module: Path) -> None:
+def test_backends_are_loaded_and_unloaded_by_two_threads(run_python: Run, null_module: Path) -> None:
     run_python(PAIRS + LIFE.format(null=str(null_module)))

@@ -65,7 +65,7 @@ def test_arguments_may_be_dropped_while_a_call_computes(run_python: Any) -> None
     )
 
 
-def test_a_graph_of_another_structure_never_answers(run_python: Any) -> None:
+def test_call_of_another_structure_never_uses_a_cached_graph(run_python: Any) -> None:
     """Structures are evicted repeatedly while other threads hold their numbers."""
     run_python(
         PRELUDE.format(seconds=3) + "import itertools\n"
@@ -82,7 +82,7 @@ def test_a_graph_of_another_structure_never_answers(run_python: Any) -> None:
     )
 
 
-def test_a_result_survives_that_the_cache_is_cleared_meanwhile(run_python: Any) -> None:
+def test_result_is_right_when_the_cache_is_cleared_during_a_call(run_python: Any) -> None:
     run_python(
         PRELUDE.format(seconds=2) + "f = fe.graph(lambda a, tag: a + 1, cache_size=1)\n"
         "y = fe.zeros(2)\n"
@@ -166,7 +166,7 @@ def test_no_result_leaks_when_there_is_no_memory_for_its_object(run_python: Any)
     )
 
 
-def test_threads_that_compute_one_array_keep_nothing_between() -> None:
+def test_threads_computing_one_array_keep_no_intermediates() -> None:
     size = 1 << 20
     x = fe.asarray(np.ones(size // 4, "float32"), copy=True)
 
@@ -221,7 +221,7 @@ def test_shapes_are_read_while_another_thread_donates() -> None:
     assert seen == {((64,), "float32")}
 
 
-def test_what_another_thread_has_computed_is_not_updated_in_place(run_python: Any) -> None:
+def test_array_computed_by_another_thread_is_not_updated_in_place(run_python: Any) -> None:
     """One thread compiles a graph that updates x; another computes the update and then drops x."""
     run_python(
         PRELUDE.format(seconds=0) + "for k in range(5):\n"
@@ -242,7 +242,7 @@ def test_what_another_thread_has_computed_is_not_updated_in_place(run_python: An
 
 
 @pytest.mark.parametrize("kind", ["rows", "one row", "all at once"])
-def test_what_threads_assign_to_one_array_is_all_there(kind: str) -> None:
+def test_assignments_of_threads_to_one_array_are_all_kept(kind: str) -> None:
     threads, rounds = 4, 100
     x = fe.zeros((threads * rounds, 2))
 

@@ -209,7 +209,7 @@ def test_a_trace_is_used_once(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["traceEvents"]
 
 
-def test_a_block_that_raises_leaves_its_file(tmp_path: Path) -> None:
+def test_trace_block_that_raises_still_writes_its_file(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
 
     def fail() -> None:
@@ -222,7 +222,7 @@ def test_a_block_that_raises_leaves_its_file(tmp_path: Path) -> None:
     assert "kernel" in {event.get("cat") for event in written}
 
 
-def test_more_events_than_there_is_room_for_are_counted_and_told(tmp_path: Path) -> None:
+def test_dropped_events_are_counted_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
 
     def compute_much() -> None:
@@ -279,7 +279,7 @@ def test_each_of_many_threads_has_a_track_of_its_own(tmp_path: Path) -> None:
     assert {thread: len(found) for thread, found in by_thread.items()} == dict.fromkeys(names, 20)
 
 
-def test_traces_come_and_go_while_threads_compute(tmp_path: Path) -> None:
+def test_traces_start_and_stop_while_threads_compute(tmp_path: Path) -> None:
     is_done = threading.Event()
     wrong: list[float] = []
 
@@ -395,7 +395,7 @@ assert [event["name"] for event in events if event.get("cat") == "segment"] == [
     run_python(code)
 
 
-def test_a_profile_tells_time_and_bytes_by_op_and_device() -> None:
+def test_profile_shows_time_and_bytes_by_op_and_device() -> None:
     x, w = floats(256, 128), floats(128, 64)
     profile = fe.profile(bandwidth={"cpu:0": 1e9})
     assert "not begun" in str(profile)

@@ -46,7 +46,7 @@ def test_a_device_is_listed_once_and_knows_its_backends(run_python: Run, modules
     ]
 
 
-def test_not_unified_each_backend_lists_its_own(run_python: Run, modules: Path) -> None:
+def test_each_backend_lists_its_own_devices_without_unification(run_python: Run, modules: Path) -> None:
     code = "show(*[[d.backend.name, d.info['index']] for d in fe.devices(unified=False)])"
     assert shown(run_python, modules, code) == [["t_a", 0], ["t_a", 1], ["t_b", 0], ["t_b", 1], ["t_c", 0], ["cpu", 0]]
 
@@ -72,7 +72,7 @@ def test_an_unknown_preference_is_one_warning(run_python: Run, modules: Path) ->
     assert said.count("FERRULE_PREFER names cudda, but no such backend is loaded; loaded: t_b, t_a, t_c") == 1, said
 
 
-def test_a_device_by_way_of_another_backend(run_python: Run, modules: Path) -> None:
+def test_device_is_reachable_through_another_backend(run_python: Run, modules: Path) -> None:
     code = (
         "view = fe.device('gpu:1', backend='t_b')\n"
         "assert view == fe.device('t_b:0') == fe.device(view) != fe.device('gpu:1')\n"
@@ -85,7 +85,7 @@ def test_a_device_by_way_of_another_backend(run_python: Run, modules: Path) -> N
     assert shown(run_python, modules, code) == ["t_b:0", said]
 
 
-def test_every_name_finds_its_device_again(run_python: Run, modules: Path) -> None:
+def test_every_listed_name_finds_its_device(run_python: Run, modules: Path) -> None:
     code = (
         "assert all(fe.device(d.name) == d for unified in (True, False) for d in fe.devices(unified))\n"
         "show(len(set(fe.devices())), len({*fe.devices(), *fe.devices(unified=False)}))"
@@ -104,7 +104,7 @@ def test_synchronize_waits_for_a_device_that_another_backend_sees_first(run_pyth
     assert shown(run_python, modules, code) == ["t_b:1"]  # t_b lists them in the other order
 
 
-def test_names_change_and_equality_and_hash_do_not(run_python: Run, modules: Path) -> None:
+def test_equality_and_hash_do_not_depend_on_names(run_python: Run, modules: Path) -> None:
     code = (
         "first = fe.device('gpu:0'); before = hash(first); places = {first: 'here'}\n"
         "fe.unload('t_b'); alone = str(first)\n"
@@ -115,7 +115,7 @@ def test_names_change_and_equality_and_hash_do_not(run_python: Run, modules: Pat
     assert shown(run_python, modules, code) == ["t_a:0", "gpu:0"]
 
 
-def test_a_reloaded_backends_device_is_another(run_python: Run, modules: Path) -> None:
+def test_device_of_a_reloaded_backend_is_another_device(run_python: Run, modules: Path) -> None:
     code = (
         "old = fe.device('t_c:0'); fe.reload('t_c'); new = fe.device('t_c:0')\n"
         "show(old == new, len({old, new}), [b.name for b in new.backends], [b.name for b in old.backends])"
@@ -123,7 +123,7 @@ def test_a_reloaded_backends_device_is_another(run_python: Run, modules: Path) -
     assert shown(run_python, modules, code) == [False, 2, ["t_a", "t_b", "t_c"], ["t_c"]]
 
 
-def test_identity_is_shown(run_python: Run, modules: Path) -> None:
+def test_identity_of_a_device_is_shown(run_python: Run, modules: Path) -> None:
     code = (
         "infos = [fe.device(name).info for name in ('t_a:0', 't_c', 'cpu')]\n"
         "show(*[[info['uuid'], info['pci_address']] for info in infos])"
@@ -144,7 +144,7 @@ def test_identity_is_shown(run_python: Run, modules: Path) -> None:
     ],
     ids=["no identity", "zeros", "shared", "one address, two UUIDs", "simulated"],
 )
-def test_what_is_not_surely_one_stays_two(
+def test_devices_without_certain_identity_stay_separate(
     run_python: Run, put_module: Put, tmp_path: Path, first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
     gpu = "TEST_KIND=FE_DEVICE_GPU"
@@ -154,7 +154,7 @@ def test_what_is_not_surely_one_stays_two(
     assert both[0] == both[1]
 
 
-def test_a_backend_that_is_named_as_a_kind_keeps_the_word(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+def test_backend_named_like_a_device_kind_keeps_that_name(run_python: Run, put_module: Put, tmp_path: Path) -> None:
     for stem in ("accelerator", "t_b"):
         put_module(tmp_path / "modules", stem, "TEST_KIND=FE_DEVICE_ACCELERATOR", f"TEST_UUIDS={FIRST}")
     code = "show(*[str(d) for d in fe.devices()], str(fe.device('accelerator:0', backend='t_b')))"

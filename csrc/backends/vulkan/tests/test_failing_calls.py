@@ -58,7 +58,7 @@ OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED, DEVICE_LOST, UN
         ("vkWaitSemaphores", DEVICE_LOST, "DeviceLostError", "was lost (vkWaitSemaphores came back"),
     ],
 )
-def test_a_call_that_fails_once_is_an_error_and_the_next_computation_is_right(
+def test_call_that_fails_once_is_an_error_and_the_next_computation_is_right(
     function: str, result: int, kind: str, sentence: str, run: Run, drivers: Drivers
 ) -> None:
     said = json.loads(run(PROGRAM, **drivers.failing(function, 1, 1, result)))
@@ -67,11 +67,11 @@ def test_a_call_that_fails_once_is_an_error_and_the_next_computation_is_right(
     assert len(said) == (2 if kind == "DeviceLostError" else 1), "an array of a lost device is lost, too"
 
 
-def test_a_block_of_memory_that_is_not_there_is_tried_in_another_size(run: Run, drivers: Drivers) -> None:
+def test_failed_block_allocation_is_retried_with_another_size(run: Run, drivers: Drivers) -> None:
     assert run(PROGRAM, **drivers.failing("vkAllocateMemory", 1, 1, OUT_OF_DEVICE_MEMORY)) == "[]\n"
 
 
-def test_memory_that_is_not_there_in_any_size_is_named_with_bytes_and_device(run: Run, drivers: Drivers) -> None:
+def test_out_of_memory_error_names_bytes_and_device(run: Run, drivers: Drivers) -> None:
     [[kind, sentence]] = json.loads(run(PROGRAM, **drivers.failing("vkAllocateMemory", 1, 2, OUT_OF_DEVICE_MEMORY)))
     assert kind == "OutOfMemoryError"
     assert sentence.startswith("vulkan:0 has no 8 bytes: ")
@@ -119,16 +119,14 @@ print(json.dumps(said))
 
 @pytest.mark.parametrize("function", ["vkWaitSemaphores", "vkGetSemaphoreCounterValue"])
 @pytest.mark.parametrize("first", range(1, 8))
-def test_a_wait_that_fails_ends_with_the_work_all_the_same(
-    function: str, first: int, start: Processes, drivers: Drivers
-) -> None:
+def test_failed_wait_returns_when_the_work_ends(function: str, first: int, start: Processes, drivers: Drivers) -> None:
     slow = {**drivers.failing(function, first, 1, OUT_OF_HOST_MEMORY, of_card=True), "VULKAN_CARD_DELAYS": "300 0"}
     said = json.loads(start(WAITS, **slow).output)
     assert len(said) <= 1
     assert all(kind == "OutOfMemoryError" and function in sentence for kind, sentence in said)
 
 
-def test_a_device_of_which_nothing_tells_when_its_work_is_over_is_lost(start: Processes, drivers: Drivers) -> None:
+def test_device_without_any_end_signal_is_lost(start: Processes, drivers: Drivers) -> None:
     """The wait for the execution fails, and then the reset with which the core waits fails, too."""
     program = WAITS.replace("assert took >= 0.3 or executions() == before, (took, said)", "")
     found = []

@@ -40,7 +40,7 @@ print("ok")
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_powers_that_are_not_negative_are_as_before(run: Run, dtype: str) -> None:
+def test_nonnegative_exponents_are_unaffected(run: Run, dtype: str) -> None:
     program = f"""
 x = np.arange(256).astype("{dtype}").reshape(16, 16)
 y = (np.arange(16) % 7).astype("{dtype}")
@@ -70,7 +70,7 @@ FUSED = {
 
 @pytest.mark.parametrize("subgroups", ["1", "0"])
 @pytest.mark.parametrize("body", FUSED.values(), ids=FUSED.keys())
-def test_what_is_fused_reports_it_too(run: Run, body: str, subgroups: str) -> None:
+def test_fused_powers_report_negative_exponents_too(run: Run, body: str, subgroups: str) -> None:
     program = f"""
 f = fe.graph({body})
 def results(negative, dtype="int32"):

@@ -78,16 +78,14 @@ def test_the_next_batch_is_uploaded_while_one_is_computed(run: Run, drivers: Dri
     assert end - begin < 8 * 28, events
 
 
-def test_a_card_of_one_queue_for_copies_and_one_for_all_else_downloads_by_the_latter(
-    run: Run, drivers: Drivers
-) -> None:
+def test_card_with_one_transfer_queue_downloads_on_the_compute_queue(run: Run, drivers: Drivers) -> None:
     events = traced(run, **drivers.card(5, 5), VULKAN_CARD_QUEUES="1 1")
     check_what_is_there(events)
     assert queues(events, "uploads") == {UPLOAD}
     assert queues(events, "segments") == queues(events, "downloads") == {COMPUTE}
 
 
-def test_without_queues_for_copies_all_is_told_of_the_one_there_is(run: Run) -> None:
+def test_without_transfer_queues_all_work_is_traced_on_the_compute_queue(run: Run) -> None:
     events = traced(run)
     check_what_is_there(events)
     assert queues(events, "segments") == {COMPUTE}
