@@ -148,7 +148,7 @@ class PassTrial:
         mine = environment_of(self.workspace)
         pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
         for stem in ("graph", "lazy", "arrays", "halves", "memory*", "invariance", "programs*", "random*"):
-            if files := sorted(str(path) for path in (ROOT / "tests/python").glob(f"test_{stem}.py")):
+            if files := sorted(str(path) for path in (ROOT / "tests/python").rglob(f"test_{stem}.py")):
                 yield Step(f"pytest {stem}", (*pytest, *files), ROOT / "tests", mine)
         checks = "fused or constants or layouts or program"
         kit = ("--pyargs", "ferrule.testing", "--ferrule-level", self._level, "-k", f"float32 and ({checks})")

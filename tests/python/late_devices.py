@@ -44,10 +44,10 @@ def _in_a_process(
     test: Callable[..., None], body: Callable[..., None], parameters: list[inspect.Parameter]
 ) -> Callable[..., None]:
     def run(run_python: Callable[..., subprocess.CompletedProcess[str]], **given: object) -> None:
-        name = Path(inspect.getfile(test)).stem
+        module = ".".join(Path(inspect.getfile(test)).resolve().relative_to(ROOT).with_suffix("").parts)
         run_python(
             f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-            f"from tests.python.{name} import {test.__name__} as test\n"
+            f"from {module} import {test.__name__} as test\n"
             f"test.body(**{given!r})\n"
         )
 

@@ -1,5 +1,5 @@
-// One queue of the Vulkan backend: order, lifetimes, errors found late, and fills. See vulkan_waits_test.cpp for
-// several queues.
+// One queue of the Vulkan backend: order, lifetimes, errors found late, and fills. See waits_test.cpp for several
+// queues.
 #include "device_fixture.h"
 
 #include <algorithm>

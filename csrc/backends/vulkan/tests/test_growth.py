@@ -8,7 +8,7 @@ import pytest
 
 from csrc.backends.vulkan.tests.processes import Processes
 
-# The program of tests/python/test_growth.py.
+# The program of tests/python/array/test_growth.py.
 GROWTH = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[4] / "tests/python")!r})

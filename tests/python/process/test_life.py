@@ -13,7 +13,7 @@ Run = Callable[..., Any]
 Put = Callable[..., Path]
 Notes = Callable[[], list[str]]
 
-WATCHING = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "watching.c"
+WATCHING = Path(__file__).resolve().parents[2] / "cpp" / "modules" / "watching.c"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from ferrule.testing.programs.shrink import values_of
 from ferrule.testing.target import Target
 
 PARTS = 8
-TREE = Path(__file__).resolve().parents[2]
+TREE = Path(__file__).resolve().parents[3]
 # The CPU module under another name, made by `./dev unit`, as a second device.
 SECOND = TREE / "build/tests/csrc/backends/cpu/testing/libferrule-cpu2.so"
 # Ops that are used implicitly: a step's decomposition, a view's kernel.

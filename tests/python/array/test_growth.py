@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-PROGRAM = Path(__file__).with_name("growth.py")
+PROGRAM = Path(__file__).resolve().parents[1] / "growth.py"
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/statm")
 

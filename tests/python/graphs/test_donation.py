@@ -428,7 +428,7 @@ def test_failed_update_leaves_its_target_unchanged() -> None:
 
 # ---- the example
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/decoder.py"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decoder.py"
 
 
 def test_the_decoder_writes_a_thousand_tokens_with_one_graph() -> None:

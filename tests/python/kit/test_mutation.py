@@ -19,7 +19,7 @@ from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults
 from tests.mutation.ops_of_files import cpu_units, near, ops_in, ops_of_family, ops_with_rows, vulkan_ops
 from tests.mutation.source_text import SourceText
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "csrc/backends/cpu/kernels"
 SHADERS = ROOT / "csrc/backends/vulkan/kernels"
 
@@ -224,5 +224,5 @@ def test_handwritten_core_faults_match_the_files_and_their_tests_exist() -> None
         if name:
             assert f"def {name}(" in (ROOT / "tests/python" / file).read_text(), fault
         else:
-            sources = (path.read_text() for path in (ROOT / "tests/cpp").glob("executor_*_test.cpp"))
+            sources = (path.read_text() for path in (ROOT / "tests/cpp/executor").glob("*_test.cpp"))
             assert any(fault.test.strip("*") in source for source in sources), fault
