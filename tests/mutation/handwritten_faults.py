@@ -9,19 +9,19 @@ import time
 import ferrule.testing
 from rich.console import Console
 
+from .backends import HOST, ROOT
 from .core_faults import CORE_FAULTS, CoreFault
 from .faults import FAULTS, Fault
 from .trial import TEST_LIMIT, Step, environment_of, failure_of
-from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
+from .workspace import BuildError, KernelWorkspace, Workspace
 
-KERNELS = "csrc/backends/cpu/kernels"
 CORE = "csrc/core"
 CORE_LIMIT = 180.0  # seconds for a test with a fault, which may hang
 
 
 def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
     """Returns the number of faults that were not caught."""
-    workspace = KernelWorkspace("kernels", variant)
+    workspace = KernelWorkspace(HOST.name, variant)
     workspace.prepare()
     console.print(f"{workspace.product.name}, level {level}")
     chosen = [fault for fault in FAULTS if not kernels or fault.kernel in kernels]
@@ -38,13 +38,13 @@ def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
 
 def _caught_by(fault: Fault, workspace: KernelWorkspace, level: str) -> str:
     """The checks that fail only with the fault; empty if the check that the fault names does not fail."""
-    text = (ROOT / KERNELS / fault.file).read_text()
+    text = (ROOT / HOST.kernels / fault.file).read_text()
     if text.count(fault.before) != 1:
         raise SystemExit(f"{fault.file} holds {text.count(fault.before)} times, not once: {fault.before}")
     clean = ferrule.testing.check(fault.kernel, backend=workspace.clean, dtypes=fault.dtypes, level=level, timeout=120)
     if not clean.ok:
         raise SystemExit(f"{fault.kernel} fails without a fault:\n{clean}")
-    with workspace.planted(f"{KERNELS}/{fault.file}", text.replace(fault.before, fault.after)):
+    with workspace.planted(f"{HOST.kernels}/{fault.file}", text.replace(fault.before, fault.after)):
         workspace.build_all()
         module = workspace.product
         results = ferrule.testing.check(fault.kernel, backend=module, dtypes=fault.dtypes, level=level, timeout=120)
@@ -93,7 +93,7 @@ def _step_of(test: str, workspace: Workspace) -> Step:
     command: tuple[str, ...]
     if "::" not in test:
         command = (str(workspace.build_folder / "tests/cpp/ferrule-tests"), f"--gtest_filter={test}", "--gtest_brief=1")
-        folder = str(workspace.build_folder / "csrc/backends/cpu")
+        folder = str(workspace.build_folder / HOST.folder)
         return Step(test, command, workspace.build_folder, {"FERRULE_BACKEND_DIR": folder})
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
     command = (*pytest, str(ROOT / "tests/python" / test))

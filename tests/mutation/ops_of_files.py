@@ -44,7 +44,7 @@ def ops_of_family(path: Path, folder: Path, root: Path) -> frozenset[str]:
     return frozenset(_OP.findall(rows.read_text())) if rows.is_file() else frozenset()
 
 
-def cpu_units(path: Path) -> list[Unit]:
+def units_of(path: Path) -> list[Unit]:
     """The kernel files that a file is part of: itself, or those that include it, those with few ops first."""
     folder = kernels_above(path)
     sources = [path] if path.suffix == ".cpp" else [s for s in sorted(folder.rglob("*.cpp")) if path in included(s)]
@@ -65,7 +65,7 @@ def included(path: Path) -> frozenset[Path]:
     return frozenset(found)
 
 
-def vulkan_ops(path: Path, folder: Path) -> frozenset[str]:
+def ops_of_shaders(path: Path, folder: Path) -> frozenset[str]:
     """For a planner: its rows. For a shader: the rows of the planners that name it. For an include: both."""
     planners = sorted(folder.rglob("*.cpp"))
     if path.suffix in (".cpp", ".h"):

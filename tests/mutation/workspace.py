@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from .backends import BACKENDS, ROOT
+
 FOLDER = ROOT / "build" / "mutation"
 BUILD_LIMIT = 900.0  # seconds; a fault can send the compiler into a loop, too
 
@@ -38,15 +39,14 @@ _OTHER_TESTS = "(?!(?:compiler|executor|graph|ops|sdk)/).*_test[.]cpp"
 
 def layout_of(area: str, variant: str) -> Layout:
     common = ("csrc", "cmake")
-    if area == "passes":
+    if area not in BACKENDS:
         options = ("-DFERRULE_BUILD_TESTS=ON", "-DFERRULE_PACKAGE_LAYOUT=ON", "-DFERRULE_VARIANTS=x64")
         folders = (*common, "tests/cpp", "tests/c", "tests/skew")
         return Layout(folders, options, "ferrule-tests", "libferrule.so", _OTHER_TESTS)
-    module = ("-DFERRULE_BUILD_TESTS=OFF", f"-DFERRULE_VARIANTS={variant}")
-    if area == "vulkan":
-        path = "csrc/backends/vulkan/libferrule-vulkan.so"
-        return Layout(common, (*module, "-DFERRULE_VULKAN=ON"), "ferrule-vulkan", path)
-    return Layout(common, module, f"ferrule-cpu-{variant}", f"csrc/backends/cpu/libferrule-cpu-{variant}.so")
+    backend = BACKENDS[area]
+    module = ("-DFERRULE_BUILD_TESTS=OFF", *(option.format(variant=variant) for option in backend.options))
+    product = f"{backend.folder}/{backend.product.format(variant=variant)}"
+    return Layout(common, module, backend.target.format(variant=variant), product)
 
 
 class Workspace:
@@ -111,12 +111,12 @@ class Workspace:
 
 
 class KernelWorkspace(Workspace):
-    """A workspace of the CPU module. The kernel files that include a header with a fault are compiled one at a time,
-    until a check catches it; the others stay unchanged."""
+    """A workspace of a module whose kernels have a target of their own. The kernel files that include a header with a
+    fault are compiled one at a time, until a check catches it; the others stay unchanged."""
 
     def __init__(self, area: str, variant: str, number: int = 0) -> None:
         super().__init__(area, variant, number)
-        self._objects = f"csrc/backends/cpu/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
+        self._objects = f"{BACKENDS[area].folder}/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
 
     def prepare(self) -> None:
         super().prepare()

@@ -16,7 +16,7 @@ from tests.mutation.campaign import JUDGED, judged_equivalent
 from tests.mutation.core_faults import CORE_FAULTS
 from tests.mutation.edits import KINDS, edits_of, numbers_near
 from tests.mutation.generated import AREAS, LEFT_OUT, GeneratedFault, all_faults, draw, faults_in, files_of
-from tests.mutation.ops_of_files import cpu_units, near, ops_in, ops_of_family, ops_with_rows, vulkan_ops
+from tests.mutation.ops_of_files import near, ops_in, ops_of_family, ops_of_shaders, ops_with_rows, units_of
 from tests.mutation.source_text import SourceText
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -170,7 +170,7 @@ def test_drawing_is_reproducible_and_fair(area: str) -> None:
 
 
 def test_files_of_every_area_exist() -> None:
-    assert {path.name for path in files_of("kernels", ROOT)} >= {"reduce.h", "matmul.cpp", "arithmetic.cpp"}
+    assert {path.name for path in files_of("cpu", ROOT)} >= {"reduce.h", "matmul.cpp", "arithmetic.cpp"}
     assert {path.name for path in files_of("vulkan", ROOT)} >= {"softmax.comp", "trigonometric.glsl", "reduce.cpp"}
     assert {path.name for path in files_of("passes", ROOT)} >= {"fuse.cpp", "remove_duplicates.cpp"}
     assert all((ROOT / name).is_file() for name in LEFT_OUT)
@@ -178,13 +178,13 @@ def test_files_of_every_area_exist() -> None:
 
 def test_kernel_file_maps_to_its_rows_and_a_header_to_its_includers() -> None:
     assert ops_in((KERNELS / "linear_algebra/integer_matmul.cpp").read_text()) == {"matmul"}
-    assert [unit.ops for unit in cpu_units(KERNELS / "normalization/softmax.cpp")] == [{"softmax", "log_softmax"}]
-    rows = {op for unit in cpu_units(KERNELS / "row_operations.h") for op in unit.ops}
+    assert [unit.ops for unit in units_of(KERNELS / "normalization/softmax.cpp")] == [{"softmax", "log_softmax"}]
+    rows = {op for unit in units_of(KERNELS / "row_operations.h") for op in unit.ops}
     assert rows >= {"softmax", "log_softmax", "layer_norm", "scaled_dot_product_attention"}
-    assert all(unit.ops for path in files_of("kernels", ROOT) for unit in cpu_units(path))
-    assert vulkan_ops(SHADERS / "movement/take.comp", SHADERS) == {"take"}
-    assert vulkan_ops(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm"}
-    assert all(vulkan_ops(path, SHADERS) for path in files_of("vulkan", ROOT))
+    assert all(unit.ops for path in files_of("cpu", ROOT) for unit in units_of(path))
+    assert ops_of_shaders(SHADERS / "movement/take.comp", SHADERS) == {"take"}
+    assert ops_of_shaders(SHADERS / "row_teams.glsl", SHADERS) >= {"softmax", "layer_norm"}
+    assert all(ops_of_shaders(path, SHADERS) for path in files_of("vulkan", ROOT))
 
 
 def test_file_maps_to_the_ops_of_the_family_in_its_name() -> None:
@@ -204,7 +204,7 @@ def test_kernels_without_an_op_row_get_no_faults() -> None:
     text = (KERNELS / "exponential.cpp").read_text()
     waiting = ops_in(text) - ops_with_rows(ROOT)
     assert "exp" not in waiting
-    touched = {fault.line for fault in faults_of("kernels") if fault.file.endswith("/exponential.cpp")}
+    touched = {fault.line for fault in faults_of("cpu") if fault.file.endswith("/exponential.cpp")}
     assert not any(near(text, line, waiting) for line in touched)
     assert touched
 
