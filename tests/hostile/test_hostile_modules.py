@@ -17,7 +17,7 @@ from hostile_modules.load_runner import PROBE_TIMEOUT, LoadResult, LoadRunner
 SECONDS_PER_LOAD = 10
 
 
-def meet(hostile: HostileModule, folder: Path, runner: LoadRunner) -> LoadResult:
+def load_module(hostile: HostileModule, folder: Path, runner: LoadRunner) -> LoadResult:
     environment = {name: value.replace("{folder}", str(folder)) for name, value in hostile.environment.items()}
     add_on = hostile.name if hostile.name == "innocent" else None
     return runner.load(folder, environment=environment, add_on=add_on)
@@ -59,7 +59,7 @@ def test_hostile_module_gets_its_row_and_the_process_stays_intact(
     folder = tmp_path / "modules"
     folder.mkdir()
     hostile.put(Place(hostile, folder))
-    first = meet(hostile, folder, runner)
+    first = load_module(hostile, folder, runner)
     row = first.row(hostile.file)
     said = sentence(row, folder)
     if seen is not None:
@@ -84,7 +84,7 @@ def check_second_load(
 ) -> None:
     """The verdict is cached: the module is not executed again, unless it is good and is opened in this process."""
     before = runner.marks()
-    second = meet(hostile, folder, runner)
+    second = load_module(hostile, folder, runner)
     row = second.row(hostile.file)
     check_row(hostile, row)
     check_process(second, undisturbed, row["state"], hostile.name == "environment")

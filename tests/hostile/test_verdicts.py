@@ -120,7 +120,7 @@ def test_many_processes_at_once_get_the_same_verdict(runner: LoadRunner, folder:
     assert runner.load(folder).row(bad.file)["probed"] == "cached"
 
 
-def test_a_whole_hostile_in_one_folder_is_one_report(runner: LoadRunner, folder: Path, put: Put) -> None:
+def test_many_hostile_modules_in_one_folder_give_one_report(runner: LoadRunner, folder: Path, put: Put) -> None:
     names = ["crash_open", "throw_init", "abort_compile", "exit_execute", "innocent", "flush_to_zero", "empty_file"]
     modules = [put(name) for name in names]
     result = runner.load(folder, add_on="innocent")
