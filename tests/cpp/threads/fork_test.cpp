@@ -97,10 +97,20 @@ TEST_F(ForkTest, ErrorInTheChildSaysWhatToDo) {
   EXPECT_CONTAINS(text, "'spawn'");
 }
 
+// Returns when `count` threads of the pool are at work at once. A thread that is still starting may hold a lock of
+// AddressSanitizer's allocator, which a forked child would then find locked for ever.
+void start_all_threads(uint32_t count) {
+  set_thread_count(count);
+  std::atomic<uint32_t> started{0};
+  parallel_for(count, 1, 0, [&](int64_t, int64_t, uint32_t) {
+    for (++started; started < count;) std::this_thread::yield();
+  });
+}
+
 TEST_F(ForkTest, HostDeviceAndItsThreadsWorkInTheChild) {
   FERRULE_SKIP_FORKS();
   const auto device = cpu();
-  set_thread_count(4);
+  start_all_threads(4);
   const auto executable = compiled(device);
   const StridedArray array = ones(device);
   const auto sum = [] {
