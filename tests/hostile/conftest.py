@@ -42,9 +42,9 @@ def runner(tmp_path: Path) -> LoadRunner:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def clean_process(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """Descriptors and threads of a process that loaded no hostile module."""
-    home = tmp_path_factory.mktemp("undisturbed")
+    home = tmp_path_factory.mktemp("clean_process")
     empty = tmp_path_factory.mktemp("empty")
     result = LoadRunner(home).load(empty)
     assert result.left == []

@@ -23,7 +23,9 @@ def load_module(hostile: HostileModule, folder: Path, runner: LoadRunner) -> Loa
     return runner.load(folder, environment=environment, add_on=add_on)
 
 
-def check_process(result: LoadResult, undisturbed: dict[str, list[str]], state: str, environment_changes: bool) -> None:
+def check_process(
+    result: LoadResult, clean_process: dict[str, list[str]], state: str, environment_changes: bool
+) -> None:
     """The loading process is unchanged, computes correctly, and leaves nothing behind."""
     assert result.left == [], "no process is left"
     assert result.reported["cpu_faults"] == []
@@ -31,42 +33,42 @@ def check_process(result: LoadResult, undisturbed: dict[str, list[str]], state: 
     if environment_changes:
         changed.pop("LANG", None)
     assert changed == {}
-    assert result.reported["descriptors"] == undisturbed["descriptors"]
-    assert result.reported["threads"] == undisturbed["threads"]
+    assert result.reported["descriptors"] == clean_process["descriptors"]
+    assert result.reported["threads"] == clean_process["threads"]
     assert result.seconds < SECONDS_PER_LOAD + PROBE_TIMEOUT
 
 
 def check_row(hostile: HostileModule, row: dict[str, Any]) -> None:
-    said = f"{row['state']}: {row['reason']}; notes: {row['notes']}; output: {row['output'][:500]}"
-    assert re.fullmatch(hostile.state, row["state"]), said
-    assert re.search(hostile.reason, row["reason"]), said
+    message = f"{row['state']}: {row['reason']}; notes: {row['notes']}; output: {row['output'][:500]}"
+    assert re.fullmatch(hostile.state, row["state"]), message
+    assert re.search(hostile.reason, row["reason"]), message
     assert "\n" not in row["reason"], "one sentence"
     assert len(row["reason"]) <= 600, "of bounded length"
     if row["state"] == "loaded":
         assert row["reason"] == ""
         assert len(row["devices"]) == 1
     else:
-        assert len(row["reason"]) > 15, said
+        assert len(row["reason"]) > 15, message
         assert row["devices"] == []
     if hostile.note:
-        assert any(re.search(hostile.note, note) for note in row["notes"]), said
+        assert any(re.search(hostile.note, note) for note in row["notes"]), message
 
 
 @pytest.mark.parametrize("hostile", HOSTILE_MODULES, ids=lambda hostile: hostile.name)
 def test_hostile_module_gets_its_row_and_the_process_stays_intact(
-    hostile: HostileModule, tmp_path: Path, runner: LoadRunner, undisturbed: dict[str, list[str]], seen: Path | None
+    hostile: HostileModule, tmp_path: Path, runner: LoadRunner, clean_process: dict[str, list[str]], seen: Path | None
 ) -> None:
     folder = tmp_path / "modules"
     folder.mkdir()
     hostile.put(Place(hostile, folder))
     first = load_module(hostile, folder, runner)
     row = first.row(hostile.file)
-    said = sentence(row, folder)
+    message = sentence(row, folder)
     if seen is not None:
-        reported = {"state": row["state"], "sentence": said, "milliseconds": row["milliseconds"]}
+        reported = {"state": row["state"], "sentence": message, "milliseconds": row["milliseconds"]}
         (seen / f"{hostile.name}.json").write_text(json.dumps(reported), encoding="utf-8")
     check_row(hostile, row)
-    check_process(first, undisturbed, row["state"], hostile.name == "environment")
+    check_process(first, clean_process, row["state"], hostile.name == "environment")
     hostile.check(first, row)
     marks = runner.marks()
     if not hostile.runs:
@@ -74,20 +76,20 @@ def test_hostile_module_gets_its_row_and_the_process_stays_intact(
     elif row["state"] in ("probe_failed", "error"):
         assert first.reported["pid"] not in {process for process, _ in marks}, "no step runs in the process that loads"
     if hostile.is_steady and hostile.runs:
-        check_second_load(hostile, folder, runner, undisturbed, row)
+        check_second_load(hostile, folder, runner, clean_process, row)
     if seen is None:
-        assert documented()[hostile.name] == (row["state"], said), "run ./dev hostile --write-page"
+        assert documented()[hostile.name] == (row["state"], message), "run ./dev hostile --write-page"
 
 
 def check_second_load(
-    hostile: HostileModule, folder: Path, runner: LoadRunner, undisturbed: dict[str, list[str]], first: dict[str, Any]
+    hostile: HostileModule, folder: Path, runner: LoadRunner, clean_process: dict[str, list[str]], first: dict[str, Any]
 ) -> None:
     """The verdict is cached: the module is not executed again, unless it is good and is opened in this process."""
     before = runner.marks()
     second = load_module(hostile, folder, runner)
     row = second.row(hostile.file)
     check_row(hostile, row)
-    check_process(second, undisturbed, row["state"], hostile.name == "environment")
+    check_process(second, clean_process, row["state"], hostile.name == "environment")
     assert (row["state"], row["reason"], row["notes"]) == (first["state"], first["reason"], first["notes"])
     if first["probed"] != "no":
         assert row["probed"] == "cached"

@@ -30,8 +30,8 @@ def run(kernels: list[str], level: str, variant: str, console: Console) -> int:
         start = time.perf_counter()
         checks = _caught_by(fault, workspace, level)
         missed += not checks
-        said = f"caught by {checks}" if checks else "[bold red]missed[/]"
-        console.print(f"{fault.kernel:<16} {fault.what}: {said} ({time.perf_counter() - start:.0f} s)")
+        message = f"caught by {checks}" if checks else "[bold red]missed[/]"
+        console.print(f"{fault.kernel:<16} {fault.what}: {message} ({time.perf_counter() - start:.0f} s)")
     console.print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
     return missed
 
@@ -70,8 +70,8 @@ def run_core(words: list[str], console: Console) -> int:
         start = time.perf_counter()
         failure = _failure_with(fault, workspace)
         missed += not failure
-        said = f"caught by {failure}" if failure else f"[bold red]missed[/] by {fault.test}"
-        console.print(f"{fault.file:<22} {fault.what}: {said} ({time.perf_counter() - start:.0f} s)", soft_wrap=True)
+        message = f"caught by {failure}" if failure else f"[bold red]missed[/] by {fault.test}"
+        console.print(f"{fault.file:<22} {fault.what}: {message} ({time.perf_counter() - start:.0f} s)", soft_wrap=True)
     console.print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
     return missed
 

@@ -57,11 +57,11 @@ def check_of(one: Tried) -> str:
 def line_of(one: Tried) -> str:
     """One line of progress output."""
     outcome = one.outcome
-    said = f"by {outcome.by}" if outcome.state == KILLED else one.reason or outcome.note
+    message = f"by {outcome.by}" if outcome.state == KILLED else one.reason or outcome.note
     colour = {SURVIVED: "[bold red]", KILLED: "[green]"}.get(one.state, "")
     return (
         f"{colour}{one.state:<12}{'[/]' if colour else ''} {escape(one.fault.name)}  {escape(one.fault.what)}  "
-        f"{escape(said.splitlines()[0] if said else '')} ({outcome.seconds:.0f} s)"
+        f"{escape(message.splitlines()[0] if message else '')} ({outcome.seconds:.0f} s)"
     )
 
 

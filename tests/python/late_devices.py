@@ -20,7 +20,7 @@ PACES = ["late", "threaded"]  # work is done when a caller waits for it, or by t
 REQUESTED_FAILURE = "failed, as it was asked to"  # message of failures requested by an option of the devices
 
 
-def apart(test: Callable[..., None]) -> Callable[..., None]:
+def in_own_process(test: Callable[..., None]) -> Callable[..., None]:
     """Runs the body of the test in its own process. Its parameters are those of `parametrize`."""
     return _in_a_process(test, test, list(inspect.signature(test).parameters.values()))
 

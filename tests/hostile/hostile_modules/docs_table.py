@@ -21,14 +21,14 @@ LONGEST = 160  # characters of a sentence
 
 def sentence(row: dict[str, Any], folder: Path) -> str:
     """The row's message without parts that vary between runs, as a table cell."""
-    said = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
-    said = said.replace(str(folder), "...")
-    said = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x...", said)
-    said = re.sub(r"(at byte|the file has) \d+", r"\1 N", said)
-    said = re.sub(r"(parse error at line \d+, column \d+).*", r"\1", said)
-    said = " ".join(said.replace("|", "\\|").split())
-    said = "".join(character if character.isprintable() else "?" for character in said)
-    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+    message = "; ".join([*([row["reason"]] if row["reason"] else []), *row["notes"]])
+    message = message.replace(str(folder), "...")
+    message = re.sub(r"\b0x[0-9a-f]{4,}\b", "0x...", message)
+    message = re.sub(r"(at byte|the file has) \d+", r"\1 N", message)
+    message = re.sub(r"(parse error at line \d+, column \d+).*", r"\1", message)
+    message = " ".join(message.replace("|", "\\|").split())
+    message = "".join(character if character.isprintable() else "?" for character in message)
+    return message if len(message) <= LONGEST else message[: LONGEST - 3] + "..."
 
 
 def documented(page: Path = PAGE) -> dict[str, tuple[str, str]]:

@@ -17,7 +17,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import apart, at_each_pace, error_of, open_devices
+from tests.python.late_devices import at_each_pace, error_of, in_own_process, open_devices
 
 SLOW = 0.2  # seconds per execution of a slow device
 BASE = np.arange(12, dtype=np.float32)
@@ -113,7 +113,7 @@ def test_synchronize_takes_devices_and_their_names_only(device: Any) -> None:
 
 
 # ---- on devices with queues
-@apart
+@in_own_process
 def test_eval_without_wait_returns_before_the_work_is_done() -> None:
     device = slow_device()
     x = fe.asarray(BASE, device=device)
@@ -127,7 +127,7 @@ def test_eval_without_wait_returns_before_the_work_is_done() -> None:
     assert seconds(lambda: fe.eval(x + 2)) > SLOW / 2
 
 
-@apart
+@in_own_process
 def test_an_array_becomes_ready_without_being_waited_for() -> None:
     y = fe.asarray(BASE, device=slow_device()) + 1
     fe.eval(y, wait=False)
@@ -251,7 +251,7 @@ def test_borrowed_memory_may_be_freed_during_a_copy(pace: str) -> None:
         assert owner() is None
 
 
-@apart
+@in_own_process
 def test_a_graph_is_traced_and_called_while_its_argument_is_computed() -> None:
     x = fe.asarray(BASE, device=slow_device())
     double, increment = fe.graph(lambda a: a * 2), fe.graph(lambda a: a + 1)
@@ -268,7 +268,7 @@ def test_a_graph_is_traced_and_called_while_its_argument_is_computed() -> None:
 
 
 # ---- await
-@apart
+@in_own_process
 def test_await_does_not_block_other_coroutines() -> None:
     device = slow_device()
     x = fe.asarray(BASE, device=device)
@@ -313,7 +313,7 @@ def test_many_tasks_await_arrays(pace: str) -> None:
     asyncio.run(main())
 
 
-@apart
+@in_own_process
 def test_cancelled_await_ends_at_once_and_the_array_stays_valid() -> None:
     x = fe.asarray(BASE, device=slow_device())
 
@@ -366,7 +366,7 @@ def test_synchronize_waits_for_all_submitted_work(pace: str) -> None:
         assert wait is not fe.synchronize or elsewhere.is_ready
 
 
-@apart
+@in_own_process
 def test_synchronize_waits_for_its_device_only() -> None:
     device = slow_device()
     other = fe.device("null:1")
@@ -383,7 +383,7 @@ def test_synchronize_waits_for_its_device_only() -> None:
 
 
 # ---- interrupted waits
-@apart
+@in_own_process
 def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     device = open_devices("threaded", slow_ms=600)[0]
@@ -400,7 +400,7 @@ def test_ctrl_c_ends_a_wait_without_stopping_the_work() -> None:
     assert np.array_equal(np.asarray(y), BASE + 1)
 
 
-@apart
+@in_own_process
 def test_process_exit_and_unload_are_safe_with_pending_work() -> None:
     for _ in range(2):
         device = slow_device()

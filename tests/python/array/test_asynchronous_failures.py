@@ -13,7 +13,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, REQUESTED_FAILURE, apart, at_each_pace, error_of, open_devices
+from tests.python.late_devices import PACES, REQUESTED_FAILURE, at_each_pace, error_of, in_own_process, open_devices
 
 BASE = np.arange(12, dtype=np.float32)
 
@@ -135,7 +135,7 @@ def errors_of_steps(device: fe.Device, turn: int) -> list[fe.Error]:
 
 
 @pytest.mark.parametrize("fault", ["submit_fails_at", "record_fails_at"])
-@apart
+@in_own_process
 def test_refused_work_is_an_immediate_error_and_may_be_retried(fault: str) -> None:
     for pace in PACES:
         for number in range(1, 6):
@@ -153,7 +153,7 @@ def send_there_and_back(device: fe.Device, other: fe.Device, turn: int) -> None:
 
 
 @pytest.mark.parametrize("fault", ["copy_fails_at", "wait_fails_at"])
-@apart
+@in_own_process
 def test_failed_copy_or_wait_is_reported_and_other_work_continues(fault: str) -> None:
     for pace in PACES:
         for number in range(1, 7):
@@ -171,7 +171,7 @@ def round_trip(device: fe.Device, values: np.ndarray[Any, Any]) -> None:
     assert np.array_equal(np.asarray(x.to_device("cpu")), values)
 
 
-@apart
+@in_own_process
 def test_failure_in_one_piece_fails_the_whole_copy() -> None:
     """Large copies are staged through memory of the device, piece by piece."""
     values = np.arange(3 << 20, dtype=np.float32)  # 12 MiB, three pieces

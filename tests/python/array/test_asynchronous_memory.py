@@ -13,7 +13,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, REQUESTED_FAILURE, apart, at_each_pace, error_of, open_devices
+from tests.python.late_devices import PACES, REQUESTED_FAILURE, at_each_pace, error_of, in_own_process, open_devices
 
 
 # ---- lack of memory
@@ -119,12 +119,12 @@ def check_limit(device: fe.Device) -> None:
     x = fe.asarray(ONES, device=device, copy=True)
     y, z = x + 1, x + 2
     fe.eval(y, wait=False)
-    said = f"{device} has no {MIB} bytes: {2 * MIB} are live, and the limit that was set is {2 * MIB}"
+    message = f"{device} has no {MIB} bytes: {2 * MIB} are live, and the limit that was set is {2 * MIB}"
     for wait in (True, False):
         error = error_of(lambda wait=wait: fe.eval(z, wait=wait))
         assert type(error) is fe.OutOfMemoryError
         assert isinstance(error, MemoryError)
-        assert str(error) == said
+        assert str(error) == message
     assert type(error_of(lambda: fe.asarray(ONES, device=device, copy=True))) is fe.OutOfMemoryError
     assert not z.is_ready
     assert np.asarray(y)[7] == 2
@@ -159,7 +159,7 @@ def check_that_cached_memory_gives_way(device: fe.Device) -> None:
 
 
 @pytest.mark.parametrize("pace", ["cpu", *PACES])
-@apart
+@in_own_process
 def test_memory_limit_applies_until_it_is_removed(pace: str) -> None:
     device = fe.device("cpu") if pace == "cpu" else open_devices(pace)[0]
     check_limit(device)
@@ -184,7 +184,7 @@ def test_memory_limit_may_be_arbitrarily_large(size: Any) -> None:
         fe.device("cpu").set_memory_limit(None)
 
 
-@apart
+@in_own_process
 def test_memory_freed_during_an_evaluation_is_available_to_it() -> None:
     device, _ = open_devices("threaded", slow_ms=300)
     x, y = (fe.asarray(ONES, device=device) for _ in range(2))
@@ -204,7 +204,7 @@ def test_memory_freed_during_an_evaluation_is_available_to_it() -> None:
     thread.join()
 
 
-@apart
+@in_own_process
 def test_cached_executables_release_memory_that_others_need() -> None:
     device, _ = open_devices()
     for size in range(500, 530):
@@ -220,7 +220,7 @@ def test_cached_executables_release_memory_that_others_need() -> None:
 
 
 @pytest.mark.parametrize("what", ["memory", "limit"])
-@apart
+@in_own_process
 def test_threads_using_half_of_the_memory_never_run_out(what: str) -> None:
     """Memory that one thread releases may be taken or cached by a second one while a third asks for it."""
     room = 8 << 20
@@ -245,7 +245,7 @@ def test_threads_using_half_of_the_memory_never_run_out(what: str) -> None:
     assert not errors, errors
 
 
-@apart
+@in_own_process
 def test_trim_does_not_block_other_users_of_the_device() -> None:
     device, _ = open_devices("threaded", slow_ms=300)
     borrowed = fe.host_empty(1000, device=device)
@@ -266,7 +266,7 @@ def test_trim_does_not_block_other_users_of_the_device() -> None:
     assert taken < 0.6
 
 
-@apart
+@in_own_process
 def test_lost_device_does_not_prevent_trimming_other_devices() -> None:
     device, other = open_devices("late", device_lost_at=1)
     kept = fe.asarray(np.ones(1000, np.float32), device=other)
@@ -314,7 +314,7 @@ def test_large_array_is_complete_when_read_on_the_cpu(pace: str) -> None:
         assert all(np.array_equal(result, expected) for result in results)
 
 
-@apart
+@in_own_process
 def test_download_to_the_cpu_is_asynchronous() -> None:
     device, _ = open_devices("threaded", slow_ms=200)
     x = fe.asarray(np.ones(3 * 2**20, np.float32), device=device)

@@ -14,7 +14,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import PACES, apart, at_each_pace, open_devices
+from tests.python.late_devices import PACES, at_each_pace, in_own_process, open_devices
 
 BASE = np.arange(64, dtype=np.float32)
 SECONDS = 1.2
@@ -106,7 +106,7 @@ def test_threads_evaluate_read_move_and_drop_arrays(pace: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["execution_fails_at", "submit_fails_at", "record_fails_at", "copy_fails_at"])
-@apart
+@in_own_process
 def test_failure_is_raised_only_in_the_threads_whose_work_failed(fault: str) -> None:
     for pace in PACES:
         for number in (5, 60):

@@ -10,7 +10,7 @@ import ferrule as fe
 import numpy as np
 import pytest
 
-from tests.python.late_devices import apart, open_devices
+from tests.python.late_devices import in_own_process, open_devices
 
 PACES = ["late", "threaded"]
 
@@ -30,7 +30,7 @@ class Tensor:
         return self.array.__dlpack__(**arguments)
 
 
-@apart
+@in_own_process
 def test_device_memory_is_shared_without_waiting() -> None:
     device, _ = open_devices("threaded", slow_ms=500)
     made = fe.asarray(np.arange(1000, dtype=np.float32), device=device) * 2
@@ -48,7 +48,7 @@ def test_device_memory_is_shared_without_waiting() -> None:
 
 
 @pytest.mark.parametrize("pace", PACES)
-@apart
+@in_own_process
 def test_layouts_and_dtypes_match_the_source(pace: str) -> None:
     device, _ = open_devices(pace)
     for dtype in ("bool", "int8", "float16", "float32", "float64", "complex64", "uint64"):
@@ -62,7 +62,7 @@ def test_layouts_and_dtypes_match_the_source(pace: str) -> None:
             assert np.array_equal(np.asarray(fe.from_dlpack(Tensor(view), copy=True)), host[cut]), (dtype, cut)
 
 
-@apart
+@in_own_process
 def test_bools_are_imported_by_copy() -> None:
     device, _ = open_devices()
     x = fe.from_dlpack(Tensor(fe.asarray(np.array([True, False]), device=device)))
@@ -71,7 +71,7 @@ def test_bools_are_imported_by_copy() -> None:
         fe.from_dlpack(Tensor(fe.asarray(np.array([True]), device=device)), copy=False)
 
 
-@apart
+@in_own_process
 def test_request_for_host_memory_gives_a_copy() -> None:
     device, _ = open_devices()
     made = fe.asarray(np.arange(5.0), device=device) + 1
@@ -88,7 +88,7 @@ def test_request_for_host_memory_gives_a_copy() -> None:
         made.__dlpack__(dl_device=(2, 0), max_version=(1, 0))
 
 
-@apart
+@in_own_process
 def test_memory_of_a_device_that_is_not_loaded_is_refused() -> None:
     device, other = open_devices()
     made = fe.asarray(np.arange(5.0), device=device)
@@ -99,7 +99,7 @@ def test_memory_of_a_device_that_is_not_loaded_is_refused() -> None:
         fe.from_dlpack(Tensor(made), device=other, copy=False)
 
 
-@apart
+@in_own_process
 def test_stream_argument_decides_who_waits() -> None:
     device, _ = open_devices("threaded", slow_ms=500)
     ones = fe.ones(100, device=device)
@@ -122,7 +122,7 @@ def test_stream_argument_decides_who_waits() -> None:
 
 
 @pytest.mark.parametrize("pace", PACES)
-@apart
+@in_own_process
 def test_shared_memory_lives_as_long_as_its_users(pace: str) -> None:
     device, _ = open_devices(pace)
     before = fe.memory_stats(device)
@@ -144,7 +144,7 @@ def test_shared_memory_lives_as_long_as_its_users(pace: str) -> None:
     assert (after.live, after.borrowed) == (before.live, before.borrowed)
 
 
-@apart
+@in_own_process
 def test_threads_exchange_what_they_compute() -> None:
     device, _ = open_devices("threaded")
     errors: list[BaseException] = []

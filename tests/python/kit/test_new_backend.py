@@ -70,8 +70,8 @@ def test_template_names_are_replaced(sources: Path) -> None:
 
 @pytest.mark.parametrize("name", ["Mine", "mine-2", "mine_", "../mine", "", "mine\n"])
 def test_invalid_name_is_refused(name: str, tmp_path: Path) -> None:
-    said = refusal(name, "--folder", tmp_path / "mine")
-    assert said == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+    message = refusal(name, "--folder", tmp_path / "mine")
+    assert message == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
     assert not any(tmp_path.iterdir())
 
 
@@ -98,8 +98,8 @@ def test_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_parent_folder_must_exist(tmp_path: Path) -> None:
-    said = refusal("mine", "--folder", tmp_path / "nowhere" / "mine")
-    assert said == f"there is no folder {tmp_path / 'nowhere'} to write it into"
+    message = refusal("mine", "--folder", tmp_path / "nowhere" / "mine")
+    assert message == f"there is no folder {tmp_path / 'nowhere'} to write it into"
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path, sources: Path) -> None:

@@ -68,8 +68,8 @@ def test_the_users_preference_goes_first_and_orders_devices(run_python: Run, mod
 
 def test_an_unknown_preference_is_one_warning(run_python: Run, modules: Path) -> None:
     code = f"import ferrule as fe; [fe.load_all(dirs=[{str(modules)!r}]) for _ in range(3)]; fe.devices()"
-    said = run_python(code, FERRULE_PREFER="t_b,cudda").stderr
-    assert said.count("FERRULE_PREFER names cudda, but no such backend is loaded; loaded: t_b, t_a, t_c") == 1, said
+    log = run_python(code, FERRULE_PREFER="t_b,cudda").stderr
+    assert log.count("FERRULE_PREFER names cudda, but no such backend is loaded; loaded: t_b, t_a, t_c") == 1, log
 
 
 def test_device_is_reachable_through_another_backend(run_python: Run, modules: Path) -> None:
@@ -81,8 +81,8 @@ def test_device_is_reachable_through_another_backend(run_python: Run, modules: P
         "try: fe.device('gpu:0', backend='t_c')\n"
         "except fe.NotFoundError as error: show(str(view), str(error))"
     )
-    said = "device gpu:0 is not seen by backend 't_c'; it is seen by t_a, t_b"
-    assert shown(run_python, modules, code) == ["t_b:0", said]
+    message = "device gpu:0 is not seen by backend 't_c'; it is seen by t_a, t_b"
+    assert shown(run_python, modules, code) == ["t_b:0", message]
 
 
 def test_every_listed_name_finds_its_device(run_python: Run, modules: Path) -> None:

@@ -82,8 +82,8 @@ def test_failing_backend_name_gives_a_failure_with_the_reason(doctor: Doctor) ->
     assert any(sentence.startswith("t_nobody: no module of that name was found in") for sentence in found["advice"])
 
 
-def test_backends_requested_by_variables_must_work(doctor: Doctor, tmp_path: Path, opponents: Path) -> None:
-    missing, there = tmp_path / "libferrule-t_gone.so", opponents / "libferrule-faulty.so"
+def test_backends_requested_by_variables_must_work(doctor: Doctor, tmp_path: Path, faulty_modules: Path) -> None:
+    missing, there = tmp_path / "libferrule-t_gone.so", faulty_modules / "libferrule-faulty.so"
     found = found_by(
         doctor("--json", FERRULE_BACKEND_PATH=f"{missing}{os.pathsep}{there}", FERRULE_ONLY="faulty,t_x,t_gone")
     )
@@ -96,15 +96,15 @@ def test_backends_requested_by_variables_must_work(doctor: Doctor, tmp_path: Pat
     assert "there is no such file" in gone["why"]
 
 
-def test_device_with_few_ops_is_tested_with_those_ops(doctor: Doctor, opponents: Path) -> None:
-    found = found_by(doctor("--json", FERRULE_BACKEND_PATH=opponents / "libferrule-faulty.so"))
+def test_device_with_few_ops_is_tested_with_those_ops(doctor: Doctor, faulty_modules: Path) -> None:
+    found = found_by(doctor("--json", FERRULE_BACKEND_PATH=faulty_modules / "libferrule-faulty.so"))
     device = device_of(found, "faulty")
     assert (device["state"], device["computation"], device["matmul"]) == ("works", "x + x", None)
     assert device["bandwidth"] > 0
 
 
-def test_device_with_wrong_results_is_a_failure(doctor: Doctor, opponents: Path) -> None:
-    variables = {"FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
+def test_device_with_wrong_results_is_a_failure(doctor: Doctor, faulty_modules: Path) -> None:
+    variables = {"FERRULE_BACKEND_PATH": faulty_modules / "libferrule-faulty.so", "FERRULE_FAULTY_FAULT": "wrong"}
     found = found_by(doctor("--json", **variables))
     assert not found["ok"]
     assert [answer["ok"] for answer in found["asked"]] == [False]
@@ -113,12 +113,12 @@ def test_device_with_wrong_results_is_a_failure(doctor: Doctor, opponents: Path)
     assert any("computes wrongly: element (" in sentence for sentence in found["advice"])
 
 
-def test_crash_is_reported_without_private_data(doctor: Doctor, opponents: Path, tmp_path: Path) -> None:
+def test_crash_is_reported_without_private_data(doctor: Doctor, faulty_modules: Path, tmp_path: Path) -> None:
     home, link = tmp_path / "deep" / "home", tmp_path / "link"
     home.mkdir(parents=True)
     link.symlink_to(home)
     variables = {
-        "FERRULE_BACKEND_PATH": opponents / "libferrule-faulty.so",
+        "FERRULE_BACKEND_PATH": faulty_modules / "libferrule-faulty.so",
         "FERRULE_FAULTY_FAULT": "crashes",
         "HOME": link,
         "USER": "ada-l",
@@ -140,12 +140,12 @@ def test_crash_is_reported_without_private_data(doctor: Doctor, opponents: Path,
     assert device_of(found, "cpu")["state"] == "works"
 
 
-def test_a_hang_ends_at_the_limit(opponents: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_hang_ends_at_the_limit(faulty_modules: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(examination, "DEVICE_LIMIT", 4.0)
     monkeypatch.setenv("FERRULE_PROBE", "never")
     monkeypatch.setenv("FERRULE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "sleeps")
-    monkeypatch.setenv("FERRULE_BACKEND_PATH", str(opponents / "libferrule-faulty.so"))
+    monkeypatch.setenv("FERRULE_BACKEND_PATH", str(faulty_modules / "libferrule-faulty.so"))
     found = examination.examine(["faulty"])
     assert not found["ok"]
     device = device_of(found, "faulty")

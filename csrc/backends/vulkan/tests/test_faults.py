@@ -150,13 +150,13 @@ name = fe.device("vulkan").info["description"]
 
 def test_missing_validation_layer_is_an_error_that_names_layer_and_package(run: Run) -> None:
     program = """
-said = attempt(lambda: put(1, 2))
-assert said.startswith("UnsupportedError: "), said
-print(said)
+message = attempt(lambda: put(1, 2))
+assert message.startswith("UnsupportedError: "), message
+print(message)
 """
-    said = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
-    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in said
-    assert "vulkan-validationlayers" in said
+    message = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
+    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in message
+    assert "vulkan-validationlayers" in message
 
 
 def test_lost_device_fails_all_its_arrays_until_refresh(run: Run) -> None:
@@ -166,9 +166,9 @@ assert attempt(lambda: double(x)) == [2, 4]
 first = attempt(lambda: x * 3)
 assert first.startswith("DeviceLostError: " + name + " was lost at execution 2"), first
 for later in (lambda: x, lambda: y, lambda: y + 1, lambda: put(5), lambda: double(y)):
-    said = attempt(later)
-    assert said.startswith("DeviceLostError: device vulkan:0 was lost ("), said
-    assert "a refresh looks for the device anew" in said
+    message = attempt(later)
+    assert message.startswith("DeviceLostError: device vulkan:0 was lost ("), message
+    assert "a refresh looks for the device anew" in message
 assert np.asarray(fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
 assert any(device.backend.name == "vulkan" for device in fe.refresh())
 assert attempt(lambda: double(put(1, 2))) == [2, 4]
@@ -181,8 +181,8 @@ print("ok")
 def test_out_of_memory_names_bytes_and_device_and_smaller_allocations_work(run: Run) -> None:
     program = """
 x = put(1, 2)
-said = attempt(lambda: fe.asarray(np.ones(1 << 20, np.float32), device="vulkan"))
-assert said.startswith("OutOfMemoryError: vulkan:0 has no 4194304 bytes: " + name), said
+message = attempt(lambda: fe.asarray(np.ones(1 << 20, np.float32), device="vulkan"))
+assert message.startswith("OutOfMemoryError: vulkan:0 has no 4194304 bytes: " + name), message
 assert issubclass(fe.OutOfMemoryError, MemoryError)
 assert attempt(lambda: x + put(3, 4)) == [4, 6]
 print("ok")
@@ -193,9 +193,9 @@ print("ok")
 def test_requesting_more_memory_than_the_device_has_is_an_error(run: Run) -> None:
     program = """
 x = put(1, 2)
-said = attempt(lambda: fe.broadcast_to(x[:1], (1 << 38,)) + 1)
-assert said.startswith(f"OutOfMemoryError: vulkan:0 has no {1 << 40} bytes: "), said
-assert name in said
+message = attempt(lambda: fe.broadcast_to(x[:1], (1 << 38,)) + 1)
+assert message.startswith(f"OutOfMemoryError: vulkan:0 has no {1 << 40} bytes: "), message
+assert name in message
 assert attempt(lambda: x + 1) == [2, 3]
 print("ok")
 """
@@ -206,9 +206,9 @@ def test_shader_that_the_driver_cannot_compile_is_named_in_the_error(run: Run) -
     program = """
 x = put(1, 4)
 assert attempt(lambda: x + 1) == [2, 5]
-said = attempt(lambda: fe.sqrt(x))
-assert said.startswith("InternalError: sqrt: the shader elementwise."), said
-assert f"cannot be compiled for {name}: vkCreateComputePipelines came back with VK_ERROR_UNKNOWN" in said, said
+message = attempt(lambda: fe.sqrt(x))
+assert message.startswith("InternalError: sqrt: the shader elementwise."), message
+assert f"cannot be compiled for {name}: vkCreateComputePipelines came back with VK_ERROR_UNKNOWN" in message, message
 assert attempt(lambda: x * 3) == [3, 12]
 assert attempt(lambda: fe.sqrt(x)) == [1, 2]
 print("ok")

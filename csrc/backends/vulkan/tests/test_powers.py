@@ -29,8 +29,9 @@ for exponent in (-1, -3, least):
         exponents = np.arange(1001) % 5
         exponents[at] = exponent
         for base in (0, 1, -1, 2):
-            said = attempt(lambda: fe.pow(put([base] * 1001, "{dtype}"), put(exponents, "{dtype}")))
-            assert said == "pow: {dtype} to a negative integer power has no integer result", (exponent, at, base, said)
+            message = attempt(lambda: fe.pow(put([base] * 1001, "{dtype}"), put(exponents, "{dtype}")))
+            expected = "pow: {dtype} to a negative integer power has no integer result"
+            assert message == expected, (exponent, at, base, message)
 # The device goes on, and nothing of it is left.
 x, y = np.arange(-3, 4).astype("{dtype}"), (np.arange(7) % 4).astype("{dtype}")
 assert attempt(lambda: fe.pow(put(x, "{dtype}"), put(y, "{dtype}"))) == (x ** y).tolist()
@@ -79,9 +80,9 @@ def results(negative, dtype="int32"):
     return attempt(lambda: [np.asarray(y).tolist() for y in (lambda r: r if isinstance(r, tuple) else (r,))(f(x, n))])
 for dtype in ("int16", "int32"):
     for _ in range(2):
-        said = results(True, dtype)
-        assert isinstance(said, str) and said.startswith("pow: int"), said
-        assert said.endswith(" to a negative integer power has no integer result"), said
+        message = results(True, dtype)
+        assert isinstance(message, str) and message.startswith("pow: int"), message
+        assert message.endswith(" to a negative integer power has no integer result"), message
 """
     negative_number = body == FUSED["a number"]
     after = "" if negative_number else "    assert not isinstance(results(False, dtype), str), results(False, dtype)\n"

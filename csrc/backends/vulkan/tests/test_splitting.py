@@ -48,8 +48,8 @@ print({device for _, device, _ in places(graph.compile(fallback="error"))})
 
 
 def test_a_fallback_is_a_warning_unless_it_is_allowed(start: Processes) -> None:
-    said = start(CHAIN + "graph.compile(); graph.compile()").log
-    assert said == "exp(float64(5, 7)) runs on cpu:0 instead of vulkan:0: exp of float64 is not there\n"
+    message = start(CHAIN + "graph.compile(); graph.compile()").log
+    assert message == "exp(float64(5, 7)) runs on cpu:0 instead of vulkan:0: exp of float64 is not there\n"
 
 
 def test_forbidden_fallback_is_an_error_that_names_op_and_device(run: Run) -> None:
@@ -59,10 +59,10 @@ try:
 except fe.UnsupportedError as error:
     print(error)
 """
-    said = run(CHAIN + program)
-    assert "exp" in said
-    assert "vulkan:0" in said
-    assert "float64 is not there" in said
+    message = run(CHAIN + program)
+    assert "exp" in message
+    assert "vulkan:0" in message
+    assert "float64 is not there" in message
 
 
 def test_many_alternating_segments_match_numpy(run: Run) -> None:

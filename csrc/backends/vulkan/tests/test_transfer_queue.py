@@ -106,21 +106,21 @@ OUT_OF_DEVICE_MEMORY, DEVICE_LOST = -2, -4
 FAILING = """
 import json
 fe.load_all()
-said = []
+errors = []
 def attempt():
     try:
         x = fe.asarray(np.array([1, 2], np.float32), device="vulkan")
         assert np.asarray(x * 2 + x).tolist() == [3, 6]
     except fe.Error as error:
-        said.append([type(error).__name__, str(error)])
+        errors.append([type(error).__name__, str(error)])
         return False
     return True
 for _ in range(3):
     attempt()
-if said and said[0][0] == "DeviceLostError":
+if errors and errors[0][0] == "DeviceLostError":
     fe.refresh()
-assert attempt(), said
-print(json.dumps(said))
+assert attempt(), errors
+print(json.dumps(errors))
 """
 
 
@@ -136,8 +136,8 @@ def test_failed_submission_is_an_error_and_the_next_computation_is_right(
 
 
 def test_device_lost_between_copies_is_reported_until_a_refresh(run: Run, drivers: Drivers) -> None:
-    said = json.loads(run(FAILING, **drivers.card(5, 0), FERRULE_VULKAN_DEVICE_LOST_AT="2"))
-    assert [name for name, _ in said] == ["DeviceLostError"] * 2
+    errors = json.loads(run(FAILING, **drivers.card(5, 0), FERRULE_VULKAN_DEVICE_LOST_AT="2"))
+    assert [name for name, _ in errors] == ["DeviceLostError"] * 2
 
 
 @pytest.mark.parametrize("number", [1, 2])
