@@ -25,17 +25,17 @@ class Trace {
     const std::lock_guard lock(mutex_);
     is_over_ = true;
   }
-  size_t told() const {
+  size_t node_count() const {
     const std::lock_guard lock(mutex_);
     return nodes_.size();
   }
   void judge(Report& report, const std::string& what, uint32_t node_count) const {
     const std::lock_guard lock(mutex_);
     for (const Node& node : nodes_) {
-      const std::string told = what + ": node " + std::to_string(node.index) + " is told";
-      if (node.index >= node_count) report.problem(told + ", which is none of " + std::to_string(node_count));
-      if (node.begin_ns > node.end_ns) report.problem(told + " to have ended before it began");
-      if (node.is_late) report.problem(told + " after the event behind the execution is done");
+      const std::string node_text = what + ": node " + std::to_string(node.index) + " is told";
+      if (node.index >= node_count) report.problem(node_text + ", which is none of " + std::to_string(node_count));
+      if (node.begin_ns > node.end_ns) report.problem(node_text + " to have ended before it began");
+      if (node.is_late) report.problem(node_text + " after the event behind the execution is done");
     }
   }
 
@@ -98,12 +98,12 @@ void trace(const Subject& subject, Report& report, const void*) {
       }
     }
   }
-  size_t told = 0;
+  size_t reported_nodes = 0;
   for (const Traced& traced : traces) {
     traced.trace.judge(report, traced.what, traced.node_count);
-    told += traced.trace.told();
+    reported_nodes += traced.trace.node_count();
   }
-  if (told == 0) throw NotApplicable{"it tells nothing of its nodes"};
+  if (reported_nodes == 0) throw NotApplicable{"it tells nothing of its nodes"};
 }
 
 }  // namespace

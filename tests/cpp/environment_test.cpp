@@ -23,11 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uid_t caller = 1, owner = 65534;
-constexpr const char* told = "T_RIGHTS";  // set in the setuid process of the test below
+constexpr const char* setuid_marker = "T_RIGHTS";  // set in the setuid process of the test below
 
 // Runs in an ordinary process, and is started by the test below in a process with more rights than its caller.
-TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
-  const bool is_setuid = std::getenv(told) != nullptr;
+TEST(Environment, ReturnsNothingInSetuidProcesses) {
+  const bool is_setuid = std::getenv(setuid_marker) != nullptr;
   EXPECT_EQ(has_more_rights_than_its_caller(), is_setuid);
   const Variable variable("T_VARIABLE", "a:b");
   EXPECT_EQ(environment("T_VARIABLE").has_value(), !is_setuid);
@@ -36,7 +36,7 @@ TEST(Environment, IsUnsetForWhoHasMoreRightsThanItsCaller) {
   if (is_setuid) _exit(HasFailure() ? 1 : 0);  // such a process cannot be inspected, even by a leak sanitizer
 }
 
-TEST(Environment, OfAThreadHidesTheSystems) {
+TEST(Environment, ThreadEnvironmentHidesTheProcessEnvironment) {
   if (has_more_rights_than_its_caller()) GTEST_SKIP() << "its environment is the caller's";
   const Variable variable("T_VARIABLE", "system");
   std::string longer = "T_VARIABLE_LONGER=no", own = "T_VARIABLE=thread", empty = "T_EMPTY=";
@@ -57,7 +57,7 @@ TEST(Environment, OfAThreadHidesTheSystems) {
 }
 
 #if defined(__linux__)
-TEST(Environment, IsUnsetInASetuidProgram) {
+TEST(Environment, SetuidCopyOfThisProgramReturnsNothing) {
   if (geteuid() != 0) GTEST_SKIP() << "only root gives a program to somebody else";
   std::string pattern = (fs::temp_directory_path() / "ferrule-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -73,8 +73,9 @@ TEST(Environment, IsUnsetInASetuidProgram) {
   ASSERT_EQ(chown(program.c_str(), owner, owner), 0);
   ASSERT_EQ(chmod(program.c_str(), 04755), 0);
   EXPECT_TRUE(in_processes(1, [&](int) {
-    if (setenv(told, "1", 1) != 0 || chdir("/") != 0 || setgid(caller) != 0 || setuid(caller) != 0) return false;
-    execl(program.c_str(), program.c_str(), "--gtest_filter=Environment.IsUnsetForWhoHasMoreRightsThanItsCaller",
+    if (setenv(setuid_marker, "1", 1) != 0 || chdir("/") != 0 || setgid(caller) != 0 || setuid(caller) != 0)
+      return false;
+    execl(program.c_str(), program.c_str(), "--gtest_filter=Environment.ReturnsNothingInSetuidProcesses",
           static_cast<char*>(nullptr));
     return false;
   }));

@@ -41,7 +41,7 @@ TEST_F(Log, CallbackGetsLinesOfItsLevel) {
   EXPECT_EQ(lines_, (std::vector<std::string>{"info 1 and 2", "warning three"}));
 }
 
-TEST_F(Log, QueuedLinesComeOnTheThreadThatDrains) {
+TEST_F(Log, QueuedLinesAreDeliveredOnTheDrainingThread) {
   listen(LogDelivery::queued);
   std::thread([] { log_warning("from elsewhere"); }).join();
   EXPECT_TRUE(lines_.empty());
@@ -51,7 +51,7 @@ TEST_F(Log, QueuedLinesComeOnTheThreadThatDrains) {
   EXPECT_EQ(drain_log(), 0u);
 }
 
-TEST_F(Log, QueueIsBoundedAndSaysWhatItLost) {
+TEST_F(Log, QueueIsBoundedAndCountsDroppedLines) {
   listen(LogDelivery::queued);
   for (int i = 0; i < 1500; ++i) log_info("line {}", i);
   EXPECT_EQ(drain_log(), 1001u);
@@ -73,7 +73,7 @@ TEST_F(Log, ThreadsMayLogWhileTheCallbackChanges) {
   EXPECT_EQ(lines_.size(), 800u);
 }
 
-TEST(Errors, GoThereAndBack) {
+TEST(Errors, RoundTripThroughTheCApiKeepsCodeAndMessage) {
   const ErrorPointer error(to_error(Error(FE_TIMEOUT, "too late")));
   EXPECT_EQ(code_of(error.get()), FE_TIMEOUT);
   EXPECT_STREQ(message_of(error.get()), "too late");
@@ -87,7 +87,7 @@ TEST(Errors, GoThereAndBack) {
   }
 }
 
-TEST(Errors, GuardedTurnsExceptionsIntoErrors) {
+TEST(Errors, GuardedConvertsExceptionsToErrors) {
   EXPECT_EQ(guarded([] {}), nullptr);
   const auto code = [](auto function) { return code_of(ErrorPointer(guarded(function)).get()); };
   EXPECT_EQ(code([] { fail(FE_NOT_FOUND, "no {}", 1); }), FE_NOT_FOUND);
@@ -98,7 +98,7 @@ TEST(Errors, GuardedTurnsExceptionsIntoErrors) {
   EXPECT_EQ(code([] { throw Error(FE_OK, "a success that is none"); }), FE_INTERNAL);
 }
 
-TEST(Errors, CodesHaveTheirWords) {
+TEST(Errors, EveryCodeHasAName) {
   EXPECT_STREQ(name_of(FE_INVALID_ARGUMENT), "invalid_argument");
   EXPECT_STREQ(name_of(FE_CANCELLED), "cancelled");
 }

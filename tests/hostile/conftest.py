@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from zoo.creature import PACKAGE
-from zoo.visitor import Visitor
+from hostile_modules.hostile_module import PACKAGE
+from hostile_modules.load_runner import LoadRunner
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--zoo-seen", metavar="FOLDER", help="write what is said of each creature there, for its table")
+    parser.addoption("--write-rows", metavar="FOLDER", help="write each module's row there, for the table in the docs")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,7 +28,7 @@ def package() -> Path:
 
 @pytest.fixture
 def seen(request: pytest.FixtureRequest) -> Path | None:
-    folder = request.config.getoption("--zoo-seen")
+    folder = request.config.getoption("--write-rows")
     if folder is None:
         return None
     os.makedirs(folder, exist_ok=True)
@@ -36,16 +36,16 @@ def seen(request: pytest.FixtureRequest) -> Path | None:
 
 
 @pytest.fixture
-def visitor(tmp_path: Path) -> Visitor:
+def runner(tmp_path: Path) -> LoadRunner:
     (tmp_path / "home").mkdir()
-    return Visitor(tmp_path / "home")
+    return LoadRunner(tmp_path / "home")
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def clean_process(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """Descriptors and threads of a process that loaded no hostile module."""
-    home = tmp_path_factory.mktemp("undisturbed")
+    home = tmp_path_factory.mktemp("clean_process")
     empty = tmp_path_factory.mktemp("empty")
-    visit = Visitor(home).visit(empty)
-    assert visit.left == []
-    return {key: visit.told[key] for key in ("descriptors", "threads")}
+    result = LoadRunner(home).load(empty)
+    assert result.left == []
+    return {key: result.reported[key] for key in ("descriptors", "threads")}

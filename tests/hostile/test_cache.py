@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from zoo.catalogue import creature_named
-from zoo.creature import Place
-from zoo.public import NOBODY, public_folder
-from zoo.visitor import Visit, Visitor
+from hostile_modules.catalogue import hostile_module_named
+from hostile_modules.hostile_module import Place
+from hostile_modules.load_runner import LoadResult, LoadRunner
+from hostile_modules.public_folder import NOBODY, public_folder
 
 
 @pytest.fixture
@@ -26,18 +26,18 @@ def folder(tmp_path: Path) -> Path:
 
 def put_both(folder: Path) -> None:
     for name in ("crash_init", "innocent"):
-        creature = creature_named(name)
-        creature.put(Place(creature, folder))
+        hostile = hostile_module_named(name)
+        hostile.put(Place(hostile, folder))
 
 
-def check(visit: Visit, probed: str) -> None:
-    bad, good = visit.row("libferrule-crash_init.so"), visit.row("libferrule-innocent.so")
+def check(result: LoadResult, probed: str) -> None:
+    bad, good = result.row("libferrule-crash_init.so"), result.row("libferrule-innocent.so")
     assert (bad["state"], good["state"]) == ("probe_failed", "loaded")
     assert "SIGSEGV" in bad["reason"]
     assert (bad["probed"], good["probed"]) == (probed, probed)
-    assert visit.told["cpu_faults"] == []
-    assert visit.told["changed"] == {}
-    assert visit.left == []
+    assert result.reported["cpu_faults"] == []
+    assert result.reported["changed"] == {}
+    assert result.left == []
 
 
 def break_with(content: bytes) -> Callable[[Path], object]:
@@ -81,15 +81,15 @@ def replace_with(make: Callable[[Path], object]) -> Callable[[Path], object]:
         pytest.param(replace_with(lambda path: os.symlink(path, path)), id="loop"),
     ],
 )
-def test_a_corrupted_cache_is_as_good_as_none(
-    visitor: Visitor, folder: Path, corrupt: Callable[[Path], object]
+def test_corrupted_cache_is_treated_as_empty(
+    runner: LoadRunner, folder: Path, corrupt: Callable[[Path], object]
 ) -> None:
-    check(visitor.visit(folder), "yes")
-    entries = list(visitor.cache.iterdir())
+    check(runner.load(folder), "yes")
+    entries = list(runner.cache.iterdir())
     assert len(entries) >= 2
     for entry in entries:
         corrupt(entry)
-    check(visitor.visit(folder), "yes")
+    check(runner.load(folder), "yes")
 
 
 def file_at(path: Path) -> None:
@@ -106,28 +106,28 @@ def open_to_all_at(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [file_at, dangling_at, open_to_all_at, os.mkfifo])
-def test_what_is_no_cache_folder_of_ours_is_not_used(
-    visitor: Visitor, folder: Path, make: Callable[[Path], object]
+def test_cache_folder_that_is_not_private_is_not_used(
+    runner: LoadRunner, folder: Path, make: Callable[[Path], object]
 ) -> None:
-    make(visitor.cache)
-    check(visitor.visit(folder), "yes")
-    check(visitor.visit(folder), "yes")
+    make(runner.cache)
+    check(runner.load(folder), "yes")
+    check(runner.load(folder), "yes")
 
 
 @pytest.mark.parametrize("named", ["/dev/full", "/proc/nowhere/at/all", "relative/to/what"])
-def test_a_cache_folder_that_cannot_be_is_not_used(visitor: Visitor, folder: Path, named: str) -> None:
+def test_impossible_cache_folder_is_not_used(runner: LoadRunner, folder: Path, named: str) -> None:
     environment = {"FERRULE_CACHE_DIR": named}
-    check(visitor.visit(folder, environment=environment), "yes")
-    check(visitor.visit(folder, environment=environment), "yes")
-    assert list((visitor.home / "here").iterdir()) == []
+    check(runner.load(folder, environment=environment), "yes")
+    check(runner.load(folder, environment=environment), "yes")
+    assert list((runner.home / "here").iterdir()) == []
 
 
-def test_a_cache_that_may_not_grow_is_not_used(visitor: Visitor, folder: Path) -> None:
+def test_cache_under_a_file_size_limit_is_not_used(runner: LoadRunner, folder: Path) -> None:
     """Every write fails, as on a full disk or over quota."""
-    environment = {"ZOO_MARKS": "/dev/null"}
-    check(visitor.visit(folder, environment=environment, file_limit=0), "yes")
-    check(visitor.visit(folder, environment=environment), "yes")
-    assert not any(path.name.endswith(".unfinished") for path in visitor.cache.iterdir())
+    environment = {"HOSTILE_MARKS": "/dev/null"}
+    check(runner.load(folder, environment=environment, file_limit=0), "yes")
+    check(runner.load(folder, environment=environment), "yes")
+    assert not any(path.name.endswith(".unfinished") for path in runner.cache.iterdir())
 
 
 def fill(path: Path) -> None:
@@ -141,7 +141,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system without free blocks."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "zoo", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "small", str(disk)]
     if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("only root may mount a file system here")
     try:
@@ -152,10 +152,10 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_cache_on_a_full_disk_is_not_used(visitor: Visitor, folder: Path, full_disk: Path) -> None:
+def test_a_cache_on_a_full_disk_is_not_used(runner: LoadRunner, folder: Path, full_disk: Path) -> None:
     environment = {"FERRULE_CACHE_DIR": str(full_disk / "cache")}
-    check(visitor.visit(folder, environment=environment), "yes")
-    check(visitor.visit(folder, environment=environment), "yes")
+    check(runner.load(folder, environment=environment), "yes")
+    check(runner.load(folder, environment=environment), "yes")
     assert list((full_disk / "cache").iterdir()) == [], "not even an empty file"
 
 
@@ -167,11 +167,11 @@ def test_a_read_only_cache_is_not_used(owner: int) -> None:
         modules = public / "modules"
         modules.mkdir()
         put_both(modules)
-        visitor = Visitor(public / "home")
-        visitor.cache.mkdir(parents=True)
-        visitor.home.chmod(0o777)
-        visitor.cache.chmod(0o555)
-        os.chown(visitor.cache, owner, owner)
-        check(visitor.visit(modules, user=NOBODY), "yes")
-        check(visitor.visit(modules, user=NOBODY), "yes")
-        assert list(visitor.cache.iterdir()) == []
+        runner = LoadRunner(public / "home")
+        runner.cache.mkdir(parents=True)
+        runner.home.chmod(0o777)
+        runner.cache.chmod(0o555)
+        os.chown(runner.cache, owner, owner)
+        check(runner.load(modules, user=NOBODY), "yes")
+        check(runner.load(modules, user=NOBODY), "yes")
+        assert list(runner.cache.iterdir()) == []

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from zoo.catalogue import creature_named
-from zoo.creature import Place
-from zoo.public import NOBODY, public_folder
-from zoo.visitor import Visit, Visitor
+from hostile_modules.catalogue import hostile_module_named
+from hostile_modules.hostile_module import Place
+from hostile_modules.load_runner import LoadResult, LoadRunner
+from hostile_modules.public_folder import NOBODY, public_folder
 
 INNOCENT = "libferrule-innocent.so"
 become_somebody_else = pytest.mark.skipif(os.getuid() != 0, reason="root may become somebody else")
@@ -19,29 +19,29 @@ become_somebody_else = pytest.mark.skipif(os.getuid() != 0, reason="root may bec
 def put(folder: Path, *names: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        creature = creature_named(name)
-        creature.put(Place(creature, folder))
+        hostile = hostile_module_named(name)
+        hostile.put(Place(hostile, folder))
     return folder
 
 
-def check_goes_on(visit: Visit) -> None:
-    assert visit.told["cpu_faults"] == []
-    assert visit.told["changed"] == {}
-    assert visit.left == []
+def check_goes_on(result: LoadResult) -> None:
+    assert result.reported["cpu_faults"] == []
+    assert result.reported["changed"] == {}
+    assert result.left == []
 
 
 @pytest.mark.parametrize(
     "name", ["with spaces", "Lücken und Größen ☃", "quotes ' \" $HOME `id`", "a line\nand another", "-rf", "%s%n{}"]
 )
-def test_a_folder_may_have_any_name(visitor: Visitor, tmp_path: Path, name: str) -> None:
+def test_a_folder_may_have_any_name(runner: LoadRunner, tmp_path: Path, name: str) -> None:
     folder = put(tmp_path / name, "innocent", "crash_compile")
-    visit = visitor.visit(folder, add_on="innocent")
-    assert visit.row(INNOCENT)["state"] == "loaded"
-    assert Path(visit.row(INNOCENT)["path"]) == folder / INNOCENT
-    assert visit.told["sum"] == [2, 4, 6]
-    bad = visit.row("libferrule-crash_compile.so")
+    result = runner.load(folder, add_on="innocent")
+    assert result.row(INNOCENT)["state"] == "loaded"
+    assert Path(result.row(INNOCENT)["path"]) == folder / INNOCENT
+    assert result.reported["sum"] == [2, 4, 6]
+    bad = result.row("libferrule-crash_compile.so")
     assert (bad["state"], "SIGSEGV" in bad["reason"]) == ("probe_failed", True)
-    check_goes_on(visit)
+    check_goes_on(result)
 
 
 @pytest.fixture
@@ -53,46 +53,46 @@ def public() -> Iterator[Path]:
 
 
 @become_somebody_else
-def test_a_folder_that_we_may_not_read_is_one_sentence(public: Path) -> None:
+def test_unreadable_folder_is_one_sentence_in_the_report(public: Path) -> None:
     folder = put(public / "modules", "innocent")
     folder.chmod(0o700)
-    visit = Visitor(public / "home").visit(folder, user=NOBODY)
-    [root] = [root for root in visit.told["report"]["roots"] if root["path"] == str(folder)]
+    result = LoadRunner(public / "home").load(folder, user=NOBODY)
+    [root] = [root for root in result.reported["report"]["roots"] if root["path"] == str(folder)]
     assert "cannot be read: Permission denied" in root["problem"]
     assert root["candidates"] == 0
-    check_goes_on(visit)
+    check_goes_on(result)
 
 
 @become_somebody_else
-def test_a_module_that_we_may_not_read_is_a_row(public: Path) -> None:
+def test_unreadable_module_is_a_row_in_the_report(public: Path) -> None:
     folder = put(public / "modules", "innocent")
     (folder / INNOCENT).chmod(0o700)
-    visit = Visitor(public / "home").visit(folder, user=NOBODY)
-    row = visit.row(INNOCENT)
+    result = LoadRunner(public / "home").load(folder, user=NOBODY)
+    row = result.row(INNOCENT)
     assert (row["state"], row["reason"]) == ("error", "it cannot be read: Permission denied")
-    check_goes_on(visit)
+    check_goes_on(result)
 
 
 @become_somebody_else
-def test_what_another_user_owns_is_not_for_root(visitor: Visitor, tmp_path: Path) -> None:
+def test_root_refuses_files_of_other_users(runner: LoadRunner, tmp_path: Path) -> None:
     folder = put(tmp_path / "modules", "innocent")
     os.chown(folder / INNOCENT, NOBODY, NOBODY)
-    check_unsafe(visitor, folder)
+    check_unsafe(runner, folder)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_a_folder_that_others_can_write_is_unsafe(visitor: Visitor, tmp_path: Path, mode: int) -> None:
+def test_folder_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path, mode: int) -> None:
     folder = put(tmp_path / "modules", "innocent")
     folder.chmod(mode)
     if mode == 0o775:
         give_to_a_group_of_others(folder)
-    check_unsafe(visitor, folder)
+    check_unsafe(runner, folder)
 
 
-def test_a_module_that_others_can_write_is_unsafe(visitor: Visitor, tmp_path: Path) -> None:
+def test_module_writable_by_others_is_unsafe(runner: LoadRunner, tmp_path: Path) -> None:
     folder = put(tmp_path / "modules", "innocent")
     (folder / INNOCENT).chmod(0o666)
-    check_unsafe(visitor, folder)
+    check_unsafe(runner, folder)
 
 
 def give_to_a_group_of_others(folder: Path) -> None:
@@ -101,15 +101,15 @@ def give_to_a_group_of_others(folder: Path) -> None:
     os.chown(folder, 0, NOBODY)
 
 
-def check_unsafe(visitor: Visitor, folder: Path) -> None:
-    visit = visitor.visit(folder)
-    row = visit.row(INNOCENT)
+def check_unsafe(runner: LoadRunner, folder: Path) -> None:
+    result = runner.load(folder)
+    row = result.row(INNOCENT)
     assert row["state"] == "unsafe", row
     assert len(row["reason"]) > 20
-    assert visitor.marks() == [], "nothing of it may run, not even in a probe"
-    check_goes_on(visit)
-    assert visitor.visit(folder, trust="any").row(INNOCENT)["state"] == "loaded"
-    named = visitor.visit(folder.parent / "home", environment={"FERRULE_BACKEND_PATH": str(folder / INNOCENT)}).row(
+    assert runner.marks() == [], "nothing of it may run, not even in a probe"
+    check_goes_on(result)
+    assert runner.load(folder, trust="any").row(INNOCENT)["state"] == "loaded"
+    named = runner.load(folder.parent / "home", environment={"FERRULE_BACKEND_PATH": str(folder / INNOCENT)}).row(
         INNOCENT
     )
     assert named["state"] == "loaded", "who names a file is warned only"

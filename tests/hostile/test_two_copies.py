@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from zoo.catalogue import creature_named
-from zoo.creature import Place
+from hostile_modules.catalogue import hostile_module_named
+from hostile_modules.hostile_module import Place
 
 BOTH = """
 import ctypes, json, sys
@@ -38,14 +38,14 @@ def is_right():
     y = fe.asarray(x, device="cpu")
     return bool((np.asarray(y + y) == x + x).all())
 
-backends, zoo = sys.argv[2:]
+backends, modules = sys.argv[2:]
 assert fe.load_all().loaded and is_right()
-assert load([backends, zoo]) == {"cpu": "loaded", "innocent": "loaded"}
+assert load([backends, modules]) == {"cpu": "loaded", "innocent": "loaded"}
 assert [backend.name for backend in fe.backends()] == ["cpu"], "what one loads the other does not see"
 assert is_right()
 check(second.fe_shutdown())
 assert is_right(), "and what one closes the other keeps"
-assert {row.name for row in fe.load_all(dirs=[zoo]).loaded} == {"innocent", "cpu"}
+assert {row.name for row in fe.load_all(dirs=[modules]).loaded} == {"innocent", "cpu"}
 x = fe.asarray(np.array([1, 2, 3], np.float32), device="innocent")
 assert np.asarray(x + x).tolist() == [2, 4, 6]
 print("right")
@@ -55,12 +55,12 @@ print("right")
 def test_two_copies_of_the_core_do_not_disturb_each_other(tmp_path: Path, package: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("include", "templates", "testing", "*.py", "*.pyi"))
-    zoo = tmp_path / "zoo"
-    zoo.mkdir()
-    creature = creature_named("innocent")
-    creature.put(Place(creature, zoo))
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    hostile = hostile_module_named("innocent")
+    hostile.put(Place(hostile, modules))
     done = subprocess.run(
-        [sys.executable, "-c", BOTH, str(copy / "libferrule.so"), str(copy / "backends"), str(zoo)],
+        [sys.executable, "-c", BOTH, str(copy / "libferrule.so"), str(copy / "backends"), str(modules)],
         capture_output=True,
         text=True,
         timeout=60,

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from zoo.catalogue import creature_named
-from zoo.creature import Creature, Place, compile_module
-from zoo.visitor import Visitor, visit_together
+from hostile_modules.catalogue import hostile_module_named
+from hostile_modules.hostile_module import HostileModule, Place, compile_module
+from hostile_modules.load_runner import LoadRunner, load_together
 
-Put = Callable[[str], Creature]
+Put = Callable[[str], HostileModule]
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def put(folder: Path) -> Put:
-    def put(name: str) -> Creature:
-        creature = creature_named(name)
-        creature.put(Place(creature, folder))
-        return creature
+    def put(name: str) -> HostileModule:
+        hostile = hostile_module_named(name)
+        hostile.put(Place(hostile, folder))
+        return hostile
 
     return put
 
@@ -41,56 +41,54 @@ def age(cache: Path, seconds: int) -> None:
         path.write_bytes(b"ferrule-cache 1 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 
-def test_a_timeout_is_asked_again_after_ten_minutes(visitor: Visitor, folder: Path, put: Put) -> None:
+def test_timeout_is_probed_again_after_ten_minutes(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("hang_init").file
-    assert visitor.visit(folder).row(file)["probed"] == "yes"
-    age(visitor.cache, 500)
-    assert visitor.visit(folder).row(file)["probed"] == "cached"
-    ran = len(visitor.marks())
-    age(visitor.cache, 101)
-    again = visitor.visit(folder).row(file)
+    assert runner.load(folder).row(file)["probed"] == "yes"
+    age(runner.cache, 500)
+    assert runner.load(folder).row(file)["probed"] == "cached"
+    ran = len(runner.marks())
+    age(runner.cache, 101)
+    again = runner.load(folder).row(file)
     assert (again["probed"], again["state"]) == ("yes", "probe_failed")
-    assert len(visitor.marks()) > ran
+    assert len(runner.marks()) > ran
 
 
 @pytest.mark.parametrize("name", ["error_execute", "shared_greed", "killed"])
-def test_what_may_have_been_an_accident_is_asked_again_after_ten_minutes(
-    visitor: Visitor, folder: Path, put: Put, name: str
+def test_possibly_transient_failure_is_probed_again_after_ten_minutes(
+    runner: LoadRunner, folder: Path, put: Put, name: str
 ) -> None:
     """Lack of memory, a busy device or a kill by the system is not the module's fault."""
     file = put(name).file
-    assert visitor.visit(folder).row(file)["probed"] == "yes"
-    assert visitor.visit(folder).row(file)["probed"] == "cached"
-    age(visitor.cache, 601)
-    again = visitor.visit(folder).row(file)
+    assert runner.load(folder).row(file)["probed"] == "yes"
+    assert runner.load(folder).row(file)["probed"] == "cached"
+    age(runner.cache, 601)
+    again = runner.load(folder).row(file)
     assert (again["probed"], again["state"]) == ("yes", "probe_failed")
 
 
 @pytest.mark.parametrize("name", ["crash_init", "innocent"])
-def test_what_is_no_timeout_holds(visitor: Visitor, folder: Path, put: Put, name: str) -> None:
-    creature = put(name)
-    visitor.visit(folder)
-    age(visitor.cache, 100_000)
-    assert visitor.visit(folder).row(creature.file)["probed"] == "cached"
+def test_other_verdicts_do_not_expire(runner: LoadRunner, folder: Path, put: Put, name: str) -> None:
+    hostile = put(name)
+    runner.load(folder)
+    age(runner.cache, 100_000)
+    assert runner.load(folder).row(hostile.file)["probed"] == "cached"
 
 
-def test_reprobe_asks_again(visitor: Visitor, folder: Path, put: Put) -> None:
+def test_reprobe_starts_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("crash_init").file
-    visitor.visit(folder)
-    ran = len(visitor.marks())
-    again = visitor.visit(folder, reprobe=True).row(file)
+    runner.load(folder)
+    ran = len(runner.marks())
+    again = runner.load(folder, reprobe=True).row(file)
     assert (again["probed"], again["state"]) == ("yes", "probe_failed")
-    assert len(visitor.marks()) > ran
-    assert visitor.visit(folder).row(file)["probed"] == "cached"
+    assert len(runner.marks()) > ran
+    assert runner.load(folder).row(file)["probed"] == "cached"
 
 
-def test_what_changes_a_drivers_answers_asks_again_and_nothing_else_does(
-    visitor: Visitor, folder: Path, put: Put
-) -> None:
+def test_only_variables_that_affect_drivers_cause_a_new_probe(runner: LoadRunner, folder: Path, put: Put) -> None:
     file = put("crash_init").file
 
     def probed(**environment: str) -> object:
-        return visitor.visit(folder, environment=environment).row(file)["probed"]
+        return runner.load(folder, environment=environment).row(file)["probed"]
 
     assert probed() == "yes"
     assert probed(EDITOR="ed") == "cached"
@@ -101,35 +99,35 @@ def test_what_changes_a_drivers_answers_asks_again_and_nothing_else_does(
     assert probed() == "cached"
 
 
-def test_other_bytes_under_the_same_name_are_asked_again(visitor: Visitor, folder: Path, put: Put) -> None:
+def test_changed_file_under_the_same_name_is_probed_again(runner: LoadRunner, folder: Path, put: Put) -> None:
     bad = put("crash_init")
-    assert visitor.visit(folder).row(bad.file)["state"] == "probe_failed"
-    compile_module(Creature("crash_init", "loaded"), folder / "good")
+    assert runner.load(folder).row(bad.file)["state"] == "probe_failed"
+    compile_module(HostileModule("crash_init", "loaded"), folder / "good")
     (folder / "good").rename(folder / bad.file)
-    assert visitor.visit(folder).row(bad.file)["state"] == "loaded"
+    assert runner.load(folder).row(bad.file)["state"] == "loaded"
 
 
-def test_many_processes_at_once_get_the_same_verdict(visitor: Visitor, folder: Path, put: Put) -> None:
+def test_many_processes_at_once_get_the_same_verdict(runner: LoadRunner, folder: Path, put: Put) -> None:
     bad, good = put("crash_init"), put("innocent")
-    homes = [visitor.home / f"user{i}" for i in range(6)]
+    homes = [runner.home / f"user{i}" for i in range(6)]
     for home in homes:
         home.mkdir()
-    visits = visit_together([Visitor(home) for home in homes], folder, {"FERRULE_CACHE_DIR": str(visitor.cache)})
-    for visit in visits:
-        assert visit.left == []
-        assert visit.told["cpu_faults"] == []
-        assert [visit.row(creature.file)["state"] for creature in (bad, good)] == ["probe_failed", "loaded"]
-    assert visitor.visit(folder).row(bad.file)["probed"] == "cached"
+    results = load_together([LoadRunner(home) for home in homes], folder, {"FERRULE_CACHE_DIR": str(runner.cache)})
+    for result in results:
+        assert result.left == []
+        assert result.reported["cpu_faults"] == []
+        assert [result.row(hostile.file)["state"] for hostile in (bad, good)] == ["probe_failed", "loaded"]
+    assert runner.load(folder).row(bad.file)["probed"] == "cached"
 
 
-def test_a_whole_zoo_in_one_folder_is_one_report(visitor: Visitor, folder: Path, put: Put) -> None:
+def test_many_hostile_modules_in_one_folder_give_one_report(runner: LoadRunner, folder: Path, put: Put) -> None:
     names = ["crash_open", "throw_init", "abort_compile", "exit_execute", "innocent", "flush_to_zero", "empty_file"]
-    creatures = [put(name) for name in names]
-    visit = visitor.visit(folder, add_on="innocent")
-    for creature in creatures:
-        row = visit.row(creature.file)
-        assert re.fullmatch(creature.state, row["state"]), row
-        assert re.search(creature.reason, row["reason"]), row
-    assert visit.told["cpu_faults"] == []
-    assert visit.told["sum"] == [2, 4, 6]
-    assert visit.left == []
+    modules = [put(name) for name in names]
+    result = runner.load(folder, add_on="innocent")
+    for hostile in modules:
+        row = result.row(hostile.file)
+        assert re.fullmatch(hostile.state, row["state"]), row
+        assert re.search(hostile.reason, row["reason"]), row
+    assert result.reported["cpu_faults"] == []
+    assert result.reported["sum"] == [2, 4, 6]
+    assert result.left == []

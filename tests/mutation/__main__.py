@@ -1,8 +1,8 @@
 """Mutation tests: plants one fault at a time in copies of the tree, and shows which ones the kit and the tests catch:
 
-    .venv/bin/python -m tests.mutation [kernel ...]      # hand-written faults in the CPU module's kernels
+    .venv/bin/python -m tests.mutation [kernel ...]      # hand-written faults in the kernels of the host's module
     .venv/bin/python -m tests.mutation --core [word ...] # and in the waits and errors of the core
-    .venv/bin/python -m tests.mutation --generate 200    # generated faults; --where kernels|vulkan|passes
+    .venv/bin/python -m tests.mutation --generate 200    # generated faults; --where passes, or the name of a backend
 
 Works in build/mutation; needs ferrule installed (`./dev build`). docs/mutation.md explains the tables. The
 exit status is the number of faults that no test caught and that have no reason in equivalent.toml, at most 100.
@@ -19,14 +19,12 @@ from ferrule.testing.target import runnable_variants
 from rich.console import Console
 from rich.progress import Progress
 
-from . import table, written
+from . import handwritten_faults, table
+from .backends import ROOT
 from .campaign import Campaign, Tried, judged_equivalent
-from .generated import AREAS, GeneratedFault, all_faults, draw
+from .generated import AREAS, SHARES, GeneratedFault, all_faults, draw
 from .trial import SURVIVED
-from .workspace import FOLDER, ROOT
-
-# The percentage of faults in each area when --where is not given.
-SHARES = {"kernels": 50, "passes": 30, "vulkan": 20}
+from .workspace import FOLDER
 
 
 def chosen(options: argparse.Namespace) -> list[GeneratedFault]:
@@ -76,7 +74,7 @@ def main() -> int:
     parser.add_argument("kernels", nargs="*", help="written faults: only these")
     parser.add_argument("--core", action="store_true", help="written faults of the core; `kernels` are words of theirs")
     parser.add_argument("--level", default="quick", choices=["quick", "full"], help="of the kit")
-    parser.add_argument("--variant", help="of the CPU module; by default the widest that runs here")
+    parser.add_argument("--variant", help="of the host's module; by default the widest that runs here")
     parser.add_argument("--generate", type=int, metavar="N", help="try N faults that are made automatically")
     parser.add_argument("--where", choices=list(AREAS), help="generated: only there; by default everywhere")
     parser.add_argument("--seed", type=int, default=0, help="generated: which faults are drawn")
@@ -95,8 +93,8 @@ def main() -> int:
     if options.generate is not None or options.only:
         return min(generate(options, console), 100)
     if options.core:
-        return min(written.run_core(options.kernels, console), 100)
-    return written.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
+        return min(handwritten_faults.run_core(options.kernels, console), 100)
+    return handwritten_faults.run(options.kernels, options.level, options.variant or runnable_variants()[0], console)
 
 
 if __name__ == "__main__":

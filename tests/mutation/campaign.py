@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from .generated import GeneratedFault
-from .trial import SURVIVED, TRIALS, Outcome, PassTrial, Trial
+from .trial import SURVIVED, Outcome, PassTrial, Trial, trial_of
 from .workspace import FOLDER
 
 EQUIVALENT = "equivalent"  # a survivor with an explanation in equivalent.toml
@@ -58,7 +58,7 @@ class Campaign:
 
     def _run_area(self, area: str, faults: list[GeneratedFault]) -> list[Tried]:
         jobs = min(self._jobs, len(faults))
-        trials = [TRIALS[area](self._variant, number, self._level) for number in range(jobs)]
+        trials = [trial_of(area, self._variant, number, self._level) for number in range(jobs)]
         free: SimpleQueue[Trial] = SimpleQueue()
         for trial in trials:  # sequentially: later ones find the objects of the first in the compiler cache
             trial.workspace.prepare()

@@ -18,15 +18,15 @@ class CoreFault:
 _QUEUE, _STORAGE, _ALLOCATOR = "memory/queue.cpp", "memory/storage.cpp", "memory/allocator.cpp"
 _TRANSFER, _RUN = "copy/transfer.cpp", "executor/run.cpp"
 
-_READS = "test_asynchronous.py::test_reads_see_the_work_done"
-_UPDATES = "test_asynchronous.py::test_an_update_in_place_waits_for_copies_of_the_array"
-_MEMORY = "test_asynchronous.py::test_memory_of_an_array_that_is_gone_is_not_given_to_others_too_early"
-_RETURNS = "test_asynchronous.py::test_eval_without_wait_returns_before_the_work_is_done"
-_EACH_READ = "test_asynchronous_failures.py::test_every_read_of_what_failed_raises_the_error_with_the_name_of_the_op"
-_GIVEN_BEFORE = "test_asynchronous_failures.py::test_what_was_given_before_the_failure_is_known_fails_too"
-_KNOWN = "test_asynchronous_failures.py::test_eval_and_await_tell_of_a_failure_that_is_already_known"
-_LIMIT = "test_asynchronous_memory.py::test_a_limit_of_memory_holds_until_it_is_lifted"
-_PIECES = "test_asynchronous_memory.py::test_a_large_array_is_there_whole_when_it_is_read_on_the_cpu"
+_READS = "array/test_asynchronous.py::test_reads_wait_for_pending_work"
+_UPDATES = "array/test_asynchronous.py::test_an_update_in_place_waits_for_copies_of_the_array"
+_MEMORY = "array/test_asynchronous.py::test_freed_memory_is_not_reused_too_early"
+_RETURNS = "array/test_asynchronous.py::test_eval_without_wait_returns_before_the_work_is_done"
+_EACH_READ = "array/test_asynchronous_failures.py::test_every_read_of_a_failed_array_raises_the_error_with_the_op_name"
+_GIVEN_BEFORE = "array/test_asynchronous_failures.py::test_work_submitted_before_the_failure_is_known_fails_too"
+_KNOWN = "array/test_asynchronous_failures.py::test_eval_and_await_raise_a_known_failure"
+_LIMIT = "array/test_asynchronous_memory.py::test_memory_limit_applies_until_it_is_removed"
+_PIECES = "array/test_asynchronous_memory.py::test_large_array_is_complete_when_read_on_the_cpu"
 
 CORE_FAULTS = [
     CoreFault(
@@ -76,14 +76,14 @@ CORE_FAULTS = [
         "if (write->is_over()) write->check();",
         "if (write->is_over()) continue;",
         "work is given though its input is known to have failed",
-        "*AFailureIsThatOfWhatWasComputedFromItAndOfNothingElse*",
+        "*FailureAffectsOnlyDependentArrays*",
     ),
     CoreFault(
         _QUEUE,
         "if (const WorkPointer work = newest()) work->wait(cancel);",
         "if (const WorkPointer work = oldest()) work->wait(cancel);",
         "a device is waited for until its first work is over",
-        "test_asynchronous.py::test_synchronize_waits_for_its_device_only",
+        "array/test_asynchronous.py::test_synchronize_waits_for_its_device_only",
     ),
     CoreFault(
         "memory/work.cpp",
@@ -181,7 +181,7 @@ CORE_FAULTS = [
         "  work.writes(to.storage);\n  work.completes(before);\n",
         "  work.writes(to.storage);\n  work.completes(before && before->has_failed() ? before : nullptr);\n",
         "an upload in pieces ends well when its last piece does",
-        "test_asynchronous_failures.py::test_a_failure_in_one_piece_of_a_large_copy_is_that_of_the_whole",
+        "array/test_asynchronous_failures.py::test_failure_in_one_piece_fails_the_whole_copy",
     ),
     CoreFault(
         _TRANSFER,

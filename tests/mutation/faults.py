@@ -1,4 +1,4 @@
-"""Hand-written faults in the kernels of the CPU module: one edit each, like typical mistakes."""
+"""Hand-written faults in the kernels of the module of the host: one edit each, like typical mistakes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Fault:
     kernel: str
-    file: str  # relative to csrc/backends/cpu/kernels
+    file: str  # relative to the kernels of the host's backend
     before: str  # occurs exactly once
     after: str
     what: str

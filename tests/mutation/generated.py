@@ -9,20 +9,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .backends import BACKENDS
 from .edits import KINDS, Edit, edits_of
-from .served import near, ops_in, ops_with_rows
+from .ops_of_files import near, ops_in, ops_with_rows
 from .source_text import SourceText
 
 # The files that are changed in each area, as patterns relative to the root; and exceptions, each with its reason.
+PASSES = "passes"
 AREAS = {
-    "kernels": ("csrc/backends/cpu/kernels/**/*.h", "csrc/backends/cpu/kernels/**/*.cpp"),
-    "vulkan": ("csrc/backends/vulkan/kernels/**/*.*",),
-    "passes": ("csrc/core/compiler/*.cpp", "csrc/core/compiler/*.h"),
+    **{name: tuple(f"{backend.folder}/{files}" for files in backend.files) for name, backend in BACKENDS.items()},
+    PASSES: ("csrc/core/compiler/*.cpp", "csrc/core/compiler/*.h"),
 }
-NO_COOPERATIVE_MATRIX = "Mesa's driver lacks GL_KHR_cooperative_matrix"
+# The percentage of faults in each area when only one number is given for all.
+SHARES = {**{name: backend.share for name, backend in BACKENDS.items()}, PASSES: 30}
 LEFT_OUT = {
-    "csrc/backends/vulkan/kernels/linear_algebra/matmul_cooperative.comp": NO_COOPERATIVE_MATRIX,
-    "csrc/backends/vulkan/kernels/linear_algebra/cooperative_matrix.glsl": NO_COOPERATIVE_MATRIX,
+    **{f"{b.folder}/{file}": reason for b in BACKENDS.values() for file, reason in b.left_out.items()},
     "csrc/core/compiler/plan_text.cpp": "writes text for people",
 }
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .campaign import EQUIVALENT, Tried
+from .generated import PASSES
 from .trial import IDENTICAL, KILLED, NOT_COMPILED, SURVIVED
 
 STATES = (NOT_COMPILED, IDENTICAL, EQUIVALENT, KILLED, SURVIVED)
@@ -50,17 +51,17 @@ def _table(title: str, tried: list[Tried], key: Callable[[Tried], str]) -> Table
 def check_of(one: Tried) -> str:
     """The kit's check that caught it, such as `values`, or `ctest` or `pytest`."""
     by = one.outcome.by
-    return by.split(":")[0] if one.fault.area == "passes" else [*by.split(), "", ""][1].strip(",()")
+    return by.split(":")[0] if one.fault.area == PASSES else [*by.split(), "", ""][1].strip(",()")
 
 
 def line_of(one: Tried) -> str:
     """One line of progress output."""
     outcome = one.outcome
-    said = f"by {outcome.by}" if outcome.state == KILLED else one.reason or outcome.note
+    message = f"by {outcome.by}" if outcome.state == KILLED else one.reason or outcome.note
     colour = {SURVIVED: "[bold red]", KILLED: "[green]"}.get(one.state, "")
     return (
         f"{colour}{one.state:<12}{'[/]' if colour else ''} {escape(one.fault.name)}  {escape(one.fault.what)}  "
-        f"{escape(said.splitlines()[0] if said else '')} ({outcome.seconds:.0f} s)"
+        f"{escape(message.splitlines()[0] if message else '')} ({outcome.seconds:.0f} s)"
     )
 
 

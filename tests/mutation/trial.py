@@ -9,21 +9,19 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from .generated import GeneratedFault
-from .served import cpu_units, kernels_above, near, ops_of_family, ops_with_rows, vulkan_ops
-from .workspace import ROOT, BuildError, KernelWorkspace, Workspace
+from .backends import BACKENDS, HOST, ROOT
+from .generated import PASSES, GeneratedFault
+from .ops_of_files import kernels_above, near, ops_of_family, ops_of_shaders, ops_with_rows, units_of
+from .workspace import BuildError, KernelWorkspace, Workspace
 
 NOT_COMPILED, IDENTICAL, KILLED, SURVIVED = "not compiled", "identical", "killed", "survived"
 KIT_LIMIT = 2400.0  # seconds for all checks of one module
 TEST_LIMIT = 900.0  # for one step of the tests without a fault; with one, five times its time without, plus a minute
-# The kit only lists cases that a module refuses or leaves to other kernels; these tests check them for ferrule's
-# modules.
-CPU_SUPPORT, VULKAN_SUPPORT = "tests/python/kit/test_support.py", "csrc/backends/vulkan/tests/test_support.py"
 
 
 @dataclass
@@ -46,12 +44,12 @@ class Step:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-class KernelTrial:
-    """Faults in the CPU module's kernels, tested by the kit."""
+class KernelFileTrial:
+    """Faults in kernel files that are compiled one at a time, tested by the kit."""
 
-    def __init__(self, variant: str, number: int, level: str) -> None:
-        self.workspace = KernelWorkspace("kernels", variant, number)
-        self._level = level
+    def __init__(self, area: str, variant: str, number: int, level: str) -> None:
+        self.workspace = KernelWorkspace(area, variant, number)
+        self._level, self._support_test = level, BACKENDS[area].support_test
 
     def run(self, fault: GeneratedFault) -> Outcome:
         path = ROOT / fault.file
@@ -59,31 +57,32 @@ class KernelTrial:
         rows = ops_with_rows(ROOT)
         outcome = Outcome(IDENTICAL)
         with self.workspace.planted(fault.file, fault.edit.apply(text)):
-            for unit in cpu_units(path):
+            for unit in units_of(path):
                 try:
                     if not self.workspace.build_unit(unit.path.relative_to(kernels_above(unit.path)).as_posix()):
                         continue
                 except BuildError as error:
                     return Outcome(NOT_COMPILED, note=_first_error(str(error)))
                 ops = unit.ops & rows
-                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level, CPU_SUPPORT)
+                outcome = ask_kit(self.workspace, ops, near(text, fault.line, ops), self._level, self._support_test)
                 if outcome.state == KILLED:
                     return outcome
         return outcome
 
 
-class VulkanTrial:
-    """Faults in the Vulkan module's kernels, tested by the kit on any available device."""
+class ModuleTrial:
+    """Faults in shaders and their planners, each of which builds the module; tested by the kit on any available device
+    of the backend."""
 
-    def __init__(self, variant: str, number: int, level: str) -> None:
-        self.workspace = Workspace("vulkan", variant, number)
-        self._level = level
+    def __init__(self, area: str, variant: str, number: int, level: str) -> None:
+        self.workspace = Workspace(area, variant, number)
+        self._level, self._backend = level, BACKENDS[area]
 
     def run(self, fault: GeneratedFault) -> Outcome:
         path = ROOT / fault.file
         text = path.read_text()
-        folder = ROOT / "csrc/backends/vulkan/kernels"
-        ops = vulkan_ops(path, folder)
+        folder = ROOT / self._backend.kernels
+        ops = ops_of_shaders(path, folder)
         # A spliced shader contains all elementwise functions. Functions of a family are tested only with the family's
         # ops: all ops take half an hour on a software device.
         if path.is_relative_to(folder / "elementwise"):
@@ -96,14 +95,14 @@ class VulkanTrial:
                 return Outcome(NOT_COMPILED, note=_first_error(str(error)))
             if self.workspace.is_identical:
                 return Outcome(IDENTICAL)
-            return ask_kit(self.workspace, ops, first, self._level, VULKAN_SUPPORT)
+            return ask_kit(self.workspace, ops, first, self._level, self._backend.support_test)
 
 
 class PassTrial:
     """Faults in the compiler's passes, tested by the tests of `./dev test` that use graphs."""
 
     def __init__(self, variant: str, number: int, level: str) -> None:
-        self.workspace = Workspace("passes", variant, number)
+        self.workspace = Workspace(PASSES, variant, number)
         self._level = level
         self.limits: dict[str, float] = {}  # of the steps, in seconds
 
@@ -137,7 +136,7 @@ class PassTrial:
 
     def _steps(self) -> Iterator[Step]:
         build = self.workspace.build_folder
-        environment = {"FERRULE_BACKEND_DIR": str(build / "csrc/backends/cpu")}
+        environment = {"FERRULE_BACKEND_DIR": str(build / HOST.folder)}
         tests = str(build / "tests/cpp/ferrule-tests")
         for name, chosen in (
             ("ctest, passes", "Compiler*:Graph*:Layout*-*Million*"),
@@ -148,7 +147,7 @@ class PassTrial:
         mine = environment_of(self.workspace)
         pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
         for stem in ("graph", "lazy", "arrays", "halves", "memory*", "invariance", "programs*", "random*"):
-            if files := sorted(str(path) for path in (ROOT / "tests/python").glob(f"test_{stem}.py")):
+            if files := sorted(str(path) for path in (ROOT / "tests/python").rglob(f"test_{stem}.py")):
                 yield Step(f"pytest {stem}", (*pytest, *files), ROOT / "tests", mine)
         checks = "fused or constants or layouts or program"
         kit = ("--pyargs", "ferrule.testing", "--ferrule-level", self._level, "-k", f"float32 and ({checks})")
@@ -167,17 +166,19 @@ def environment_of(workspace: Workspace) -> dict[str, str]:
     return {"PYTHONPATH": str(site), "FERRULE_CACHE_DIR": str(workspace.folder / "cache")}
 
 
-Trial = KernelTrial | VulkanTrial | PassTrial
-# The trial classes by area, constructed from a variant, the number of a workspace and a level.
-TRIALS: dict[str, Callable[[str, int, str], Trial]] = {
-    "kernels": KernelTrial,
-    "vulkan": VulkanTrial,
-    "passes": PassTrial,
-}
+Trial = KernelFileTrial | ModuleTrial | PassTrial
+
+
+def trial_of(area: str, variant: str, number: int, level: str) -> Trial:
+    """The trial of an area in the workspace of this number."""
+    if area == PASSES:
+        return PassTrial(variant, number, level)
+    return (KernelFileTrial if BACKENDS[area].by_kernel_file else ModuleTrial)(area, variant, number, level)
 
 
 def ask_kit(workspace: Workspace, ops: Iterable[str], first: Sequence[str], level: str, support_test: str) -> Outcome:
-    """Runs the kit, limited to these ops, and the support test on the product of a workspace."""
+    """Runs the kit, limited to these ops, and the support test on the product of a workspace: the kit only lists cases
+    that a module refuses or leaves to other kernels."""
     request = {
         "module": str(workspace.product),
         "clean": str(workspace.clean),

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from .backends import BACKENDS, ROOT
+
 FOLDER = ROOT / "build" / "mutation"
 BUILD_LIMIT = 900.0  # seconds; a fault can send the compiler into a loop, too
 
@@ -29,24 +30,23 @@ class Layout:
     options: tuple[str, ...]
     target: str
     product: str  # in the build folder
-    left_out: str = ""  # a pattern of names of files that are not copied
+    left_out: str = ""  # a pattern of paths of files that are not copied
 
 
 # The unit tests that use graphs: the others take longer to compile than all faults together.
-_OTHER_TESTS = "(?!compiler_|executor_|graph_|ops_|layout_).*_test[.]cpp"
+_OTHER_TESTS = "(?!(?:compiler|executor|graph|ops|sdk)/).*_test[.]cpp"
 
 
 def layout_of(area: str, variant: str) -> Layout:
     common = ("csrc", "cmake")
-    if area == "passes":
+    if area not in BACKENDS:
         options = ("-DFERRULE_BUILD_TESTS=ON", "-DFERRULE_PACKAGE_LAYOUT=ON", "-DFERRULE_VARIANTS=x64")
         folders = (*common, "tests/cpp", "tests/c", "tests/skew")
         return Layout(folders, options, "ferrule-tests", "libferrule.so", _OTHER_TESTS)
-    module = ("-DFERRULE_BUILD_TESTS=OFF", f"-DFERRULE_VARIANTS={variant}")
-    if area == "vulkan":
-        path = "csrc/backends/vulkan/libferrule-vulkan.so"
-        return Layout(common, (*module, "-DFERRULE_VULKAN=ON"), "ferrule-vulkan", path)
-    return Layout(common, module, f"ferrule-cpu-{variant}", f"csrc/backends/cpu/libferrule-cpu-{variant}.so")
+    backend = BACKENDS[area]
+    module = ("-DFERRULE_BUILD_TESTS=OFF", *(option.format(variant=variant) for option in backend.options))
+    product = f"{backend.folder}/{backend.product.format(variant=variant)}"
+    return Layout(common, module, backend.target.format(variant=variant), product)
 
 
 class Workspace:
@@ -111,12 +111,12 @@ class Workspace:
 
 
 class KernelWorkspace(Workspace):
-    """A workspace of the CPU module. The kernel files that include a header with a fault are compiled one at a time,
-    until a check catches it; the others stay unchanged."""
+    """A workspace of a module whose kernels have a target of their own. The kernel files that include a header with a
+    fault are compiled one at a time, until a check catches it; the others stay unchanged."""
 
     def __init__(self, area: str, variant: str, number: int = 0) -> None:
         super().__init__(area, variant, number)
-        self._objects = f"csrc/backends/cpu/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
+        self._objects = f"{BACKENDS[area].folder}/CMakeFiles/{self.layout.target}-kernels.dir/kernels"
 
     def prepare(self) -> None:
         super().prepare()
@@ -177,7 +177,8 @@ def _update(source: Path, to: Path, left_out: str) -> None:
     """Makes a folder equal to another. A file with the same bytes keeps its time; a changed one gets a time newer than
     any build, even if an interrupted run left a fault in it."""
     files = (path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    wanted = {path.relative_to(source) for path in files if not re.fullmatch(left_out, path.name)}
+    paths = (path.relative_to(source) for path in files)
+    wanted = {path for path in paths if not re.fullmatch(left_out, path.as_posix())}
     for path in [path for path in to.rglob("*") if path.is_file()]:
         if path.relative_to(to) not in wanted:
             path.unlink()

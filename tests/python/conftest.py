@@ -17,7 +17,7 @@ import pytest
 
 RunPython = Callable[..., subprocess.CompletedProcess[str]]
 PutModule = Callable[..., Path]
-TELLING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
+RECORDING_MODULE = Path(__file__).resolve().parents[1] / "cpp" / "modules" / "module.c"
 
 
 # These tests count opened modules; the probe is tested in tests/hostile and in C++.
@@ -55,7 +55,7 @@ def null_device(null_module: Path) -> object:
 @pytest.fixture(scope="session")
 def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Compiles a module that computes nothing and records what is done with it; its source lists the macros."""
-    folder = tmp_path_factory.mktemp("telling")
+    folder = tmp_path_factory.mktemp("recording")
 
     def build(stem: str, *definitions: str) -> Path:
         name, _, variant = stem.partition("-")
@@ -63,7 +63,7 @@ def build_module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
         if not module.exists():
             defined = [f'-DTEST_NAME="{name}"', f'-DTEST_VARIANT="{variant}"', *(f"-D{word}" for word in definitions)]
             command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{package / 'include'}", *defined]
-            subprocess.run([*command, str(TELLING_MODULE), "-o", str(module)], check=True)
+            subprocess.run([*command, str(RECORDING_MODULE), "-o", str(module)], check=True)
         return module
 
     return build
@@ -124,10 +124,10 @@ def run_python(tmp_path: Path) -> RunPython:
 
 
 @pytest.fixture(scope="session")
-def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def faulty_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with libferrule-faulty.so, built against the installed package: correct unless an option selects a
     fault."""
-    folder = tmp_path_factory.mktemp("opponents")
+    folder = tmp_path_factory.mktemp("faulty_modules")
     command = [sys.executable, "-m", "ferrule", "--cmake-dir"]
     where = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     sources = Path(__file__).parent / "kit" / "modules"

@@ -17,10 +17,10 @@ import ferrule as fe
 
 ROOT = Path(__file__).resolve().parents[2]
 PACES = ["late", "threaded"]  # work is done when a caller waits for it, or by the queue's thread
-TOLD = "failed, as it was asked to"  # message of failures requested by an option of the devices
+REQUESTED_FAILURE = "failed, as it was asked to"  # message of failures requested by an option of the devices
 
 
-def apart(test: Callable[..., None]) -> Callable[..., None]:
+def in_own_process(test: Callable[..., None]) -> Callable[..., None]:
     """Runs the body of the test in its own process. Its parameters are those of `parametrize`."""
     return _in_a_process(test, test, list(inspect.signature(test).parameters.values()))
 
@@ -44,10 +44,10 @@ def _in_a_process(
     test: Callable[..., None], body: Callable[..., None], parameters: list[inspect.Parameter]
 ) -> Callable[..., None]:
     def run(run_python: Callable[..., subprocess.CompletedProcess[str]], **given: object) -> None:
-        name = Path(inspect.getfile(test)).stem
+        module = ".".join(Path(inspect.getfile(test)).resolve().relative_to(ROOT).with_suffix("").parts)
         run_python(
             f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-            f"from tests.python.{name} import {test.__name__} as test\n"
+            f"from {module} import {test.__name__} as test\n"
             f"test.body(**{given!r})\n"
         )
 

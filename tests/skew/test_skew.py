@@ -124,38 +124,38 @@ ROOTS, NEGATIVES = [1, 2, 3], [-1, -4, -9]
 
 
 class TwoMinors(Skew):
-    def test_a_core_takes_all_that_a_module_of_its_own_minor_has(self) -> None:
+    def test_core_accepts_a_module_of_its_own_minor(self) -> None:
         self.put("skewed", NEW)
         young = (("skewed", "sqrt", "scale=2"), ("skewed", "negative", "bias=5"))
         answer = self.run_core(NEW, *PLAIN, *young)
         self.check_facts(answer, '"nick"', "core_minor is 1", "0.1, young")
         self.check_values(answer, ROOTS, NEGATIVES, [2, 4, 6], [4, 1, -4])
 
-    def test_a_new_core_takes_an_old_module(self) -> None:
+    def test_new_core_accepts_an_old_module(self) -> None:
         self.put("skewed", OLD)
         answer = self.run_core(NEW, *PLAIN)
         self.check_facts(answer, '"plain"', "built without core_minor", "0.1")
         self.check_values(answer, ROOTS, NEGATIVES)
 
-    def test_an_old_core_takes_a_new_module(self) -> None:
+    def test_old_core_accepts_a_new_module(self) -> None:
         self.put("skewed", NEW)
         answer = self.run_core(OLD, *PLAIN)
         self.check_facts(answer, '"plain"', "the core has no core_minor", "0.1")
         self.check_values(answer, ROOTS, NEGATIVES)
 
-    def test_an_old_core_takes_an_old_module(self) -> None:
+    def test_old_core_accepts_an_old_module(self) -> None:
         self.put("skewed", OLD)
         answer = self.run_core(OLD, *PLAIN)
         self.check_facts(answer, '"plain"', "built without core_minor", "0.1")
         self.check_values(answer, ROOTS, NEGATIVES)
 
 
-class ARevisionThatTheModuleDoesNotKnow(Skew):
-    def test_is_decomposed_into_what_it_knows(self) -> None:
+class NewerOpRevisions(Skew):
+    def test_newer_op_is_decomposed_into_known_ops(self) -> None:
         self.put("skewed", OLD)
         self.check_values(self.run_core(NEW, ("skewed", "negative", "bias=5")), [4, 1, -4])
 
-    def test_is_computed_by_a_device_that_knows_it(self) -> None:
+    def test_newer_op_runs_on_a_device_that_knows_it(self) -> None:
         self.put("skewed", OLD)
         self.put("other", NEW)
         [computed] = self.run_core(NEW, ("skewed", "sqrt", "scale=2"))["computed"]
@@ -164,19 +164,19 @@ class ARevisionThatTheModuleDoesNotKnow(Skew):
         assert node["device"] == "other:0"
         assert "revision 2 is younger than this module, which knows up to 1" in node["reason"]
 
-    def test_is_a_sentence_when_nobody_knows_it(self) -> None:
+    def test_newer_op_is_unsupported_if_no_device_knows_it(self) -> None:
         self.put("skewed", OLD)
         [computed] = self.run_core(NEW, ("skewed", "sqrt", "scale=2"))["computed"]
         assert computed.get("code") == 2, computed  # FE_UNSUPPORTED
         assert "revision 2 is younger than this module, which knows up to 1" in computed["error"]
 
-    def test_does_not_matter_as_long_as_the_attribute_has_its_default(self) -> None:
+    def test_new_attribute_with_its_default_value_is_ignored(self) -> None:
         self.put("skewed", OLD)
         self.check_values(self.run_core(NEW, ("skewed", "sqrt", "scale=1")), ROOTS)
 
 
-class WhatSomebodyGotWrong(Skew):
-    def test_is_refused_before_anything_of_it_runs(self) -> None:
+class IncompatibleModules(Skew):
+    def test_incompatible_module_is_refused_before_any_of_its_code_runs(self) -> None:
         for interface in WRONG:
             for core in (OLD, NEW):
                 with self.subTest(interface, core=core):
@@ -187,7 +187,7 @@ class WhatSomebodyGotWrong(Skew):
                     assert sentence in row["reason"], row
                     assert not (self.folder / "marks").exists()
 
-    def test_would_leave_marks_if_it_ran(self) -> None:
+    def test_incompatible_module_leaves_marks_when_it_is_opened(self) -> None:
         module = work / "inserted/modules/libferrule-refused.so"
         marks = self.folder / "marks"
         environment = os.environ | {"SKEW_MARKS": str(marks)}
@@ -196,7 +196,7 @@ class WhatSomebodyGotWrong(Skew):
         )
         assert marks.read_text(encoding="utf-8") == "opened\n"
 
-    def test_gets_no_layout_hashes_from_the_generator(self) -> None:
+    def test_generator_refuses_incompatible_layouts(self) -> None:
         kept = (work / OLD / "snapshot.inc").read_bytes()
         for interface in (NEW, *WRONG):
             tree = self.folder / interface
@@ -212,7 +212,7 @@ class WhatSomebodyGotWrong(Skew):
 
 
 class Snapshots(Skew):
-    def test_what_a_minor_appended_is_compatible(self) -> None:
+    def test_slots_appended_by_a_minor_are_compatible(self) -> None:
         found = abi_diff(work / OLD / "snapshot.inc", work / NEW / "snapshot.inc")
         assert is_compatible(found), found
         sentences = {str(difference) for difference in found}
@@ -221,7 +221,7 @@ class Snapshots(Skew):
         assert "fe_device_properties: 'nickname' appended (compatible)" in sentences
         assert "interface: 1.0 became 1.1 (compatible)" in sentences
 
-    def test_what_somebody_got_wrong_is_named(self) -> None:
+    def test_incompatible_changes_are_named(self) -> None:
         for interface, sentence in WRONG.items():
             with self.subTest(interface):
                 found = abi_diff(work / OLD / "snapshot.inc", work / interface / "snapshot.inc")

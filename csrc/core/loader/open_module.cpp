@@ -101,14 +101,14 @@ void list_files(Candidate& candidate, const MappedLibraries& before) {
 // misled; the module itself works. A listed kind without a device is normal: this machine has no such device.
 void note_other_kinds(Candidate& candidate, Backend& backend) {
   if (!candidate.manifest || candidate.manifest->device_kinds.empty()) return;
-  const std::vector<std::string>& told = candidate.manifest->device_kinds;
+  const std::vector<std::string>& listed = candidate.manifest->device_kinds;
   std::set<std::string> others;
   for (const auto& device : backend.devices())
-    if (std::find(told.begin(), told.end(), name_of(device->kind())) == told.end())
+    if (std::find(listed.begin(), listed.end(), name_of(device->kind())) == listed.end())
       others.insert(name_of(device->kind()));
   if (others.empty()) return;
-  candidate.row.notes.push_back(fmt::format("its manifest tells devices of the kind {}, and it has some of the kind {}",
-                                            joined(told), fmt::join(others, ", ")));
+  candidate.row.notes.push_back(fmt::format("it has devices of kind {}, but its manifest lists only devices of kind {}",
+                                            fmt::join(others, ", "), joined(listed)));
   log_info("{}: {}", candidate.row.path, candidate.row.notes.back());
 }
 

@@ -128,7 +128,7 @@ class Maps {
 };
 
 // The numbers that fstat returns for a file.
-std::optional<MappedFile> told_by(int descriptor) {
+std::optional<MappedFile> file_of_descriptor(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return std::nullopt;
   return MappedFile{major(status.st_dev), minor(status.st_dev), status.st_ino};
@@ -143,7 +143,7 @@ std::optional<bool> compare(const Pair& files) {
 
 std::optional<bool> is_mapped_from(const void* address, int descriptor) {
   const Maps maps;
-  if (const auto told = told_by(descriptor); told && maps.ask(address) == told) return true;
+  if (const auto own_file = file_of_descriptor(descriptor); own_file && maps.ask(address) == own_file) return true;
   const Page page(descriptor);
   if (address == nullptr || page.address() == nullptr) return std::nullopt;
   if (const auto answer = compare({maps.ask(address), maps.ask(page.address())})) return answer;

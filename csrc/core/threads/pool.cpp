@@ -175,6 +175,4 @@ void shutdown_threads() noexcept {
   shared.workers.reset();
 }
 
-bool inside_parallel_for() noexcept { return depth > 0; }
-
 }  // namespace ferrule

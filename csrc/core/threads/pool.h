@@ -36,7 +36,5 @@ uint32_t thread_count() noexcept;
 void set_thread_count(uint32_t count);
 // Ends and joins the workers; the next parallel_for starts them again.
 void shutdown_threads() noexcept;
-// Whether the calling thread runs a range.
-bool inside_parallel_for() noexcept;
 
 }  // namespace ferrule

@@ -84,14 +84,14 @@ def _installed_version(name: str, path: str) -> str:
 
 def _offer(name: str, names: set[str]) -> str:
     """Return advice on a name that no module and no kind of device has."""
-    extras = _extras()
+    extras = backend_extras()
     if name in extras:
         return f" Install it: pip install 'ferrule[{name}]'"
     close = difflib.get_close_matches(name, sorted({*names, *extras, *KINDS}), 1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def _extras() -> set[str]:
+def backend_extras() -> set[str]:
     """Return the extras of the installed ferrule that are backends."""
     try:
         return set(metadata("ferrule").get_all("Provides-Extra") or ()) - TOOLS

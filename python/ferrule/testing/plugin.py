@@ -24,7 +24,7 @@ from ferrule.testing.child import Child
 from ferrule.testing.exclusive_runs import Turns
 from ferrule.testing.expected_failures import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
-from ferrule.testing.programs.part import programs_record
+from ferrule.testing.programs.kit_parts import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
 from ferrule.testing.target import Target

@@ -13,20 +13,20 @@ from ferrule.testing.case import all_cases
 from ferrule.testing.check_attempt import Attempt, Failed, NotApplicable
 from ferrule.testing.checks import all_checks
 from ferrule.testing.execution import Refused
-from ferrule.testing.programs.answers import Answers
+from ferrule.testing.programs.worker_requests import ProgramRequests
 from ferrule.testing.target import Target, open_target, runnable_variants
 from ferrule.tools.child.serve import Reply, serve
 
 if TYPE_CHECKING:
     from ferrule.testing.check_attempt import Attempt
-    from ferrule.testing.programs.answers import Answers
+    from ferrule.testing.programs.worker_requests import ProgramRequests
 
 
 class Worker:
     def __init__(self, send: Callable[[Reply], None]) -> None:
         self._send = send
         self._devices: dict[str, fe.Device] = {}
-        self._answers: Answers | None = None
+        self._program_requests: ProgramRequests | None = None
 
     def at(self, text: str) -> None:
         self._send({"at": text})
@@ -42,9 +42,9 @@ class Worker:
         return known[what](**request) if what in known else self._of_programs(what, request)
 
     def _of_programs(self, what: str, request: dict[str, Any]) -> Reply:
-        if self._answers is None:
-            self._answers = Answers(self._devices, self.at)
-        answer: Reply = getattr(self._answers, what)(**request)
+        if self._program_requests is None:
+            self._program_requests = ProgramRequests(self._devices, self.at)
+        answer: Reply = getattr(self._program_requests, what)(**request)
         return answer
 
     def _variants(self) -> Reply:

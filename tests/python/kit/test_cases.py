@@ -99,7 +99,7 @@ def test_each_check_has_problems_and_each_problem_names_attributes_that_there_ar
 
 
 @pytest.mark.parametrize("name", all_cases())
-def test_what_a_case_allows_has_a_reason(name: str) -> None:
+def test_every_tolerance_of_a_case_has_a_reason(name: str) -> None:
     case = case_of(name)
     assert len(case.tolerance.reason) > 20
     if case.tolerance.ulp > 4:
@@ -111,12 +111,12 @@ def test_what_a_case_allows_has_a_reason(name: str) -> None:
         assert case.tolerance.bound is None
 
 
-def test_the_rows_that_are_listed_as_wider_are_wider() -> None:
+def test_wider_lists_the_cases_with_tolerances_above_4_ulp() -> None:
     assert {n for n, c in all_cases().items() if c.result == "float32" and c.tolerance.ulp > 4} == WIDER
 
 
 @pytest.mark.parametrize("name", [n for n, c in all_cases().items() if c.tolerance.bound is not None])
-def test_a_bound_is_of_the_results_shape_and_shrinks_with_the_unit_roundoff(name: str) -> None:
+def test_bound_has_the_shape_of_the_result_and_scales_with_the_unit_roundoff(name: str) -> None:
     case = case_of(name)
     for problem in (*case.family.plain, *case.family.empty, *case.family.single):
         inputs = case.inputs(problem, np.random.default_rng(3))
@@ -134,7 +134,7 @@ def test_a_bound_is_of_the_results_shape_and_shrinks_with_the_unit_roundoff(name
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_integer_oracles_are_those_of_pythons_unbounded_integers(dtype: str) -> None:
+def test_integer_oracles_match_pythons_unbounded_integers(dtype: str) -> None:
     info = np.iinfo(dtype)
     span = int(info.max) - int(info.min) + 1
 
@@ -275,7 +275,7 @@ def test_astype_truncates_and_saturates_as_fractions_do(dtype: str) -> None:
             assert got == min(max(whole, int(info.min)), int(info.max)), value
 
 
-def test_edges_are_those_of_the_standard() -> None:
+def test_edge_values_match_the_standard() -> None:
     inf, nan = math.inf, math.nan
 
     def same(a: Any, b: Any) -> bool:

@@ -12,7 +12,7 @@ from ferrule.testing.problems import RANK_8
 from ferrule.testing.sizes import above_blocks, around_blocks
 
 
-def test_a_result_is_broadcast_by_a_further_axis_and_along_one_of_one_element() -> None:
+def test_broadcast_adds_an_axis_and_expands_axes_of_one_element() -> None:
     assert wider_than((5, 7)) == [(2, 5, 7)]
     assert wider_than((4, 1, 1)) == [(2, 4, 1, 1), (4, 3, 1)]
     assert wider_than(()) == [(2,)]
@@ -23,14 +23,14 @@ def test_a_result_is_broadcast_by_a_further_axis_and_along_one_of_one_element() 
             assert np.broadcast_shapes(shape, wider) == wider
 
 
-def test_sizes_lie_around_each_power_of_two_up_to_the_reach_of_16_bits() -> None:
+def test_sizes_surround_each_power_of_two_up_to_16_bits() -> None:
     wanted = {2**power + by for power in range(9, 17) for by in (-1, 0, 1)}
     assert wanted <= set(around_blocks())
     assert {2**power + 1 for power in range(9, 17)} <= set(above_blocks())
 
 
 @pytest.mark.parametrize("name", [name for name, case in all_cases().items() if applies(case)])
-def test_values_of_a_range_leave_masks_and_indices_as_the_case_fills_them(name: str) -> None:
+def test_range_values_do_not_change_masks_and_indices(name: str) -> None:
     case = all_cases()[name]
     for problem in case.family.plain:
         inputs = case.inputs(problem, np.random.default_rng(1), equal)
@@ -50,7 +50,7 @@ def test_values_of_a_range_leave_masks_and_indices_as_the_case_fills_them(name: 
             assert np.unique(inputs[0]).size <= 1
 
 
-def test_a_range_that_a_case_leaves_out_is_one_of_the_checks_and_has_a_reason() -> None:
+def test_ranges_omitted_by_a_case_exist_and_have_a_reason() -> None:
     cases = [case for case in all_cases().values() if case.left_out]
     assert {case.op for case in cases} == {"astype", "prod", "scaled_dot_product_attention"}
     for case in cases:

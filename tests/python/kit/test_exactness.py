@@ -10,7 +10,7 @@ from ferrule.testing.exactness import ROUNDED, compare, round_to, spacing
 from ferrule.testing.values import patterns
 
 
-def test_a_tie_that_is_rounded_up_is_wrong() -> None:
+def test_tie_rounded_away_from_even_is_wrong() -> None:
     case = all_cases()["astype-float32-to-bfloat16"]
     tie = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-20], np.float32)
     problem = Problem((tie.shape,), {"dtype": "bfloat16"})
@@ -22,7 +22,7 @@ def test_a_tie_that_is_rounded_up_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
-def test_what_float64_rounds_is_right_and_its_neighbours_are_not(op: str) -> None:
+def test_correctly_rounded_float64_is_right_and_its_neighbours_are_wrong(op: str) -> None:
     """A 64-bit reference is too short: rounding a sum to 64 bits can create a false tie."""
     rng = np.random.default_rng(2)
     x = rng.uniform(1, 2, 4000)
@@ -36,7 +36,7 @@ def test_what_float64_rounds_is_right_and_its_neighbours_are_not(op: str) -> Non
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_the_nearest_number_of_a_number_is_itself_and_of_a_half_the_even_one(dtype: str) -> None:
+def test_nearest_number_is_exact_or_the_even_one_for_ties(dtype: str) -> None:
     numbers = patterns(np.random.default_rng(1), 4000, dtype)
     with np.errstate(invalid="ignore"):  # signalling NaN
         wide = numbers.astype(np.longdouble)
@@ -53,7 +53,7 @@ def test_the_nearest_number_of_a_number_is_itself_and_of_a_half_the_even_one(dty
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("op", ["sqrt", "reciprocal", "divide"])
-def test_a_correctly_rounded_op_is_that_in_halves(op: str, dtype: str) -> None:
+def test_correctly_rounded_ops_are_held_to_half_an_ulp_in_half_dtypes(op: str, dtype: str) -> None:
     """A float32 result rounded again must be the nearest half; slightly more than half an ULP is an error."""
     case = all_cases()[f"{op}-{dtype}"]
     inputs = [patterns(np.random.default_rng(number), 20_000, dtype) for number, _ in enumerate(case.dtypes)]
@@ -75,7 +75,7 @@ def test_a_correctly_rounded_op_is_that_in_halves(op: str, dtype: str) -> None:
     assert case.judge(problem, inputs, wrong).wrong == close.sum()
 
 
-def test_a_bool_of_the_byte_2_is_wrong() -> None:
+def test_bool_with_byte_value_2_is_wrong() -> None:
     truth = np.array([True, False, True])
     assert compare(truth, truth, "bool").ok
     verdict = compare(np.array([1, 0, 2], np.uint8).view(bool), truth, "bool")
@@ -83,7 +83,7 @@ def test_a_bool_of_the_byte_2_is_wrong() -> None:
     assert "neither the byte 0 nor 1" in verdict.why
 
 
-def test_nan_and_the_signs_of_zeros_count_among_correct_roundings() -> None:
+def test_correct_rounding_includes_nan_and_signed_zeros() -> None:
     truth = np.array([np.nan, -0.0, 1.0])
     assert compare(truth.astype(np.float32), truth, "float32", ROUNDED).ok
     assert not compare(np.array([0, -0.0, 1], np.float32), truth, "float32", ROUNDED).ok

@@ -30,7 +30,7 @@ for _ in range(int(rounds)):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nobody waits where there is no flock")
-def test_what_is_alone_is_alone_and_does_not_wait_for_ever(tmp_path: Path) -> None:
+def test_exclusive_runs_exclude_others_and_do_not_wait_forever(tmp_path: Path) -> None:
     log = tmp_path / "log"
     several = [
         subprocess.Popen(
@@ -58,6 +58,6 @@ def test_what_is_alone_is_alone_and_does_not_wait_for_ever(tmp_path: Path) -> No
     assert any(a == b == "beside begin" for a, b in itertools.pairwise(lines))  # the others run concurrently
 
 
-def test_one_process_waits_for_nobody() -> None:
+def test_single_process_never_waits() -> None:
     with Turns(None).alone(), Turns(None).beside_others():
         pass

@@ -55,8 +55,8 @@ FAULTS = [
 
 
 @pytest.fixture
-def subject(opponents: Path) -> Iterator[Subject]:
-    found = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=60)[0]
+def subject(faulty_modules: Path) -> Iterator[Subject]:
+    found = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=60)[0]
     yield found
     found.child.close()
 
@@ -73,11 +73,11 @@ def test_a_fault_is_caught(
     state: str,
     words: str,
     monkeypatch: pytest.MonkeyPatch,
-    opponents: Path,
+    faulty_modules: Path,
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", fault)
     limit = 5 if state == "hung" else 60
-    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=limit)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=limit)[0]
     record = record_of(subject, case, check)
     # The module stays loaded for the next test.
     after = record_of(subject, "abs-float32", "values")
@@ -106,7 +106,7 @@ def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
     assert all((record.nanoseconds or 0) > 0 and (record.peer_nanoseconds or 0) > 0 for record in timed)
 
 
-def test_a_sample_has_each_case_and_each_way_through_memory(subject: Subject) -> None:
+def test_sample_contains_each_case_and_each_memory_layout(subject: Subject) -> None:
     whole, part = (list(items_of(subject, seed=1, sample=sample)) for sample in (False, True))
     left_out = {item.id for item in whole} - {item.id for item in part}
     assert {item.id for item in part} < {item.id for item in whole}
@@ -124,7 +124,7 @@ def test_a_sample_has_each_case_and_each_way_through_memory(subject: Subject) ->
     assert {item.case.name for item in part if item.check == "layouts" and item.case.op == "add"} >= {"add-float32"}
 
 
-def test_the_null_backend_is_wrong_and_not_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_null_backend_fails_without_crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend that accepts every op and computes nothing."""
     subject = subjects_of([Target("device", "null")], limit=20)[0]
     states = {case: record_of(subject, case, "values").state for case in ("add-float32", "exp-float32", "sum-float32")}
@@ -132,11 +132,11 @@ def test_the_null_backend_is_wrong_and_not_crashed(monkeypatch: pytest.MonkeyPat
     assert set(states.values()) == {"failed"}
 
 
-def test_a_module_that_cannot_be_opened_is_a_subject_with_an_error(
-    opponents: Path, monkeypatch: pytest.MonkeyPatch
+def test_module_that_cannot_be_opened_is_a_subject_with_an_error(
+    faulty_modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")
-    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=20)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=20)[0]
     assert "SIGABRT" in str(subject.error)
 
 
@@ -147,14 +147,14 @@ def kit(*arguments: object, folder: Path, fault: str = "") -> subprocess.Complet
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_a_right_module_passes_by_a_relative_path(opponents: Path) -> None:
+def test_correct_module_passes_by_a_relative_path(faulty_modules: Path) -> None:
     where = ("--pyargs", "ferrule.testing", "--ferrule-backend", "./libferrule-faulty.so")
-    done = kit(*where, "--ferrule-level=brief", folder=opponents)
+    done = kit(*where, "--ferrule-level=brief", folder=faulty_modules)
     assert done.returncode == 0, done.stdout
     assert "failed" not in done.stdout
 
 
-def test_a_failure_tells_all_and_its_command_repeats_it(opponents: Path) -> None:
+def test_failure_has_full_details_and_a_command_that_repeats_it(faulty_modules: Path) -> None:
     done = kit(
         "--pyargs",
         "ferrule.testing",
@@ -162,7 +162,7 @@ def test_a_failure_tells_all_and_its_command_repeats_it(opponents: Path) -> None
         "--ferrule-seed=random",
         "-k",
         "add",
-        folder=opponents,
+        folder=faulty_modules,
         fault="three_ulp_off",
     )
     assert done.returncode == 1
@@ -171,14 +171,14 @@ def test_a_failure_tells_all_and_its_command_repeats_it(opponents: Path) -> None
         assert word in text, word
     command = re.search(r"repeat +pytest (.*add-float32-values.*)", text)
     assert command is not None, text
-    again = kit(*shlex.split(command[1]), folder=opponents, fault="three_ulp_off")
+    again = kit(*shlex.split(command[1]), folder=faulty_modules, fault="three_ulp_off")
     assert again.returncode == 1, again.stdout
     assert "1 failed" in again.stdout
     worst = [line for line in text.splitlines() if "got " in line]
     assert any(line in again.stdout for line in worst)
 
 
-def test_crashes_do_not_end_the_run(opponents: Path) -> None:
+def test_crashes_do_not_end_the_run(faulty_modules: Path) -> None:
     command = (
         "--pyargs",
         "ferrule.testing",
@@ -186,24 +186,24 @@ def test_crashes_do_not_end_the_run(opponents: Path) -> None:
         "-k",
         "float32 and (sum or add)",
     )
-    done = kit(*command, folder=opponents, fault="aborts")
+    done = kit(*command, folder=faulty_modules, fault="aborts")
     assert done.returncode == 1
     assert "SIGABRT" in done.stdout
     assert re.search(r"\d+ passed", done.stdout)
 
 
-def test_a_declared_op_that_is_not_there_fails(opponents: Path, tmp_path: Path) -> None:
-    module = Path(shutil.copy(opponents / "libferrule-faulty.so", tmp_path))
-    manifest = json.loads((opponents / "libferrule-faulty.json").read_text())
+def test_declared_op_without_kernel_fails(faulty_modules: Path, tmp_path: Path) -> None:
+    module = Path(shutil.copy(faulty_modules / "libferrule-faulty.so", tmp_path))
+    manifest = json.loads((faulty_modules / "libferrule-faulty.json").read_text())
     module.with_suffix(".json").write_text(json.dumps({**manifest, "ops": [*manifest["ops"], "exp"]}))
     done = kit("--pyargs", "ferrule.testing", f"--ferrule-backend={module}", "-k", "exp", folder=tmp_path)
     assert done.returncode == 1
     assert "declares exp" in done.stdout
 
 
-def test_expected_failures_are_strict_and_have_a_reason(opponents: Path, tmp_path: Path) -> None:
+def test_expected_failures_are_strict_and_have_a_reason(faulty_modules: Path, tmp_path: Path) -> None:
     listed = tmp_path / "expected.txt"
-    option = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    option = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
     arguments = ("--pyargs", "ferrule.testing", option, "--ferrule-expect=expected.txt", "-k", "add-float32-values")
     listed.write_text("# known\nfaulty-add-float32-v* the last digits are left out\n")
     known = kit(*arguments, "-rx", folder=tmp_path, fault="three_ulp_off")
@@ -216,9 +216,9 @@ def test_expected_failures_are_strict_and_have_a_reason(opponents: Path, tmp_pat
     assert "has no reason" in kit(*arguments, folder=tmp_path).stderr
 
 
-def test_what_does_not_open_fails_whatever_is_selected(opponents: Path, tmp_path: Path) -> None:
+def test_module_that_does_not_open_fails_for_any_selection(faulty_modules: Path, tmp_path: Path) -> None:
     (tmp_path / "junk.so").write_text("this is no module")
-    right = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    right = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
     done = kit(
         "--pyargs", "ferrule.testing", right, "--ferrule-backend=junk.so", "-k", "abs-float32-values", folder=tmp_path
     )
@@ -227,9 +227,9 @@ def test_what_does_not_open_fails_whatever_is_selected(opponents: Path, tmp_path
     assert "junk.so" in done.stdout
 
 
-def test_a_refused_shape_is_listed(opponents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_shape_is_listed(faulty_modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "refuses_three_axes")
-    subject = subjects_of([Target("backend", str(opponents / "libferrule-faulty.so"))], limit=20)[0]
+    subject = subjects_of([Target("backend", str(faulty_modules / "libferrule-faulty.so"))], limit=20)[0]
     passed, *refused = Item(subject, all_cases()["add-float32"], "values", "quick", 0).run()
     subject.child.close()
     assert passed.state == "passed"
@@ -238,18 +238,18 @@ def test_a_refused_shape_is_listed(opponents: Path, monkeypatch: pytest.MonkeyPa
     assert "three axes are too many" in refused[0].reason
 
 
-def test_the_command_that_repeats_is_quoted(opponents: Path, tmp_path: Path) -> None:
+def test_the_command_that_repeats_is_quoted(faulty_modules: Path, tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     for suffix in (".so", ".json"):
-        shutil.copy(opponents / f"libferrule-faulty{suffix}", folder)
+        shutil.copy(faulty_modules / f"libferrule-faulty{suffix}", folder)
     subject = subjects_of([Target("backend", str(folder / "libferrule-faulty.so"))], limit=20)[0]
     subject.child.close()
     repeat = Item(subject, all_cases()["add-float32"], "values", "quick", 0).repeat
     assert f"--ferrule-backend={folder / 'libferrule-faulty.so'}" in shlex.split(repeat)
 
 
-def test_unsupported_ops_are_listed_and_not_passed(opponents: Path) -> None:
+def test_unsupported_ops_are_listed_as_not_passed(faulty_modules: Path) -> None:
     done = kit(
         "--pyargs",
         "ferrule.testing",
@@ -257,14 +257,14 @@ def test_unsupported_ops_are_listed_and_not_passed(opponents: Path) -> None:
         "-k",
         "softmax",
         "-rs",
-        folder=opponents,
+        folder=faulty_modules,
     )
     assert "does not support softmax-float" in done.stdout
     assert "passed" not in done.stdout.splitlines()[-1]
 
 
-def test_it_runs_under_xdist(opponents: Path) -> None:
-    report = opponents / "xdist.json"
+def test_it_runs_under_xdist(faulty_modules: Path) -> None:
+    report = faulty_modules / "xdist.json"
     done = kit(
         "--pyargs",
         "ferrule.testing",
@@ -273,7 +273,7 @@ def test_it_runs_under_xdist(opponents: Path) -> None:
         "-k",
         "abs or exp",
         f"--ferrule-report={report}",
-        folder=opponents,
+        folder=faulty_modules,
     )
     assert done.returncode == 0, done.stdout
     states = {(record.op, record.state) for record in json_file.read(report).records}
@@ -294,13 +294,13 @@ def test_it_runs_under_xdist(opponents: Path) -> None:
         ("--ferrule-variant=nope", "there is no variant 'nope'"),
     ],
 )
-def test_wrong_options_are_said(option: str, words: str, tmp_path: Path) -> None:
+def test_invalid_options_are_reported(option: str, words: str, tmp_path: Path) -> None:
     done = kit("--pyargs", "ferrule.testing", option, folder=tmp_path)
     assert done.returncode != 0
     assert words in done.stdout + done.stderr
 
 
-def test_the_plugin_imports_nothing_of_ferrule_unless_it_is_used(tmp_path: Path) -> None:
+def test_plugin_imports_ferrule_only_when_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "import sys\ndef test_it():\n"
         "    assert 'ferrule_pytest' in sys.modules\n    assert 'ferrule' not in sys.modules\n"
@@ -309,7 +309,7 @@ def test_the_plugin_imports_nothing_of_ferrule_unless_it_is_used(tmp_path: Path)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_fixtures_serve_an_authors_own_tests(opponents: Path, tmp_path: Path) -> None:
+def test_fixtures_work_in_a_backend_authors_own_tests(faulty_modules: Path, tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         """
 import ferrule as fe
@@ -325,12 +325,12 @@ def test_add(ferrule_device, ferrule_case):
         assert verdict.ok, verdict
 """
     )
-    option = f"--ferrule-backend={opponents / 'libferrule-faulty.so'}"
+    option = f"--ferrule-backend={faulty_modules / 'libferrule-faulty.so'}"
     assert kit("test_mine.py", option, folder=tmp_path).returncode == 0
     assert kit("test_mine.py", option, folder=tmp_path, fault="three_ulp_off").returncode == 1
 
 
-def test_how_a_process_ended_is_said_in_words() -> None:
+def test_end_of_a_process_is_described_in_words() -> None:
     assert how_it_ended(-11) == "killed by SIGSEGV (Segmentation fault)"
     assert how_it_ended(3) == "exited with 3"
     assert how_it_ended(0xC0000005) == "ended with the exception 0xc0000005"

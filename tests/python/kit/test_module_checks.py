@@ -79,7 +79,7 @@ def right_module(
     return compile_backend(source, folder / "libferrule-mine.so", package)
 
 
-def test_a_right_module_fails_no_check(right_module: Path) -> None:
+def test_correct_module_fails_no_check(right_module: Path) -> None:
     outcomes = {}
     for name, check in module_file.CHECKS.items():
         try:
@@ -95,7 +95,7 @@ def test_a_right_module_fails_no_check(right_module: Path) -> None:
 # ---- files
 
 
-def test_the_right_file_passes(build_file: BuildFile) -> None:
+def test_correct_file_passes(build_file: BuildFile) -> None:
     path = build_file()
     assert {name: check(path) for name, check in module_file.CHECKS.items() if name != "file.manifest"} == {
         name: [] for name in module_file.CHECKS if name != "file.manifest"
@@ -133,12 +133,12 @@ def test_a_needed_library_that_is_missing_is_found(build_file: BuildFile, tmp_pa
     assert module_file.check_undefined_symbols(path) == []
 
 
-def test_a_file_that_no_load_would_find_is_named(build_file: BuildFile) -> None:
+def test_file_name_that_the_loader_ignores_is_reported(build_file: BuildFile) -> None:
     assert module_file.check_file_name(build_file(name="mine.so"))
 
 
 @pytest.mark.parametrize("key", ["sha256", "size", "name", "variant", "abi"])
-def test_a_manifest_that_tells_of_another_file_is_found(package: Path, tmp_path: Path, key: str) -> None:
+def test_manifest_of_another_file_is_found(package: Path, tmp_path: Path, key: str) -> None:
     for suffix in (".so", ".json"):
         shutil.copy(package / f"testing/libferrule-null{suffix}", tmp_path)
     path = tmp_path / "libferrule-null.so"
@@ -150,14 +150,14 @@ def test_a_manifest_that_tells_of_another_file_is_found(package: Path, tmp_path:
     assert f"says that {key} is 'another'" in problem
 
 
-def test_a_manifest_that_is_no_json_is_found(build_file: BuildFile) -> None:
+def test_manifest_that_is_not_json_is_found(build_file: BuildFile) -> None:
     path = build_file()
     path.with_suffix(".json").write_text("{")
     assert "cannot be read" in module_file.check_manifest(path)[0]
 
 
 @pytest.mark.parametrize("check", [name for name in module_file.CHECKS if name not in ("file.name", "file.manifest")])
-def test_what_is_no_elf_file_is_not_checked(tmp_path: Path, check: str) -> None:
+def test_file_that_is_not_elf_is_not_checked(tmp_path: Path, check: str) -> None:
     path = tmp_path / "libferrule-other.so"
     path.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
     with pytest.raises(module_file.NotChecked, match="no ELF file"):
@@ -220,7 +220,7 @@ def mutant_of(check: str) -> str:
 
 
 @pytest.mark.parametrize("check", [check.name for check in module_slots.checks() if check.name not in BY_FILE])
-def test_each_check_finds_its_mutant(slots: Path, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_check_finds_its_faulty_module(slots: Path, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert mutant_of(check), f"{check} has no mutant that it must find"
     monkeypatch.setenv("FERRULE_MUTANT", mutant_of(check))
     result = module_slots.run(slots, check, time_limit=30)
@@ -247,7 +247,7 @@ def test_each_check_finds_its_mutant(slots: Path, check: str, monkeypatch: pytes
         ("traces_late", "trace", "is told after the event behind the execution is done"),
     ],
 )
-def test_more_that_is_found(
+def test_further_faults_are_found(
     slots: Path, mutant: str, check: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_MUTANT", mutant)
@@ -270,7 +270,7 @@ def test_another_layout_hash_is_found_by_the_program_too(build_file: BuildFile) 
         ("exits_on_bad_graphs", "exit status 0"),
     ],
 )
-def test_a_crash_costs_one_child_and_is_told(
+def test_crash_ends_one_child_and_is_reported(
     slots: Path, mutant: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_MUTANT", mutant)
@@ -286,7 +286,7 @@ def test_a_crash_costs_one_child_and_is_told(
 @pytest.mark.parametrize(
     ("mutant", "check"), [("hangs_when_lost", "device_lost"), ("hangs_on_bad_graphs", "bad_graph.op_zero")]
 )
-def test_a_hang_costs_its_time_and_is_told(
+def test_hang_ends_at_its_time_limit_and_is_reported(
     slots: Path, mutant: str, check: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_MUTANT", mutant)
@@ -295,7 +295,7 @@ def test_a_hang_costs_its_time_and_is_told(
     assert result.sentences[0] == "it was not done after 3 s"
 
 
-def test_a_check_can_be_kept_to_one_op_and_device(package: Path) -> None:
+def test_check_can_be_limited_to_one_op_and_device(package: Path) -> None:
     null = package / "testing/libferrule-null.so"
     assert module_slots.run(null, "supports_is_a_promise", op="matmul", seed=7).outcome == "passed"
     result = module_slots.run(null, "supports_is_a_promise", device=3)
@@ -303,12 +303,12 @@ def test_a_check_can_be_kept_to_one_op_and_device(package: Path) -> None:
     assert result.sentences == ["there is no device 3: it shows 1"]
 
 
-def test_a_check_that_does_not_exist_is_no_result(package: Path) -> None:
+def test_unknown_check_gives_no_result(package: Path) -> None:
     with pytest.raises(ValueError, match="there is no check"):
         module_slots.run(package / "testing/libferrule-null.so", "nonsense")
 
 
-def test_a_file_that_cannot_be_opened_fails_with_the_loaders_words(tmp_path: Path) -> None:
+def test_file_that_cannot_be_opened_fails_with_the_loaders_message(tmp_path: Path) -> None:
     result = module_slots.run(tmp_path / "libferrule-gone.so", "close")
     assert result.outcome == "failed"
     assert "cannot open shared object file" in result.sentences[0]

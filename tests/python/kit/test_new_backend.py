@@ -51,7 +51,7 @@ def module(sources: Path) -> Path:
 
 
 # ---- generated files
-def test_the_names_are_filled_in(sources: Path) -> None:
+def test_template_names_are_replaced(sources: Path) -> None:
     assert contents(sources) == {
         ".gitignore",
         "CMakeLists.txt",
@@ -69,37 +69,37 @@ def test_the_names_are_filled_in(sources: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Mine", "mine-2", "mine_", "../mine", "", "mine\n"])
-def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
-    said = refusal(name, "--folder", tmp_path / "mine")
-    assert said == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+def test_invalid_name_is_refused(name: str, tmp_path: Path) -> None:
+    message = refusal(name, "--folder", tmp_path / "mine")
+    assert message == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["cpu", "null", "cuda", "vulkan", "metal"])
-def test_a_name_of_ours_is_refused(name: str, tmp_path: Path) -> None:
+def test_name_of_a_ferrule_backend_is_refused(name: str, tmp_path: Path) -> None:
     assert refusal(name, "--folder", tmp_path / name) == f"'{name}' is the name of a backend of ferrule's own"
     assert not any(tmp_path.iterdir())
 
 
-def test_a_kind_of_device_is_no_name(tmp_path: Path) -> None:
+def test_device_kind_is_refused_as_a_name(tmp_path: Path) -> None:
     assert refusal("gpu", "--folder", tmp_path / "gpu") == "'gpu' is a kind of device, and no name for a backend"
 
 
-def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_nonempty_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.cpp").write_text("precious")
     assert refusal("mine", "--folder", tmp_path) == f"{tmp_path} is not empty, and nothing in it is overwritten"
     assert contents(tmp_path) == {"mine.cpp"}
     assert (tmp_path / "mine.cpp").read_text() == "precious"
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
     assert refusal("mine", "--folder", tmp_path / "mine") == f"{tmp_path / 'mine'} is no folder"
 
 
-def test_the_folder_around_it_must_be_there(tmp_path: Path) -> None:
-    said = refusal("mine", "--folder", tmp_path / "nowhere" / "mine")
-    assert said == f"there is no folder {tmp_path / 'nowhere'} to write it into"
+def test_parent_folder_must_exist(tmp_path: Path) -> None:
+    message = refusal("mine", "--folder", tmp_path / "nowhere" / "mine")
+    assert message == f"there is no folder {tmp_path / 'nowhere'} to write it into"
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path, sources: Path) -> None:
@@ -110,7 +110,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path, sources: Path) -> None:
     assert contents(made) == {path for path in contents(sources) if not path.startswith("build")}
 
 
-def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template = Path(shutil.copytree(new_backend.TEMPLATE, tmp_path / "template"))
     (template / "z").write_bytes(b"\xff\xfe no text")
     monkeypatch.setattr(new_backend, "TEMPLATE", template)
@@ -120,19 +120,19 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
     assert not any((tmp_path / "here").iterdir())
 
 
-def test_importing_ferrule_imports_no_verb() -> None:
+def test_importing_ferrule_imports_no_command() -> None:
     program = "import ferrule, sys; print([name for name in sys.modules if name.startswith('ferrule.tools.cli')])"
     assert output_of(sys.executable, "-c", program) == "[]\n"
 
 
 # ---- builds
-def test_its_manifest_lists_the_files_of_its_kernels(module: Path) -> None:
+def test_manifest_lists_the_kernel_files(module: Path) -> None:
     manifest = json.loads(module.with_suffix(".json").read_text())
     assert (manifest["name"], manifest["ops"], manifest["preference"]) == ("mine", ["softmax"], -1)
 
 
 @pytest.mark.skipif(shutil.which("clang++") is None, reason="there is no clang++")
-def test_clang_has_nothing_to_warn_of(sources: Path, tmp_path: Path) -> None:
+def test_clang_gives_no_warnings(sources: Path, tmp_path: Path) -> None:
     build(sources, tmp_path, STRICT, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++")
 
 
@@ -155,14 +155,14 @@ def test_softmax_is_that_of_numpy(shape: tuple[int, ...], axis: int, device: str
     np.testing.assert_allclose(got, wanted, rtol=2e-7, atol=2e-45)
 
 
-def test_its_own_tests_pass(sources: Path, module: Path) -> None:
+def test_generated_tests_pass(sources: Path, module: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "--ferrule-backend", module]
     result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
     assert "5 passed" in result.stdout
 
 
-def test_its_own_tests_do_not_take_another_device_for_it(sources: Path) -> None:
+def test_generated_tests_do_not_use_another_device(sources: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     result = subprocess.run(command, cwd=sources, capture_output=True, text=True)
     assert result.returncode == 1
@@ -193,7 +193,7 @@ def check_of(op: str, check: str) -> str:
     return f"test_op[mine-{op}-float32-{check}]"
 
 
-def test_it_passes_the_kit(module: Path) -> None:
+def test_generated_backend_passes_the_kit(module: Path) -> None:
     status, outcomes = run_kit(module)
     assert status == 0, outcomes
     assert check_of("softmax", "values") in outcomes
@@ -224,7 +224,7 @@ def put_fault(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mutant | No
 FINDING = "float32 and (" + " or ".join(sorted({"values", *(mutant.check for mutant in MUTANTS)})) + ")"
 
 
-def test_the_kit_finds_nothing_where_no_fault_is(put_fault: Callable[[Mutant | None], Path]) -> None:
+def test_kit_passes_the_unchanged_backend(put_fault: Callable[[Mutant | None], Path]) -> None:
     status, outcomes = run_kit(put_fault(None), "-k", FINDING)
     assert status == 0, outcomes
     # The checks that find the faults have run.
@@ -243,7 +243,7 @@ def test_the_kit_finds_a_fault(mutant: Mutant, put_fault: Callable[[Mutant | Non
 
 
 # ---- its README
-def test_the_next_op_of_the_readme_works(tmp_path: Path) -> None:
+def test_second_op_of_the_readme_works(tmp_path: Path) -> None:
     folder = generate("2nd_new", tmp_path / "made")  # a name that is not an identifier
     readme = (folder / "README.md").read_text()
     [example] = [text.split("```")[0] for text in readme.split("```cpp\n")[1:]]
@@ -272,7 +272,7 @@ for values in (x, x.T, x[:, ::-2], np.broadcast_to(x[:1], (4, 100, 300))):
     assert check_of("exp", "values").replace("mine", "2nd_new") in outcomes
 
 
-def test_its_wheel_is_found_once_it_is_installed(sources: Path, tmp_path: Path) -> None:
+def test_installed_wheel_is_found(sources: Path, tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip"]
     output_of(*pip, "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", tmp_path, sources)
     [wheel] = tmp_path.glob("*.whl")

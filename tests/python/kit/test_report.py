@@ -21,9 +21,9 @@ SCRIPT = "<script>alert('got')</script>"
 
 
 def record(op: str = "exp", dtype: str = "float32", **fields: Any) -> Record:
-    told: dict[str, Any] = {"target": "cpu:0", "check": "values", "state": "passed", "runs": 3}
+    defaults: dict[str, Any] = {"target": "cpu:0", "check": "values", "state": "passed", "runs": 3}
     of_op = {"op": op, "case": f"{op}-{dtype}", "dtypes": (dtype,), "result": dtype} if op else {}
-    return Record(**{**told, **of_op, **fields})
+    return Record(**{**defaults, **of_op, **fields})
 
 
 def report_of(*records: Record, **fields: Any) -> Report:
@@ -59,16 +59,16 @@ GUARDS = record(check="guards")
         ([REFUSED, UNSUPPORTED], State.UNSUPPORTED),
     ],
 )
-def test_cell_is_as_its_worst_record(records: list[Record], state: State) -> None:
+def test_cell_has_the_state_of_its_worst_record(records: list[Record], state: State) -> None:
     assert state_of(*records) is state
     assert state_of(*reversed(records)) is state
 
 
-def test_exactness_is_claimed_only_where_it_was_seen() -> None:
+def test_exactness_is_claimed_only_if_it_was_measured() -> None:
     assert state_of(GUARDS) is State.WITHIN
 
 
-def test_declared_capability_that_ran_no_case_is_wrong() -> None:
+def test_declared_capability_without_a_run_case_is_wrong() -> None:
     declared = {("cpu:0", "exp", "float32")}
     assert state_of(declared=declared) is State.WRONG
     assert state_of(UNSUPPORTED, declared=declared) is State.WRONG
@@ -79,26 +79,26 @@ def test_declared_capability_that_ran_no_case_is_wrong() -> None:
     assert "declared, and no case of it ran" in html.page(report)
 
 
-def test_case_without_record_is_not_run_and_pair_without_case_is_nothing() -> None:
+def test_case_without_record_is_not_run_and_pair_without_case_is_empty() -> None:
     matrix = Matrix([EXACT], kinds=KINDS, expected={("softmax", "float16")})
     assert matrix.cell("cpu:0", "softmax", "float16").state is State.NOT_RUN
     assert matrix.cell("cpu:0", "softmax", "int8").state is State.NO_CASE
     assert matrix.groups == {"elementwise": ("exp",), "composite": ("softmax",), "view": ("reshape",)}
 
 
-def test_failing_cell_shows_the_distance_that_made_it_fail() -> None:
+def test_failing_cell_shows_the_failing_distance() -> None:
     far = record(ulp=100.0, allowed=200.0)
     cell = Matrix([far, FAILED], kinds=KINDS).cell("cpu:0", "exp", "float32")
     assert (cell.ulp, cell.why, cell.runs, cell.cases) == (9.0, "off by 9 ulp", 6, 1)
     assert Matrix([WITHIN, EXACT], kinds=KINDS).cell("cpu:0", "exp", "float32").where == WITHIN.where
 
 
-def test_op_without_inputs_stands_under_the_dtype_of_its_result() -> None:
+def test_op_without_inputs_is_listed_under_its_result_dtype() -> None:
     iota = record("iota", "int32", dtypes=(), exact=True)
     assert Matrix([iota], kinds=KINDS).cell("cpu:0", "iota", "int32").state is State.EXACT
 
 
-def test_report_comes_back_from_json(tmp_path: Path) -> None:
+def test_report_round_trips_through_json(tmp_path: Path) -> None:
     strange = record(state="failed", ulp=math.inf, allowed=-math.inf, message='line "1"\nline\x00 2 \ud800', exact=True)
     timed = record(check="speed", nanoseconds=120.5, peer_nanoseconds=99.0, kernels=("exp_f32",), seed=7)
     module = record("", check="module:slots")
@@ -117,7 +117,7 @@ def test_report_comes_back_from_json(tmp_path: Path) -> None:
     assert [cell["state"] for cell in strict["matrix"]] == ["wrong", "not run", "wrong"]
 
 
-def test_nan_comes_back_from_json() -> None:
+def test_nan_round_trips_through_json() -> None:
     again = Record.from_json(json.loads(json.dumps(record(ulp=math.nan).to_json(), allow_nan=False)))
     assert again.ulp is not None
     assert math.isnan(again.ulp)
@@ -141,7 +141,7 @@ def test_nan_comes_back_from_json() -> None:
         ({"declared": [["cpu:0", "exp"]]}, "declared: got ['cpu:0', 'exp'], needs a list of 3 strings"),
     ],
 )
-def test_malformed_json_is_told(change: str | dict[str, Any], error: str, tmp_path: Path) -> None:
+def test_malformed_json_is_reported(change: str | dict[str, Any], error: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     whole = change if isinstance(change, str) else json.dumps(json_file.document(report_of(EXACT)) | change)
     path.write_text(whole, "utf-8")
@@ -176,12 +176,12 @@ class Tags(HTMLParser):
         assert not [name for name, _ in attrs if name.startswith("on")], (tag, attrs)
 
 
-def test_nothing_that_a_record_says_becomes_markup() -> None:
+def test_record_texts_are_escaped() -> None:
     bad = f"\"'>{SCRIPT}<img src=x onerror=alert(1)>\x1b[31m\u202e"
     strings: dict[str, Any] = dict.fromkeys(("target", "module", "variant", "op", "case", "result", "where"), bad)
-    told: dict[str, Any] = dict.fromkeys(("message", "reason", "repeat", "check"), bad)
+    messages: dict[str, Any] = dict.fromkeys(("message", "reason", "repeat", "check"), bad)
     hostile = [
-        Record(**strings, **told, dtypes=(bad,), kernels=(bad,), state=state, ulp=1.0)
+        Record(**strings, **messages, dtypes=(bad,), kernels=(bad,), state=state, ulp=1.0)
         for state in ("failed", "passed", "crashed", "unsupported")
     ]
     hostile += [Record(target=bad, check=f"module:{bad}", state="failed", reason=bad, message=bad)]
@@ -196,7 +196,7 @@ def test_nothing_that_a_record_says_becomes_markup() -> None:
     assert not {"script", "img"} & set(Tags(notebook_html(report.matrix)).names)
 
 
-def test_page_needs_nothing_else_and_its_links_lead_somewhere() -> None:
+def test_page_is_self_contained_and_its_links_resolve() -> None:
     states = [EXACT, WITHIN, FAILED, CRASHED, UNSUPPORTED, REFUSED, HUNG]
     page = html.page(report_of(*states, record("softmax", target="gpu:0", state="failed", message="wrong")))
     tags = Tags(page)
@@ -225,7 +225,7 @@ def test_each_state_is_shown_by_its_word_and_symbol() -> None:
         assert f"{state.symbol} 1 {state.word}" in whole
 
 
-def test_text_is_ascii_where_the_stream_knows_no_more() -> None:
+def test_text_is_ascii_for_ascii_streams() -> None:
     slow = record(check="speed", nanoseconds=3e3, peer_nanoseconds=1e3, where="µ")
     report = report_of(*ONE_OF_EACH, slow, record("reshape", state="failed", ulp=math.inf, message="größer"))
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
@@ -241,7 +241,7 @@ def test_text_is_ascii_where_the_stream_knows_no_more() -> None:
     assert "≠ 2 wrong" in wide.read()
 
 
-def test_text_names_what_is_not_clean_and_only_that() -> None:
+def test_text_lists_only_cells_that_are_not_clean() -> None:
     whole = text.text(report_of(*ONE_OF_EACH), width=60)
     assert "✕ exp float16" in whole
     assert "wrong by far" in whole
@@ -250,7 +250,7 @@ def test_text_names_what_is_not_clean_and_only_that() -> None:
     assert all(len(line) <= 60 for line in whole.splitlines()[1:])
 
 
-def test_failure_of_a_module_is_told() -> None:
+def test_failure_of_a_module_is_reported() -> None:
     report = report_of(record("", check="module:slots", state="failed", message="slot 3 is null"))
     assert not report.ok
     assert "module:slots: slot 3 is null" in text.text(report)
@@ -292,7 +292,7 @@ def test_many_failures_are_folded_and_counted() -> None:
     assert "more</summary>" not in html.page(report_of(*failures[:13]))
 
 
-def test_benchmark_is_shown_with_what_numpy_takes() -> None:
+def test_benchmark_is_shown_beside_numpys_time() -> None:
     report = report_of(record(check="speed", nanoseconds=1234.0, peer_nanoseconds=2468.0, where="((256,))"))
     for shown in (html.page(report), text.text(report)):
         assert "1.23 µs" in shown
@@ -300,7 +300,7 @@ def test_benchmark_is_shown_with_what_numpy_takes() -> None:
     assert "Time of a call" not in html.page(report_of(EXACT))
 
 
-def test_report_without_records_is_a_report(tmp_path: Path) -> None:
+def test_report_without_records_is_rendered(tmp_path: Path) -> None:
     empty = report_of()
     assert text.text(empty) == "no case ran\n"
     assert "No case ran" in html.page(empty)

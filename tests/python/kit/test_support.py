@@ -34,18 +34,18 @@ def expected_kernels(case: Case) -> list[str]:
     return [case.op]
 
 
-def test_the_cpu_module_takes_every_case(cpu: Subject) -> None:
+def test_cpu_module_supports_every_case(cpu: Subject) -> None:
     assert cpu.error is None
     assert {name: answer.reason for name, answer in cpu.support.items() if not answer.supported} == {}
 
 
-def test_the_cpu_device_says_that_it_supports_every_case(cpu: Subject) -> None:
+def test_cpu_device_reports_support_for_every_case(cpu: Subject) -> None:
     """fe_supports finds a call of each op, whatever shapes its rule requires."""
     denied = {name for name, answer in cpu.support.items() if all_cases()[name].dtypes and not answer.promised}
     assert denied == set()
 
 
-def test_the_cpu_module_computes_each_op_with_a_kernel_of_its_own(cpu: Subject) -> None:
+def test_cpu_module_has_a_kernel_for_each_op(cpu: Subject) -> None:
     """An op that its kernel refuses is decomposed: correct but slower, so no other test would notice."""
     composed = {
         name: answer.kernels

@@ -21,7 +21,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_there_are_pages_to_read() -> None:
+def test_pages_are_found() -> None:
     names = {str(page.relative_to(ROOT)) for page in PAGES}
     assert {
         "README.md",
@@ -34,7 +34,7 @@ def test_there_are_pages_to_read() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     broken = []
     for link in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
         if re.match(r"\w+:", link):

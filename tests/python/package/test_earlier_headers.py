@@ -34,7 +34,7 @@ def include_dir() -> Path:
     ],
     ids=["C++", "C"],
 )
-def test_their_sources_do_not_compile_and_the_compiler_says_what(
+def test_sources_for_earlier_headers_fail_to_compile_with_an_explanation(
     tmp_path: Path, compiler: list[str], source: str, words: list[str]
 ) -> None:
     path = tmp_path / "module"
@@ -46,7 +46,7 @@ def test_their_sources_do_not_compile_and_the_compiler_says_what(
         assert word in done.stderr
 
 
-def test_what_was_built_with_them_is_refused_before_it_runs(tmp_path: Path) -> None:
+def test_modules_built_with_earlier_headers_are_refused_before_they_run(tmp_path: Path) -> None:
     """A current module that reports their hash."""
     sources = Path(shutil.copytree(ROOT / "tests" / "foreign", tmp_path / "sources"))
     module = build(sources / "module", tmp_path / "module") / "libferrule-mine.so"

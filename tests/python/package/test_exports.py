@@ -29,7 +29,7 @@ def needed(path: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output_of("readelf", "-d", path)))
 
 
-def test_there_are_modules() -> None:
+def test_modules_are_found() -> None:
     names = {path.name for path in modules()}
     assert {"libferrule-cpu-x64.so", "libferrule-null.so"} <= names
 
@@ -42,7 +42,7 @@ def test_a_module_exports_its_three_symbols_and_nothing_else(module: Path) -> No
 
 
 @every_module
-def test_a_module_runs_nothing_when_it_is_opened(module: Path) -> None:
+def test_opening_a_module_runs_no_code(module: Path) -> None:
     # One pointer: the toolchain's frame_dummy, which every shared object has.
     sections = output_of("readelf", "-SW", module)
     size = re.search(r"\.init_array\s+INIT_ARRAY\s+\S+\s+\S+\s+(\S+)", sections)
@@ -52,7 +52,7 @@ def test_a_module_runs_nothing_when_it_is_opened(module: Path) -> None:
 
 
 @every_module
-def test_a_module_needs_the_system_only(module: Path) -> None:
+def test_modules_depend_only_on_system_libraries(module: Path) -> None:
     assert needed(module) <= SYSTEM
     assert "RUNPATH" not in output_of("readelf", "-d", module)
 

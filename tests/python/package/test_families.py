@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-CPU = Path("csrc/backends/cpu/kernels")
-VULKAN = Path("csrc/backends/vulkan/kernels")
-FUNCTIONS = VULKAN / "elementwise"
+BACKENDS = sorted(folder.relative_to(ROOT) for folder in ROOT.glob("csrc/backends/*/kernels"))
+# The kernels of a backend whose elementwise ops share planners: the GLSL functions in this folder are what is theirs.
+FUNCTIONS = "elementwise"
+SPLICED = [folder for folder in BACKENDS if any((ROOT / folder / FUNCTIONS).rglob("*.glsl"))]
 CASES = Path("python/ferrule/testing/cases")
 
 ROW = re.compile(r"^OP\((\w+)\)", re.MULTILINE)
@@ -42,21 +43,16 @@ def families_of_ops(root: Path) -> dict[str, str]:
     return {op: path.stem for path in (root / "csrc/ops").glob("*.cpp") for op in ROW.findall(text_of(path))}
 
 
-def cpu_kernels(root: Path) -> Iterator[tuple[str, str]]:
-    for family, text in files(root, CPU, ".cpp"):
-        yield from ((found[2] or found[1], family) for found in KERNEL.finditer(text))
-
-
-def vulkan_kernels(root: Path) -> Iterator[tuple[str, str]]:
-    """Planners. Of elementwise ops one planner serves all: the GLSL functions are what is theirs."""
-    for family, text in files(root, VULKAN, ".cpp"):
+def kernels(root: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """Kernels or planners, except the ops that one planner of elementwise ops serves."""
+    for family, text in files(root, folder, ".cpp"):
         planned = set(ELEMENTWISE.findall(text))
-        yield from ((found[1], family) for found in KERNEL.finditer(text) if found[1] not in planned)
+        yield from ((found[2] or found[1], family) for found in KERNEL.finditer(text) if found[1] not in planned)
 
 
-def vulkan_functions(root: Path, ops: set[str]) -> Iterator[tuple[str, str]]:
+def functions(root: Path, folder: Path, ops: set[str]) -> Iterator[tuple[str, str]]:
     """Functions are named after ops, some with a word behind it: gelu_tanh, frexp_mantissa."""
-    for family, text in files(root, FUNCTIONS, ".glsl"):
+    for family, text in files(root, folder / FUNCTIONS, ".glsl"):
         for found in FUNCTION.finditer(text):
             name: str = found[1] or found[2]
             if name in ops:
@@ -71,12 +67,16 @@ def misplaced(places: Iterator[tuple[str, str]], family_of: dict[str, str]) -> l
 
 def misplaced_sources(root: Path) -> dict[str, list[str]]:
     family_of = families_of_ops(root)
-    found = {
-        CPU.as_posix(): misplaced(cpu_kernels(root), family_of),
-        VULKAN.as_posix(): misplaced(vulkan_kernels(root), family_of),
-        FUNCTIONS.as_posix(): misplaced(vulkan_functions(root, set(family_of)), family_of),
-    }
-    return {folder: ops for folder, ops in found.items() if ops}
+    found = {folder: misplaced(kernels(root, folder), family_of) for folder in BACKENDS}
+    found |= {f / FUNCTIONS: misplaced(functions(root, f, set(family_of)), family_of) for f in SPLICED}
+    return {folder.as_posix(): ops for folder, ops in found.items() if ops}
+
+
+def test_backends_with_kernels_and_with_functions_are_found() -> None:
+    assert len(BACKENDS) >= 2
+    assert SPLICED
+    for folder in BACKENDS:
+        assert len({op for op, _ in kernels(ROOT, folder)}) > 10, folder
 
 
 def test_kernels_lie_in_the_files_of_their_ops_families() -> None:
@@ -97,14 +97,15 @@ def test_cases_lie_in_the_files_of_their_ops_families() -> None:
     assert found == {op: {family} for op, family in family_of.items() if op not in INTERNAL}
 
 
-def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family() -> None:
+@pytest.mark.parametrize("folder", SPLICED, ids=Path.as_posix)
+def test_every_op_of_an_elementwise_planner_has_a_function_of_its_own_family(folder: Path) -> None:
     """So that the test above sees them all; astype has functions for pairs of dtypes."""
     family_of = families_of_ops(ROOT)
-    planned = {op for path in (ROOT / VULKAN).glob("*.cpp") for op in ELEMENTWISE.findall(text_of(path))}
-    seen = {op for op, _ in vulkan_functions(ROOT, set(family_of))}
+    planned = {op for path in (ROOT / folder).glob("*.cpp") for op in ELEMENTWISE.findall(text_of(path))}
+    seen = {op for op, _ in functions(ROOT, folder, set(family_of))}
     assert len(planned) > 50
     assert planned - seen == {"astype", *INTERNAL}
-    casts = {family for family, text in files(ROOT, FUNCTIONS, ".glsl") if "\nfloat cast_i32_f32(" in text}
+    casts = {family for family, text in files(ROOT, folder / FUNCTIONS, ".glsl") if "\nfloat cast_i32_f32(" in text}
     assert casts == {family_of["astype"]}
 
 
@@ -114,39 +115,35 @@ def test_the_families_are_few_and_each_has_ops() -> None:
     assert 10 < len(families) < 30
 
 
+# A file below the kernels of a backend, its text, and the family that it is wrong for.
+MISPLACED = [
+    ("sorting.cpp", "ELEMENTWISE(exp, (unary<Exp, float>()))\n", "sorting"),
+    ("movement/exp.cpp", "KERNEL(exp, .dtypes = f32) {\n", "movement"),
+    ("rounding.cpp", 'KERNEL(fast_exp, .op = "exp", .dtypes = f32) {\n', "rounding"),
+    ("sorting/exp.cpp", "KERNEL(exp, plan_exp)\n", "sorting"),
+]
+MISPLACED_FUNCTIONS = [
+    ("rounding/float32.glsl", "float exp_f32(float x) { return x; }\n", "rounding"),
+    ("rounding.glsl", "INTEGER OF(exp)(INTEGER x) { return x; }\n", "rounding"),
+]
+
+
 @pytest.mark.parametrize(
-    ("file", "text", "expected"),
+    ("folder", "file", "text", "family"),
     [
-        (CPU / "sorting.cpp", "ELEMENTWISE(exp, (unary<Exp, float>()))\n", "exp is in sorting, not in exponential"),
-        (CPU / "movement/exp.cpp", "KERNEL(exp, .dtypes = f32) {\n", "exp is in movement, not in exponential"),
-        (
-            CPU / "rounding.cpp",
-            'KERNEL(fast_exp, .op = "exp", .dtypes = f32) {\n',
-            "exp is in rounding, not in exponential",
-        ),
-        (VULKAN / "sorting/exp.cpp", "KERNEL(exp, plan_exp)\n", "exp is in sorting, not in exponential"),
-        (
-            FUNCTIONS / "rounding/float32.glsl",
-            "float exp_f32(float x) { return x; }\n",
-            "exp is in rounding, not in exponential",
-        ),
-        (
-            FUNCTIONS / "rounding.glsl",
-            "INTEGER OF(exp)(INTEGER x) { return x; }\n",
-            "exp is in rounding, not in exponential",
-        ),
+        *((folder, *case) for folder in BACKENDS for case in MISPLACED),
+        *((folder / FUNCTIONS, *case) for folder in SPLICED for case in MISPLACED_FUNCTIONS),
     ],
 )
-def test_a_misplaced_op_is_found(tmp_path: Path, file: Path, text: str, expected: str) -> None:
+def test_a_misplaced_op_is_found(tmp_path: Path, folder: Path, file: str, text: str, family: str) -> None:
     rows = tmp_path / "csrc/ops/exponential.cpp"
     rows.parent.mkdir(parents=True)
     rows.write_text("OP(exp).doc();\n")
-    right = tmp_path / CPU / "exponential/exp.cpp"
+    right = tmp_path / BACKENDS[0] / "exponential/exp.cpp"
     right.parent.mkdir(parents=True)
     right.write_text("KERNEL(exp, .dtypes = f32) {\n")
     assert misplaced_sources(tmp_path) == {}
-    wrong = tmp_path / file
+    wrong = tmp_path / folder / file
     wrong.parent.mkdir(parents=True, exist_ok=True)
     wrong.write_text(text)
-    folder = next(folder for folder in (FUNCTIONS, VULKAN, CPU) if wrong.is_relative_to(tmp_path / folder))
-    assert misplaced_sources(tmp_path) == {folder.as_posix(): [expected]}
+    assert misplaced_sources(tmp_path) == {folder.as_posix(): [f"exp is in {family}, not in exponential"]}

@@ -64,7 +64,7 @@ print(np.asarray(x + x).tolist())
     assert output_of(sys.executable, "-c", program, module) == "[0.0, 2.0, 4.0]\n"
 
 
-def test_a_foreign_kernel_that_wants_contiguous_inputs_gets_them(module: Path) -> None:
+def test_foreign_kernel_gets_contiguous_inputs_on_request(module: Path) -> None:
     """Its device uses the SDK's copy, which is its only kernel for it."""
     program = """
 import sys

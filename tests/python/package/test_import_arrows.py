@@ -211,7 +211,7 @@ def cycles(imports: Iterable[Import]) -> list[tuple[str, ...]]:
 IMPORTS = imports_of(sources_of(PACKAGE))
 
 
-def test_there_are_imports_to_read() -> None:
+def test_imports_are_found() -> None:
     assert len({each.source for each in IMPORTS}) > 100
     assert {each.kind for each in IMPORTS} == {"module", "later", "function", "typing"}
 
@@ -220,7 +220,7 @@ def test_imports_follow_the_order_of_the_packages() -> None:
     assert against_the_order(IMPORTS) == []
 
 
-def test_each_part_of_the_order_is_there() -> None:
+def test_every_package_of_the_order_exists() -> None:
     parts = {part_of(module) for module in sources_of(PACKAGE)} | {"_ferrule"}
     assert parts == set(ORDER)
 
@@ -229,11 +229,11 @@ def test_imports_form_no_cycle() -> None:
     assert cycles(each for each in IMPORTS if each.kind != "typing") == []
 
 
-def test_type_checkers_see_no_other_cycles() -> None:
+def test_type_checking_imports_form_no_other_cycle() -> None:
     assert cycles(each for each in IMPORTS if not names_later(each)) == sorted(TYPE_CYCLES)
 
 
-def test_imports_stand_at_the_top() -> None:
+def test_imports_are_at_the_top_of_files() -> None:
     assert misplaced(IMPORTS) == []
 
 
@@ -249,7 +249,7 @@ def test_each_exception_is_needed() -> None:
     assert inside == set(INSIDE_FUNCTIONS)
 
 
-def test_type_checkers_know_the_modules_of_the_names_that_are_imported_later() -> None:
+def test_lazily_imported_names_are_declared_for_type_checkers() -> None:
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     [table] = [
         node.value

@@ -183,7 +183,7 @@ def violations(file: Path) -> list[str]:
     return found
 
 
-def test_there_are_sources_to_read() -> None:
+def test_sources_are_found() -> None:
     assert sum(1 for _ in files()) > 20
 
 
@@ -209,7 +209,7 @@ def test_include_lines_follow_the_arrows() -> None:
         ("core/x.cpp", "#include <vulkan/vulkan.h>"),
     ],
 )
-def test_an_arrow_that_points_back_is_found(place: str, line: str) -> None:
+def test_include_against_the_order_is_found(place: str, line: str) -> None:
     quote, name = INCLUDE.findall(line)[0]
     file = SOURCES / place
     target = target_of(file, quote, name)

@@ -48,7 +48,7 @@ def run_on(processor: str, *command: str | Path) -> str:
         ("Nehalem", "x64", "avx2"),
     ],
 )
-def test_a_processor_gets_the_best_variant_that_it_can_run(
+def test_processor_gets_the_best_variant_that_it_can_run(
     small_graph: Path, processor: str, variant: str, lacking: str
 ) -> None:
     report, result = run_on(processor, small_graph).splitlines()
@@ -63,7 +63,7 @@ def test_a_processor_gets_the_best_variant_that_it_can_run(
     np.testing.assert_allclose(computed, expected(), rtol=2e-5)
 
 
-def test_a_processor_that_no_variant_runs_on_gets_none_and_every_reason(small_graph: Path) -> None:
+def test_processor_without_a_runnable_variant_gets_every_reason(small_graph: Path) -> None:
     report, message = run_on("core2duo", small_graph).splitlines()
     rows = json.loads(report)["candidates"]
     assert {(row["variant"], row["state"]) for row in rows} == {(name, "incompatible") for name in VARIANTS}

@@ -50,7 +50,7 @@ def test_the_wheel_is_small(wheel: Path) -> None:
     assert wheel.stat().st_size <= LIMIT
 
 
-def test_the_tag_is_the_one_that_auditwheel_confirms(wheel: Path) -> None:
+def test_platform_tag_matches_auditwheel(wheel: Path) -> None:
     audit = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
     shown = " ".join(subprocess.run(audit, check=True, capture_output=True, text=True).stdout.split())
     tag = wheel.stem.split("-")[-1]
@@ -83,18 +83,18 @@ def test_the_tag_is_the_one_that_auditwheel_confirms(wheel: Path) -> None:
         "ferrule/templates/backend/backend_name.cpp",
     ],
 )
-def test_the_wheel_contains(wheel: Path, path: str) -> None:
+def test_wheel_contains_the_expected_files(wheel: Path, path: str) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert path in archive.namelist()
 
 
-def test_test_modules_lie_outside_every_default_root(wheel: Path) -> None:
+def test_test_modules_are_outside_every_default_root(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         backends = [name for name in archive.namelist() if name.startswith("ferrule/backends/")]
     assert {name for name in backends if "null" in name or "cpu2" in name} == set()
 
 
-def test_the_extra_for_the_cpu_is_empty(wheel: Path) -> None:
+def test_cpu_extra_is_empty(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         _, lines = metadata_of(archive)
     with_own_wheels = sorted(project.parent.name for project in (ROOT / "wheels").glob("*/pyproject.toml"))
@@ -111,7 +111,7 @@ def metadata_of(archive: zipfile.ZipFile) -> tuple[str, list[str]]:
     return name.removesuffix("/METADATA"), archive.read(name).decode().splitlines()
 
 
-def test_the_wheel_has_the_licence_of_ferrule_and_those_of_what_is_compiled_into_it(wheel: Path) -> None:
+def test_wheel_has_the_licences_of_ferrule_and_its_compiled_dependencies(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         folder, lines = metadata_of(archive)
         assert "License-Expression: MIT" in lines
@@ -135,7 +135,7 @@ def test_the_version_is_that_of_the_wheel(wheel: Path) -> None:
     assert fe.__version__ == importlib.metadata.version("ferrule") == wheel.name.split("-")[1]
 
 
-def test_the_source_distribution_has_sources_and_licences_and_nothing_that_was_built(tmp_path: Path) -> None:
+def test_source_distribution_has_sources_and_licences_and_no_build_products(tmp_path: Path) -> None:
     program = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
     [path] = tmp_path.glob("*.tar.gz")

@@ -56,7 +56,7 @@ class SkewedDevice final : public KernelDevice {
 };
 
 // Reports to the test what the core offers this module.
-std::string told_by_the_core() {
+std::string description_from_core() {
 #if FE_ABI_MINOR >= 1
   if (FE_HAS_SLOT(host, core_minor)) return "core_minor is " + std::to_string(host->core_minor());
   return "the core has no core_minor";
@@ -72,7 +72,7 @@ class Skewed final : public Backend {
     return {{.kind = SKEWED_KIND,
              .flags = FE_DEVICE_FLAG_HOST_MEMORY,
              .name = "plain",
-             .description = told_by_the_core(),
+             .description = description_from_core(),
              .borrow_alignment = 1}};
   }
   std::unique_ptr<Device> open(uint32_t, const Options&) override { return std::make_unique<SkewedDevice>(); }

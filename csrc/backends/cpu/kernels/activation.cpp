@@ -52,7 +52,7 @@ HWY_INLINE math::Exponential<V> exp_of_half_square(Full<float> d, V a, V minus_h
 
 struct Exact {
   // Error: at most 4.9 ULP (5.5 without FMA), near x = -3.5, where about ten roundings add up.
-  // CpuBackend.GeluKeepsItsDigitsInBothTails asserts 5.5. M(a) = e^(a^2 / 2) erfc(a / sqrt 2) / 2 is a minimax quotient
+  // CpuBackend.GeluIsAccurateInBothTails asserts 5.5. M(a) = e^(a^2 / 2) erfc(a / sqrt 2) / 2 is a minimax quotient
   // on [0, 5] with an error of 0.8 * 2^-24; beyond 5, the tail is too small to change x.
   template <class V>
   static HWY_INLINE V run(Full<float> d, V x) {

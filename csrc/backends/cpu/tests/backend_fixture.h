@@ -184,7 +184,7 @@ class OneNode {
   static std::string take(fe_error* error) {
     if (!error) return "";
     std::string message = failure(error).message;
-    release(error);
+    release_error(error);
     return message;
   }
   void set_body(const BodySpec& spec) {

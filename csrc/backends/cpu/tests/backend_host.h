@@ -1,7 +1,7 @@
-// A minimal host, and the CPU modules of this build that the machine can run.
+// A host with threads and all ops, and the CPU modules of this build that the machine can run.
 #pragma once
 
-#include "base/dtype.h"
+#include "fake_host.h"
 
 #include <dlfcn.h>
 #include <ferrule/backend.h>
@@ -18,13 +18,9 @@
 
 namespace cpu_backend {
 
-// The host's own error type; fe_error itself belongs to the core, which this program also contains.
-struct Failure {
-  fe_code code;
-  std::string message;
-};
-inline const Failure& failure(const fe_error* error) { return *reinterpret_cast<const Failure*>(error); }
-inline void release(fe_error* error) { delete reinterpret_cast<Failure*>(error); }
+using ferrule::test::dtype_id;
+using ferrule::test::failure;
+using ferrule::test::release_error;
 
 inline uint32_t threads = 1;
 // Called when a kernel starts a parallel loop, with the number of threads it may use. A test can record that number or
@@ -41,10 +37,6 @@ inline fe_op op_id(const char* name) {
     if (names[i] == name) return static_cast<fe_op>(i);
   names.emplace_back(name);
   return static_cast<fe_op>(names.size() - 1);
-}
-inline fe_dtype dtype_id(const char* name) {
-  const ferrule::DTypeRow* const row = ferrule::find_dtype(std::string_view(name));
-  return row ? static_cast<fe_dtype>(row->dtype) : 0;
 }
 inline size_t size_of(const char* dtype) { return ferrule::info_of(dtype_id(dtype))->block_bytes; }
 
@@ -67,23 +59,12 @@ inline fe_error* parallel_for(int64_t n, int64_t grain, uint32_t limit, fe_range
 
 inline const fe_host& host() {
   static const fe_host table = [] {
-    fe_host h{};
-    h.struct_size = sizeof h;
-    h.error_create = [](fe_code code, const char* message) {
-      return reinterpret_cast<fe_error*>(new Failure{code, message});
-    };
-    h.error_code = [](const fe_error* error) { return failure(error).code; };
-    h.error_message = [](const fe_error* error) { return failure(error).message.c_str(); };
-    h.error_release = [](fe_error* error) { release(error); };
-    h.log = [](fe_log_level, const char*) {};
-    h.op_id = op_id;
-    h.op_name = [](fe_op op) { return op_names().at(op).c_str(); };
-    h.dtype_id = dtype_id;
-    h.dtype_name = [](fe_dtype dtype) { return ferrule::info_of(dtype) ? ferrule::info_of(dtype)->name : nullptr; };
-    h.dtype_info = ferrule::info_of;
-    h.parallel_for = parallel_for;
-    h.thread_count = [] { return threads; };
-    return h;
+    fe_host slots = ferrule::test::fake_host();
+    slots.op_id = op_id;
+    slots.op_name = [](fe_op op) { return op_names().at(op).c_str(); };
+    slots.parallel_for = parallel_for;
+    slots.thread_count = [] { return threads; };
+    return slots;
   }();
   return table;
 }
@@ -91,7 +72,7 @@ inline const fe_host& host() {
 inline void expect_no_error(fe_error* error) {
   if (!error) return;
   ADD_FAILURE() << failure(error).message;
-  release(error);
+  release_error(error);
 }
 
 struct Module {

@@ -4,7 +4,7 @@
 namespace cpu_backend {
 namespace {
 
-TEST_F(CpuBackend, ResultsDoNotDependOnThePlaceOfAnElement) {
+TEST_F(CpuBackend, ResultsDoNotDependOnThePositionOfAnElement) {
   const Array x = random_array({1, 257}, 4);
   for_each_module([&](Module& module) {
     for (const char* op : {"exp", "tanh", "erf", "sigmoid", "sin", "log1p"}) {

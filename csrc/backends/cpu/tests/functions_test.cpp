@@ -37,7 +37,7 @@ TEST_F(CpuBackend, ElementaryFunctionsStayWithinTwoUlpOfLongDouble) {
   });
 }
 
-TEST_F(CpuBackend, SigmoidAndSiluKeepTheirDigitsInBothTails) {
+TEST_F(CpuBackend, SigmoidAndSiluAreAccurateInBothTails) {
   std::vector<float> values = {0.0f, -0.0f, 1e-45f, -1e-40f, 87.0f, -87.0f, 87.1f, -87.1f, -100.0f, 3e38f, -3e38f, NAN};
   for (double v = -104; v < 100; v += 0.000937) values.push_back(static_cast<float>(v));
   for (double v = 1e-6; v < 1; v *= 1.0003)
@@ -54,7 +54,7 @@ TEST_F(CpuBackend, SigmoidAndSiluKeepTheirDigitsInBothTails) {
   });
 }
 
-TEST_F(CpuBackend, GeluKeepsItsDigitsInBothTails) {
+TEST_F(CpuBackend, GeluIsAccurateInBothTails) {
   std::vector<float> values;
   for (double v = -15; v < 14; v += 0.000371) values.push_back(static_cast<float>(v));
   for (double v = 1e-6; v < 1; v *= 1.0003)

@@ -35,7 +35,7 @@ void expect_rounded_once(Module& module, const char* dtype, const std::vector<T>
   }
 }
 
-TEST_F(CpuBackend, FloatsBecomeTheNearestHalf) {
+TEST_F(CpuBackend, FloatsConvertToTheNearestHalf) {
   std::vector<double> doubles;
   for (const NarrowFormat& format : half_formats()) {
     const std::vector<double> cases = format.hard_cases();
@@ -53,7 +53,7 @@ TEST_F(CpuBackend, FloatsBecomeTheNearestHalf) {
   });
 }
 
-TEST_F(CpuBackend, IntegersBecomeTheNearestHalf) {
+TEST_F(CpuBackend, IntegersConvertToTheNearestHalf) {
   for_each_module([&](Module& module) {
     expect_rounded_once(module, "int64", ferrule::test::hard_integers<int64_t>());
     expect_rounded_once(module, "uint64", ferrule::test::hard_integers<uint64_t>());
@@ -80,7 +80,7 @@ void expect_saturated(const Array& y, const NarrowFormat& format) {
   }
 }
 
-TEST_F(CpuBackend, EveryHalfBecomesWhatItIs) {
+TEST_F(CpuBackend, EveryHalfConvertsExactlyToFloat32) {
   for_each_module([&](Module& module) {
     for (const NarrowFormat& format : half_formats()) {
       const NarrowFormat& other = half_formats()[&format == half_formats().data() ? 1 : 0];

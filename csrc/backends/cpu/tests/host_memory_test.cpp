@@ -37,16 +37,16 @@ class CpuHostMemory : public testing::Test {
       fs::path(testing::TempDir()) / ("host-memory-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
 };
 
-TEST_F(CpuHostMemory, IsTheMachinesWithoutGroups) { expect(8 * gib, 16 * gib); }
+TEST_F(CpuHostMemory, MemoryOfTheMachineAppliesWithoutGroups) { expect(8 * gib, 16 * gib); }
 
-TEST_F(CpuHostMemory, OfAMachineThatTellsNothingIsTheSystemsCount) {
+TEST_F(CpuHostMemory, SystemCountAppliesIfMeminfoIsEmpty) {
   write("proc/meminfo", "");
   const cpu::HostMemory found = cpu::host_memory("/nowhere");
   EXPECT_GT(found.total, gib / 4);
   EXPECT_LE(found.available, found.total);
 }
 
-TEST_F(CpuHostMemory, IsTheLeastThatAGroupOfVersion2AndThoseAroundItLeave) {
+TEST_F(CpuHostMemory, SmallestLimitOfNestedVersion2GroupsApplies) {
   write("proc/self/cgroup", "0::/pods/one\n");
   write("sys/fs/cgroup/pods/one/memory.max", "max\n");
   write("sys/fs/cgroup/pods/one/memory.current", gib);
@@ -60,14 +60,14 @@ TEST_F(CpuHostMemory, IsTheLeastThatAGroupOfVersion2AndThoseAroundItLeave) {
   expect(gib, 2 * gib);
 }
 
-TEST_F(CpuHostMemory, IsThatOfTheGroupAtTheRootWhereTheContainerSeesNoOther) {
+TEST_F(CpuHostMemory, LimitOfTheRootGroupAppliesInsideAContainer) {
   write("proc/self/cgroup", "0::/docker/0123\n");
   write("sys/fs/cgroup/memory.max", 3 * gib);
   write("sys/fs/cgroup/memory.current", 4 * gib);  // usage may briefly exceed the limit
   expect(0, 3 * gib);
 }
 
-TEST_F(CpuHostMemory, IsWhatAGroupOfVersion1Leaves) {
+TEST_F(CpuHostMemory, LimitOfAVersion1GroupApplies) {
   write("proc/self/cgroup", "9:name=systemd:/job\n5:cpu,memory:/job\n4:memoryless:/other\nnonsense\n");
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", 6 * gib);

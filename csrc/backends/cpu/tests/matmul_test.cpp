@@ -19,7 +19,7 @@ void expect_product(const Array& a, const Array& b, const Array& c, int64_t m, i
     }
 }
 
-TEST_F(CpuBackend, MatmulOfAnyShapeAndStride) {
+TEST_F(CpuBackend, MatmulIsRightForAnyShapeAndStride) {
   struct Size {
     int64_t m, k, n;
   };
@@ -35,7 +35,7 @@ TEST_F(CpuBackend, MatmulOfAnyShapeAndStride) {
   });
 }
 
-TEST_F(CpuBackend, MatmulRowsAreTheSameAloneAndTogetherAndOnAnyThreads) {
+TEST_F(CpuBackend, MatmulRowsDoNotDependOnTheBatchOrTheThreadCount) {
   constexpr int64_t depth = 700, width = 613;  // two K blocks; full groups of panels, single panels and a partial panel
   const Array a = random_array({120, depth}), b = random_array({depth, width}, 1, 2);
   for_each_module([&](Module& module) {

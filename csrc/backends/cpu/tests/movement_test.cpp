@@ -23,7 +23,7 @@ TEST_F(CpuBackend, CopiesTransposesOfEveryItemSize) {
   });
 }
 
-TEST_F(CpuBackend, SupportsSaysThatMemoryIsShortAndNotThatItRefuses) {
+TEST_F(CpuBackend, SupportsReportsOutOfMemoryInsteadOfARefusal) {
   const Array x = random_array({4}), y = random_array({4});
   Array out = array("float32", {4});
   OneNode graph("add", {&x, &y}, {&out});
@@ -62,7 +62,7 @@ TEST_F(CpuBackend, TakeWrapsNegativeIndicesAndRefusesThoseOutOfBounds) {
   });
 }
 
-TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
+TEST_F(CpuBackend, TakeRefusesAnIndexThatChangesAfterTheCheck) {
   const int64_t count = 40'000;
   const Array x = random_array({16});
   Array narrow = array("int32", {count}), wide = array("int64", {count});
@@ -81,7 +81,7 @@ TEST_F(CpuBackend, TakeRefusesAnIndexThatIsWrittenAfterTheCheck) {
   });
 }
 
-TEST_F(CpuBackend, ConcatPadAndIota) {
+TEST_F(CpuBackend, ConcatPadAndIotaMatchTheirDefinitions) {
   const Array a = random_array({3, 2, 4}), b = transposed(random_array({3, 4, 5}, 1, 2)),
               value = array_of<float>("float32", {}, {7});
   const fe_concat_attributes axis{sizeof axis, 1};

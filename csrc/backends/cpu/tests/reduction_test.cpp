@@ -15,7 +15,7 @@ fe_sum_attributes axes(const std::vector<int64_t>& list) {
   return attributes;
 }
 
-TEST_F(CpuBackend, SumsOverAnyAxesOfAnyStrides) {
+TEST_F(CpuBackend, SumsOverAnyAxesAndStridesAreRight) {
   const Array x = random_array({13, 70, 37});
   const std::vector<std::vector<int64_t>> all_axes = {{}, {0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}};
   for_each_module([&](Module& module) {
@@ -52,7 +52,7 @@ TEST_F(CpuBackend, SumsOverAnyAxesOfAnyStrides) {
   });
 }
 
-TEST_F(CpuBackend, LongSumsAreExactToFewUlpAndTheSameOnAnyThreads) {
+TEST_F(CpuBackend, LongSumsAreWithinAFewUlpAndEqualForAnyThreadCount) {
   const Array x = random_array({300001}), columns = random_array({20011, 17}, 1, 2);
   const std::vector<int64_t> zero = {0};
   const auto attributes = axes(zero);
@@ -71,7 +71,7 @@ TEST_F(CpuBackend, LongSumsAreExactToFewUlpAndTheSameOnAnyThreads) {
   });
 }
 
-TEST_F(CpuBackend, ReductionsOfIntegersBoolsAndNothing) {
+TEST_F(CpuBackend, ReductionsOfIntegersBoolsAndEmptyArraysAreRight) {
   const Array integers = array_of<int64_t>("int64", {4}, {INT64_MAX, 1, 5, -3}), empty = array("float32", {3, 0});
   const Array flags = array_of<uint8_t>("bool", {2, 2}, {1, 0, 1, 1});
   const std::vector<int64_t> one = {1}, none = {};
@@ -109,7 +109,7 @@ TEST_F(CpuBackend, MaxOfRowsAndColumnsPropagatesNaN) {
   });
 }
 
-TEST_F(CpuBackend, ArgmaxGivesTheFirstAndNaNWins) {
+TEST_F(CpuBackend, ArgmaxReturnsTheFirstMaximumAndPrefersNaN) {
   Array x = random_array({7, 5000});
   x.data<float>()[100] = x.data<float>()[4200] = 9;                   // row 0: equal
   x.data<float>()[5000 + 4100] = x.data<float>()[5000 + 4999] = NAN;  // row 1: NaN

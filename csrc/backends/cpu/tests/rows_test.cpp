@@ -4,7 +4,7 @@
 namespace cpu_backend {
 namespace {
 
-TEST_F(CpuBackend, SoftmaxAndLayerNormOfRowsOfAnyWidth) {
+TEST_F(CpuBackend, SoftmaxAndLayerNormAreRightForAnyWidth) {
   for_each_module([&](Module& module) {
     for (const int64_t width : {1, 7, 16, 100, 1000, 5000}) {
       const Array x = random_array({5, width}, 10), weight = random_array({width}, 1, 2),
@@ -35,7 +35,7 @@ TEST_F(CpuBackend, SoftmaxAndLayerNormOfRowsOfAnyWidth) {
   });
 }
 
-TEST_F(CpuBackend, ANaNAnywhereInARowMakesTheWholeSoftmaxNaN) {
+TEST_F(CpuBackend, NaNAnywhereInARowMakesTheWholeSoftmaxNaN) {
   const fe_softmax_attributes along_rows{sizeof along_rows, 1};
   for (const int64_t width : {1, 5, 16, 33, 100, 5000})
     for (const int64_t at : {int64_t{0}, width / 2, width - 1}) {
@@ -112,7 +112,7 @@ TEST_F(CpuBackend, AttentionMatchesItsDefinition) {
   });
 }
 
-TEST_F(CpuBackend, AQueryThatSeesNothingGivesZeros) {
+TEST_F(CpuBackend, AttentionOfAFullyMaskedQueryIsZero) {
   const Array q = random_array({4, 8}), k = random_array({6, 8}, 1, 2), v = random_array({6, 8}, 1, 3),
               none = array("bool", {4, 6});
   const fe_scaled_dot_product_attention_attributes attributes{sizeof attributes, 0, 0};

@@ -92,7 +92,7 @@ TEST_F(NullBackend, DescribesOneTestDevice) {
   EXPECT_EQ(outcome(backend.device_properties(backend.self, 1, &properties)).code, FE_NOT_FOUND);
 }
 
-TEST_F(NullBackend, FillsNoMoreOfAStructThanTheCallerHas) {
+TEST_F(NullBackend, FillsOnlyTheCallersStructSize) {
   ASSERT_EQ(init().code, FE_OK);
   fe_device_properties properties{};
   properties.struct_size = offsetof(fe_device_properties, description);
@@ -101,7 +101,7 @@ TEST_F(NullBackend, FillsNoMoreOfAStructThanTheCallerHas) {
   EXPECT_EQ(properties.description, nullptr);
 }
 
-TEST_F(NullBackend, FaultsOfLoading) {
+TEST_F(NullBackend, FaultVariableSelectsLoadingFaults) {
   {
     const Fault fault("score0");
     EXPECT_EQ(ferrule_module_null.score(), 0);
@@ -118,7 +118,7 @@ TEST_F(NullBackend, FaultsOfLoading) {
   EXPECT_EQ(backend.self, nullptr);
 }
 
-TEST_F(NullBackend, TwoDevicesOrNone) {
+TEST_F(NullBackend, FaultVariableSetsTheDeviceCount) {
   {
     const Fault fault("no_devices");
     ASSERT_EQ(init().code, FE_OK);
@@ -140,7 +140,7 @@ TEST_F(NullBackend, AcceptsEveryNodeAndWritesZeros) {
   EXPECT_EQ(execute_and_wait().code, FE_OK);
 }
 
-TEST_F(NullBackend, AnUnknownOptionIsAnErrorThatListsTheKnownOnes) {
+TEST_F(NullBackend, UnknownOptionIsAnErrorThatListsTheKnownOnes) {
   const Outcome result = open({{"slow", "1"}});
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
   EXPECT_EQ(result.message,
@@ -159,7 +159,7 @@ TEST_F(NullBackend, RunsOutOfMemoryAtTheNthAllocation) {
   for (fe_module_buffer* buffer : buffers) backend.buffer_free(buffer);
 }
 
-TEST_F(NullBackend, LosesTheDeviceAtTheNthExecutionAndTellsThroughEventsUntilReset) {
+TEST_F(NullBackend, DeviceLostAtTheNthExecutionIsReportedByEventsUntilReset) {
   ASSERT_EQ(open({{"device_lost_at", "2"}}).code, FE_OK);
   EXPECT_EQ(execute_and_wait().code, FE_OK);
   EXPECT_EQ(execute_and_wait().code, FE_DEVICE_LOST);
@@ -168,7 +168,7 @@ TEST_F(NullBackend, LosesTheDeviceAtTheNthExecutionAndTellsThroughEventsUntilRes
   EXPECT_EQ(execute_and_wait().code, FE_OK);
 }
 
-TEST_F(NullBackend, IsSlowOnDemandAndAWaitCanTimeOut) {
+TEST_F(NullBackend, SlowOptionDelaysWorkSoThatWaitsTimeOut) {
   ASSERT_EQ(open({{"slow_ms", "50"}}).code, FE_OK);
   EXPECT_EQ(execute_and_wait(1'000'000).code, FE_TIMEOUT);
   const auto begin = std::chrono::steady_clock::now();
@@ -176,7 +176,7 @@ TEST_F(NullBackend, IsSlowOnDemandAndAWaitCanTimeOut) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
 }
 
-TEST_F(NullBackend, AWaitOrAResetThatFailsLeavesTheWorkGoingOn) {
+TEST_F(NullBackend, FailedWaitOrResetDoesNotStopTheWork) {
   ASSERT_EQ(open({{"slow_ms", "50"}, {"wait_fails_at", "1"}, {"reset_fails_at", "1"}}).code, FE_OK);
   OneNode graph("silu", 1, 4, "float32");
   fe_module_executable* executable = nullptr;
@@ -202,7 +202,7 @@ TEST_F(NullBackend, AWaitOrAResetThatFailsLeavesTheWorkGoingOn) {
   backend.executable_release(executable);
 }
 
-TEST_F(NullBackend, AQueueEndsAfterItsWork) {
+TEST_F(NullBackend, DestroyingAQueueWaitsForItsWork) {
   ASSERT_EQ(open({{"slow_ms", "20"}}).code, FE_OK);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(execute_and_wait(0).code, FE_TIMEOUT);
@@ -210,7 +210,7 @@ TEST_F(NullBackend, AQueueEndsAfterItsWork) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20));
 }
 
-TEST_F(NullBackend, DoesNotBorrow) {
+TEST_F(NullBackend, BorrowIsUnsupported) {
   ASSERT_EQ(open().code, FE_OK);
   char bytes[64];
   fe_module_buffer* buffer = nullptr;

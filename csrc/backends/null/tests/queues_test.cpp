@@ -77,7 +77,7 @@ class NullQueues : public testing::Test {
   fe_module_device* device = nullptr;
 };
 
-TEST_F(NullQueues, LateWorkIsDoneWhenItIsWaitedForAndNotBefore) {
+TEST_F(NullQueues, LateWorkIsDoneOnlyWhenItIsWaitedFor) {
   open({{"late", "true"}});
   const Queue one = queue();
   const Buffer to = buffer(64);
@@ -93,7 +93,7 @@ TEST_F(NullQueues, LateWorkIsDoneWhenItIsWaitedForAndNotBefore) {
   EXPECT_EQ(bytes(to)[63], 3) << "the host's memory is read when the time has come";
 }
 
-TEST_F(NullQueues, WhoAsksAgainAndAgainComesToAnEnd) {
+TEST_F(NullQueues, PollingALateEventEventuallySucceeds) {
   open({{"late", "true"}});
   const Queue one = queue();
   const Buffer to = buffer(64);
@@ -107,7 +107,7 @@ TEST_F(NullQueues, WhoAsksAgainAndAgainComesToAnEnd) {
 
 class NullQueuesOfAnyPace : public NullQueues, public testing::WithParamInterface<const char*> {};
 
-TEST_P(NullQueuesOfAnyPace, AnErrorIsThatOfTheWorkBetweenTwoEvents) {
+TEST_P(NullQueuesOfAnyPace, EventReportsErrorsSinceTheEventBeforeIt) {
   open({{GetParam(), "true"}, {"copy_fails_at", "2"}});
   const Queue one = queue();
   const Buffer to = buffer(64);
@@ -124,7 +124,7 @@ TEST_P(NullQueuesOfAnyPace, AnErrorIsThatOfTheWorkBetweenTwoEvents) {
   EXPECT_EQ(bytes(to)[0], 3);
 }
 
-TEST_P(NullQueuesOfAnyPace, AQueueWaitsForTheEventOfAnother) {
+TEST_P(NullQueuesOfAnyPace, QueueWaitsForTheEventOfAnotherQueue) {
   for (int seed = 1; seed <= 20; ++seed) {
     open({{GetParam(), "true"}, {"seed", std::to_string(seed)}});
     {
@@ -151,7 +151,7 @@ TEST_P(NullQueuesOfAnyPace, AQueueWaitsForTheEventOfAnother) {
   }
 }
 
-TEST_P(NullQueuesOfAnyPace, ALostDeviceDoesNothingMoreUntilAReset) {
+TEST_P(NullQueuesOfAnyPace, LostDeviceDoesNoWorkUntilAReset) {
   open({{GetParam(), "true"}, {"device_lost_at", "1"}});
   const Queue first = queue(), second = queue(FE_QUEUE_UPLOAD);
   const Buffer to = buffer(64);
@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(Is, NullQueuesOfAnyPace, testing::Values("late", "threa
                          [](const auto& information) { return std::string(information.param); });
 
 // By the clock, the copies of one batch overlap the computation of another.
-TEST_F(NullQueues, ItsClockTellsWhatOverlaps) {
+TEST_F(NullQueues, ClockShowsOverlappingWork) {
   constexpr int batches = 50;
   constexpr uint64_t size = 1000;
   open({{"late", "true"}, {"bytes_per_second", "1000000000"}, {"execution_ns", "1000"}});
@@ -208,7 +208,7 @@ TEST_F(NullQueues, ItsClockTellsWhatOverlaps) {
   EXPECT_EQ(now_ns(), 1000u * (3 * batches / 2 + (batches % 2) + 1)) << "ns";
 }
 
-TEST_F(NullQueues, ItHasNoMoreMemoryThanItWasGiven) {
+TEST_F(NullQueues, MemoryOptionLimitsAllocations) {
   open({{"memory", "1000"}});
   const Buffer most = buffer(600);
   fe_module_buffer* more = nullptr;
@@ -221,7 +221,7 @@ TEST_F(NullQueues, ItHasNoMoreMemoryThanItWasGiven) {
   EXPECT_EQ(total, 1000u);
 }
 
-TEST_F(NullQueues, TheHostDoesNotReachHiddenMemory) {
+TEST_F(NullQueues, HiddenMemoryHasNoHostPointer) {
   open({{"hidden", "true"}});
   const Queue one = queue();
   const Buffer to = buffer(64);
@@ -249,7 +249,7 @@ TEST_F(NullQueues, CopiesStridedItems) {
   EXPECT_EQ(outcome(backend.copy_strided(device, one.get(), &copy)).code, FE_INVALID_ARGUMENT) << "leaves the buffer";
 }
 
-TEST_F(NullQueues, AModuleToComputeWithMustBeOneOfTheHosts) {
+TEST_F(NullQueues, ComputingModuleThatCannotBeOpenedIsAnError) {
   backend.struct_size = sizeof backend;
   ASSERT_EQ(outcome(ferrule_module_null.init(&fake_host(), &backend)).code, FE_OK);
   const fe_option option = {sizeof(fe_option), "computes_with", "/there/is/no/such.so"};

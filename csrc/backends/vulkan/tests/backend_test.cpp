@@ -100,7 +100,7 @@ TEST_F(VulkanBackend, DescribesItsDevicesWithoutOpeningThem) {
   }
 }
 
-TEST_F(VulkanBackend, ADriverThatIsNotThereIsAnErrorThatNamesTheVariable) {
+TEST_F(VulkanBackend, MissingDriverIsAnErrorThatNamesTheVariable) {
   const Variable nowhere("VK_ICD_FILENAMES", "/nowhere/icd.json");
   const Outcome result = init();
   EXPECT_EQ(result.code, FE_NOT_FOUND);
@@ -108,7 +108,7 @@ TEST_F(VulkanBackend, ADriverThatIsNotThereIsAnErrorThatNamesTheVariable) {
   EXPECT_EQ(backend.self, nullptr);
 }
 
-TEST_F(VulkanBackend, OptionsThatAreWrongAreRefused) {
+TEST_F(VulkanBackend, InvalidOptionsAreRefused) {
   EXPECT_EQ(open({{"slow", "1"}}).message,
             "'slow' is no option of this device; it knows validate subgroups cooperative_matrices idle_pipelines "
             "out_of_memory_at device_lost_at shader_fails_at");
@@ -120,7 +120,7 @@ TEST_F(VulkanBackend, OptionsThatAreWrongAreRefused) {
             "option validate is 'maybe', and must be true or false");
 }
 
-TEST_F(VulkanBackend, AllocatesManySizesAndKeepsThemApart) {
+TEST_F(VulkanBackend, AllocationsOfManySizesDoNotOverlap) {
   ASSERT_EQ(open().message, "");
   std::vector<Bytes> contents;
   const uint64_t sizes[] = {1, 2, 3, 63, 64, 65, 255, 256, 257, 1000, 4096, 65537, 1 << 20, (16 << 20) - 1, 17 << 20};
@@ -137,7 +137,7 @@ TEST_F(VulkanBackend, AllocatesManySizesAndKeepsThemApart) {
   }
 }
 
-TEST_F(VulkanBackend, MoreThanABufferCanHaveIsOutOfMemoryWithBothNumbers) {
+TEST_F(VulkanBackend, OversizedBufferIsOutOfMemoryWithBothSizes) {
   ASSERT_EQ(open().message, "");
   const uint64_t most = properties().max_allocation;
   fe_module_buffer* buffer = nullptr;
@@ -148,7 +148,7 @@ TEST_F(VulkanBackend, MoreThanABufferCanHaveIsOutOfMemoryWithBothNumbers) {
       << result.message;
 }
 
-TEST_F(VulkanBackend, CopiesAnyBytesThereAndAroundAndBack) {
+TEST_F(VulkanBackend, CopiesAnyBytesToTheDeviceWithinItAndBack) {
   ASSERT_EQ(open().message, "");
   std::mt19937 generator(7);
   const size_t large = (40 << 20) + 13;  // three staging buffers
@@ -172,7 +172,7 @@ TEST_F(VulkanBackend, CopiesAnyBytesThereAndAroundAndBack) {
   EXPECT_TRUE(read(buffers[0], 0, 0).empty());
 }
 
-TEST_F(VulkanBackend, FillsWhatLiesBetweenOtherBytes) {
+TEST_F(VulkanBackend, FillLeavesNeighbouringBytesAlone) {
   ASSERT_EQ(open().message, "");
   fe_module_buffer* const buffer = allocate(1000);
   Bytes expected = random_bytes(1000, 5);
@@ -184,7 +184,7 @@ TEST_F(VulkanBackend, FillsWhatLiesBetweenOtherBytes) {
   EXPECT_TRUE(read(buffer, 0, 1000) == expected);
 }
 
-TEST_F(VulkanBackend, TheHostsBytesMayChangeAsSoonAsTheyWereTaken) {
+TEST_F(VulkanBackend, HostMemoryMayChangeAsSoonAsTheCopyReturns) {
   ASSERT_EQ(open().message, "");
   constexpr size_t size = 1 << 20;
   fe_module_buffer* const slow = allocate(64 << 20);
@@ -202,7 +202,7 @@ TEST_F(VulkanBackend, TheHostsBytesMayChangeAsSoonAsTheyWereTaken) {
   EXPECT_TRUE(read(b, 0, size) == Bytes(size, 20));
 }
 
-TEST_F(VulkanBackend, BorrowsWhatIsAlignedAndSaysWhyNot) {
+TEST_F(VulkanBackend, BorrowsAlignedMemoryAndExplainsRefusals) {
   ASSERT_EQ(open().message, "");
   const uint64_t alignment = properties().borrow_alignment;
   if (alignment == 0) GTEST_SKIP() << "this device does not borrow";
@@ -230,7 +230,7 @@ TEST_F(VulkanBackend, BorrowsWhatIsAlignedAndSaysWhyNot) {
   EXPECT_TRUE(read(other, 0, size) == bytes);
 }
 
-TEST_F(VulkanBackend, TellsItsMemory) {
+TEST_F(VulkanBackend, ReportsItsMemory) {
   ASSERT_EQ(open().message, "");
   uint64_t free = 0, total = 0;
   ASSERT_EQ(outcome(backend.device_memory(device, &free, &total)).message, "");
@@ -246,7 +246,7 @@ TEST_F(VulkanBackend, RunsOutOfMemoryAtTheNthAllocation) {
   allocate(8);
 }
 
-TEST_F(VulkanBackend, EventsOutliveTheWorkAndCanTimeOut) {
+TEST_F(VulkanBackend, EventsOutliveTheirWorkAndWaitsCanTimeOut) {
   ASSERT_EQ(open().message, "");
   EXPECT_EQ(wait(0).message, "");  // no work was submitted to it
   constexpr uint64_t size = 128 << 20;

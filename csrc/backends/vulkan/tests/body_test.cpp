@@ -44,7 +44,7 @@ class VulkanBody : public ferrule::test::PlansNodes {
   }
 };
 
-TEST_F(VulkanBody, AnOpIsOneFunctionBetweenLoadsAndAStore) {
+TEST_F(VulkanBody, SingleOpIsOneFunctionBetweenLoadsAndAStore) {
   EXPECT_EQ(single("exp", {"float32"}, "float32"), "place_flat load_float32 exp_f32 store_float32");
   EXPECT_EQ(single("add", {"float16", "float16"}, "float16"),
             "place_flat load_float16 load_float16 add_f32 as_f16 store_float16");
@@ -61,7 +61,7 @@ TEST_F(VulkanBody, ConversionsAreRoundedOnceAndSaturate) {
   EXPECT_EQ(single("astype", {"float16"}, "float32"), "place_flat load_float16 store_float32");
 }
 
-TEST_F(VulkanBody, EveryDtypeFits) {
+TEST_F(VulkanBody, EveryDtypeIsSupported) {
   for (const DTypeRow& from : dtype_rows) {
     if (!accepts(Accepts::real, from.dtype)) continue;
     for (const DTypeRow& to : dtype_rows) {
@@ -85,7 +85,7 @@ TEST_F(VulkanBody, EveryDtypeFits) {
   }
 }
 
-TEST_F(VulkanBody, WhatItCannotComputeWithIsRefusedAndItemsOfUpTo8BytesAreCopied) {
+TEST_F(VulkanBody, UnsupportedDtypesAreRefusedForComputationAndCopiedUpTo8Bytes) {
   for (const char* const dtype : {"float8_e4m3fn", "float8_e5m2", "complex64"}) {
     EXPECT_NO_THROW(single("copy", {dtype}, dtype)) << dtype;
     EXPECT_THROW(single("equal", {dtype, dtype}, "bool"), ferrule::sdk::Error) << dtype;
@@ -93,7 +93,7 @@ TEST_F(VulkanBody, WhatItCannotComputeWithIsRefusedAndItemsOfUpTo8BytesAreCopied
   EXPECT_THROW(single("copy", {"complex128"}, "complex128"), ferrule::sdk::Error);
 }
 
-TEST_F(VulkanBody, WhatIsNotThereIsRefusedByName) {
+TEST_F(VulkanBody, MissingFunctionsAreRefusedByName) {
   for (const auto& [op, dtype, reason] : {std::array{"exp", "float64", "exp of float64 is not there"},
                                           std::array{"atan", "float32", "atan of float32 is not there"}}) {
     try {
@@ -131,7 +131,7 @@ TEST_F(VulkanBody, OperandsAreReadByTheirStrides) {
             "place_far load_uint8 negative_u32 as_u8 place_flat store_uint8");
 }
 
-TEST_F(VulkanBody, AFusedBodyIsItsInstructionsInTheirOrder) {
+TEST_F(VulkanBody, FusedBodyContainsItsInstructionsInOrder) {
   // y0 = float16(x0) + x1, y1 = y0 < x1
   const fe_astype_attributes half{sizeof(half), dtype_id("float16")};
   const uint32_t first[] = {0}, second[] = {2, 1};
@@ -155,7 +155,7 @@ TEST_F(VulkanBody, AFusedBodyIsItsInstructionsInTheirOrder) {
   EXPECT_EQ(found.writes, std::vector<uint32_t>({2, 3}));
 }
 
-TEST_F(VulkanBody, AnEpilogueBeginsWithTheResultOfTheShader) {
+TEST_F(VulkanBody, EpilogueBeginsWithTheResultOfTheShader) {
   const uint32_t arguments[] = {0, 1};
   const fe_instruction add{sizeof(add), op_id("add"), dtype_id("bfloat16"), 2, 1, arguments, nullptr, 0};
   const fe_instruction* const instructions[] = {&add};

@@ -36,7 +36,7 @@ class VulkanCopy : public PlansNodes {
   }
 };
 
-TEST_F(VulkanCopy, TransposedItemsOfEverySizeGoThroughTiles) {
+TEST_F(VulkanCopy, TransposedItemsOfEverySizeUseTiles) {
   for (const DTypeRow& row : dtype_rows) {
     if (row.block_bytes > 8) continue;
     EXPECT_EQ(copy({100, 257}, {1, 100}, row.name).shader, "transpose.u" + std::to_string(8 * row.block_bytes))
@@ -44,7 +44,7 @@ TEST_F(VulkanCopy, TransposedItemsOfEverySizeGoThroughTiles) {
   }
 }
 
-TEST_F(VulkanCopy, AnyPermutationThatMovesTheNearestAxisDoes) {
+TEST_F(VulkanCopy, PermutationsOfTheInnermostAxisUseTiles) {
   EXPECT_EQ(copy({5, 17, 33}, {561, 1, 17}).shader, "transpose.u32");
   EXPECT_EQ(copy({17, 5, 33}, {1, 561, 17}).shader, "transpose.u32");
   EXPECT_EQ(copy({3, 9, 2, 8, 4}, {1, 3, 27, 54, 432}).shader, "elementwise.basic") << "the nearest axis is narrow";
@@ -53,14 +53,14 @@ TEST_F(VulkanCopy, AnyPermutationThatMovesTheNearestAxisDoes) {
   EXPECT_EQ(copy({2, 3, 4, 9}, {12, 4, 1, 24}).shader, "transpose.u32") << "axes that continue each other are one";
 }
 
-TEST_F(VulkanCopy, ReversedSpacedAndRepeatedAxesDo) {
+TEST_F(VulkanCopy, ReversedStridedAndBroadcastAxesUseTiles) {
   EXPECT_EQ(copy({100, 257}, {-1, 100}).shader, "transpose.u32");
   EXPECT_EQ(copy({100, 257}, {1, -100}).shader, "transpose.u32");
   EXPECT_EQ(copy({50, 257}, {2, 100}).shader, "transpose.u32");
   EXPECT_EQ(copy({50, 3, 257}, {1, 0, 100}).shader, "transpose.u32");
 }
 
-TEST_F(VulkanCopy, OthersAreElementwise) {
+TEST_F(VulkanCopy, OtherCopiesAreElementwise) {
   EXPECT_EQ(copy({100, 257}, {257, 1}).shader, "elementwise.basic");
   EXPECT_EQ(copy({100, 257}, {514, 2}).shader, "elementwise.basic");
   EXPECT_EQ(copy({100, 257}, {-257, -1}).shader, "elementwise.basic");
@@ -81,7 +81,7 @@ TEST_F(VulkanCopy, ConversionsAndOtherOpsAreElementwise) {
   EXPECT_EQ(only_dispatch("negative", nullptr, "float32", {100, 257}, {1, 100}, "float32").shader, "elementwise.basic");
 }
 
-TEST_F(VulkanCopy, TilesAreAWorkgroupEachWithinTheDevicesLimits) {
+TEST_F(VulkanCopy, EachTileIsOneWorkgroupWithinTheDeviceLimits) {
   EXPECT_EQ(copy({100, 257}, {1, 100}, "float32", {.max_workgroup = 1024}).constants,
             std::vector<uint32_t>({256, 1, 1}));
   const Capabilities device = {.max_workgroup = 64, .max_groups = {10, 7, 5}};

@@ -21,7 +21,7 @@ class VulkanEngines : public VulkanCard {
   static void order(vulkan::Queue& first, vulkan::Queue& second) { second.wait_for(*first.record()); }
 };
 
-TEST_F(VulkanEngines, CopiesGoOnBesideAnExecution) {
+TEST_F(VulkanEngines, CopiesRunWhileAnExecutionRuns) {
   open_card(1000, 0);
   vulkan::Queue queue(context), up(context, Engine::uploading), down(context, Engine::downloading);
   const vulkan::Allocation a = allocate(256), b = allocate(256), c = allocate(256);
@@ -41,7 +41,7 @@ TEST_F(VulkanEngines, CopiesGoOnBesideAnExecution) {
   EXPECT_TRUE(executed->done());
 }
 
-TEST_F(VulkanEngines, AnExecutionGoesOnBesideACopy) {
+TEST_F(VulkanEngines, ExecutionRunsWhileACopyRuns) {
   open_card(0, 1000);
   vulkan::Queue queue(context), up(context, Engine::uploading);
   const vulkan::Allocation a = allocate(256), b = allocate(256);
@@ -56,7 +56,7 @@ TEST_F(VulkanEngines, AnExecutionGoesOnBesideACopy) {
   copied->wait(-1);
 }
 
-TEST_F(VulkanEngines, AnUploadDoesNotWaitBehindADownloadThatWaits) {
+TEST_F(VulkanEngines, UploadDoesNotWaitForAWaitingDownload) {
   open_card(1000, 0);
   vulkan::Queue queue(context), up(context, Engine::uploading), down(context, Engine::downloading);
   const vulkan::Allocation a = allocate(256), b = allocate(256);
@@ -75,7 +75,7 @@ TEST_F(VulkanEngines, AnUploadDoesNotWaitBehindADownloadThatWaits) {
   context->host_allocations().free(to);
 }
 
-TEST_F(VulkanEngines, WhatIsToldToWaitIsDoneInOrder) {
+TEST_F(VulkanEngines, WorkAfterAQueueWaitRunsInOrder) {
   for (const auto& [computing, copying] : {std::pair{3, 0}, {0, 3}, {0, 0}}) {
     open_card(computing, copying);
     {
@@ -115,7 +115,7 @@ TEST_F(VulkanEngines, WhatIsToldToWaitIsDoneInOrder) {
   }
 }
 
-TEST_F(VulkanEngines, MemoryThatIsBorrowedTwiceIsWrittenAndReadInOrder) {
+TEST_F(VulkanEngines, MemoryBorrowedTwiceIsAccessedInOrder) {
   open_card(30, 0);
   const uint64_t page = context->physical().borrow_alignment;
   if (page == 0) GTEST_SKIP() << "the driver borrows nothing";
@@ -129,7 +129,7 @@ TEST_F(VulkanEngines, MemoryThatIsBorrowedTwiceIsWrittenAndReadInOrder) {
   }
 }
 
-TEST_F(VulkanEngines, ADownloadOfWhatAnExecutionGotWrongIsDone) {
+TEST_F(VulkanEngines, DownloadAfterAFailedExecutionCompletes) {
   open_card(30, 0);
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);
@@ -138,14 +138,14 @@ TEST_F(VulkanEngines, ADownloadOfWhatAnExecutionGotWrongIsDone) {
   EXPECT_EQ(outcome_of([&] { queue.record()->wait(-1); }).message, "out of bounds");
 }
 
-TEST_F(VulkanEngines, AQueueThatCopiesRefusesExecutions) {
+TEST_F(VulkanEngines, CopyQueueRefusesExecutions) {
   open_card(0, 0);
   vulkan::Queue up(context, Engine::uploading);
   const vulkan::Allocation a = allocate(256);
   EXPECT_EQ(outcome_of([&] { fill(up, a, 1); }).code, FE_INVALID_ARGUMENT);
 }
 
-TEST_F(VulkanEngines, AQueueThatIsDestroyedWaitsForItsWork) {
+TEST_F(VulkanEngines, DestroyingAQueueWaitsForItsWork) {
   for (const auto& [computing, copying] : {std::pair{100, 0}, {0, 100}}) {
     open_card(computing, copying);
     {
@@ -164,7 +164,7 @@ TEST_F(VulkanEngines, AQueueThatIsDestroyedWaitsForItsWork) {
 }
 
 // The device's host memory is read and written in queue order, not when the copy is submitted.
-TEST_F(VulkanEngines, CopiesOfItsHostMemoryAreDoneInTheOrderOfTheQueue) {
+TEST_F(VulkanEngines, CopiesOfHostMemoryFollowTheQueueOrder) {
   for (const bool is_card : {true, false}) {
     if (is_card)
       open_card(2, 0);
@@ -193,7 +193,7 @@ TEST_F(VulkanEngines, CopiesOfItsHostMemoryAreDoneInTheOrderOfTheQueue) {
   }
 }
 
-TEST_F(VulkanEngines, HostMemoryThatIsFreedIsThereUntilCopiesOfItAreDone) {
+TEST_F(VulkanEngines, FreedHostMemoryStaysUntilItsCopiesAreDone) {
   open_card(0, 50);
   vulkan::Queue up(context, Engine::uploading);
   const vulkan::Allocation a = allocate(4096);
@@ -210,7 +210,7 @@ TEST_F(VulkanEngines, HostMemoryThatIsFreedIsThereUntilCopiesOfItAreDone) {
   host.free(others);  // memory that is no longer registered
 }
 
-TEST_F(VulkanEngines, HostMemoryIsFoundByAnyBytesOfIt) {
+TEST_F(VulkanEngines, HostMemoryIsFoundByAnyAddressWithinIt) {
   open_plain();
   vulkan::HostAllocations& host = context->host_allocations();
   auto* const bytes = static_cast<std::byte*>(host.allocate(1000));
@@ -225,7 +225,7 @@ TEST_F(VulkanEngines, HostMemoryIsFoundByAnyBytesOfIt) {
 }
 
 // Readings of the host's clock before and after are the oracle.
-TEST_F(VulkanEngines, EventsTellWhenTheQueueHasPassedThem) {
+TEST_F(VulkanEngines, EventsAreDoneWhenTheQueueHasPassedThem) {
   open_card(20, 5);
   ASSERT_TRUE(context->tells_times(Engine::computing));
   vulkan::Queue queue(context), up(context, Engine::uploading);

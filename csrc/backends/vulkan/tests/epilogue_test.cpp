@@ -71,7 +71,7 @@ TEST_F(VulkanEpilogue, IsInTheDispatchOfItsProduct) {
   EXPECT_EQ(dispatch.writes, std::vector<uint32_t>({3}));
 }
 
-TEST_F(VulkanEpilogue, FollowsTheSegmentsWhereKIsSplit) {
+TEST_F(VulkanEpilogue, IsInTheSegmentDispatchIfKIsSplit) {
   const Plan plan = product("bfloat16", 17, 65, 4096)->plan("matmul");
   ASSERT_EQ(plan.dispatches.size(), 2u);
   EXPECT_EQ(calls_of(plan.dispatches[0]), "leave_partial");
@@ -83,7 +83,7 @@ TEST_F(VulkanEpilogue, FollowsTheSegmentsWhereKIsSplit) {
   EXPECT_EQ(plan.dispatches[1].writes, std::vector<uint32_t>({3}));
 }
 
-TEST_F(VulkanEpilogue, FitsTheProductsOfEveryDtype) {
+TEST_F(VulkanEpilogue, SupportsProductsOfEveryDtype) {
   for (const DTypeRow& row : dtype_rows) {
     if (!ferrule::ops::accepts(ferrule::ops::numeric, row.dtype)) continue;
     for (const int64_t k : {16, 4096}) {
@@ -128,7 +128,7 @@ TEST_F(VulkanEpilogue, IsInTheLastDispatchOfAReduction) {
       }
 }
 
-TEST_F(VulkanEpilogue, WhatIsNotThereIsRefusedByName) {
+TEST_F(VulkanEpilogue, MissingFunctionsAreRefusedByName) {
   const Plan plan = product("float32", 17, 65, 130, "atan")->plan("matmul");
   EXPECT_FALSE(plan.support.supported);
   EXPECT_EQ(plan.support.reason, "atan of float32 is not there");

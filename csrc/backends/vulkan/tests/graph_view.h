@@ -28,15 +28,11 @@ inline fe_op op_id(std::string_view name) {
     if (planned_ops[id] == name) return id;
   return 0;
 }
-inline fe_dtype dtype_id(std::string_view name) { return static_cast<fe_dtype>(find_dtype(name)->dtype); }
 
 inline const fe_host& naming_host() {
   static const fe_host host = [] {
     fe_host slots = fake_host();
     slots.op_name = [](fe_op op) { return planned_ops[op].c_str(); };
-    slots.dtype_id = [](const char* name) { return dtype_id(name); };
-    slots.dtype_name = [](fe_dtype dtype) { return find_dtype(dtype)->name; };
-    slots.dtype_info = [](fe_dtype dtype) { return info_of(dtype); };
     return slots;
   }();
   return host;

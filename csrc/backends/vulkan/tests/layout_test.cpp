@@ -20,14 +20,14 @@ Axes strides_of(const Layout& layout) { return {layout.strides, layout.strides +
 
 Layout layout(const Axes& shape, const Axes& strides) { return layout_of(7, shape, strides); }
 
-TEST(VulkanLayout, ContiguousAxesAreOne) {
+TEST(VulkanLayout, ContiguousAxesAreMerged) {
   const Layout found = layout({2, 3, 4}, {12, 4, 1});
   EXPECT_EQ(found.value, 7u);
   EXPECT_EQ(shape_of(found), Axes({24}));
   EXPECT_EQ(strides_of(found), Axes({1}));
 }
 
-TEST(VulkanLayout, AxesOfSizeOneAreLeftOutWhateverTheirStride) {
+TEST(VulkanLayout, AxesOfSizeOneAreDroppedForAnyStride) {
   const Layout found = layout({1, 3, 1, 4, 1}, {999, 4, -5, 1, 0});
   EXPECT_EQ(shape_of(found), Axes({12}));
   EXPECT_EQ(layout({}, {}).rank, 0u);
@@ -40,13 +40,13 @@ TEST(VulkanLayout, TheLastAxisComesFirst) {
   EXPECT_EQ(strides_of(found), Axes({6, 2, 1}));
 }
 
-TEST(VulkanLayout, RepeatedAxesAreOne) {
+TEST(VulkanLayout, BroadcastAxesAreMerged) {
   const Layout found = layout({5, 2, 3}, {1, 0, 0});
   EXPECT_EQ(shape_of(found), Axes({6, 5}));
   EXPECT_EQ(strides_of(found), Axes({0, 1}));
 }
 
-TEST(VulkanLayout, ReversedAxesContinueEachOther) {
+TEST(VulkanLayout, ReversedAxesAreMerged) {
   EXPECT_EQ(strides_of(layout({3, 4}, {-4, -1})), Axes({-1}));
   EXPECT_EQ(strides_of(layout({3, 4}, {4, -1})), Axes({-1, 4}));
 }
@@ -76,7 +76,7 @@ TEST(VulkanLayout, GridsCoverTheirElementsWithinTheLimits) {
   }
 }
 
-TEST(VulkanLayout, MoreElementsThanTheDeviceCanNumberAreRefused) {
+TEST(VulkanLayout, ElementCountBeyondTheGridLimitsIsRefused) {
   Capabilities device;
   device.max_workgroup = 64;
   device.max_groups = {10, 7, 5};

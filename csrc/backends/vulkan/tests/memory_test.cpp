@@ -9,7 +9,7 @@ namespace {
 
 using vulkan::Use;
 
-TEST(VulkanFreeRanges, NeverGiveAByteTwiceAndJoinAgain) {
+TEST(VulkanFreeRanges, AllocationsNeverOverlapAndFreedRangesMerge) {
   std::mt19937 generator(11);
   constexpr uint64_t size = 1 << 16, base = 0x1040;
   vulkan::FreeRanges ranges(size);
@@ -38,7 +38,7 @@ TEST(VulkanFreeRanges, NeverGiveAByteTwiceAndJoinAgain) {
   EXPECT_TRUE(ranges.is_all_free());
 }
 
-TEST(VulkanFreeRanges, ChooseTheRangeThatFitsBest) {
+TEST(VulkanFreeRanges, AllocationUsesTheBestFit) {
   vulkan::FreeRanges ranges(1000);
   for (int i = 0; i < 10; ++i) ranges.take(*ranges.find(100, 1, 0), 100);
   ranges.give_back(0, 300);
@@ -48,7 +48,7 @@ TEST(VulkanFreeRanges, ChooseTheRangeThatFitsBest) {
   EXPECT_FALSE(ranges.find(301, 1, 0));
 }
 
-TEST_F(VulkanContext, MemoryComesInBlocksOfWhichOneEmptyOneIsKept) {
+TEST_F(VulkanContext, MemoryIsAllocatedInBlocksAndOneEmptyBlockIsKept) {
   vulkan::Memory& memory = context->memory();
   EXPECT_EQ(memory.block_count(), 0u);
   {
@@ -70,7 +70,7 @@ VkPhysicalDeviceMemoryProperties table(std::vector<VkMemoryPropertyFlags> types)
   return out;
 }
 
-TEST(VulkanMemoryTypes, AreThoseThatServeEachUse) {
+TEST(VulkanMemoryTypes, ChosenTypesFitEachUse) {
   constexpr VkMemoryPropertyFlags local = 1, visible = 2, coherent = 4, cached = 8, lazy = 16;
   const auto choose = [](const VkPhysicalDeviceMemoryProperties& types, Use use, bool is_one, uint32_t allowed = ~0u) {
     const auto found = vulkan::choose_memory_type(types, allowed, use, is_one);
@@ -92,7 +92,7 @@ TEST(VulkanMemoryTypes, AreThoseThatServeEachUse) {
   EXPECT_EQ(choose(table({visible | cached, visible | coherent}), Use::exchange, false), 1);
 }
 
-TEST(VulkanDevices, AreLeftOutWithTheNamesOfWhatTheyLack) {
+TEST(VulkanDevices, DeviceLackingFeaturesIsSkippedWithTheirNames) {
   vulkan::Features features;
   std::vector<VkQueueFamilyProperties> families(1);
   families[0].queueCount = 1;
@@ -110,7 +110,7 @@ TEST(VulkanDevices, AreLeftOutWithTheNamesOfWhatTheyLack) {
   EXPECT_EQ(vulkan::lacks(VK_API_VERSION_1_2, features, families), "a compute queue");
 }
 
-TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndThoseThatOnlyCopy) {
+TEST(VulkanDevices, ComputeOnlyAndTransferOnlyQueueFamiliesArePreferred) {
   std::vector<VkQueueFamilyProperties> families(3);
   for (auto& family : families) family.queueCount = 1;
   families[0].queueFlags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
@@ -141,7 +141,7 @@ TEST(VulkanDevices, PreferAQueueThatOnlyComputesAndThoseThatOnlyCopy) {
   EXPECT_EQ(places(), (Places{none, none, none}));
 }
 
-TEST(VulkanResults, BecomeTypedErrorsThatNameTheCall) {
+TEST(VulkanResults, ResultCodesBecomeTypedErrorsThatNameTheCall) {
   const auto error = [](VkResult result) { return outcome_of([&] { vulkan::check(result, "vkDoIt"); }); };
   EXPECT_EQ(error(VK_SUCCESS).code, FE_OK);
   EXPECT_EQ(error(VK_ERROR_OUT_OF_DEVICE_MEMORY).code, FE_OUT_OF_MEMORY);

@@ -64,7 +64,7 @@ TEST_F(VulkanPipelineCache, IsKeptUnderTheDriverAndTheDevice) {
   EXPECT_TRUE(vulkan::is_cache_of(context->physical().properties, {bytes.begin(), bytes.end()}));
 }
 
-TEST_F(VulkanPipelineCache, WhatDidNotChangeIsNotWrittenAgain) {
+TEST_F(VulkanPipelineCache, UnchangedCacheIsNotWrittenAgain) {
   save();
   PipelineCache cache(*context);
   entries().clear();
@@ -72,7 +72,7 @@ TEST_F(VulkanPipelineCache, WhatDidNotChangeIsNotWrittenAgain) {
   EXPECT_TRUE(entries().empty());
 }
 
-TEST_F(VulkanPipelineCache, WhatIsNotThisDriversIsLeftOut) {
+TEST_F(VulkanPipelineCache, DataOfAnotherDriverIsIgnored) {
   save();
   std::string& kept = entries().begin()->second;
   const std::string whole = kept;
@@ -89,7 +89,7 @@ TEST_F(VulkanPipelineCache, WhatIsNotThisDriversIsLeftOut) {
   }
 }
 
-TEST_F(VulkanPipelineCache, BeginsAnewBeyondItsBoundAndKeepsWhatIsOnDisk) {
+TEST_F(VulkanPipelineCache, RestartsBeyondItsBoundAndKeepsTheFile) {
   save();
   const auto kept = entries();
   PipelineCache cache(*context, sizeof(VkPipelineCacheHeaderVersionOne) - 1);
@@ -100,7 +100,7 @@ TEST_F(VulkanPipelineCache, BeginsAnewBeyondItsBoundAndKeepsWhatIsOnDisk) {
   EXPECT_EQ(entries(), kept);
 }
 
-TEST_F(VulkanPipelineCache, AHostWithoutACacheIsEnough) {
+TEST_F(VulkanPipelineCache, HostWithoutACacheIsSupported) {
   sdk::host = &logging_host();
   save();
   EXPECT_TRUE(entries().empty());

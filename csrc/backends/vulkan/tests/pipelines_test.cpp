@@ -18,7 +18,7 @@ class VulkanPipelines : public VulkanContext {
   }
 };
 
-TEST_F(VulkanPipelines, ThoseThatNoGraphUsesAreKeptUpToABoundTheLastUsedFirst) {
+TEST_F(VulkanPipelines, UnusedPipelinesAreEvictedLeastRecentlyUsedFirst) {
   vulkan::Pipelines pipelines(*context, 2);
   for (uint32_t workgroup = 1; workgroup <= 5; ++workgroup) pipelines.get(dispatch(workgroup));
   EXPECT_LE(pipelines.count(), 3u);  // the last one was in use when it was created
@@ -27,7 +27,7 @@ TEST_F(VulkanPipelines, ThoseThatNoGraphUsesAreKeptUpToABoundTheLastUsedFirst) {
   EXPECT_EQ(pipelines.get(dispatch(5))->handle(), five);
 }
 
-TEST_F(VulkanPipelines, WhatAGraphUsesIsKeptWhateverComes) {
+TEST_F(VulkanPipelines, PipelinesInUseAreNeverEvicted) {
   vulkan::Pipelines pipelines(*context, 0);
   std::vector<PipelinePointer> used;
   for (uint32_t workgroup = 1; workgroup <= 8; ++workgroup) used.push_back(pipelines.get(dispatch(workgroup)));
@@ -39,7 +39,7 @@ TEST_F(VulkanPipelines, WhatAGraphUsesIsKeptWhateverComes) {
   EXPECT_EQ(pipelines.count(), 1u);
 }
 
-TEST_F(VulkanPipelines, EightThreadsThatAskGetWhatTheyAskFor) {
+TEST_F(VulkanPipelines, EightThreadsGetTheirPipelines) {
   vulkan::Pipelines pipelines(*context, 3);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;

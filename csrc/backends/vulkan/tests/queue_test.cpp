@@ -1,5 +1,5 @@
-// One queue of the Vulkan backend: order, lifetimes, errors found late, and fills. See vulkan_waits_test.cpp for
-// several queues.
+// One queue of the Vulkan backend: order, lifetimes, errors found late, and fills. See waits_test.cpp for several
+// queues.
 #include "device_fixture.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class VulkanQueue : public VulkanContext {
   }
 };
 
-TEST_F(VulkanQueue, DoesOneThingAfterTheOther) {
+TEST_F(VulkanQueue, WorkRunsInSubmissionOrder) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(1 << 20), b = allocate(1 << 20);
   for (uint32_t turn = 0; turn < 200; ++turn) {
@@ -31,7 +31,7 @@ TEST_F(VulkanQueue, DoesOneThingAfterTheOther) {
   }
 }
 
-TEST_F(VulkanQueue, LetsGoOfWhatItKeptAliveWhenTheWorkIsDone) {
+TEST_F(VulkanQueue, ReleasesResourcesWhenTheWorkIsDone) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(64 << 20);
   auto kept = std::make_shared<int>();
@@ -42,7 +42,7 @@ TEST_F(VulkanQueue, LetsGoOfWhatItKeptAliveWhenTheWorkIsDone) {
   EXPECT_TRUE(seen.expired());
 }
 
-TEST_F(VulkanQueue, AResetReturnsWhenTheWorkIsDone) {
+TEST_F(VulkanQueue, ResetReturnsWhenTheWorkIsDone) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(64 << 20);
   fill(queue, a, 1);
@@ -51,7 +51,7 @@ TEST_F(VulkanQueue, AResetReturnsWhenTheWorkIsDone) {
   EXPECT_TRUE(event->done());
 }
 
-TEST_F(VulkanQueue, AnErrorIsThatOfTheEventBehindItAloneAndLaterWorkIsDone) {
+TEST_F(VulkanQueue, ErrorBelongsToTheNextEventOnlyAndLaterWorkCompletes) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256), b = allocate(256);
   fill(queue, a, 1);
@@ -78,7 +78,7 @@ TEST_F(VulkanQueue, AnErrorIsThatOfTheEventBehindItAloneAndLaterWorkIsDone) {
   EXPECT_EQ(outcome_of([&] { behind->wait(-1); }).code, FE_INVALID_ARGUMENT);
 }
 
-TEST_F(VulkanQueue, OfTwoErrorsBetweenTwoEventsTheFirstIsTold) {
+TEST_F(VulkanQueue, FirstOfTwoErrorsBetweenEventsIsReported) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);
   int asked = 0;
@@ -99,7 +99,7 @@ TEST_F(VulkanQueue, OfTwoErrorsBetweenTwoEventsTheFirstIsTold) {
   EXPECT_EQ(first_word(queue, a), 3u);
 }
 
-TEST_F(VulkanQueue, AnErrorThatIsFoundBeforeTheEventIsItsErrorUnlessAResetComesBetween) {
+TEST_F(VulkanQueue, ErrorFoundBeforeAnEventBelongsToItUnlessReset) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);
   const auto fail = [] { throw sdk::Error(FE_INTERNAL, "found early"); };
@@ -111,10 +111,10 @@ TEST_F(VulkanQueue, AnErrorThatIsFoundBeforeTheEventIsItsErrorUnlessAResetComesB
   }
 }
 
-TEST_F(VulkanQueue, ThreadsThatWaitForTheSameEventAreAllToldItsError) {
+TEST_F(VulkanQueue, AllThreadsWaitingForAnEventGetItsError) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(1 << 20);
-  std::atomic<int> told{0}, asked{0};
+  std::atomic<int> right_answers{0}, asked{0};
   for (int turn = 0; turn < 20; ++turn) {
     fill(queue, a, 1);
     const auto before = queue.record();
@@ -127,16 +127,16 @@ TEST_F(VulkanQueue, ThreadsThatWaitForTheSameEventAreAllToldItsError) {
     threads.reserve(2);
     for (int i = 0; i < 2; ++i)
       threads.emplace_back([&] {
-        if (outcome_of([&] { event->wait(-1); }).message == "out of bounds") ++told;
-        if (outcome_of([&] { before->wait(-1); }).code == FE_OK) ++told;
+        if (outcome_of([&] { event->wait(-1); }).message == "out of bounds") ++right_answers;
+        if (outcome_of([&] { before->wait(-1); }).code == FE_OK) ++right_answers;
       });
     for (std::thread& thread : threads) thread.join();
   }
-  EXPECT_EQ(told, 20 * 4);
+  EXPECT_EQ(right_answers, 20 * 4);
   EXPECT_EQ(asked, 20);
 }
 
-TEST_F(VulkanQueue, UploadsGoOnThroughStagingMemoryWhileWorkFails) {
+TEST_F(VulkanQueue, UploadsThroughStagingSucceedWhileWorkFails) {
   vulkan::Queue queue(context);
   vulkan::Allocation far = allocate(256);
   far.host = nullptr;  // forces a copy through staging memory
@@ -152,7 +152,7 @@ TEST_F(VulkanQueue, UploadsGoOnThroughStagingMemoryWhileWorkFails) {
   EXPECT_EQ(outcome_of([&] { queue.record()->wait(-1); }).code, FE_OK);
 }
 
-TEST_F(VulkanQueue, AnErrorWhileCommandsAreRecordedIsTheCallers) {
+TEST_F(VulkanQueue, ErrorDuringRecordingIsReturnedToTheCaller) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(256);
   const auto fail = [](VkCommandBuffer) { throw sdk::Error(FE_INTERNAL, "not this way"); };
@@ -218,7 +218,7 @@ TEST_F(VulkanQueue, ManyQueuesAndManyWaitersAtOnce) {
 }
 
 // Simulates a discrete card, whose memory the host cannot map.
-TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
+TEST_F(VulkanQueue, CopiesToUnmappableMemoryUseStaging) {
   vulkan::Queue queue(context);
   vulkan::Allocation far = allocate((40 << 20) + 3);
   far.host = nullptr;
@@ -230,7 +230,7 @@ TEST_F(VulkanQueue, CopiesThroughStagingWhereTheHostCannotReachTheMemory) {
 }
 
 // Fills between random bytes, in memory that the host can map and in memory that it cannot.
-TEST_F(VulkanQueue, FillsWithPatternsOfEverySizeFromAnyWholePattern) {
+TEST_F(VulkanQueue, FillsWithPatternsOfEverySizeAtAnyPatternOffset) {
   constexpr size_t size = 300'000;
   vulkan::Queue queue(context);
   vulkan::Allocation near = allocate(size), far = allocate(size);
@@ -255,7 +255,7 @@ TEST_F(VulkanQueue, FillsWithPatternsOfEverySizeFromAnyWholePattern) {
   EXPECT_EQ(outcome_of([&] { queue.record()->wait(-1); }).code, FE_OK);
 }
 
-TEST_F(VulkanQueue, FillsOneAfterTheOther) {
+TEST_F(VulkanQueue, FillsRunInSubmissionOrder) {
   vulkan::Queue queue(context);
   const vulkan::Allocation a = allocate(4096);
   std::vector<std::byte> expected(4096), found(4096);
@@ -273,7 +273,7 @@ TEST_F(VulkanQueue, FillsOneAfterTheOther) {
   EXPECT_TRUE(found == expected);
 }
 
-TEST_F(VulkanQueue, TheLayerSeesWhatIsWrong) {
+TEST_F(VulkanQueue, ValidationLayerReportsErrors) {
   {
     const vulkan::Allocation a = allocate(256);
     vulkan::Queue queue(context);

@@ -42,7 +42,7 @@ std::string message_of(const std::vector<Call>& calls) {
   return "";
 }
 
-TEST(VulkanSplice, CallsStandInTheBodyInTheirOrder) {
+TEST(VulkanSplice, CallsKeepTheirOrderInTheBody) {
   const Words module = splice(find_shader("elementwise.basic"), body);
   const spirv::Contents contents = spirv::read(module);
   const uint32_t id = contents.by_name.at("spliced");
@@ -51,7 +51,7 @@ TEST(VulkanSplice, CallsStandInTheBodyInTheirOrder) {
   for (size_t i = 0; i < body.size(); ++i) EXPECT_EQ(function.callees[i], contents.by_name.at(body[i].function));
 }
 
-TEST(VulkanSplice, FunctionsThatNothingCallsAreLeftOut) {
+TEST(VulkanSplice, UncalledFunctionsAreRemoved) {
   const auto names = function_names(splice(find_shader("elementwise.basic"), body));
   EXPECT_TRUE(names.contains("main"));
   EXPECT_TRUE(names.contains("exponential"));  // from exp_f32
@@ -60,7 +60,7 @@ TEST(VulkanSplice, FunctionsThatNothingCallsAreLeftOut) {
   EXPECT_TRUE(function_names(find_shader("elementwise.basic")).contains("sin_f32"));
 }
 
-TEST(VulkanSplice, WhatIsNamedIsDefined) {
+TEST(VulkanSplice, EveryNamedIdIsDefined) {
   for (const char* shader : {"elementwise.basic", "elementwise.f64"}) {
     const Words module = splice(find_shader(shader), body);
     const spirv::Contents contents = spirv::read(module);
@@ -80,7 +80,7 @@ TEST(VulkanSplice, WhatIsNamedIsDefined) {
   }
 }
 
-TEST(VulkanSplice, EqualLiteralsAreOneConstant) {
+TEST(VulkanSplice, EqualLiteralsShareOneConstant) {
   const std::vector<Call> calls = {{"place_near", {literal(40)}}, {"place_near", {literal(40)}}};
   const Words source(find_shader("elementwise.basic").begin(), find_shader("elementwise.basic").end());
   const auto constants = [](const Words& module) {
@@ -92,7 +92,7 @@ TEST(VulkanSplice, EqualLiteralsAreOneConstant) {
   EXPECT_EQ(constants(splice(source, calls)), constants(source) + 1);
 }
 
-TEST(VulkanSplice, WhatDoesNotFitIsNamed) {
+TEST(VulkanSplice, MismatchedFunctionIsNamedInTheError) {
   EXPECT_EQ(message_of({{"fly_f32", {}}}), "splice: the shader has no function fly_f32");
   EXPECT_EQ(message_of({{"place_near", {}}}), "splice: place_near takes 1 arguments, not 0");
   EXPECT_EQ(message_of({{"place_near", {result(0)}}}),

@@ -36,7 +36,7 @@ print(np.asarray(x + 1).tolist())
     assert after == "[1.0, 2.0, 3.0, 4.0, 5.0]"
 
 
-def test_one_executable_serves_many_calls_with_other_memory(run: Run) -> None:
+def test_one_executable_serves_many_calls_with_different_memory(run: Run) -> None:
     program = """
 compiled = fe.graph(lambda x, y: x * y + x)
 for n in range(50):
@@ -48,7 +48,7 @@ print("ok")
     assert run(program) == "ok\n"
 
 
-def test_memory_that_is_not_aligned_is_copied_and_says_so(run: Run) -> None:
+def test_misaligned_memory_is_copied_and_reported(run: Run) -> None:
     program = """
 x = np.zeros(5000, np.float32)[1:]
 print(fe.buffer_from_host_ptr(x, device="vulkan").placement)

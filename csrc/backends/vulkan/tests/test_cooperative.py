@@ -44,7 +44,7 @@ def test_products_are_right_and_say_how_they_are_made(start: Processes) -> None:
 @pytest.mark.parametrize(
     ("value", "sentence"), [("yes", "has none of 16 by 16"), ("perhaps", "must be no, yes or simulated")]
 )
-def test_what_cannot_be_is_an_error(start: Processes, value: str, sentence: str) -> None:
+def test_unavailable_or_invalid_setting_is_an_error(start: Processes, value: str, sentence: str) -> None:
     printed = start(TRIED, **{SETTING: value}).output
     # The compiler that built this module may not support them.
     assert sentence in printed or (value == "yes" and "GLSL compiler that knows none" in printed)

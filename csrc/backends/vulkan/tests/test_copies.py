@@ -56,11 +56,11 @@ check(drawn("float32", 9, 2, 3, 2, 2, 3, 2, 9), permuted((7, 1, 3, 5, 4, 2, 6, 0
     run(PRELUDE + program)
 
 
-def test_tiles_may_be_more_than_a_row_of_the_grid(run: Run) -> None:
+def test_tiles_may_exceed_one_row_of_the_grid(run: Run) -> None:
     run(PRELUDE + 'check(drawn("uint8", 70000, 9, 8), permuted((0, 2, 1)))')
 
 
-def test_axes_may_be_cut_reversed_and_repeated(run: Run) -> None:
+def test_axes_may_be_sliced_reversed_and_broadcast(run: Run) -> None:
     program = """
 for dtype in "uint8", "float16", "float32", "int64":
     x = drawn(dtype, 70, 131)

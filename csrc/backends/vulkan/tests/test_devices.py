@@ -7,7 +7,7 @@ from collections.abc import Callable
 Run = Callable[..., str]
 
 
-def test_a_software_device_is_listed_as_what_it_is_and_never_chosen(run: Run) -> None:
+def test_software_device_is_listed_as_such_and_never_the_default(run: Run) -> None:
     program = """
 fe.load_all()
 device = fe.device("vulkan:0")

@@ -50,7 +50,7 @@ for m, n, k in ((1, 1, 1), (17, 65, 130), (65, 1, 17), (130, 130, 1), (3, 17, 15
     run(PRELUDE + program)
 
 
-def test_batches_broadcast_and_a_residual_lies_as_it_likes(run: Run) -> None:
+def test_batches_broadcast_and_a_residual_may_have_any_strides(run: Run) -> None:
     program = """
 x, w = normal(3, 1, 17, 9), normal(5, 9, 33)
 for residual in (normal(33, 5, 3, 17).transpose(2, 1, 3, 0), normal(3, 5, 17, 66)[..., ::-2], normal(5, 1, 33),
@@ -60,7 +60,7 @@ for residual in (normal(33, 5, 3, 17).transpose(2, 1, 3, 0), normal(3, 5, 17, 66
     run(PRELUDE + program)
 
 
-def test_results_are_cast_and_may_be_many(run: Run) -> None:
+def test_epilogues_cast_results_and_may_have_several(run: Run) -> None:
     program = """
 x, w, bias = normal(33, 20), normal(20, 40), normal(40)
 def many(x, w, bias):
@@ -78,7 +78,7 @@ check(lambda a, b: fe.astype(fe.matmul(a, b) + 1, fe.float32), lambda a, b: a @ 
     run(PRELUDE + program)
 
 
-def test_what_a_product_cannot_take_follows_it(run: Run) -> None:
+def test_ops_that_a_product_cannot_fuse_run_after_it(run: Run) -> None:
     program = """
 x, w = normal(17, 20), normal(20, 40)
 def widened(a, b):
@@ -89,7 +89,7 @@ check(widened, lambda a, b: (a @ b) * 2, 4e-6, x, w, ops=("matmul", "fused"))
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-6), ("float16", 2e-3)])
-def test_what_follows_a_reduction_is_its_own(run: Run, dtype: str, tolerance: float) -> None:
+def test_ops_after_a_reduction_are_its_epilogue(run: Run, dtype: str, tolerance: float) -> None:
     program = f"""
 def inverse_root(x):
     return 1 / fe.sqrt(fe.max(x, axis=axis) + 1)

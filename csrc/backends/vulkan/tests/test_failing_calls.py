@@ -15,28 +15,28 @@ Run = Callable[..., str]
 PROGRAM = """
 import json
 fe.load_all()
-said = []
+errors = []
 def compute():
     x = fe.asarray(np.array([1, 2], np.float32), device="vulkan")
     try:
         assert np.asarray(fe.exp(x * 0) + x).tolist() == [2, 3]
     except fe.Error as error:
-        said.append([type(error).__name__, str(error)])
+        errors.append([type(error).__name__, str(error)])
         return False
     return True
 def attempt():
     try:
         return compute()
     except fe.Error as error:  # of the device's opening, or of the memory of x
-        said.append([type(error).__name__, str(error)])
+        errors.append([type(error).__name__, str(error)])
         return False
 attempt()
-if said and said[0][0] == "DeviceLostError":
+if errors and errors[0][0] == "DeviceLostError":
     attempt()
     fe.refresh()
-assert attempt() and attempt(), said
+assert attempt() and attempt(), errors
 assert np.asarray(fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
-print(json.dumps(said))
+print(json.dumps(errors))
 """
 
 OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED, DEVICE_LOST, UNKNOWN = -1, -2, -3, -4, -13
@@ -58,20 +58,20 @@ OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED, DEVICE_LOST, UN
         ("vkWaitSemaphores", DEVICE_LOST, "DeviceLostError", "was lost (vkWaitSemaphores came back"),
     ],
 )
-def test_a_call_that_fails_once_is_an_error_and_the_next_computation_is_right(
+def test_call_that_fails_once_is_an_error_and_the_next_computation_is_right(
     function: str, result: int, kind: str, sentence: str, run: Run, drivers: Drivers
 ) -> None:
-    said = json.loads(run(PROGRAM, **drivers.failing(function, 1, 1, result)))
-    assert {name for name, _ in said} == {kind}
-    assert sentence in said[0][1]
-    assert len(said) == (2 if kind == "DeviceLostError" else 1), "an array of a lost device is lost, too"
+    errors = json.loads(run(PROGRAM, **drivers.failing(function, 1, 1, result)))
+    assert {name for name, _ in errors} == {kind}
+    assert sentence in errors[0][1]
+    assert len(errors) == (2 if kind == "DeviceLostError" else 1), "an array of a lost device is lost, too"
 
 
-def test_a_block_of_memory_that_is_not_there_is_tried_in_another_size(run: Run, drivers: Drivers) -> None:
+def test_failed_block_allocation_is_retried_with_another_size(run: Run, drivers: Drivers) -> None:
     assert run(PROGRAM, **drivers.failing("vkAllocateMemory", 1, 1, OUT_OF_DEVICE_MEMORY)) == "[]\n"
 
 
-def test_memory_that_is_not_there_in_any_size_is_named_with_bytes_and_device(run: Run, drivers: Drivers) -> None:
+def test_out_of_memory_error_names_bytes_and_device(run: Run, drivers: Drivers) -> None:
     [[kind, sentence]] = json.loads(run(PROGRAM, **drivers.failing("vkAllocateMemory", 1, 2, OUT_OF_DEVICE_MEMORY)))
     assert kind == "OutOfMemoryError"
     assert sentence.startswith("vulkan:0 has no 8 bytes: ")
@@ -87,12 +87,12 @@ def executions():
     except FileNotFoundError:  # nothing was submitted yet
         return 0
 fe.load_all()
-said = []
+errors = []
 def attempt(function):
     try:
         return function()
     except fe.Error as error:
-        said.append([type(error).__name__, str(error)])
+        errors.append([type(error).__name__, str(error)])
 def put(number):
     while (x := attempt(lambda: fe.asarray(np.full(1000, number, np.float32), device="vulkan"))) is None:
         fe.refresh()
@@ -102,7 +102,7 @@ f = fe.graph(lambda x: x * 2)
 before, began = executions(), time.monotonic()
 y = attempt(lambda: np.asarray(f(x)))
 took = time.monotonic() - began
-assert took >= 0.3 or executions() == before, (took, said)
+assert took >= 0.3 or executions() == before, (took, errors)
 others = [put(number) for number in range(5)]
 time.sleep(0.4)  # what was not waited for would write now
 for number, other in enumerate(others):
@@ -113,28 +113,26 @@ for number in (4, 5):
     while (result := attempt(lambda: np.asarray(f(put(number))))) is None:
         fe.refresh()
     assert (result == 2 * number).all(), result
-print(json.dumps(said))
+print(json.dumps(errors))
 """
 
 
 @pytest.mark.parametrize("function", ["vkWaitSemaphores", "vkGetSemaphoreCounterValue"])
 @pytest.mark.parametrize("first", range(1, 8))
-def test_a_wait_that_fails_ends_with_the_work_all_the_same(
-    function: str, first: int, start: Processes, drivers: Drivers
-) -> None:
+def test_failed_wait_returns_when_the_work_ends(function: str, first: int, start: Processes, drivers: Drivers) -> None:
     slow = {**drivers.failing(function, first, 1, OUT_OF_HOST_MEMORY, of_card=True), "VULKAN_CARD_DELAYS": "300 0"}
-    said = json.loads(start(WAITS, **slow).output)
-    assert len(said) <= 1
-    assert all(kind == "OutOfMemoryError" and function in sentence for kind, sentence in said)
+    errors = json.loads(start(WAITS, **slow).output)
+    assert len(errors) <= 1
+    assert all(kind == "OutOfMemoryError" and function in sentence for kind, sentence in errors)
 
 
-def test_a_device_of_which_nothing_tells_when_its_work_is_over_is_lost(start: Processes, drivers: Drivers) -> None:
+def test_device_without_any_end_signal_is_lost(start: Processes, drivers: Drivers) -> None:
     """The wait for the execution fails, and then the reset with which the core waits fails, too."""
-    program = WAITS.replace("assert took >= 0.3 or executions() == before, (took, said)", "")
+    program = WAITS.replace("assert took >= 0.3 or executions() == before, (took, errors)", "")
     found = []
     for first in range(1, 6):
         failing = drivers.failing("vkWaitSemaphores", first, 2, OUT_OF_HOST_MEMORY, of_card=True)
-        said = json.loads(start(program, **{**failing, "VULKAN_CARD_DELAYS": "300 0"}).output)
-        found += [sentence for kind, sentence in said if kind == "DeviceLostError" and "counts as lost" in sentence]
+        errors = json.loads(start(program, **{**failing, "VULKAN_CARD_DELAYS": "300 0"}).output)
+        found += [sentence for kind, sentence in errors if kind == "DeviceLostError" and "counts as lost" in sentence]
     assert found
     assert "vkWaitSemaphores came back with VK_ERROR_OUT_OF_HOST_MEMORY" in found[0]

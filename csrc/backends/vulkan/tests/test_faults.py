@@ -26,7 +26,7 @@ def state_and_reason(start: Processes, **variables: str) -> tuple[str, str]:
 # ---- the loader's library
 
 
-def test_without_vulkans_library_the_report_names_it_and_its_package(start: Processes, tmp_path: Path) -> None:
+def test_report_names_the_missing_vulkan_library_and_its_package(start: Processes, tmp_path: Path) -> None:
     hide = compile_library("hide_vulkan.c", tmp_path / "hide.so")
     state, reason = state_and_reason(start, LD_AUDIT=str(hide))
     assert state == "no_device"
@@ -44,7 +44,7 @@ def test_without_vulkans_library_the_report_names_it_and_its_package(start: Proc
     ],
     ids=["a text", "another library", "a library that knows nothing"],
 )
-def test_a_library_that_is_no_vulkan_is_said_to_be_none(
+def test_library_that_is_not_vulkan_is_reported(
     definitions: list[str] | None, state: str, sentence: str, start: Processes, tmp_path: Path
 ) -> None:
     library = tmp_path / "libvulkan.so.1"
@@ -61,7 +61,7 @@ def test_a_library_that_is_no_vulkan_is_said_to_be_none(
 # ---- drivers
 
 
-def test_without_a_driver_the_report_names_the_variable(start: Processes, tmp_path: Path) -> None:
+def test_report_names_the_variable_if_no_driver_exists(start: Processes, tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere.json"
     state, reason = state_and_reason(start, **Drivers.only(nowhere))
     assert state == "no_device"
@@ -76,7 +76,7 @@ def test_without_a_driver_the_report_names_the_variable(start: Processes, tmp_pa
         ("DRIVER_DEVICES=0", "no Vulkan driver finds a device"),
     ],
 )
-def test_a_driver_without_a_device_is_no_device(
+def test_driver_without_devices_gives_the_state_no_device(
     definition: str, sentence: str, start: Processes, drivers: Drivers
 ) -> None:
     state, reason = state_and_reason(start, **drivers.only(drivers.made(definition)))
@@ -93,7 +93,7 @@ OLD = [
 
 @pytest.mark.parametrize(("definition", "sentence"), OLD)
 @pytest.mark.parametrize("probe", ["never", "always"])
-def test_a_device_that_lacks_something_is_not_listed_and_the_report_says_what(
+def test_device_lacking_features_is_not_listed_and_the_report_names_them(
     definition: str, sentence: str, probe: str, start: Processes, drivers: Drivers
 ) -> None:
     variables = drivers.only(drivers.made(definition))
@@ -104,7 +104,7 @@ def test_a_device_that_lacks_something_is_not_listed_and_the_report_says_what(
 
 
 @pytest.mark.parametrize(("definition", "sentence"), OLD)
-def test_a_device_that_lacks_something_beside_a_good_one_is_a_line_of_the_log(
+def test_device_lacking_features_beside_a_good_one_is_logged(
     definition: str, sentence: str, start: Processes, drivers: Drivers
 ) -> None:
     program = """
@@ -122,13 +122,13 @@ print(np.asarray(fe.ones(3, device="vulkan") + 1).tolist())
     assert f"vulkan: a device is left out: {sentence}\n" in done.log
 
 
-def test_a_driver_that_is_no_library_beside_a_good_one_does_no_harm(run: Run, drivers: Drivers, tmp_path: Path) -> None:
+def test_invalid_driver_library_beside_a_good_one_is_harmless(run: Run, drivers: Drivers, tmp_path: Path) -> None:
     library = tmp_path / "libbroken.so"
     library.write_text("no library")
     assert run(ROW, **drivers.only(drivers.manifest(library), MESA)) == "loaded | \n"
 
 
-def test_a_driver_that_crashes_ends_its_probe_and_not_the_program(start: Processes, drivers: Drivers) -> None:
+def test_crashing_driver_ends_its_probe_and_not_the_program(start: Processes, drivers: Drivers) -> None:
     crashing = drivers.only(drivers.made("DRIVER_CRASHES"), MESA)
     state, reason = state_and_reason(start, FERRULE_PROBE="always", **crashing)
     assert state == "probe_failed"
@@ -148,27 +148,27 @@ name = fe.device("vulkan").info["description"]
 """
 
 
-def test_validation_without_its_layer_is_an_error_that_names_the_layer_and_its_package(run: Run) -> None:
+def test_missing_validation_layer_is_an_error_that_names_layer_and_package(run: Run) -> None:
     program = """
-said = attempt(lambda: put(1, 2))
-assert said.startswith("UnsupportedError: "), said
-print(said)
+message = attempt(lambda: put(1, 2))
+assert message.startswith("UnsupportedError: "), message
+print(message)
 """
-    said = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
-    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in said
-    assert "vulkan-validationlayers" in said
+    message = run(ATTEMPT + program, VK_LAYER_PATH="/nowhere")
+    assert "validate needs VK_LAYER_KHRONOS_validation, which is not installed" in message
+    assert "vulkan-validationlayers" in message
 
 
-def test_a_lost_device_is_an_error_of_all_that_lies_on_it_until_refresh(run: Run) -> None:
+def test_lost_device_fails_all_its_arrays_until_refresh(run: Run) -> None:
     program = """
 x, y, double = put(1, 2), put(3, 4), fe.graph(lambda a: a + a)
 assert attempt(lambda: double(x)) == [2, 4]
 first = attempt(lambda: x * 3)
 assert first.startswith("DeviceLostError: " + name + " was lost at execution 2"), first
 for later in (lambda: x, lambda: y, lambda: y + 1, lambda: put(5), lambda: double(y)):
-    said = attempt(later)
-    assert said.startswith("DeviceLostError: device vulkan:0 was lost ("), said
-    assert "a refresh looks for the device anew" in said
+    message = attempt(later)
+    assert message.startswith("DeviceLostError: device vulkan:0 was lost ("), message
+    assert "a refresh looks for the device anew" in message
 assert np.asarray(fe.arange(3, device="cpu") * 2).tolist() == [0, 2, 4]
 assert any(device.backend.name == "vulkan" for device in fe.refresh())
 assert attempt(lambda: double(put(1, 2))) == [2, 4]
@@ -178,11 +178,11 @@ print("ok")
     assert run(ATTEMPT + program, FERRULE_VULKAN_DEVICE_LOST_AT="2") == "ok\n"
 
 
-def test_out_of_memory_names_bytes_and_device_and_what_is_smaller_works(run: Run) -> None:
+def test_out_of_memory_names_bytes_and_device_and_smaller_allocations_work(run: Run) -> None:
     program = """
 x = put(1, 2)
-said = attempt(lambda: fe.asarray(np.ones(1 << 20, np.float32), device="vulkan"))
-assert said.startswith("OutOfMemoryError: vulkan:0 has no 4194304 bytes: " + name), said
+message = attempt(lambda: fe.asarray(np.ones(1 << 20, np.float32), device="vulkan"))
+assert message.startswith("OutOfMemoryError: vulkan:0 has no 4194304 bytes: " + name), message
 assert issubclass(fe.OutOfMemoryError, MemoryError)
 assert attempt(lambda: x + put(3, 4)) == [4, 6]
 print("ok")
@@ -190,25 +190,25 @@ print("ok")
     assert run(ATTEMPT + program, FERRULE_VULKAN_OUT_OF_MEMORY_AT="2") == "ok\n"
 
 
-def test_more_memory_than_the_device_has_is_an_error_and_not_the_end(run: Run) -> None:
+def test_requesting_more_memory_than_the_device_has_is_an_error(run: Run) -> None:
     program = """
 x = put(1, 2)
-said = attempt(lambda: fe.broadcast_to(x[:1], (1 << 38,)) + 1)
-assert said.startswith(f"OutOfMemoryError: vulkan:0 has no {1 << 40} bytes: "), said
-assert name in said
+message = attempt(lambda: fe.broadcast_to(x[:1], (1 << 38,)) + 1)
+assert message.startswith(f"OutOfMemoryError: vulkan:0 has no {1 << 40} bytes: "), message
+assert name in message
 assert attempt(lambda: x + 1) == [2, 3]
 print("ok")
 """
     assert run(ATTEMPT + program) == "ok\n"
 
 
-def test_a_shader_that_the_driver_cannot_compile_is_an_error_that_names_it(run: Run) -> None:
+def test_shader_that_the_driver_cannot_compile_is_named_in_the_error(run: Run) -> None:
     program = """
 x = put(1, 4)
 assert attempt(lambda: x + 1) == [2, 5]
-said = attempt(lambda: fe.sqrt(x))
-assert said.startswith("InternalError: sqrt: the shader elementwise."), said
-assert f"cannot be compiled for {name}: vkCreateComputePipelines came back with VK_ERROR_UNKNOWN" in said, said
+message = attempt(lambda: fe.sqrt(x))
+assert message.startswith("InternalError: sqrt: the shader elementwise."), message
+assert f"cannot be compiled for {name}: vkCreateComputePipelines came back with VK_ERROR_UNKNOWN" in message, message
 assert attempt(lambda: x * 3) == [3, 12]
 assert attempt(lambda: fe.sqrt(x)) == [1, 2]
 print("ok")

@@ -8,7 +8,7 @@ import pytest
 
 from csrc.backends.vulkan.tests.processes import Processes
 
-# The program of tests/python/test_growth.py.
+# The program of tests/python/array/test_growth.py.
 GROWTH = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[4] / "tests/python")!r})
@@ -17,12 +17,12 @@ from growth import Steps, growth
 
 
 @pytest.mark.parametrize(("step", "count"), [("lazy", 4000), ("graphs", 4000), ("failures", 4000)])
-def test_calls_that_differ_leave_nothing_behind(start: Processes, step: str, count: int) -> None:
+def test_different_calls_do_not_grow_memory(start: Processes, step: str, count: int) -> None:
     program = f"print(growth(Steps('vulkan').{step}, {count}))"
     assert float(start.quiet(GROWTH + program, FERRULE_VULKAN_VALIDATE="0")) < 100
 
 
-def test_shaders_that_no_graph_uses_any_more_are_let_go(start: Processes) -> None:
+def test_unused_shaders_are_released(start: Processes) -> None:
     """A shader takes 440,000 bytes in lavapipe, which allocates and frees in large pieces."""
     program = """
 functions = [fe.add, fe.subtract, fe.multiply, fe.maximum]

@@ -29,8 +29,9 @@ for exponent in (-1, -3, least):
         exponents = np.arange(1001) % 5
         exponents[at] = exponent
         for base in (0, 1, -1, 2):
-            said = attempt(lambda: fe.pow(put([base] * 1001, "{dtype}"), put(exponents, "{dtype}")))
-            assert said == "pow: {dtype} to a negative integer power has no integer result", (exponent, at, base, said)
+            message = attempt(lambda: fe.pow(put([base] * 1001, "{dtype}"), put(exponents, "{dtype}")))
+            expected = "pow: {dtype} to a negative integer power has no integer result"
+            assert message == expected, (exponent, at, base, message)
 # The device goes on, and nothing of it is left.
 x, y = np.arange(-3, 4).astype("{dtype}"), (np.arange(7) % 4).astype("{dtype}")
 assert attempt(lambda: fe.pow(put(x, "{dtype}"), put(y, "{dtype}"))) == (x ** y).tolist()
@@ -40,7 +41,7 @@ print("ok")
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_powers_that_are_not_negative_are_as_before(run: Run, dtype: str) -> None:
+def test_nonnegative_exponents_are_unaffected(run: Run, dtype: str) -> None:
     program = f"""
 x = np.arange(256).astype("{dtype}").reshape(16, 16)
 y = (np.arange(16) % 7).astype("{dtype}")
@@ -70,7 +71,7 @@ FUSED = {
 
 @pytest.mark.parametrize("subgroups", ["1", "0"])
 @pytest.mark.parametrize("body", FUSED.values(), ids=FUSED.keys())
-def test_what_is_fused_reports_it_too(run: Run, body: str, subgroups: str) -> None:
+def test_fused_powers_report_negative_exponents_too(run: Run, body: str, subgroups: str) -> None:
     program = f"""
 f = fe.graph({body})
 def results(negative, dtype="int32"):
@@ -79,9 +80,9 @@ def results(negative, dtype="int32"):
     return attempt(lambda: [np.asarray(y).tolist() for y in (lambda r: r if isinstance(r, tuple) else (r,))(f(x, n))])
 for dtype in ("int16", "int32"):
     for _ in range(2):
-        said = results(True, dtype)
-        assert isinstance(said, str) and said.startswith("pow: int"), said
-        assert said.endswith(" to a negative integer power has no integer result"), said
+        message = results(True, dtype)
+        assert isinstance(message, str) and message.startswith("pow: int"), message
+        assert message.endswith(" to a negative integer power has no integer result"), message
 """
     negative_number = body == FUSED["a number"]
     after = "" if negative_number else "    assert not isinstance(results(False, dtype), str), results(False, dtype)\n"

@@ -51,7 +51,7 @@ def test_the_page_names_every_kernel_and_variant() -> None:
         assert rows[name] - new == expected - new, f"{name}: run ./dev shaders"
 
 
-def test_counts_are_those_of_the_shaders_texts(shaders: Path, tmp_path: Path) -> None:
+def test_counts_match_the_shader_sources(shaders: Path, tmp_path: Path) -> None:
     names = ("matmul.f32", "matmul.u8", "reduce_partials.place_f32", "softmax.f32")
     table, page, file = tmp_path / "shader_table.h", tmp_path / "page.md", tmp_path / "counts.json"
     table.write_text("".join(f'#include "{shaders}/{name}.h"\n' for name in names))

@@ -22,7 +22,7 @@ graph.output(fe.exp(x * 2) + x)
 """
 
 
-def test_placement_says_what_ran_where_and_why(run: Run) -> None:
+def test_placement_reports_device_and_reason_of_each_node(run: Run) -> None:
     program = """
 import json
 graph.compile(fallback="allow")
@@ -37,7 +37,7 @@ print(json.dumps(places(graph)))
     ]
 
 
-def test_what_the_device_has_is_not_split(run: Run) -> None:
+def test_graphs_of_supported_ops_are_not_split(run: Run) -> None:
     program = """
 graph = fe.Graph("vulkan")
 x = graph.input((5, 7), "float32")
@@ -48,24 +48,24 @@ print({device for _, device, _ in places(graph.compile(fallback="error"))})
 
 
 def test_a_fallback_is_a_warning_unless_it_is_allowed(start: Processes) -> None:
-    said = start(CHAIN + "graph.compile(); graph.compile()").log
-    assert said == "exp(float64(5, 7)) runs on cpu:0 instead of vulkan:0: exp of float64 is not there\n"
+    message = start(CHAIN + "graph.compile(); graph.compile()").log
+    assert message == "exp(float64(5, 7)) runs on cpu:0 instead of vulkan:0: exp of float64 is not there\n"
 
 
-def test_a_fallback_that_is_forbidden_is_an_error_that_names_op_and_device(run: Run) -> None:
+def test_forbidden_fallback_is_an_error_that_names_op_and_device(run: Run) -> None:
     program = """
 try:
     graph.compile(fallback="error")
 except fe.UnsupportedError as error:
     print(error)
 """
-    said = run(CHAIN + program)
-    assert "exp" in said
-    assert "vulkan:0" in said
-    assert "float64 is not there" in said
+    message = run(CHAIN + program)
+    assert "exp" in message
+    assert "vulkan:0" in message
+    assert "float64 is not there" in message
 
 
-def test_many_parts_in_turns_give_the_result_of_numpy(run: Run) -> None:
+def test_many_alternating_segments_match_numpy(run: Run) -> None:
     program = """
 def network(x, w):
     h = fe.exp(-(x @ w))  # the product there, the function here
@@ -91,7 +91,7 @@ print("ok")
     assert run(program) == "ok\n"
 
 
-def test_forty_changes_of_place_in_one_graph(run: Run) -> None:
+def test_forty_device_changes_in_one_graph_match_numpy(run: Run) -> None:
     program = """
 graph = fe.Graph("vulkan")
 value = graph.input((1000,), "float64")
@@ -110,7 +110,7 @@ print("ok")
     assert run(PLACES + program) == "ok\n"
 
 
-def test_what_is_not_compiled_by_hand_is_split_too(start: Processes) -> None:
+def test_lazy_computations_are_split_too(start: Processes) -> None:
     program = """
 x = np.linspace(0.5, 2, 12).reshape(3, 4)
 y = fe.asarray(x, device="vulkan")
@@ -123,7 +123,7 @@ print(result.device.backend.name)
     assert "log(float64(3, 4)) runs on cpu:0 instead of vulkan:0" in done.log
 
 
-def test_an_error_behind_the_cpus_part_is_the_graphs_and_the_next_call_is_right(run: Run) -> None:
+def test_error_after_the_cpu_segment_fails_the_call_and_the_next_call_is_right(run: Run) -> None:
     program = """
 compiled = fe.graph(lambda x, i: fe.take(fe.exp(x), i, axis=0) + 1, fallback="allow")
 x = np.linspace(0, 1, 5)

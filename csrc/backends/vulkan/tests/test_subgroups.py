@@ -39,7 +39,7 @@ def test_subgroups_change_no_bit(start: Processes, dtype: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "kernels"), [("1", "softmax.subgroup_f32 matmul_few.subgroup_f32"), ("0", "softmax.f32 matmul.f32")]
 )
-def test_which_of_them_runs_is_said_with_the_graph(start: Processes, setting: str, kernels: str) -> None:
+def test_plan_names_the_kernel_that_uses_subgroups(start: Processes, setting: str, kernels: str) -> None:
     program = """
 graph = fe.Graph(device="vulkan")
 x, y = graph.input((4, 100), "float32"), graph.input((100, 70), "float32")

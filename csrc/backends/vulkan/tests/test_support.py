@@ -76,13 +76,13 @@ def test_only_elementary_functions_of_float64_are_refused(vulkan: Subject) -> No
     assert not refused & {"add-float64", "sqrt-float64", "matmul-float64", "layer_norm-float64"}
 
 
-def test_items_of_up_to_8_bytes_are_moved_whatever_they_mean(vulkan: Subject) -> None:
+def test_items_of_up_to_8_bytes_are_moved_for_any_dtype(vulkan: Subject) -> None:
     moves = {name: all_cases()[name] for name in vulkan.support if all_cases()[name].op in ("copy", "concat", "pad")}
     refused = {case.dtypes[0] for name, case in moves.items() if not vulkan.support[name].supported}
     assert refused == {"complex128", *BLOCKS}
 
 
-def test_ops_of_rows_and_matrices_have_kernels_of_their_own(vulkan: Subject) -> None:
+def test_row_and_matrix_ops_have_their_own_kernels(vulkan: Subject) -> None:
     composed = {}
     for name, answer in vulkan.support.items():
         case = all_cases()[name]

@@ -40,55 +40,53 @@ print(json.dumps({"uploads": of("transfer", "to device"), "downloads": of("trans
                   "segments": of("segment"), "kernels": of("kernel")}))
 """
 COMPUTE, UPLOAD, DOWNLOAD = 0, 1, 2
-Told = dict[str, list[tuple[float, float, int, str, int]]]
+Events = dict[str, list[tuple[float, float, int, str, int]]]
 
 
-def traced(run: Run, **variables: str) -> Told:
-    told: Told = json.loads(run(BATCHES, **variables))
-    return told
+def traced(run: Run, **variables: str) -> Events:
+    events: Events = json.loads(run(BATCHES, **variables))
+    return events
 
 
-def queues(told: Told, kind: str) -> set[int]:
-    return {event[2] for event in told[kind]}
+def queues(events: Events, kind: str) -> set[int]:
+    return {event[2] for event in events[kind]}
 
 
-def check_what_is_there(told: Told) -> None:
-    assert len(told["segments"]) == 8
-    assert [event[3] for event in told["kernels"]] == ["matmul: relu", "matmul"] * 8
-    assert {event[4] for event in told["kernels"]} == {64 * 64 * 4}
-    for begin, end, *_ in told["kernels"]:
-        assert any(first <= begin < end <= last for first, last, *_ in told["segments"])
-    for one, two in zip(told["kernels"], told["kernels"][1:], strict=False):
+def check_what_is_there(events: Events) -> None:
+    assert len(events["segments"]) == 8
+    assert [event[3] for event in events["kernels"]] == ["matmul: relu", "matmul"] * 8
+    assert {event[4] for event in events["kernels"]} == {64 * 64 * 4}
+    for begin, end, *_ in events["kernels"]:
+        assert any(first <= begin < end <= last for first, last, *_ in events["segments"])
+    for one, two in zip(events["kernels"], events["kernels"][1:], strict=False):
         assert one[1] <= two[0]  # one after the other
 
 
 @pytest.mark.parametrize("queue_counts", ["1 2", "2 1"])  # of the computing family and the copying one
 def test_the_next_batch_is_uploaded_while_one_is_computed(run: Run, drivers: Drivers, queue_counts: str) -> None:
-    told = traced(run, **drivers.card(20, 8), VULKAN_CARD_QUEUES=queue_counts)
-    check_what_is_there(told)
-    assert [queues(told, kind) for kind in ("uploads", "segments", "downloads")] == [{UPLOAD}, {COMPUTE}, {DOWNLOAD}]
+    events = traced(run, **drivers.card(20, 8), VULKAN_CARD_QUEUES=queue_counts)
+    check_what_is_there(events)
+    assert [queues(events, kind) for kind in ("uploads", "segments", "downloads")] == [{UPLOAD}, {COMPUTE}, {DOWNLOAD}]
     overlapping = sum(
-        any(first < end and begin < last for first, last, *_ in told["segments"])
-        for begin, end, *_ in told["uploads"][1:]
+        any(first < end and begin < last for first, last, *_ in events["segments"])
+        for begin, end, *_ in events["uploads"][1:]
     )
-    assert overlapping >= 5, told
+    assert overlapping >= 5, events
     # In parallel they take little longer than the computing; in sequence, 8 + 20 + 8 ms for each batch.
-    begin = min(event[0] for event in told["uploads"])
-    end = max(event[1] for event in told["downloads"])
-    assert end - begin < 8 * 28, told
+    begin = min(event[0] for event in events["uploads"])
+    end = max(event[1] for event in events["downloads"])
+    assert end - begin < 8 * 28, events
 
 
-def test_a_card_of_one_queue_for_copies_and_one_for_all_else_downloads_by_the_latter(
-    run: Run, drivers: Drivers
-) -> None:
-    told = traced(run, **drivers.card(5, 5), VULKAN_CARD_QUEUES="1 1")
-    check_what_is_there(told)
-    assert queues(told, "uploads") == {UPLOAD}
-    assert queues(told, "segments") == queues(told, "downloads") == {COMPUTE}
+def test_card_with_one_transfer_queue_downloads_on_the_compute_queue(run: Run, drivers: Drivers) -> None:
+    events = traced(run, **drivers.card(5, 5), VULKAN_CARD_QUEUES="1 1")
+    check_what_is_there(events)
+    assert queues(events, "uploads") == {UPLOAD}
+    assert queues(events, "segments") == queues(events, "downloads") == {COMPUTE}
 
 
-def test_without_queues_for_copies_all_is_told_of_the_one_there_is(run: Run) -> None:
-    told = traced(run)
-    check_what_is_there(told)
-    assert queues(told, "segments") == {COMPUTE}
-    assert all(queue == COMPUTE for kind in told for *_, queue, _, _ in told[kind])
+def test_without_transfer_queues_all_work_is_traced_on_the_compute_queue(run: Run) -> None:
+    events = traced(run)
+    check_what_is_there(events)
+    assert queues(events, "segments") == {COMPUTE}
+    assert all(queue == COMPUTE for kind in events for *_, queue, _, _ in events[kind])

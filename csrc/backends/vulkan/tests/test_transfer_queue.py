@@ -41,14 +41,12 @@ def work(generator, turns):
 
 
 @pytest.mark.parametrize("delays", DELAYS)
-def test_copies_and_executions_in_turns_give_the_result_of_numpy(
-    delays: tuple[int, int], run: Run, drivers: Drivers
-) -> None:
+def test_alternating_copies_and_executions_match_numpy(delays: tuple[int, int], run: Run, drivers: Drivers) -> None:
     assert run(PROGRAM + "print(work(generator, 60))", **drivers.card(*delays)) == "True\n"
     assert set(drivers.submissions()) == {COMPUTING, COPYING}
 
 
-def test_uploads_downloads_and_copies_go_to_the_queue_that_copies(run: Run, drivers: Drivers) -> None:
+def test_uploads_downloads_and_copies_use_the_transfer_queue(run: Run, drivers: Drivers) -> None:
     program = """
 x = fe.asarray(np.arange(5, dtype=np.float32), device="vulkan")
 y = fe.asarray(np.arange(5, dtype=np.float32), device="vulkan")
@@ -60,11 +58,11 @@ assert np.asarray(x).tolist() == [0, 1, 2, 3, 4]
     assert drivers.submissions()[3:] == [COPYING] * 3 + [COMPUTING, COPYING]
 
 
-def test_without_such_a_queue_all_goes_to_the_one_there_is(run: Run, drivers: Drivers) -> None:
+def test_without_a_transfer_queue_all_work_uses_the_compute_queue(run: Run, drivers: Drivers) -> None:
     assert run(PROGRAM + "print(work(generator, 60))") == "True\n"
 
 
-def test_what_is_larger_than_the_staging_memory_is_copied_in_pieces(run: Run, drivers: Drivers) -> None:
+def test_arrays_larger_than_staging_memory_are_copied_in_pieces(run: Run, drivers: Drivers) -> None:
     program = """
 x = np.random.default_rng(1).integers(0, 1 << 31, 13_000_001, dtype=np.int32)
 there = fe.asarray(x, device="vulkan")
@@ -108,21 +106,21 @@ OUT_OF_DEVICE_MEMORY, DEVICE_LOST = -2, -4
 FAILING = """
 import json
 fe.load_all()
-said = []
+errors = []
 def attempt():
     try:
         x = fe.asarray(np.array([1, 2], np.float32), device="vulkan")
         assert np.asarray(x * 2 + x).tolist() == [3, 6]
     except fe.Error as error:
-        said.append([type(error).__name__, str(error)])
+        errors.append([type(error).__name__, str(error)])
         return False
     return True
 for _ in range(3):
     attempt()
-if said and said[0][0] == "DeviceLostError":
+if errors and errors[0][0] == "DeviceLostError":
     fe.refresh()
-assert attempt(), said
-print(json.dumps(said))
+assert attempt(), errors
+print(json.dumps(errors))
 """
 
 
@@ -130,16 +128,16 @@ print(json.dumps(said))
 @pytest.mark.parametrize(
     ("result", "kind", "times"), [(OUT_OF_DEVICE_MEMORY, "OutOfMemoryError", 1), (DEVICE_LOST, "DeviceLostError", 3)]
 )
-def test_a_submission_that_fails_is_an_error_and_the_next_computation_is_right(
+def test_failed_submission_is_an_error_and_the_next_computation_is_right(
     submission: int, result: int, kind: str, times: int, run: Run, drivers: Drivers
 ) -> None:
     failing = drivers.failing("vkQueueSubmit", submission, 1, result, of_card=True)
     assert [name for name, _ in json.loads(run(FAILING, **failing))] == [kind] * times
 
 
-def test_a_device_that_is_lost_between_copies_is_told_until_a_refresh(run: Run, drivers: Drivers) -> None:
-    said = json.loads(run(FAILING, **drivers.card(5, 0), FERRULE_VULKAN_DEVICE_LOST_AT="2"))
-    assert [name for name, _ in said] == ["DeviceLostError"] * 2
+def test_device_lost_between_copies_is_reported_until_a_refresh(run: Run, drivers: Drivers) -> None:
+    errors = json.loads(run(FAILING, **drivers.card(5, 0), FERRULE_VULKAN_DEVICE_LOST_AT="2"))
+    assert [name for name, _ in errors] == ["DeviceLostError"] * 2
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -34,7 +34,7 @@ COMPUTED = {
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("expression", COMPUTED)
-def test_no_kernel_leaves_its_memory(start: Processes, expression: str, dtype: str) -> None:
+def test_no_kernel_accesses_memory_out_of_bounds(start: Processes, expression: str, dtype: str) -> None:
     program = PROGRAM.format(expression=expression, dtype=dtype)
     layer = "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT"
     assert start.quiet(program, VK_LAYER_ENABLES=layer) == COMPUTED[expression] + "\n"

@@ -27,7 +27,7 @@ class VulkanGpuAssisted : public VulkanContext {
   const Variable enabled_{"VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT"};
 };
 
-TEST_F(VulkanGpuAssisted, SaysNothingOfAddressesThatAreOurs) {
+TEST_F(VulkanGpuAssisted, AcceptsValidAddresses) {
   const vulkan::Allocation zeros = allocate(256);
   vulkan::Queue queue(context);
   queue.submit({&zeros}, [&](VkCommandBuffer commands) {
@@ -37,7 +37,7 @@ TEST_F(VulkanGpuAssisted, SaysNothingOfAddressesThatAreOurs) {
   run_with_parameters_at(zeros.address);
 }
 
-TEST_F(VulkanGpuAssisted, FindsAnAddressThatIsNowhere) {
+TEST_F(VulkanGpuAssisted, FindsAnInvalidAddress) {
   run_with_parameters_at(uint64_t{1} << 40);
   const auto finding = instance->take_finding();
   ASSERT_TRUE(finding);

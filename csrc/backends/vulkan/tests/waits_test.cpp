@@ -29,7 +29,7 @@ class VulkanWaits : public VulkanCard {
 };
 
 // The host waits only at the end: an error in one turn persists.
-TEST_F(VulkanWaits, TwoQueuesInTurnsEachReadWhatTheOtherHasBrought) {
+TEST_F(VulkanWaits, TwoQueuesReadEachOthersResultsInTurn) {
   on_each_device([&](uint32_t turns) {
     vulkan::Queue first(context), second(context);
     const vulkan::Allocation a = allocate(1 << 16), b = allocate(1 << 16), c = allocate(1 << 16);
@@ -54,7 +54,7 @@ TEST_F(VulkanWaits, TwoQueuesInTurnsEachReadWhatTheOtherHasBrought) {
 }
 
 // If the host can map the memory, these copies submit nothing.
-TEST_F(VulkanWaits, TheHostReadsAndWritesMemoryForAQueueWhenThatHasWaited) {
+TEST_F(VulkanWaits, HostAccessForAQueueHappensAfterItsWait) {
   on_each_device([&](uint32_t turns) {
     vulkan::Queue first(context), second(context);
     const vulkan::Allocation a = allocate(1 << 20), b = allocate(1 << 20);
@@ -75,7 +75,7 @@ TEST_F(VulkanWaits, TheHostReadsAndWritesMemoryForAQueueWhenThatHasWaited) {
   });
 }
 
-TEST_F(VulkanWaits, AnEventBehindAWaitIsBehindWhatWasWaitedForToo) {
+TEST_F(VulkanWaits, EventAfterAWaitIncludesTheAwaitedWork) {
   open_card(200, 0);
   vulkan::Queue first(context), second(context), third(context);
   const vulkan::Allocation a = allocate(256);
@@ -91,7 +91,7 @@ TEST_F(VulkanWaits, AnEventBehindAWaitIsBehindWhatWasWaitedForToo) {
   EXPECT_EQ(outcome_of([&] { behind->wait(-1); }).code, FE_OK);
 }
 
-TEST_F(VulkanWaits, EventsThatHaveNothingToWaitForAreWaitedFor) {
+TEST_F(VulkanWaits, WaitsForEventsWithoutWorkSucceed) {
   on_each_device([&](uint32_t) {
     vulkan::Queue queue(context), other(context);
     const vulkan::Allocation a = allocate(1 << 16), b = allocate(1 << 16);
@@ -120,7 +120,7 @@ TEST_F(VulkanWaits, EventsThatHaveNothingToWaitForAreWaitedFor) {
 }
 
 // Semaphores are kept while a queue waits for them.
-TEST_F(VulkanWaits, AQueueIsDestroyedWhileAnotherOneWaitsForItsEvent) {
+TEST_F(VulkanWaits, QueueMayBeDestroyedWhileAnotherWaitsForItsEvent) {
   open_card(20, 0);
   vulkan::Queue waiting(context);
   const vulkan::Allocation a = allocate(256), b = allocate(256);
@@ -136,7 +136,7 @@ TEST_F(VulkanWaits, AQueueIsDestroyedWhileAnotherOneWaitsForItsEvent) {
   }
 }
 
-TEST_F(VulkanWaits, AnEventOfAnotherOpeningIsRefused) {
+TEST_F(VulkanWaits, EventOfAnotherOpenDeviceIsRefused) {
   open_plain();
   const auto other = std::make_shared<vulkan::OpenDevice>(instance, context->physical(), sdk::Options(nullptr, 0));
   vulkan::Queue queue(context), far(other);
@@ -149,7 +149,7 @@ TEST_F(VulkanWaits, AnEventOfAnotherOpeningIsRefused) {
   EXPECT_EQ(last_word(queue, a), 5u);
 }
 
-TEST_F(VulkanWaits, AnErrorStaysWithTheQueueWhoseWorkFailed) {
+TEST_F(VulkanWaits, ErrorStaysWithItsQueue) {
   on_each_device([&](uint32_t) {
     vulkan::Queue first(context), second(context);
     const vulkan::Allocation a = allocate(256), b = allocate(256);
@@ -164,7 +164,7 @@ TEST_F(VulkanWaits, AnErrorStaysWithTheQueueWhoseWorkFailed) {
   });
 }
 
-TEST_F(VulkanWaits, ManyThreadsWithAQueueEachPassOneNumberOn) {
+TEST_F(VulkanWaits, ThreadsWithAQueueEachPassAValueOn) {
   on_each_device([&](uint32_t turns) {
     const vulkan::Allocation a = allocate(256), b = allocate(256);
     std::array<std::unique_ptr<sdk::Event>, 3> last;
@@ -196,7 +196,7 @@ TEST_F(VulkanWaits, ManyThreadsWithAQueueEachPassOneNumberOn) {
   });
 }
 
-TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
+TEST_F(VulkanWaits, LostDeviceFailsAllItsQueuesWithoutHanging) {
   open_plain();
   const fe_option option = {sizeof(fe_option), "device_lost_at", "2"};
   context = std::make_shared<vulkan::OpenDevice>(instance, context->physical(), sdk::Options(&option, 1));
@@ -209,8 +209,8 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     second.wait_for(*before);
     copy_all(second, b, a);
     const auto pending = second.record();
-    fe_code told = FE_INTERNAL;
-    std::thread waiter([&] { told = code_of(*pending); });
+    fe_code waited = FE_INTERNAL;
+    std::thread waiter([&] { waited = code_of(*pending); });
     fill(first, a, 2);  // still pending
     const auto lost = first.record();
     second.wait_for(*lost);
@@ -221,7 +221,7 @@ TEST_F(VulkanWaits, ALostDeviceIsLostForAllItsQueuesAndHangsNone) {
     EXPECT_EQ(code_of(*lost), FE_DEVICE_LOST);
     EXPECT_EQ(code_of(*behind), FE_DEVICE_LOST);
     waiter.join();
-    EXPECT_TRUE(told == FE_OK || told == FE_DEVICE_LOST) << told;
+    EXPECT_TRUE(waited == FE_OK || waited == FE_DEVICE_LOST) << waited;
     fill(third, a, 3);  // also still pending
     EXPECT_EQ(code_of(*third.record()), FE_DEVICE_LOST);
 

@@ -24,7 +24,6 @@ class Operand {
     std::copy_n(value.shape, rank_, shape_.begin());
     std::copy_n(value.strides, rank_, strides_.begin());
     kind_ = static_cast<fe_storage_kind>(storage.kind);
-    prepared_ = storage.prepared != 0;
     binding_ = storage.binding;
     storage_offset_ = storage.offset;
     offset_ = value.offset;
@@ -41,7 +40,6 @@ class Operand {
   std::span<const int64_t> shape() const { return {shape_.data(), static_cast<size_t>(rank_)}; }
   std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }  // in elements
   bool is_constant() const { return kind_ == FE_STORAGE_CONSTANT; }
-  bool is_prepared() const { return prepared_; }
   int64_t count() const {
     int64_t product = 1;
     for (const int64_t size : shape()) product *= size;
@@ -65,7 +63,6 @@ class Operand {
   std::array<int64_t, FE_MAX_RANK> shape_{};
   std::array<int64_t, FE_MAX_RANK> strides_{};
   fe_storage_kind kind_;
-  bool prepared_;
   uint32_t binding_;
   uint64_t storage_offset_;
   int64_t offset_;

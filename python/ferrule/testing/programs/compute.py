@@ -12,9 +12,9 @@ import numpy as np
 
 import ferrule as fe
 from ferrule.testing.dtypes import Values
+from ferrule.testing.programs.computation_ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
 from ferrule.testing.programs.operation import difference, operations
 from ferrule.testing.programs.program import Program
-from ferrule.testing.programs.ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
 
 PRELUDE = "import copy\n\nimport ml_dtypes\nimport numpy as np\n\nimport ferrule as fe\n"
 OVERWRITE = """def overwrite():

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferrule.testing.programs.answers import DRAWING
 from ferrule.testing.programs.program import Program
 from ferrule.testing.programs.shrink import shrink
+from ferrule.testing.programs.worker_requests import DRAWING
 from ferrule.tools.child import Child, ChildEnded
 
 BATCH = 10  # programs per request

@@ -41,7 +41,7 @@ def values(matrix: Matrix) -> dict[str, Any]:
         "groups": groups,
         "is_empty": _is_empty,
         "share": share,
-        "told": told,
+        "tooltip": tooltip,
         "number": _number,
         "several": several,
     }
@@ -72,7 +72,7 @@ def columns(matrix: Matrix) -> dict[str, object]:
     }
 
 
-def told(cell: Cell) -> str:
+def tooltip(cell: Cell) -> str:
     """Describe a cell: `softmax float32: within bound, 1.7 of 4.0 ulp; 12 checks, 340 runs`."""
     words = f"{cell.op} {cell.dtype}: {cell.state.word}"
     if cell.ulp is not None:

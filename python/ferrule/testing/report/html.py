@@ -30,8 +30,8 @@ def write(report: Report, path: str | Path) -> None:
 def page(report: Report) -> str:
     matrix = report.matrix
     counts = matrix.counts()
-    told = [cell for cell in matrix.cells() if cell.records or cell.state.failing]
-    links: dict[Place, str] = {(cell.target, cell.op, cell.dtype): f"c{number}" for number, cell in enumerate(told)}
+    cells = [cell for cell in matrix.cells() if cell.records or cell.state.failing]
+    links: dict[Place, str] = {(cell.target, cell.op, cell.dtype): f"c{number}" for number, cell in enumerate(cells)}
     failures = failure_names(report.failures)
     undone = [c for c in matrix.cells() if c.state is State.WRONG and not any(r.failing for r in c.records)]
     values = {
@@ -48,7 +48,7 @@ def page(report: Report) -> str:
         "failures": failure_list(report.failures, undone, links),
         "targets": [_target(report, number) for number, _ in enumerate(matrix.targets)],
         "links": links,
-        "panels": [panel(cell, links[cell.target, cell.op, cell.dtype], failures) for cell in told],
+        "panels": [panel(cell, links[cell.target, cell.op, cell.dtype], failures) for cell in cells],
     }
     return render("kit/page.html.j2", grid.values(matrix) | values)
 
@@ -74,11 +74,11 @@ def _target(report: Report, number: int) -> dict[str, Any]:
     records = report.of(target)
     about = titled(target, records).removeprefix(target).strip(" ()")
     variants = ", ".join(dict.fromkeys(record.variant for record in records if record.variant))
-    told = [about, f"variant {variants}" if variants else "", several(sum(r.runs for r in records), "run")]
+    parts = [about, f"variant {variants}" if variants else "", several(sum(r.runs for r in records), "run")]
     return {
         "id": f"t{number}",
         "name": target,
-        "about": " · ".join(filter(None, told)),
+        "about": " · ".join(filter(None, parts)),
         "counts": report.matrix.counts(target),
         "module": _module(records),
         "distances": distance_bars(report.matrix.cells(target)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import tempfile
@@ -10,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ferrule
+from ferrule.loading.explain import backend_extras
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "templates" / "backend"
-OURS = ("cpu", "cuda", "metal", "null", "vulkan")
+RESERVED = ("cuda", "metal")  # for backends that ferrule may get
 # Names of backends are looked up before kinds of device, so a backend of such a name would hide the kind.
 KINDS = ("accelerator", "gpu", "integrated_gpu", "remote", "software", "test")
 
@@ -56,10 +58,19 @@ def new_backend(name: str, folder: Path | None = None) -> Path:
 def _check_name(name: str) -> None:
     if not re.fullmatch("[a-z0-9_]*[a-z0-9]", name):
         raise ValueError(f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit")
-    if name in OURS:
+    if name in own_names():
         raise ValueError(f"'{name}' is the name of a backend of ferrule's own")
     if name in KINDS:
         raise ValueError(f"'{name}' is a kind of device, and no name for a backend")
+
+
+def own_names() -> set[str]:
+    """Return the names of ferrule's backends: of the modules in this package, of the wheels that are its extras, and
+    those that are reserved."""
+    package = Path(ferrule.__file__).parent
+    manifests = (path for folder in ("backends", "testing") for path in (package / folder).glob("*ferrule-*.json"))
+    modules = {json.loads(path.read_text(encoding="utf-8"))["name"] for path in manifests}
+    return {*modules, *backend_extras(), *RESERVED}
 
 
 def _check_folder(folder: Path) -> None:

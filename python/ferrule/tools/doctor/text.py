@@ -23,7 +23,7 @@ def show(found: dict[str, Any], out: Console) -> None:
     if found["load_problem"]:
         _section(out, "Loading", Text(found["load_problem"].strip(), style="red"))
     if found["report"] is not None:
-        out.print(Text("Where was looked, and what was found", style="bold"))
+        out.print(Text("Search locations and candidates", style="bold"))
         _modules(found["report"], out)
         remaining = found["report"].get("remaining") or []
         if remaining:

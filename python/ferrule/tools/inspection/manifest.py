@@ -53,7 +53,7 @@ def disagreements(
         if manifest.get(key) != value
     ]
     for abi in dict.fromkeys(abis):
-        told = as_data(abi)
-        if manifest.get("abi") != told:
-            problems.append(f"its manifest tells the interface {manifest.get('abi')}, and the file has {told}")
+        found = as_data(abi)
+        if manifest.get("abi") != found:
+            problems.append(f"its manifest tells the interface {manifest.get('abi')}, and the file has {found}")
     return problems

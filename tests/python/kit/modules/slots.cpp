@@ -50,9 +50,9 @@ struct Done final : Event {
     do_all(*pending);
     while (error && is("hangs_when_lost")) std::this_thread::sleep_for(std::chrono::seconds(1));
     if (!error) return;
-    const Error told = *error;
+    const Error thrown = *error;
     if (is("forgets_errors")) error.reset();
-    throw told;
+    throw thrown;
   }
   uint64_t time() override { return passed_ns; }
   std::optional<Error> error;

@@ -134,7 +134,7 @@
       cell.colSpan = 5;
       cell.style.textAlign = "left";
       cell.style.width = "auto";
-      cell.append(make("pre", "told", message.textContent));
+      cell.append(make("pre", "message", message.textContent));
       line.append(cell);
       row.after(line);
       link.remove();

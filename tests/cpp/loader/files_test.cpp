@@ -1,0 +1,270 @@
+// Reading module files without executing them, and the program that writes manifests.
+#include "loader_fixture.h"
+
+#include "core/loader/candidate/manifest_file.h"
+#include "core/platform/cpu_features.h"
+#include "module_file/module_name.h"
+#include "module_file/read_image.h"
+#include "module_file/sha256.h"
+
+#include <cstring>
+#include <random>
+
+namespace ferrule::test {
+namespace {
+
+using module_file::read_image;
+using module_file::Sha256;
+
+std::string sha256(const std::string& text, Sha256::Method method) {
+  Sha256 sha(method);
+  // Hashes in uneven pieces, so that blocks are assembled from several updates.
+  for (std::size_t i = 0; i < text.size(); i += 100) {
+    const std::string piece = text.substr(i, 100);
+    sha.update({reinterpret_cast<const uint8_t*>(piece.data()), piece.size()});
+  }
+  return sha.finish();
+}
+
+TEST(LoaderSha256, MatchesTheTestVectorsOfTheStandard) {
+  for (const auto method : {Sha256::Method::portable, Sha256::Method::fastest}) {
+    EXPECT_EQ(sha256("", method), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(sha256("abc", method), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", method),
+              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    EXPECT_EQ(sha256("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrs"
+                     "mnopqrstnopqrstu",
+                     method),
+              "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+    EXPECT_EQ(sha256(std::string(1000000, 'a'), method),
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+}
+
+TEST(LoaderSha256, BothImplementationsAgreeForEveryPaddingLength) {
+  for (std::size_t size = 0; size < 200; ++size)
+    EXPECT_EQ(sha256(std::string(size, 'x'), Sha256::Method::portable),
+              sha256(std::string(size, 'x'), Sha256::Method::fastest));
+}
+
+TEST(LoaderElf, AbiSymbolIsFoundThroughEitherHashTable) {
+  for (const char* stem : {"t_plain", "t_sysv"}) {
+    const module_file::Image image = read_image(built(stem));
+    EXPECT_EQ(image.problem, "");
+    ASSERT_TRUE(image.abi);
+    EXPECT_EQ(*image.abi, module_file::own_abi());
+    EXPECT_TRUE(image.has_init);
+    EXPECT_FALSE(image.has_score);
+  }
+  EXPECT_TRUE(read_image(built("t_zero")).has_score);
+  EXPECT_EQ(read_image(built("t_major")).abi->major, 99u);
+}
+
+using LoaderElfFiles = LoaderTest;
+
+// Most of these files are invalid; no read may pass the end or loop forever.
+TEST_F(LoaderElfFiles, DamagedFilesAreReadSafely) {
+  const std::string whole = text_of_file(built("t_plain"));
+  const fs::path path = folder_ / "damaged";
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = whole;
+    for (int change = 0; change < 4; ++change) {
+      // Half of the changes hit the headers, where offsets are.
+      const std::size_t place = random() % (change % 2 == 0 ? std::min<std::size_t>(bytes.size(), 700) : bytes.size());
+      bytes[place] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+    }
+    write_file(path, bytes);
+    read_image(path);
+  }
+}
+
+TEST_F(LoaderElfFiles, EveryTruncationIsDetectedOrHarmless) {
+  const std::string whole = text_of_file(built("t_plain"));
+  for (std::size_t size = 0; size < whole.size(); size += 37) {
+    write_file(folder_ / "short", whole.substr(0, size));
+    EXPECT_NE(read_image(folder_ / "short").problem, "") << size;
+  }
+}
+
+// The parts of a module's PE or Mach-O header that the reader uses.
+struct Bytes {
+  std::string text;
+  template <class T>
+  Bytes& put(std::size_t offset, T value) {
+    if (text.size() < offset + sizeof value) text.resize(offset + sizeof value);
+    std::memcpy(text.data() + offset, &value, sizeof value);
+    return *this;
+  }
+};
+
+// A sparse file of eight gigabytes, all of it in one loaded segment, so that every offset in it is in range.
+class LoaderElfOfHoles : public LoaderTest {
+ protected:
+  static constexpr uint64_t size = uint64_t{8} << 30, strings = 1024, symbols = 2048, hashes = 4096, entries = 512;
+
+  static Bytes header(uint64_t dynamic_size) {
+    Bytes bytes;
+    bytes.put(0, uint32_t{0x464c457f}).put(4, uint8_t{2}).put(5, uint8_t{1}).put(16, uint16_t{3});
+#if defined(__aarch64__)
+    bytes.put(18, uint16_t{183});
+#else
+    bytes.put(18, uint16_t{62});
+#endif
+    bytes.put(32, uint64_t{64}).put(54, uint16_t{56}).put(56, uint16_t{2});  // two program headers behind this one
+    bytes.put(64, uint32_t{1}).put(64 + 32, size);                           // the whole file, at address 0
+    bytes.put(120, uint32_t{2}).put(120 + 8, entries).put(120 + 16, entries).put(120 + 32, dynamic_size);
+    return bytes;
+  }
+  static void put_tables(Bytes& bytes, int64_t kind_of_hash) {
+    const std::pair<int64_t, uint64_t> tags[] = {{5, strings}, {10, 64}, {6, symbols}, {kind_of_hash, hashes}};
+    std::size_t at = entries;
+    for (const auto& [tag, value] : tags) {
+      bytes.put(at, tag).put(at + 8, value);
+      at += 16;
+    }
+    bytes.put(at, uint64_t{0});
+  }
+  std::string problem_of(const Bytes& bytes) {
+    write_file(folder_ / "holes", bytes.text);
+    fs::resize_file(folder_ / "holes", size);
+    const double begin = seconds_computed();
+    std::string problem = read_image(folder_ / "holes").problem;
+    EXPECT_LT(seconds_computed() - begin, 5) << problem;
+    return problem;
+  }
+};
+
+TEST_F(LoaderElfOfHoles, EndlessSymbolChainIsAbandoned) {
+  Bytes bytes = header(80);
+  put_tables(bytes, 0x6ffffef5);
+  bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{1}).put(hashes + 16, uint32_t{1});  // a bucket: symbol 1
+  EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
+}
+
+TEST_F(LoaderElfOfHoles, CyclicSymbolChainIsAbandoned) {
+  Bytes bytes = header(80);
+  put_tables(bytes, 4);
+  bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{0xffffffff}).put(hashes + 8, uint32_t{1});
+  bytes.put(hashes + 16, uint32_t{1});  // a chain that loops: symbol 1 follows symbol 1
+  EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
+}
+
+TEST_F(LoaderElfOfHoles, DynamicSegmentOfGigabytesIsReadWithoutAllocatingThem) {
+  EXPECT_CONTAINS(problem_of(header(size - entries)), "its dynamic segment names no symbols");
+}
+
+class LoaderOtherFormats : public LoaderTest {
+ protected:
+  module_file::FileBytes file(const Bytes& bytes) {
+    write_file(folder_ / "file", bytes.text);
+    return module_file::FileBytes(folder_ / "file");
+  }
+};
+
+TEST_F(LoaderOtherFormats, SegmentsOfMachOMustLieInsideTheFile) {
+  Bytes bytes;
+  bytes.put(0, module_file::mach_o_magic).put(12, 6u).put(16, 1u);
+  bytes.put(32, 0x19u).put(36, 72u).put(72, uint64_t{0}).put(80, uint64_t{104}).put(96, uint64_t{0});
+  module_file::FileBytes good = file(bytes);
+  EXPECT_EQ(module_file::check_mach_o(good, 0), "");
+  bytes.put(80, uint64_t{105});
+  module_file::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(module_file::check_mach_o(bad, 0), "truncated: a segment ends at byte 105");
+}
+
+TEST_F(LoaderOtherFormats, SectionsOfPeMustLieInsideTheFile) {
+  Bytes bytes;
+  bytes.put(0, module_file::pe_magic).put(0x3c, 0x40u).put(0x40, 0x00004550u);
+  bytes.put(0x46, uint16_t{1}).put(0x54, uint16_t{0}).put(0x56, uint16_t{0x2000});
+  bytes.put(0x58 + 16, 8u).put(0x58 + 20, 0x78u).put(0x58 + 36, 0u);
+  module_file::FileBytes good = file(bytes);
+  EXPECT_EQ(module_file::check_pe(good), "");
+  bytes.put(0x58 + 16, 0xfffffff0u);
+  module_file::FileBytes bad = file(bytes);
+  EXPECT_CONTAINS(module_file::check_pe(bad), "truncated");
+}
+
+TEST(LoaderNames, FileNamesAreParsedIntoNameAndVariant) {
+  const auto parsed = [](const char* file) {
+    const auto name = module_file::parse_module_name(file);
+    return !name ? "nothing" : !name->problem.empty() ? "problem" : name->name + "|" + name->variant;
+  };
+  EXPECT_EQ(parsed("libferrule-cpu-haswell.so"), "cpu|haswell");
+  EXPECT_EQ(parsed("ferrule-my_own2.so"), "my_own2|");
+  EXPECT_EQ(parsed("libferrule-a-b-c.1.so"), "a|b-c.1");
+  EXPECT_EQ(parsed("libferrule.so"), "nothing");
+  EXPECT_EQ(parsed("libferrule-cpu.so.1"), "nothing");
+  EXPECT_EQ(parsed("libferrule-cpu.json"), "nothing");
+  EXPECT_EQ(parsed("libferrule-.so"), "problem");
+  EXPECT_EQ(parsed("libferrule-CPU.so"), "problem");
+}
+
+TEST(LoaderCpu, SpellingsOfAFeatureMapToOneName) {
+  EXPECT_EQ(has_cpu_feature("no_such_thing"), std::nullopt);
+#if defined(__x86_64__)
+  EXPECT_EQ(has_cpu_feature("avx512_vnni"), has_cpu_feature("AVX512-VNNI"));
+  EXPECT_EQ(has_cpu_feature("sse4_2"), has_cpu_feature("sse4.2"));
+  EXPECT_EQ(has_cpu_feature("sse3"), std::optional(true));
+  EXPECT_EQ(has_cpu_feature("avx2"), std::optional(__builtin_cpu_supports("avx2") != 0));
+  EXPECT_EQ(has_cpu_feature("avx512f"), std::optional(__builtin_cpu_supports("avx512f") != 0));
+  EXPECT_EQ(has_cpu_feature("avx512_bf16"), std::optional(__builtin_cpu_supports("avx512bf16") != 0));
+#endif
+  EXPECT_EQ(missing_cpu_features({"made_up"}).size(), 1u);
+}
+
+class LoaderManifestWriter : public LoaderTest {
+ protected:
+  int run(const std::string& arguments) {
+    return std::system(  // NOLINT(bugprone-command-processor)
+        (std::string(FERRULE_TEST_MANIFEST_WRITER) + " " + arguments + " 2>" + (folder_ / "errors").string()).c_str());
+  }
+};
+
+TEST_F(LoaderManifestWriter, OutputIsAcceptedByTheLoader) {
+  const fs::path module = put(root(), "t_pair-high");
+  ASSERT_EQ(run(module.string() + " --rank 40 --preference -3 --cpu-feature sse3,ssse3 --cpu-feature popcnt"
+                                  " --device-kind cpu --op add --op mul --driver libc.so.6 --version 0.3"
+                                  " --driver libm.so.6 --driver-floor 6.1 --driver-version-file /sys/module/v"
+                                  " --driver-variable 'T_*',U --driver-file-variable V --driver-folder t/icd.d"
+                                  " --driver-state-file /sys/module/w --driver-hiding-variable U"),
+            0);
+  const Manifest manifest = parse_manifest(text_of_file(root() / "libferrule-t_pair-high.json"));
+  EXPECT_EQ(manifest.name, "t_pair");
+  EXPECT_EQ(manifest.variant, "high");
+  EXPECT_EQ(manifest.version, "0.3");
+  EXPECT_EQ(manifest.driver,
+            (std::vector<DriverNeed>{
+                {"libc.so.6", "", ""},
+                {"libm.so.6", "6.1", "/sys/module/v", {"T_*", "U"}, {"V"}, {"t/icd.d"}, {"/sys/module/w"}}}));
+  EXPECT_EQ(manifest.rank, 40);
+  EXPECT_EQ(manifest.preference, -3);
+  EXPECT_EQ(manifest.abi, module_file::own_abi());
+  EXPECT_EQ(manifest.size, fs::file_size(module));
+  EXPECT_EQ(manifest.sha256, *module_file::sha256_of_file(module));
+  EXPECT_EQ(manifest.cpu_features, (std::vector<std::string>{"sse3", "ssse3", "popcnt"}));
+  EXPECT_EQ(manifest.device_kinds, std::vector<std::string>{"cpu"});
+  EXPECT_EQ(manifest.ops, (std::vector<std::string>{"add", "mul"}));
+  EXPECT_EQ(row(load_from({root()}), "t_pair-high").state, LoadState::loaded);
+}
+
+TEST_F(LoaderManifestWriter, ExecutesNoCodeOfTheModule) {
+  ASSERT_EQ(run(put(root(), "t_plain").string()), 0);
+  EXPECT_EQ(notes(), "");
+}
+
+TEST_F(LoaderManifestWriter, RefusesFilesThatAreNoModules) {
+  write_file(root() / "libferrule-t_text.so", "text");
+  EXPECT_NE(run((root() / "libferrule-t_text.so").string()), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "not a module");
+  EXPECT_FALSE(fs::exists(root() / "libferrule-t_text.json"));
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --rank high"), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "--rank takes a number");
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --colour red"), 0);
+  EXPECT_NE(run(put(root(), "t_plain").string() + " --driver-floor 5"), 0);
+  EXPECT_CONTAINS(text_of_file(folder_ / "errors"), "--driver-floor comes before any --driver");
+  EXPECT_NE(run(""), 0);
+}
+
+}  // namespace
+}  // namespace ferrule::test

@@ -1,1 +1,0 @@
-"""Hostile modules ("creatures"), the processes that load them ("visits"), and the table in the docs."""

@@ -1,0 +1,54 @@
+"""The backends that get faults. The file tests/mutation.toml of each says how its module is built and tested."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The entries of one mutation.toml. Texts may contain {variant}, the variant of the host's module that is built.
+
+    share: percentage of the generated faults.
+    files: patterns of the files that are changed, relative to the folder; left_out: exceptions, each with its reason.
+    by_kernel_file: CMake compiles the kernels in a target of their own, TARGET-kernels, so that one kernel file at a
+        time can be built with a fault; otherwise each fault builds the module.
+    is_host: its module computes on the host. The tests of the core use it, and the hand-written faults are in it.
+    target, product, options: of CMake; the product is relative to the backend's folder in the build.
+    support_test: the test that checks which cases the module refuses.
+    """
+
+    name: str
+    share: int
+    files: tuple[str, ...]
+    target: str
+    product: str
+    support_test: str
+    options: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    by_kernel_file: bool = False
+    is_host: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Relative to the root, with slashes."""
+        return f"csrc/backends/{self.name}"
+
+    @property
+    def kernels(self) -> str:
+        return f"{self.folder}/kernels"
+
+
+def _read(path: Path) -> Backend:
+    entries: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    lists = {key: tuple(value) for key, value in entries.items() if isinstance(value, list)}
+    return Backend(path.parents[1].name, **{**entries, **lists})
+
+
+BACKENDS = {backend.name: backend for backend in map(_read, sorted(ROOT.glob("csrc/backends/*/tests/mutation.toml")))}
+[HOST] = [backend for backend in BACKENDS.values() if backend.is_host]

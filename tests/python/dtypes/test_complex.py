@@ -1,0 +1,195 @@
+"""complex64 and complex128, against NumPy: moves, casts, equality, exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+DTYPES = ["complex64", "complex128"]
+PARTS = {"complex64": "float32", "complex128": "float64"}
+
+
+@pytest.fixture(params=DTYPES)
+def dtype(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def hard_numbers(dtype: str) -> NDArray[Any]:
+    """Every pair of some parts, including zeros of both signs, infinities and NaN."""
+    parts = np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-40, 3e38], PARTS[dtype])
+    values = np.empty((parts.size, parts.size), dtype)
+    values.real, values.imag = parts[:, None], parts
+    return values
+
+
+def same_bits(got: fe.Array, wanted: NDArray[Any]) -> None:
+    host = np.asarray(got)
+    assert host.dtype == wanted.dtype
+    np.testing.assert_array_equal(
+        np.ascontiguousarray(host).view(np.uint8), np.ascontiguousarray(wanted).view(np.uint8)
+    )
+
+
+def test_borrowed_complex_memory_round_trips_bit_for_bit(dtype: str) -> None:
+    values = hard_numbers(dtype)
+    values.flags.writeable = False
+    x = fe.asarray(values)
+    assert x.dtype == np.dtype(dtype)
+    assert x.placement == "borrowed"
+    assert (x.itemsize, x.nbytes) == (values.itemsize, values.nbytes)
+    same_bits(x, values)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda xp, x: x[2:7, ::-2],
+        lambda xp, x: xp.permute_dims(x, (1, 0)),
+        lambda xp, x: xp.reshape(x, (3, -1)),
+        lambda xp, x: xp.broadcast_to(x[:, :1], x.shape),
+        lambda xp, x: xp.concat([x, x[:2]]),
+        lambda xp, x: xp.stack([x, x]),
+        lambda xp, x: xp.take(x, xp.asarray([3, 0, 8]), axis=1),
+        lambda xp, x: xp.flip(x),
+        lambda xp, x: xp.where(x == x, x, x[::-1]),
+        lambda xp, x: xp.pad(x, ((1, 0), (0, 2))),
+    ],
+)
+def test_movement_ops_preserve_bits(move: Callable[..., Any], dtype: str) -> None:
+    values = hard_numbers(dtype)
+    wanted = move(np, values)
+    same_bits(move(fe, fe.asarray(values)), wanted)
+    same_bits(fe.graph(lambda x: move(fe, x))(fe.asarray(values)), wanted)
+
+
+def test_equality_compares_both_parts(dtype: str) -> None:
+    values = hard_numbers(dtype)
+    x, other = fe.asarray(values), fe.asarray(values.T.copy())
+    np.testing.assert_array_equal(np.asarray(x == other), values == values.T)
+    np.testing.assert_array_equal(np.asarray(x != other), values != values.T)
+
+
+@pytest.mark.parametrize("source", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "float64", *DTYPES])
+def test_astype_of_a_real_number_has_no_imaginary_part(source: str, dtype: str) -> None:
+    values = np.array([0, 1, 3, 100]).astype(fe.asarray(0.0).astype(source).dtype)
+    same_bits(fe.asarray(values).astype(dtype), values.astype(dtype))
+
+
+def test_astype_rounds_each_part(dtype: str) -> None:
+    values = hard_numbers("complex128")
+    values.real *= 1.1
+    with np.errstate(over="ignore"):
+        wanted = values.astype(dtype)
+    got = np.asarray(fe.asarray(values).astype(dtype))
+    np.testing.assert_array_equal(got.real, wanted.real)
+    np.testing.assert_array_equal(got.imag, wanted.imag)
+
+
+def test_a_complex_number_is_true_unless_it_is_zero(dtype: str) -> None:
+    values = hard_numbers(dtype)
+    np.testing.assert_array_equal(np.asarray(fe.asarray(values).astype("bool")), values.astype("bool"))
+
+
+@pytest.mark.parametrize("target", ["float32", "float64", "int32", "uint8", "float8_e5m2"])
+def test_an_imaginary_part_is_never_lost(dtype: str, target: str) -> None:
+    with pytest.raises(fe.DTypeError, match=f"astype: {dtype}.*imaginary.*{target}"):
+        fe.zeros((2,), dtype=dtype).astype(target)
+
+
+@pytest.mark.parametrize(
+    "compute", [lambda x: x + x, lambda x: x < x, lambda x: fe.sum(x), lambda x: fe.exp(x), lambda x: x @ x]
+)
+def test_ops_without_complex_support_report_it(compute: Callable[[fe.Array], fe.Array], dtype: str) -> None:
+    with pytest.raises(fe.DTypeError, match=dtype) as caught:
+        compute(fe.zeros((2,), dtype=dtype))
+    assert "astype('float32')" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "result"),
+    [
+        ("complex64", "complex128", "complex128"),
+        ("complex64", "float32", "complex64"),
+        ("complex64", "float64", "complex128"),
+        ("complex128", "float32", "complex128"),
+        ("complex64", "float16", "complex64"),
+        ("complex64", "int64", "complex64"),
+        ("bool", "complex64", "complex64"),
+    ],
+)
+def test_promotion_follows_the_standard(left: str, right: str, result: str) -> None:
+    for a, b in ((left, right), (right, left)):
+        joined = fe.concat([fe.zeros((1,), dtype=a), fe.zeros((1,), dtype=b)])
+        assert joined.dtype == np.dtype(result)
+
+
+def test_python_complex_numbers_are_operands() -> None:
+    assert fe.asarray([1j, 2]).dtype == fe.complex64
+    assert fe.asarray([np.complex128(1j)]).dtype == fe.complex128
+    assert fe.full((2,), 1 + 2j).tolist() == [1 + 2j, 1 + 2j]
+    assert fe.full((), 2, dtype="complex128").item() == 2 + 0j
+    x = fe.asarray(np.array([1, 1j, 2], "complex64"))
+    assert (x == 1j).tolist() == [False, True, False]
+    assert (x == 1).tolist() == [True, False, False]
+    assert (fe.asarray([1.0, 2.0]) == 1 + 0j).tolist() == [True, False]
+    holds = fe.asarray([True, False])
+    assert fe.where(holds, fe.ones(2), 2j).dtype == fe.complex64
+    assert fe.where(holds, fe.ones(2, dtype="float64"), 2j).dtype == fe.complex128
+    assert fe.where(holds, x[:2], 0.5).dtype == fe.complex64
+    assert complex(fe.asarray(2j)) == 2j
+
+
+def test_complex_number_is_refused_as_a_real_number() -> None:
+    with pytest.raises(fe.DTypeError, match="1j is complex"):
+        fe.full((2,), 1j, dtype="float32")
+    with pytest.raises(TypeError):
+        float(fe.asarray(1j))
+
+
+def test_traced_functions_accept_complex_arrays_and_numbers() -> None:
+    chosen = fe.graph(lambda x, other: fe.where(x == 1j, x, other))
+    x = fe.asarray(np.array([1j, 3], "complex64"))
+    assert chosen(x, 2j).tolist() == [1j, 2j]
+    assert chosen(x, -2j).tolist() == [1j, -2j]
+
+
+def test_complex_arrays_are_exchanged_by_dlpack(dtype: str) -> None:
+    values = hard_numbers(dtype)
+    same_bits(fe.from_dlpack(values), values)
+    np.testing.assert_array_equal(np.from_dlpack(fe.asarray(values)), values)
+
+
+def test_repr_and_format_match_numpy(dtype: str) -> None:
+    x = fe.asarray(np.array([1 + 2j, -0.5j], dtype))
+    assert repr(x).startswith("Array([ 1.+2.j , -0.-0.5j]")
+    assert dtype in repr(x)
+    assert f"{x[0]:.2f}" == "1.00+2.00j"
+
+
+def test_saved_graph_keeps_complex_constants(tmp_path: Any, dtype: str) -> None:
+    constant = np.array([1 + 2j, 3], dtype)
+    graph = fe.Graph("cpu")
+    graph.output(fe.concat([graph.input((2,), dtype), fe.asarray(constant)]))
+    graph.save(tmp_path / "complex.npz")
+    again = fe.Graph.load(tmp_path / "complex.npz", "cpu").compile()
+    assert again.compute(fe.asarray(constant * 2)).tolist() == [*(constant * 2), *constant]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_complex_number_can_be_assigned(dtype: str, traced: bool) -> None:
+    def assigned(x: fe.Array, i: int) -> fe.Array:
+        y = +x
+        y[i] = 1 / 3 + 1j / 3
+        y[0] = 2
+        return y
+
+    wanted = np.asarray([2, 0, 1 / 3 + 1j / 3], dtype)
+    run = fe.graph(assigned) if traced else assigned
+    np.testing.assert_array_equal(np.asarray(run(fe.zeros(3, dtype=dtype), 2)), wanted)

@@ -1,0 +1,240 @@
+"""Errors that say how to fix the call, for wrong arguments that users of other libraries write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from ferrule.text.other_names import OTHER_NAMES
+
+X = fe.ones((2, 3))
+FE: Any = fe  # mypy does not check its arguments
+
+
+def assign_too_much() -> None:
+    x = fe.ones((2, 3))
+    x[0] = fe.ones(4)
+
+
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "log level": (
+        lambda: fe.set_log_level("verbose"),
+        ValueError,
+        """takes "debug", "info", "warning" or "error", not 'verbose'""",
+    ),
+    "device by number": (lambda: FE.device(0), ValueError, 'takes a Device or a name, such as "cpu" or "gpu:1", not 0'),
+    "device misspelt": (lambda: fe.device("cpuu"), fe.NotFoundError, "did you mean 'cpu'"),
+    "threads below 0": (lambda: fe.set_thread_count(-1), ValueError, "or 0 for the default, not -1"),
+    "threads in halves": (lambda: FE.set_thread_count(1.5), ValueError, "takes a number of threads"),
+    "concat": (lambda: FE.concat(X, X), ValueError, "concat([x, y], axis=0)"),
+    "stack": (lambda: FE.stack(X, X), ValueError, "stack([x, y], axis=0)"),
+    "zeros of sizes": (lambda: FE.zeros(2, 3), ValueError, "pass the shape as one tuple, zeros((2, 3))"),
+    "zeros with a dtype": (lambda: FE.ones(2, "f8"), ValueError, "the dtype by its name: dtype=..."),
+    "empty": (lambda: FE.empty(2, 3), ValueError, "empty((2, 3))"),
+    "reshape": (lambda: FE.reshape(X, 3, 2), ValueError, "reshape(x, (2, 3))"),
+    "broadcast_to": (lambda: FE.broadcast_to(X, 3, 2), ValueError, "broadcast_to(x, (2, 3))"),
+    "permute_dims": (lambda: FE.permute_dims(X, 1, 0), ValueError, "permute_dims(x, (1, 0))"),
+    "zeros of a float": (lambda: FE.zeros(3.0), ValueError, "zeros: shape must be an integer or a tuple of integers"),
+    "sum along a float": (
+        lambda: FE.sum(X, axis=1.0),
+        ValueError,
+        "sum: axis must be an integer or a tuple of integers",
+    ),
+    "sum along a text": (lambda: FE.sum(X, axis="0"), ValueError, "sum: axis must be an integer or a tuple"),
+    "argmax of two axes": (
+        lambda: FE.argmax(X, axis=(0, 1)),
+        ValueError,
+        "argmax: axis must be one integer, not (0, 1)",
+    ),
+    "expand_dims": (lambda: FE.expand_dims(X, axis=1.5), ValueError, "expand_dims: axis must be one integer, not 1.5"),
+    "softmax of two axes": (
+        lambda: FE.softmax(X, axis=(0, 1)),
+        ValueError,
+        "softmax: axis must be one integer, not [0, 1]",
+    ),
+    "int of 65 bits": (lambda: fe.asarray(2**64), OverflowError, f"{2**64} does not fit into int64 or uint64"),
+    "list of an int of 65 bits": (lambda: fe.asarray([[1], [-(2**63) - 1]]), OverflowError, "does not fit into int64"),
+    "text": (
+        lambda: fe.asarray("a"),
+        fe.DTypeError,
+        "type str is neither numbers nor memory that holds them; ferrule has",
+    ),
+    "list of objects": (lambda: fe.asarray([object()]), fe.DTypeError, "type object is neither numbers nor"),
+    "list of texts": (lambda: fe.asarray(["a"]), fe.DTypeError, "dtype <U1 is not supported; ferrule has bool, int8"),
+    "dtype misspelt": (
+        lambda: fe.zeros(3, dtype="flaot32"),
+        fe.DTypeError,
+        "'flaot32' is no dtype; did you mean 'float32'",
+    ),
+    "dtype of astype": (lambda: X.astype("flaot32"), fe.DTypeError, "did you mean 'float32'"),
+    "no dtype": (lambda: fe.asarray([1], dtype="image"), fe.DTypeError, "'image' is no dtype; there are bool, int8"),
+    "integers to sqrt": (
+        lambda: fe.sqrt(fe.asarray([1, 2])),
+        fe.DTypeError,
+        "needs a floating-point dtype; convert it with x.astype('float32')",
+    ),
+    "assignment": (
+        assign_too_much,
+        ValueError,
+        "x[key] = value: the value has shape (4,), which does not broadcast to (3,)",
+    ),
+    "fallback": (
+        lambda: fe.graph(lambda x: x, fallback="never"),
+        ValueError,
+        """fallback is "warn", "allow" or "error", not 'never'""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_message_suggests_a_remedy(name: str) -> None:
+    call, kind, expected = WRONG[name]
+    with pytest.raises(fe.Error) as caught:
+        call()
+    assert isinstance(caught.value, kind)
+    assert expected in str(caught.value)
+    assert "incompatible function arguments" not in str(caught.value)
+
+
+@pytest.mark.parametrize("like", [np.ones((2, 3), "f8"), [[1.0, 2, 3]] * 2, fe.ones((2, 3), dtype="f8")])
+def test_like_functions_accept_what_asarray_accepts(like: Any) -> None:
+    dtype = fe.asarray(like).dtype
+    for make, value in ((fe.zeros_like, 0), (fe.ones_like, 1), (fe.empty_like, 0)):
+        made = make(like)
+        assert (made.dtype, made.tolist()) == (dtype, [[value] * 3] * 2)
+    assert fe.full_like(like, 7).tolist() == [[7] * 3] * 2
+
+
+def test_graph_given_another_dtype_suggests_a_cast() -> None:
+    graph = fe.Graph()
+    graph.output(graph.input((3,)) + 1)
+    with pytest.raises(fe.InvalidArgumentError, match=r"compiled for float32.*; cast it with astype"):
+        graph.compute(np.ones(3))
+    with pytest.raises(fe.InvalidArgumentError, match=r"compiled for float32\(3,\)$"):
+        graph.compute(np.ones(4, "f4"))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"\x80\x04hello", b"PK\x03\x04hello"])
+def test_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "model.graph"
+    path.write_bytes(data)
+    with pytest.raises(fe.InvalidArgumentError) as caught:
+        fe.Graph.load(path)
+    assert str(caught.value) == f"{path} is no saved graph: Graph.save and Graph.to_bytes make them"
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_of_other_libraries_suggest_ferrules(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"it is ferrule.{OTHER_NAMES[name]} here"):
+        getattr(fe, name)
+    found: Any = fe
+    for part in OTHER_NAMES[name].split("."):
+        found = getattr(found, part)
+
+
+def test_misspelt_name_suggests_similar_names() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'sofmax'; did you mean 'softmax'"):
+        FE.sofmax  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute '__wrapped__'$"):
+        FE.__wrapped__  # noqa: B018
+
+
+def assign(x: fe.Array, value: object) -> None:
+    x[0] = value
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [  # wrong argument types are what is tested
+        (lambda: fe.var(fe.ones(3), correction="a"), "var: correction is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.pad(fe.ones(3), [1, 2, 3]), r"pad: widths are a .* for each of 1 axes, not \[1, 2, 3\]"),
+        (lambda: fe.split(fe.ones(3), [1.5]), r"split: sections must be .* integers, not \[1.5\]"),  # type: ignore[list-item]
+        (lambda: fe.full(2, "a"), "full: the value is a number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.full_like(fe.ones(2), [1, 2]), r"full: the value is a number, not \[1, 2\]"),  # type: ignore[arg-type]
+        (lambda: fe.softmax(fe.ones(2), axis=[None]), "attribute 'axis' holds numbers, not None"),  # type: ignore[arg-type]
+        (lambda: fe.graph(fe.exp, cache_size=-1), "graph: cache_size is a number of graphs, not -1"),
+        (lambda: fe.mean([1.0, 2.0]), "mean: takes arrays, not list; ferrule.asarray.x. makes one"),
+        (lambda: FE.topk(X, 2.0), "topk: k must be one integer, not 2.0"),
+        (lambda: FE.softmax(X, axis=np.float64(1)), r"softmax: axis must be one integer, not np.float64\(1.0\)"),
+        (lambda: FE.layer_norm(X, epsilon="a"), "layer_norm: epsilon must be a number, not 'a'"),
+        (lambda: fe.ones(3).astype(None), "None is no dtype; there are bool, .*"),
+        (lambda: FE.graph(3), "graph: takes a function, and 3 is not callable"),
+        (lambda: FE.graph(donate=0)("f"), "graph: takes a function, and 'f' is not callable"),
+        (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
+        (lambda: fe.take(fe.zeros((3, 0)), [9], axis=0), "take: index 9 is out of range for axis 0 with 3 elements"),
+        (lambda: fe.zeros((0, 2))[[-1]], "take: index -1 is out of range for axis 0 with 0 elements"),
+        (lambda: fe.concat(3), "concat: takes a list or tuple of arrays, not int"),  # type: ignore[arg-type]
+        (lambda: fe.stack(None), "stack: takes a list or tuple of arrays, not NoneType"),  # type: ignore[arg-type]
+        (lambda: FE.where("a", 1, 2), "where: takes arrays, not str"),
+        (lambda: fe.ones(3) == [1, 1, 1], "equal: takes arrays, not list; ferrule.asarray.x. makes one"),
+        (lambda: fe.ones(3) != (1, 1, 1), "not_equal: takes arrays, not tuple; ferrule.asarray.x. makes one"),
+        (lambda: assign(fe.arange(3), None), "x.key. = value: takes arrays, not NoneType"),
+        (lambda: assign(fe.arange(3), float("nan")), "x.key. = value: nan is no number of int64"),
+        (lambda: assign(fe.arange(3), 1j), "x.key. = value: 1j has an imaginary part, and int64 has none"),
+        (
+            lambda: fe.compress(fe.asarray([True]), fe.arange(1), size=2, fill_value=9.5),
+            "compress: 9.5 does not fit into int64",
+        ),
+        (lambda: fe.ones((3, 3))[[[1], [1, 2]]], r"x\[key\]: the lists in \[\[1\], \[1, 2\]\] differ in length"),
+    ],
+)
+def test_invalid_arguments_are_typed_errors(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(fe.Error, match=f"^{message}$"):
+        call()
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: fe.sum(x),
+        lambda x: fe.exp(x),
+        lambda x: fe.nonzero(x, size=1),
+        lambda x: fe.compress(x, fe.ones(2), size=1),
+        lambda x: fe.compress(fe.ones(2), x, size=1),
+        lambda x: fe.update_slice(fe.ones(3), x, (0,)),
+        lambda x: fe.update_slice(x, fe.ones(3), (0,)),
+        lambda x: fe.dynamic_slice(x, (0,), (1,)),
+        lambda x: fe.matmul(fe.ones(2), x),
+        lambda x: fe.flip(x),
+        lambda x: fe.scaled_dot_product_attention(x, x, x),
+    ],
+)
+def test_lists_are_refused_with_the_same_message(call: Callable[[Any], object], traced: bool) -> None:
+    with pytest.raises(fe.InvalidArgumentError, match=r"^\w+: takes arrays, not list; ferrule.asarray\(x\) makes one$"):
+        fe.graph(lambda y: call([1.0, 2.0]))(fe.ones(2)) if traced else call([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("clip", r"; it is ferrule.clip\(x\) here"),
+        ("std", r"; it is ferrule.std\(x\) here"),
+        ("numpy", r"; it is numpy.asarray\(x\) here"),
+        ("transpose", r"; it is x.T or ferrule.permute_dims\(x, axes\) here"),
+        ("concatenate", r"; it is ferrule.concat\(x\) here"),
+        ("shap", "; did you mean 'shape'?"),
+        ("zzz", ""),
+        ("_repr_html_", ""),
+    ],
+)
+def test_attributes_of_other_libraries_arrays_are_explained(name: str, words: str) -> None:
+    with pytest.raises(AttributeError, match=f"^'Array' object has no attribute '{name}'{words}") as caught:
+        getattr(fe.ones(3), name)
+    assert words or str(caught.value).endswith(f"'{name}'")
+    assert not hasattr(fe.ones(3), name)
+
+
+def test_reading_by_a_mask_names_the_alternatives() -> None:
+    x = fe.asarray([1.0, 2, 3])
+    reads: list[Callable[[fe.Array], Any]] = [lambda x: x[x > 1], fe.graph(lambda x: x[x > 1])]
+    for read in reads:
+        with pytest.raises(
+            fe.UnsupportedError, match=r"use ferrule.where\(mask, x, other\), or ferrule.compress\(mask, x, "
+        ):
+            read(x)
+    assert fe.compress(x > 1, x, axis=0, size=2).tolist() == [2, 3]

@@ -1,0 +1,21 @@
+"""The public names of `import ferrule`: all exist and are documented, and no others are visible."""
+
+from __future__ import annotations
+
+import ferrule as fe
+
+
+def test_dir_lists_the_public_names() -> None:
+    assert dir(fe) == sorted(fe.__all__)
+    assert len(set(fe.__all__)) == len(fe.__all__)
+
+
+def test_every_public_name_exists_with_a_docstring() -> None:
+    for name in fe.__all__:
+        value = getattr(fe, name)
+        if callable(value):
+            assert value.__doc__, name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(fe, "unique_all")  # absent, never a stub

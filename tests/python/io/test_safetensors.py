@@ -1,0 +1,273 @@
+"""safetensors files: valid ones become views of one mmap, invalid ones raise a clear error."""
+
+from __future__ import annotations
+
+import gc
+import json
+import mmap
+import struct
+from pathlib import Path
+from typing import Any
+
+import ferrule as fe
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+NAMES = {
+    "float16": "F16",
+    "float32": "F32",
+    "float64": "F64",
+    "int32": "I32",
+    "int64": "I64",
+    "uint8": "U8",
+    "bool": "BOOL",
+}
+
+
+def content_of(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def entry(dtype: str, shape: list[int], begin: int, end: int) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def write(path: Path, tensors: dict[str, np.ndarray[Any, Any]], padding: int = 0) -> Path:
+    header: dict[str, Any] = {"__metadata__": {"format": "np"}}
+    data = b""
+    for name, tensor in tensors.items():
+        header[name] = entry(NAMES[tensor.dtype.name], list(tensor.shape), len(data), len(data) + tensor.nbytes)
+        data += tensor.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(content_of(text + b" " * (-len(text) % 8 + padding), data))
+    return path
+
+
+TENSORS = {
+    "a": np.arange(12, dtype="float32").reshape(3, 4),
+    "b": np.arange(3, dtype="int64"),
+    "c": np.array(2.5, dtype="float64"),
+    "f": np.array([1.5, -2, 6e-8], dtype="float16"),
+    "d": np.zeros((0, 3), dtype="float32"),
+    "e": np.array([True, False]),
+}
+
+
+def test_tensors_are_read_and_named(tmp_path: Path) -> None:
+    file = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS), device="cpu")
+    assert list(file) == list(TENSORS)
+    assert file.metadata == {"format": "np"}
+    for name, tensor in TENSORS.items():
+        np.testing.assert_array_equal(np.asarray(file[name]), tensor)
+        assert file[name].dtype == tensor.dtype
+    with pytest.raises(KeyError):
+        file["nothing"]
+
+
+def test_all_tensors_are_views_of_one_borrowed_mapping(tmp_path: Path) -> None:
+    gc.collect()  # frees what earlier tests borrowed
+    before = fe.memory_stats("cpu")
+    path = write(tmp_path / "x.safetensors", TENSORS)
+    file = fe.io.open_safetensors(path, device="cpu")
+    arrays = list(file.values())
+    after = fe.memory_stats("cpu")
+    assert after.borrowed - before.borrowed == -(-path.stat().st_size // mmap.PAGESIZE) * mmap.PAGESIZE
+    assert after.live == before.live
+    addresses = [np.asarray(array).__array_interface__["data"][0] for array in arrays if array.size]
+    assert max(addresses) - min(addresses) < path.stat().st_size
+    assert not np.asarray(arrays[0]).flags.writeable
+
+
+def test_arrays_outlive_the_file_object(tmp_path: Path) -> None:
+    a = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS), device="cpu")["a"]
+    np.testing.assert_array_equal(np.asarray(a + 1), TENSORS["a"] + 1)
+
+
+def test_misaligned_tensor_is_copied(tmp_path: Path) -> None:
+    file = fe.io.open_safetensors(write(tmp_path / "x.safetensors", TENSORS, padding=3), device="cpu")
+    for name, tensor in TENSORS.items():
+        np.testing.assert_array_equal(np.asarray(file[name]), tensor)
+
+
+def test_a_dtype_that_ferrule_lacks_is_an_error_for_that_tensor_only(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(content_of({"h": entry("F8_E8M0", [4], 0, 4), "f": entry("F32", [1], 4, 8)}, bytes(8)))
+    file = fe.io.open_safetensors(path, device="cpu")
+    assert file["f"].shape == (1,)
+    with pytest.raises(NotImplementedError, match="F8_E8M0"):
+        file["h"]
+
+
+def test_float8_and_complex_tensors_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    numbers = np.array([1 - 2j], "complex64")
+    entries = {
+        "c": entry("C64", [1], 0, 8),
+        "e4m3": entry("F8_E4M3", [2], 8, 10),
+        "e5m2": entry("F8_E5M2", [2], 10, 12),
+    }
+    path.write_bytes(content_of(entries, numbers.tobytes() + bytes((0x38, 0x7E, 0x3C, 0x7B))))
+    file = fe.io.open_safetensors(path, device="cpu")
+    assert file["c"].tolist() == [1 - 2j]
+    assert file["e4m3"].tolist() == [1, 448]
+    assert file["e5m2"].tolist() == [1, 57344]
+
+
+BAD: dict[str, bytes] = {
+    "empty": b"",
+    "seven bytes": b"\0" * 7,
+    "no header": struct.pack("<Q", 0),
+    "header longer than the file": content_of({}, length=100),
+    "header as long as memory": content_of({}, length=2**63),
+    "header length overflows": content_of({}, length=2**64 - 1),
+    "not JSON": content_of(b"{nonsense}"),
+    "not an object": content_of(b"[1]    "),
+    "not UTF-8": content_of(b'{"\xff": 1}'),
+    "deep": content_of(b'{"a":' * 100_000),
+    "duplicate names": content_of(
+        b'{"a":%(a)s,"a":%(a)s}' % {b"a": json.dumps(entry("F32", [1], 0, 4)).encode()}, bytes(4)
+    ),
+    "duplicate metadata": content_of(b'{"__metadata__":{"a":"b","a":"b"}}'),
+    "duplicate fields": content_of(b'{"a":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[0,4]}}', bytes(4)),
+    "truncated data": content_of({"a": entry("F32", [4], 0, 16)}, bytes(8)),
+    "trailing bytes": content_of({"a": entry("F32", [1], 0, 4)}, bytes(8)),
+    "overlap": content_of({"a": entry("F32", [2], 0, 8), "b": entry("F32", [2], 4, 12)}, bytes(12)),
+    "hole": content_of({"a": entry("F32", [1], 0, 4), "b": entry("F32", [1], 8, 12)}, bytes(12)),
+    "begins late": content_of({"a": entry("F32", [1], 4, 8)}, bytes(8)),
+    "end before begin": content_of({"a": entry("F32", [1], 8, 4)}, bytes(8)),
+    "negative offset": content_of({"a": entry("F32", [1], -4, 0)}, bytes(8)),
+    "offset overflows": content_of({"a": entry("U8", [1], 2**64, 2**64 + 1)}, bytes(8)),
+    "shape overflows": content_of({"a": entry("U8", [2**40, 2**40], 0, 8)}, bytes(8)),
+    "shape wraps to fit": content_of({"a": entry("F32", [2**62, 2], 0, 8)}, bytes(8)),
+    "negative shape": content_of({"a": entry("U8", [-1, -8], 0, 8)}, bytes(8)),
+    "float in shape": content_of({"a": {"dtype": "U8", "shape": [8.0], "data_offsets": [0, 8]}}, bytes(8)),
+    "bool in shape": content_of({"a": {"dtype": "U8", "shape": [True], "data_offsets": [0, 1]}}, bytes(1)),
+    "size and shape differ": content_of({"a": entry("F32", [3], 0, 8)}, bytes(8)),
+    "unknown dtype": content_of({"a": entry("F33", [1], 0, 4)}, bytes(4)),
+    "dtype is a number": content_of({"a": {"dtype": 5, "shape": [1], "data_offsets": [0, 4]}}, bytes(4)),
+    "three offsets": content_of({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4, 4]}}, bytes(4)),
+    "missing field": content_of({"a": {"dtype": "U8", "shape": [4]}}, bytes(4)),
+    "more fields": content_of({"a": {**entry("U8", [4], 0, 4), "x": 1}}, bytes(4)),
+    "tensor is a list": content_of({"a": []}),
+    "metadata is a number": content_of({"__metadata__": 5}),
+    "metadata of numbers": content_of({"__metadata__": {"a": 5}}),
+}
+
+
+REASONS = {
+    "seven bytes": "it has 7 bytes, fewer than the 8",
+    "header longer than the file": "its header would have 100 bytes, of 2 after the length",
+    "header length overflows": "its header would have 18446744073709551615 bytes",
+    "not JSON": "no JSON",
+    "not UTF-8": "not UTF-8",
+    "duplicate names": "'a' is there twice",
+    "duplicate fields": "'dtype' is there twice",
+    "truncated data": "tensor 'a' ends 8 bytes behind the end of the file: is it truncated",
+    "trailing bytes": "4 bytes at the end belong to no tensor",
+    "overlap": "tensor 'b' overlaps the one before it by 4 bytes",
+    "hole": "a hole of 4 bytes before tensor 'b'",
+    "offset overflows": "tensor 'a' has data_offsets",
+    "shape overflows": "has [0-9]+ bytes, but data_offsets 8",
+    "shape wraps to fit": "has 36893488147419103232 bytes, but data_offsets 8",
+    "size and shape differ": "has 12 bytes, but data_offsets 8",
+    "unknown dtype": "tensor 'a' has dtype 'F33'",
+    "dtype is a number": "tensor 'a' has dtype 5",
+}
+
+
+@pytest.mark.parametrize("fault", REASONS)
+def test_invalid_file_is_refused_with_the_specific_reason(tmp_path: Path, fault: str) -> None:
+    path = tmp_path / "bad.safetensors"
+    path.write_bytes(BAD[fault])
+    with pytest.raises(fe.InvalidArgumentError, match=f"bad.safetensors is no safetensors file: .*{REASONS[fault]}"):
+        fe.io.open_safetensors(path, device="cpu")
+
+
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.safetensors", TENSORS)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(fe.InvalidArgumentError, match="is no safetensors file"):
+            fe.io.open_safetensors(path, device="cpu")
+
+
+@pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
+def test_a_bad_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(fe.InvalidArgumentError, match="is no safetensors file: "):
+        fe.io.open_safetensors(path, device="cpu")
+
+
+def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(OSError, match=str(path)):
+            fe.io.open_safetensors(path, device="cpu")
+
+
+def test_nine_dimensions_are_refused_when_the_tensor_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(content_of({"a": entry("U8", [1] * 9, 0, 1)}, bytes(1)))
+    with pytest.raises(fe.InvalidArgumentError, match="8 dimensions"):
+        fe.io.open_safetensors(path, device="cpu")["a"]
+
+
+sizes = st.one_of(st.integers(-2, 40), st.sampled_from([2**31, 2**32, 2**63, 2**64 - 8, 1.5, None, "4"]))
+entries = st.fixed_dictionaries(
+    {
+        "dtype": st.sampled_from(["F32", "U8", "I64", "BF16", "X"]),
+        "shape": st.lists(sizes, max_size=3),
+        "data_offsets": st.lists(sizes, min_size=1, max_size=3),
+    }
+)
+files = st.one_of(
+    st.binary(max_size=200),
+    st.builds(
+        content_of, st.binary(max_size=100), st.binary(max_size=40), st.one_of(st.none(), st.integers(0, 2**64 - 1))
+    ),
+    st.builds(content_of, st.dictionaries(st.text(max_size=3), entries, max_size=4), st.binary(max_size=64)),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=files)
+def test_random_file_opens_or_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "any.safetensors"
+    path.write_bytes(content)
+    try:
+        for array in fe.io.open_safetensors(path, device="cpu").values():
+            np.asarray(array).sum()
+    except (fe.InvalidArgumentError, fe.UnsupportedError):
+        pass
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 400), value=st.integers(0, 255), cut=st.one_of(st.none(), st.integers(0, 500)))
+def test_a_good_file_with_one_byte_changed_never_reads_outside(
+    tmp_path: Path, place: int, value: int, cut: int | None
+) -> None:
+    path = write(tmp_path / "any.safetensors", TENSORS)
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] = value
+    path.write_bytes(bytes(content[:cut]))
+    try:
+        for array in fe.io.open_safetensors(path, device="cpu").values():
+            np.asarray(array).sum()
+    except (fe.InvalidArgumentError, fe.UnsupportedError):
+        pass
+
+
+def test_unknown_tensor_name_suggests_similar_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.safetensors", {"layer.w_q": TENSORS["a"], "layer.b": TENSORS["b"]})
+    file = fe.io.open_safetensors(path, device="cpu")
+    with pytest.raises(KeyError) as caught:
+        file["layer.wq"]
+    assert caught.value.args[0].startswith(f"{path} has no tensor 'layer.wq'; did you mean 'layer.w_q'")
+    with pytest.raises(KeyError, match="it has 2: iterate over it"):
+        file["x"]
+    assert "x" not in file
+    assert file.get("x") is None

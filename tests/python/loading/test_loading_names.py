@@ -1,0 +1,110 @@
+"""Arbitrary file names, one file under two names, and reasons for missing devices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Put = Callable[..., Path]
+Notes = Callable[[], list[str]]
+
+
+def test_missing_device_is_searched_once_after_load(
+    run_python: Run, notes: Notes, put_module: Put, tmp_path: Path
+) -> None:
+    mine = put_module(tmp_path / "mine", "t_mine", "TEST_KIND=FE_DEVICE_GPU")
+    put_module(tmp_path / "named", "t_rest")
+    code = (
+        f"import ferrule as fe; fe.load({str(mine)!r})\n"
+        "assert [str(d) for d in fe.devices()] == ['t_mine:0'], 'the rest is not looked for'\n"
+        "assert str(fe.device('t_mine')) == str(fe.device('gpu')) == str(fe.best_device()) == 't_mine:0'\n"
+        "assert len(fe.backends()) == 1\n"
+        "assert fe.ones(3, device='cpu').sum().item() == 3\n"
+        "assert sorted(b.name for b in fe.backends()) == ['cpu', 't_mine', 't_rest']\n"
+        "fe.unload('t_rest')\n"
+        "try: fe.device('t_rest')\n"
+        "except fe.NotFoundError: pass\n"
+        "else: raise AssertionError('it was loaded a second time')"
+    )
+    run_python(code, FERRULE_BACKEND_DIR=tmp_path / "named")
+    assert notes().count("opened t_rest") == 1
+
+
+@pytest.mark.parametrize("use", ["fe.ones(3)", "fe.best_device()", "fe.device('cpu')", "fe.asarray([1])"])
+@pytest.mark.parametrize("first", ["fe.load(mine)", "fe.load(mine); fe.unload('t_mine')", "fe.refresh()"])
+def test_earlier_loads_do_not_prevent_autoload_of_the_rest(
+    run_python: Run, put_module: Put, tmp_path: Path, first: str, use: str
+) -> None:
+    mine = put_module(tmp_path / "mine", "t_mine")
+    run_python(f"import ferrule as fe; mine = {str(mine)!r}\n{first}\n{use}\nassert str(fe.device('cpu')) == 'cpu:0'")
+
+
+def test_disabled_autoload_stays_disabled_after_load(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+    mine = put_module(tmp_path / "mine", "t_mine")
+    code = (
+        f"import ferrule as fe; fe.load({str(mine)!r})\ntry: fe.device('cpu')\nexcept fe.NotFoundError as e: print(e)"
+    )
+    assert "there is t_mine:0" in run_python(code, FERRULE_AUTOLOAD="0").stdout
+
+
+def test_missing_devices_are_explained(run_python: Run, tmp_path: Path) -> None:
+    code = "import ferrule as fe\ntry: {use}\nexcept fe.NotFoundError as e: print(e)\nelse: raise AssertionError"
+    for use in ("fe.ones(3)", "fe.device('cpu')", "fe.device('gpu:0')"):
+        text = run_python(code.format(use=use), FERRULE_ONLY="cpy").stdout
+        assert "there is no device at all: nothing matches FERRULE_ONLY=cpy; found is cpu; did you mean 'cpu'?" in text
+    text = run_python(code.format(use="fe.ones(3)"), FERRULE_DISABLE="cpu").stdout
+    assert "there is no device at all: cpu is disabled: FERRULE_DISABLE names it" in text
+    assert (
+        "nothing has been loaded yet, and FERRULE_AUTOLOAD=0"
+        in run_python(code.format(use="fe.ones(3)"), FERRULE_AUTOLOAD="0").stdout
+    )
+    empty = code.format(use="fe.load_all(dirs=['.']); fe.ones(3)")
+    assert "no module was found" in run_python(empty).stdout
+
+
+def test_closed_backend_is_marked_as_closed(run_python: Run) -> None:
+    run_python(
+        "import ferrule as fe; fe.load_all(); [b] = fe.backends(); assert b.info['closed'] is False\n"
+        "fe.unload(b); assert b.info['closed'] is True; assert b.name == 'cpu'\n"
+        "fe.load_all(); assert b.info['closed'] is True; assert fe.backends()[0].info['closed'] is False"
+    )
+
+
+def test_executable_dir_is_that_of_the_running_program(run_python: Run, tmp_path: Path) -> None:
+    shown = run_python(
+        "import ferrule as fe, pathlib; d = fe.executable_dir(); assert isinstance(d, pathlib.Path); print(d)"
+    )
+    where = run_python("import os; print(os.path.dirname(os.path.realpath('/proc/self/exe')))")
+    assert shown.stdout == where.stdout
+
+
+def test_a_file_of_any_name_is_loaded_by_its_path(run_python: Run, put_module: Put, tmp_path: Path) -> None:
+    module = put_module(tmp_path / "modules", "t_mine")
+    os.rename(module, module.with_name("mine.bin"))
+    run_python(
+        "import ferrule as fe; assert fe.load('modules/mine.bin').name == 't_mine'; fe.device('t_mine')", cwd=tmp_path
+    )
+
+
+def test_one_file_under_two_names_computes_twice(run_python: Run) -> None:
+    """For example, to compare the same kernels under different options."""
+    run_python(
+        "import ferrule as fe, numpy as np\n"
+        "fe.load_all(); [own] = fe.backends()\n"
+        "other = fe.load(own.path, as_name='other')\n"
+        "assert (other.name, other.variant, other.path) == ('other', own.variant, own.path)\n"
+        "assert [str(d) for d in fe.devices()] == ['cpu:0', 'other:0']\n"
+        "a = np.random.default_rng(5).standard_normal((64, 65)).astype('f4')\n"
+        "x, y = fe.asarray(a, device='cpu'), fe.asarray(a, device='other')\n"
+        "assert np.array_equal(np.asarray((x @ x.T).sum()), np.asarray((y @ y.T).sum()))\n"
+        "del x, y; fe.unload('cpu')\n"
+        "assert fe.asarray(a, device='other').sum().device.name == 'other:0'\n"
+        "try: fe.load(own.path, as_name='No Name')\n"
+        "except fe.InvalidArgumentError: pass\n"
+        "else: raise AssertionError"
+    )

@@ -1,0 +1,111 @@
+"""The examples in docstrings run, and every public function, class, method and property has a docstring."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import ferrule as fe
+import pytest
+
+RunPython = Callable[..., subprocess.CompletedProcess[str]]
+PACKAGE = Path(fe.__file__).parent
+# The CPU backend, and the other names under which examples load it.
+BACKENDS = "cpu,another,copy"
+# Examples that need more than the CPU device: whether they can run here, and what they need.
+NEEDS = {"ferrule.graphs.graph.Graph.svg": (shutil.which("dot") is not None, "the program `dot` of Graphviz")}
+# Public classes that users only get from functions, and never name.
+RETURNED = ("ferrule.graphs.tracing.TracedFunction", "ferrule.io.safetensors.SafeTensors")
+MEMBERS = (FunctionType, property, cached_property)
+# Public functions, classes and methods without examples. Nothing may be added; remove what gets some.
+WITHOUT_EXAMPLES: frozenset[str] = frozenset()
+
+# Runs the examples of a module in a process of its own: some of them unload backends.
+RUN = """
+import doctest, importlib, sys
+import numpy as np
+import ferrule as fe
+module = importlib.import_module({module!r})
+runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+for test in doctest.DocTestFinder().find(module, extraglobs={{"fe": fe, "np": np}}):
+    if test.name not in {left_out!r}:
+        runner.run(test)
+print(runner.tries, "examples were run")
+sys.exit(runner.failures != 0)
+"""
+
+
+def _modules_with_examples() -> list[str]:
+    names = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if "templates" not in parts and re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE):
+            names.append(".".join(("ferrule", *parts)).removesuffix(".__init__"))
+    return names
+
+
+@pytest.mark.parametrize("module", _modules_with_examples())
+def test_docstring_examples_of_a_module_run(module: str, run_python: RunPython) -> None:
+    left_out = [name for name, (is_there, _) in NEEDS.items() if not is_there]
+    done = run_python(RUN.format(module=module, left_out=left_out), check=False, FERRULE_ONLY=BACKENDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stdout.startswith("0 "), "the module has examples that doctest does not find"
+
+
+def _public() -> Iterator[tuple[str, Any]]:
+    """The public functions and classes, without those generated from op rows, and the members of the classes."""
+    values = [(name, getattr(fe, name)) for name in fe.__all__]
+    values += [(f"io.{name}", getattr(fe.io, name)) for name in fe.io.__all__]
+    for path in RETURNED:
+        module, _, name = path.rpartition(".")
+        values.append((name, getattr(importlib.import_module(module), name)))
+    for name, value in values:
+        if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__ != "ferrule.functions.ops":
+            yield name, value
+        if inspect.isclass(value):
+            own = [base for base in value.__mro__ if base.__module__.startswith("ferrule.")]
+            for member, defined in (item for base in own for item in vars(base).items()):
+                function = defined.__func__ if isinstance(defined, (classmethod, staticmethod)) else defined
+                if not member.startswith("_") and isinstance(function, MEMBERS):
+                    yield f"{name}.{member}", function
+
+
+PUBLIC = dict(_public())
+
+
+def test_public_names_are_found() -> None:
+    assert {
+        "Array.reshape",
+        "Array.T",
+        "Graph.apply",
+        "Graph.load",
+        "LoadReport.roots",
+        "io.open_safetensors",
+        "sum",
+    } < PUBLIC.keys()
+    assert not {"exp", "Array.__init__", "pi"} & PUBLIC.keys()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_docstring_begins_with_a_summary_line(name: str) -> None:
+    summary, _, rest = (inspect.getdoc(PUBLIC[name]) or "").partition("\n")
+    assert summary.endswith("."), summary
+    assert not rest or rest.startswith("\n"), "an empty line follows the summary"
+
+
+def test_public_functions_classes_and_methods_have_examples() -> None:
+    without = {
+        name
+        for name, value in PUBLIC.items()
+        if not isinstance(value, (property, cached_property))
+        and not re.search(r"^Examples\n-{8}\n(.*\n)*>>> ", inspect.getdoc(value) or "", re.MULTILINE)
+    }
+    assert without == WITHOUT_EXAMPLES
