@@ -16,9 +16,9 @@ namespace {
 // Address and size of the mapping that contains the memory.
 using Mapped = std::pair<uintptr_t, uint64_t>;
 
-ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype dtype,
-                        const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, bool writable, int copy,
-                        Mapped mapped = {}) {
+ArrayPointer array_from_numpy_memory(const Device& device, const py::array& source, fe_dtype dtype,
+                                     const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
+                                     bool writable, int copy, Mapped mapped = {}) {
   fe_host_memory memory{};
   memory.struct_size = sizeof memory;
   memory.pointer = const_cast<void*>(source.data());
@@ -42,8 +42,9 @@ ArrayPointer lent_array(const Device& device, const py::array& source, fe_dtype 
 // An array from a contiguous or strided NumPy array, which is aligned and has native byte order. `copy` and `mapped` as
 // in fe_host_memory.
 ArrayPointer from_numpy(const Device& device, const py::array& source, bool writable, int copy, Mapped mapped) {
-  return lent_array(device, source, dtype_of(source.dtype()), {source.shape(), source.shape() + source.ndim()},
-                    {source.strides(), source.strides() + source.ndim()}, writable, copy, mapped);
+  return array_from_numpy_memory(device, source, dtype_of(source.dtype()),
+                                 {source.shape(), source.shape() + source.ndim()},
+                                 {source.strides(), source.strides() + source.ndim()}, writable, copy, mapped);
 }
 
 // An array of a block dtype from a NumPy uint8 array whose last axis has the bytes of the blocks.
@@ -59,7 +60,7 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
                                    std::to_string(info.block_bytes) + ", one after the other");
   shape.back() = shape.back() / info.block_bytes * info.block_elements;
   strides.back() = info.block_bytes;
-  return lent_array(device, source, id, shape, strides, writable, copy);
+  return array_from_numpy_memory(device, source, id, shape, strides, writable, copy);
 }
 
 // A NumPy uint8 array over memory of fe_host_allocate, which it frees.

@@ -60,7 +60,7 @@ class Calls {
     fe_compiled* kept = nullptr;
     void* kept_graph = nullptr;
     check(fe_calls_add(handle_.get(), structure, inputs.data(), donation.marks_of(inputs.size()), inputs.size(),
-                       compiled->handle.get(), graph.release(), let_go, &kept, &kept_graph));
+                       compiled->handle.get(), graph.release(), release_entry, &kept, &kept_graph));
     const CompiledHandle keeps_graph(kept);
     return results_of(*static_cast<const Graph*>(kept_graph), inputs, &numbers, donation);
   }
@@ -91,7 +91,7 @@ class Calls {
   }
 
   static void end(void* graph) { delete static_cast<Graph*>(graph); }
-  static void let_go(void* graph) { with_gil_later(end, graph); }
+  static void release_entry(void* graph) { with_gil_later(end, graph); }
 
   py::object run_computed(int64_t structure, std::span<fe_array* const> inputs, const py::list* numbers,
                           const Donation& donation) {

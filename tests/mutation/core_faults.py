@@ -129,8 +129,8 @@ CORE_FAULTS = [
     ),
     CoreFault(
         _ALLOCATOR,
-        "work->is_known_to_let_go() || &work->queue() == queue; });",
-        "work->is_known_to_let_go() || &work->queue() == queue || queue == nullptr; });",
+        "work->may_free_memory() || &work->queue() == queue; });",
+        "work->may_free_memory() || &work->queue() == queue || queue == nullptr; });",
         "the host gets memory that a queue still uses",
         _MEMORY,
     ),

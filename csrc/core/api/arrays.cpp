@@ -171,7 +171,7 @@ void fe_array_release(fe_array* array) {
 fe_error* fe_array_info_get(const fe_array* array, fe_array_info* out) {
   return guarded([&] {
     const Array& of = *given(array, "array_info", "array").array;
-    const bool is_computed = of.state() == Array::State::computed && !of.is_given_away();
+    const bool is_computed = of.state() == Array::State::computed && !of.is_donated();
     fe_array_info info = info_of(of.type(), is_computed ? of.strides() : contiguous_strides(of.type().shape));
     info.identity = reinterpret_cast<uintptr_t>(&of);
     info.computed = is_computed;
@@ -277,7 +277,7 @@ int fe_is_ready(fe_array* const* arrays, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const fe_array* const handle = arrays ? arrays[i] : nullptr;
     if (!handle || handle->is_donated() || handle->array->state() != Array::State::computed) return 0;
-    const std::optional<StridedArray> view = handle->array->strided_array_unless_given_away();
+    const std::optional<StridedArray> view = handle->array->strided_array_unless_donated();
     if (!view) return 0;
     if (const Storage* const storage = view->data.storage.get(); storage && storage->has_uses())
       if (const WorkPointer write = storage->last_write()) {
@@ -295,7 +295,7 @@ fe_error* fe_array_host_pointer(const fe_array* array, void** out) {
     given(out, "host_pointer", "out") = nullptr;
     if (of.state() != Array::State::computed)
       fail_argument("host_pointer: {} is not computed yet", to_string(of.type()));
-    of.is_looked_at = true;
+    of.is_exposed_to_host = true;
     const StridedStorage view = of.strided_array().data;
     if (!view.storage) return;
     view.storage->device()->open();  // throws if it is lost or belongs to the parent process

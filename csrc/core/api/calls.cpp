@@ -33,7 +33,7 @@ Key key_of(const char* function, int64_t structure, fe_array* const* inputs, con
   for (size_t i = 0; i < count; ++i) {
     const ArrayPointer& array = array_of(inputs[i], function, "an input");
     if (array->state() != Array::State::computed) evaluate({&array, 1});
-    if (array->is_given_away()) array->strided_array();  // throws, unless it was given back meanwhile
+    if (array->is_donated()) array->strided_array();  // throws, unless it was given back meanwhile
     key.add(array->device()->id());
     key.add(array->type());
     const bool contiguous = (donated && donated[i] != 0) || is_contiguous(array->type().shape, array->strides());

@@ -36,7 +36,7 @@ class Donation : public Donor {
   std::shared_ptr<Storage> take(std::size_t input, long holders) override {
     if (options_.donated[input] == 0 || inputs_[input]->array->handles > 1) return nullptr;
     taken_.reserve(taken_.size() + 1);
-    std::shared_ptr<Storage> memory = inputs_[input]->array->give_away(1, holders);
+    std::shared_ptr<Storage> memory = inputs_[input]->array->donate_storage(1, holders);
     if (memory) taken_.emplace_back(input, memory);
     return memory;
   }
@@ -46,7 +46,7 @@ class Donation : public Donor {
       if (has_written)
         inputs_[number]->donate(name(), ", which failed while it wrote there");
       else
-        inputs_[number]->array->give_back(memory);
+        inputs_[number]->array->return_storage(memory);
     }
   }
 

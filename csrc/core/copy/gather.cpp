@@ -4,7 +4,21 @@
 #include "core/memory/queue.h"
 #include "core/registry/device.h"
 
+#include <atomic>
+
 namespace ferrule {
+namespace {
+
+constinit std::atomic<GatherByGraph> by_graph{nullptr};
+
+std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& device) {
+  const GatherByGraph function = by_graph.load(std::memory_order_relaxed);
+  return function ? function(from, device) : std::nullopt;
+}
+
+}  // namespace
+
+void set_gather_by_graph(GatherByGraph function) noexcept { by_graph.store(function, std::memory_order_relaxed); }
 
 std::optional<StridedArray> gathered(const StridedArray& from) {
   Device& device = *from.data.storage->device();

@@ -11,7 +11,9 @@ namespace ferrule {
 std::optional<StridedArray> gathered(const StridedArray& from);
 
 // Makes the copy with a compiled graph, for devices without copy_strided. Empty if the device does not support the
-// graph. Declared here and defined by the executor (gather_graph.cpp), because folders include lower ones only.
-std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& device);
+// graph.
+using GatherByGraph = std::optional<StridedArray> (*)(const StridedArray& from, Device& device);
+// The executor, which compiles graphs and stands above this folder, sets it when the library is loaded.
+void set_gather_by_graph(GatherByGraph function) noexcept;
 
 }  // namespace ferrule

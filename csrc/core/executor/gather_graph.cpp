@@ -34,8 +34,6 @@ std::shared_ptr<Executable> compiled_gather(const StridedArray& from, Device& de
                           build_executable(std::move(graph), device.shared_from_this(), Fallback::error, true));
 }
 
-}  // namespace
-
 std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& device) {
   try {
     std::vector<StridedArray> results = compiled_gather(from, device)->compute({&from, 1}, {});
@@ -45,6 +43,10 @@ std::optional<StridedArray> gathered_by_graph(const StridedArray& from, Device& 
   }
   return std::nullopt;
 }
+
+[[maybe_unused]] const bool is_set = (set_gather_by_graph(gathered_by_graph), true);
+
+}  // namespace
 
 void clear_gathers() { gathers().clear(); }
 

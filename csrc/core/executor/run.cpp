@@ -236,8 +236,8 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
     await_operands(segment, compiled);
     has_executed_ = true;
     const TraceSpan span(FE_TRACE_SEGMENT, labels ? TraceLabelPointer(labels, &labels->whole) : nullptr);
-    TracedCall traced(labels);
-    if (labels) execution.trace = TracedCall::tell;
+    NodeTimeRecorder traced(labels);
+    if (labels) execution.trace = NodeTimeRecorder::record_node_time;
     execution.trace_argument = &traced;
     device.check(device.table().execute(compiled.executable, nullptr, &execution));
     return;
@@ -245,7 +245,7 @@ void Run::execute(const Segment& segment, const CompiledSegment& compiled) {
   Submission work(device, FE_QUEUE_COMPUTE, {compiled.what});
   const TracedWorkPointer traced = TracedWork::of_segment(device.id(), labels);
   work.trace(traced);
-  if (traced) execution.trace = TracedWork::tell;
+  if (traced) execution.trace = TracedWork::record_node_time;
   execution.trace_argument = traced.get();
   for (std::size_t i = 0; i < segment.bindings.size(); ++i) {
     const std::shared_ptr<Storage>& storage = arrays_->slots[segment.bindings[i]].data.storage;

@@ -19,7 +19,7 @@ constexpr uint32_t most_pending = 10'000;
 
 constexpr const char* copied_for_owner = "copied: the owner of the memory may write to it";
 
-bool reads_lent_memory(const Array& array) {
+bool borrows_memory(const Array& array) {
   return array.state() == Array::State::computed && may_change(array.strided_array());
 }
 
@@ -78,50 +78,49 @@ ArrayPointer Array::scalar(DType dtype, std::shared_ptr<Device> device, fe_scala
   return array;
 }
 
-// The view is copied before the mark is checked; give_away() sets the mark before it counts the copies. Both write the
-// mark atomically, so that the later one sees what the earlier one did.
-std::optional<StridedArray> Array::strided_array_unless_given_away() const {
+// The view is copied before the mark is checked; donate_storage() sets the mark before it counts the copies. Both write
+// the mark atomically, so that the later one sees what the earlier one did.
+std::optional<StridedArray> Array::strided_array_unless_donated() const {
   StridedArray view{type_, result_->data};
   uint32_t mark = 0;
-  if (!given_away_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel)) return std::nullopt;
+  if (!donated_.compare_exchange_strong(mark, 0, std::memory_order_acq_rel)) return std::nullopt;
   return view;
 }
 
 StridedArray Array::strided_array() const {
-  std::optional<StridedArray> view = strided_array_unless_given_away();
+  std::optional<StridedArray> view = strided_array_unless_donated();
   if (!view) fail_argument("{}: its memory was given to a result", to_string(type_));
   return *std::move(view);
 }
 
-bool Array::was_given_away_before_fork() const {
-  const uint32_t mark = given_away_.load(std::memory_order_acquire);
+bool Array::was_donated_before_fork() const {
+  const uint32_t mark = donated_.load(std::memory_order_acquire);
   return mark != 0 && mark != 1 + fork_generation();
 }
 
-std::shared_ptr<Storage> Array::give_away(long pointers, long holders) {
+std::shared_ptr<Storage> Array::donate_storage(long pointers, long holders) {
   if (state() != State::computed || !result_->data.storage) return nullptr;
   const std::shared_ptr<Storage>& storage = result_->data.storage;
   const auto is_nobody_elses = [&] {
-    return !is_looked_at && weak_from_this().use_count() <= pointers && storage.use_count() <= holders + 1;
+    return !is_exposed_to_host && weak_from_this().use_count() <= pointers && storage.use_count() <= holders + 1;
   };
   uint32_t mark = 0;
-  if (!is_nobody_elses() ||
-      !given_away_.compare_exchange_strong(mark, 1 + fork_generation(), std::memory_order_acq_rel))
+  if (!is_nobody_elses() || !donated_.compare_exchange_strong(mark, 1 + fork_generation(), std::memory_order_acq_rel))
     return nullptr;
   // Check again: earlier readers are counted now, and later readers see the mark.
   try {
     if (is_nobody_elses()) return Storage::moved(storage);
   } catch (...) {
-    given_away_.store(0, std::memory_order_release);
+    donated_.store(0, std::memory_order_release);
     throw;
   }
-  given_away_.store(0, std::memory_order_release);
+  donated_.store(0, std::memory_order_release);
   return nullptr;
 }
 
-void Array::give_back(const std::shared_ptr<Storage>& memory) {
+void Array::return_storage(const std::shared_ptr<Storage>& memory) {
   Storage::move_back(memory, *result_->data.storage);
-  given_away_.store(0, std::memory_order_release);
+  donated_.store(0, std::memory_order_release);
 }
 
 std::string Array::placement() const {
@@ -220,7 +219,7 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
   if (op.kind == ops::Kind::view && inputs[0]->state() == State::computed)
     if (ArrayPointer view = inputs[0]->viewed(op, call.attributes, call.results[0])) return {view};
   const bool reads_borrowed_memory =
-      std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return reads_lent_memory(*input); });
+      std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return borrows_memory(*input); });
   ArrayPointer first = pending(op, std::move(inputs), ops::shared(std::move(call.attributes)), call.results[0]);
   const bool has_too_much_below = first->pending_below_ > most_pending;
   std::vector<ArrayPointer> outputs;
@@ -258,11 +257,11 @@ ArrayPointer Array::viewed(const ops::Row& op, const ops::Attributes& attributes
   return computed(type, device_, std::move(copy.data), copied_for_owner);
 }
 
-ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), LetGo()}; }
+ArrayPointer Array::pointer_to(std::unique_ptr<Array> array) { return {array.release(), DeferredRelease()}; }
 
 // Destroying a chain of a million arrays must not nest a million destructors: an array that is released while another
 // is being destroyed waits in a list. The list links the arrays themselves, because destruction must not need memory.
-void Array::LetGo::operator()(Array* array) const noexcept {
+void Array::DeferredRelease::operator()(Array* array) const noexcept {
   thread_local Array* waiting = nullptr;
   thread_local bool is_destroying = false;
   array->next_let_go_ = std::exchange(waiting, array);
@@ -276,7 +275,7 @@ void Array::LetGo::operator()(Array* array) const noexcept {
 }
 
 ArrayPointer snapshot(ArrayPointer array) {
-  if (!reads_lent_memory(*array)) return array;
+  if (!borrows_memory(*array)) return array;
   StridedArray copy = copy_without_repeats(array->strided_array());
   std::shared_ptr<Storage> last;
   {
@@ -290,7 +289,7 @@ ArrayPointer snapshot(ArrayPointer array) {
     array->result_->snapshot = copy.data.storage;
   }
   ArrayPointer now = Array::computed(copy.type, array->device(), std::move(copy.data), copied_for_owner);
-  now->is_looked_at = true;  // the next snapshot compares with it
+  now->is_exposed_to_host = true;  // the next snapshot compares with it
   return now;
 }
 

@@ -47,11 +47,11 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType& type() const { return type_; }
   const std::shared_ptr<Device>& device() const { return device_; }
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Only for computed arrays. Throws if the memory was given away.
+  // Only for computed arrays. Throws if the memory was donated.
   StridedArray strided_array() const;
-  // Same; empty if the memory was given away.
-  std::optional<StridedArray> strided_array_unless_given_away() const;
-  // Only for computed arrays; valid also if the memory was given away.
+  // Same; empty if the memory was donated.
+  std::optional<StridedArray> strided_array_unless_donated() const;
+  // Only for computed arrays; valid also if the memory was donated.
   const Strides& strides() const { return result_->data.strides; }
   bool is_writable() const { return result_->data.storage && result_->data.storage->writable(); }
   std::string placement() const;
@@ -60,16 +60,16 @@ class Array : public std::enable_shared_from_this<Array> {
   // Reads by pending arrays. An array with readers is kept as well.
   std::atomic<uint32_t> readers{0};
   // Whether the elements may be read through the host pointer without holding the storage.
-  std::atomic<bool> is_looked_at{false};
+  std::atomic<bool> is_exposed_to_host{false};
 
-  // Takes the memory of a computed array, for good or until give_back(), if it has at most `pointers` pointers and its
-  // storage at most `holders` references besides its own; else null. A thread that reads the array meanwhile gets the
-  // old elements, or the error of strided_array().
-  std::shared_ptr<Storage> give_away(long pointers, long holders);
-  void give_back(const std::shared_ptr<Storage>& memory);
-  bool is_given_away() const { return given_away_.load(std::memory_order_acquire) != 0; }
-  // Given away by a thread that does not exist in this child of a fork.
-  bool was_given_away_before_fork() const;
+  // Takes the memory of a computed array, for good or until return_storage(), if it has at most `pointers` pointers and
+  // its storage at most `holders` references besides its own; else null. A thread that reads the array meanwhile gets
+  // the old elements, or the error of strided_array().
+  std::shared_ptr<Storage> donate_storage(long pointers, long holders);
+  void return_storage(const std::shared_ptr<Storage>& memory);
+  bool is_donated() const { return donated_.load(std::memory_order_acquire) != 0; }
+  // Donated by a thread that does not exist in this child of a fork.
+  bool was_donated_before_fork() const;
 
  private:
   friend class Evaluation;
@@ -78,7 +78,7 @@ class Array : public std::enable_shared_from_this<Array> {
   // Makes the pointer to a new array.
   static ArrayPointer pointer_to(std::unique_ptr<Array> array);
   // The deleter of array pointers.
-  struct LetGo {
+  struct DeferredRelease {
     void operator()(Array* array) const noexcept;
   };
   static std::vector<ArrayPointer> record_checked(const ops::Row& op, std::vector<ArrayPointer> inputs,
@@ -102,8 +102,8 @@ class Array : public std::enable_shared_from_this<Array> {
   const TensorType type_;
   const std::shared_ptr<Device> device_;
   std::atomic<State> state_;
-  std::unique_ptr<Result> result_;               // written under evaluation_mutex(), before the state becomes computed
-  mutable std::atomic<uint32_t> given_away_{0};  // 0, or 1 + the fork generation in which it was given away
+  std::unique_ptr<Result> result_;            // written under evaluation_mutex(), before the state becomes computed
+  mutable std::atomic<uint32_t> donated_{0};  // 0, or 1 + the fork generation in which it was donated
   fe_scalar scalar_{};
   // A call of an op with several outputs is an array of its own, which is never computed. It has the types of its
   // outputs and weak pointers to them, and is the only input of each.
@@ -127,7 +127,7 @@ BriefMutex& evaluation_mutex();
 // Computes the arrays. They are unchanged if that fails.
 void evaluate(std::span<const ArrayPointer> arrays, RunOptions options = {});
 // The array, or a copy of its present elements if the owner of borrowed memory may change them. Copies of equal bytes
-// share one storage while it is in use. Throws out_of_memory. By value, so that give_away() counts the caller's
+// share one storage while it is in use. Throws out_of_memory. By value, so that donate_storage() counts the caller's
 // pointer.
 ArrayPointer snapshot(ArrayPointer array);
 // A contiguous copy on another device; the array itself if it is there already.

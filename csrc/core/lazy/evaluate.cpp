@@ -48,7 +48,7 @@ struct EvaluationArrays {
   std::vector<StridedArray> inputs;
   std::vector<uint32_t> input_items;
   std::vector<fe_scalar> scalars;
-  std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> given_away;
+  std::vector<std::pair<ArrayPointer, std::shared_ptr<Storage>>> donated;
   std::vector<std::unique_ptr<Array::Result>> results;
   std::vector<ArrayPointer> released;  // inputs of the computed arrays; released outside of all locks
   Key key;
@@ -61,7 +61,7 @@ struct EvaluationArrays {
     inputs.clear();
     input_items.clear();
     scalars.clear();
-    given_away.clear();
+    donated.clear();
     results.clear();
     released.clear();
     key.clear();
@@ -146,7 +146,7 @@ class Evaluation : private Donor {
     Running& operator=(const Running&) = delete;
     static bool has_given_away(const Array& array) {
       for (const Running* running = innermost_; running; running = running->outer_)
-        for (const auto& [given, memory] : running->evaluation_.arrays_->given_away)
+        for (const auto& [given, memory] : running->evaluation_.arrays_->donated)
           if (given.get() == &array) return true;
       return false;
     }
@@ -192,7 +192,7 @@ class Evaluation : private Donor {
         ++items_[number].reads;
       }
     } else if (state == Array::State::computed) {
-      std::optional<StridedArray> view = array->strided_array_unless_given_away();
+      std::optional<StridedArray> view = array->strided_array_unless_donated();
       if (!view && array->handles == 0) wait_for(*array);
       arrays_->inputs.push_back(view ? *std::move(view) : array->strided_array());  // throws
       arrays_->input_items.push_back(static_cast<uint32_t>(items_.size()));
@@ -208,7 +208,7 @@ class Evaluation : private Donor {
     if (Running::has_given_away(array))
       fail_argument("{}: it is being updated by the evaluation that was interrupted to read it",
                     to_string(array.type()));
-    if (array.was_given_away_before_fork())
+    if (array.was_donated_before_fork())
       fail(FE_UNSUPPORTED, "{}: it was being updated by another thread when this process was forked",
            to_string(array.type()));
     throw Busy();
@@ -256,17 +256,17 @@ class Evaluation : private Donor {
     };
     const auto reader = std::find_if(arrays_->outputs.begin(), arrays_->outputs.end(), reads);
     if (reader == arrays_->outputs.end()) return nullptr;
-    auto& given_away = arrays_->given_away;
-    given_away.reserve(given_away.size() + 1);
-    std::shared_ptr<Storage> memory = array.give_away(2, holders);  // this evaluation and the reader
+    auto& donated = arrays_->donated;
+    donated.reserve(donated.size() + 1);
+    std::shared_ptr<Storage> memory = array.donate_storage(2, holders);  // this evaluation and the reader
     if (!memory) return nullptr;
     // If another thread has computed the reader meanwhile, the reader has released this array, and the second pointer
     // belongs to another array, which still has to read it.
     if (!is_pending(*items_[*reader].array)) {
-      array.give_back(memory);
+      array.return_storage(memory);
       return nullptr;
     }
-    given_away.emplace_back(items_[number].array, memory);
+    donated.emplace_back(items_[number].array, memory);
     return memory;
   }
 
@@ -278,7 +278,7 @@ class Evaluation : private Donor {
 
   // An update can be repeated, because nothing else reads the memory that it updates.
   void failed(bool) noexcept override {
-    for (const auto& [array, memory] : arrays_->given_away) array->give_back(memory);
+    for (const auto& [array, memory] : arrays_->donated) array->return_storage(memory);
   }
 
   void make_key(const Device& device) {

@@ -137,7 +137,7 @@ OutsideMemory described(const fe_host_memory& memory) {
   if (memory.rank < 0 || memory.rank > FE_MAX_RANK)
     fail_argument("a host array has {} dimensions; an array has at most {}", memory.rank, FE_MAX_RANK);
   if (memory.rank > 0 && !memory.shape) fail_argument("a host array of {} dimensions has no shape", memory.rank);
-  if (memory.copy < never || memory.copy > given_away) fail_argument("copy is 0, 1, 2 or 3, not {}", memory.copy);
+  if (memory.copy < never || memory.copy > transferred) fail_argument("copy is 0, 1, 2 or 3, not {}", memory.copy);
   if (memory.access != FE_ACCESS_READ && memory.access != FE_ACCESS_READ_WRITE)
     fail_argument("access is {} (read) or {} (read and write)", static_cast<int>(FE_ACCESS_READ),
                   static_cast<int>(FE_ACCESS_READ_WRITE));
@@ -178,7 +178,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
   if (storage) {
     const int64_t first = elements_in(type.dtype, static_cast<uint64_t>(outside.first - range.low));
     return Array::computed(type, device, {std::move(storage), first, outside.strides},
-                           memory.copy == given_away ? "owned" : "borrowed");
+                           memory.copy == transferred ? "owned" : "borrowed");
   }
   if (memory.copy == never) fail_argument("{} on {} cannot be borrowed: {}", to_string(type), device->name(), why);
   return copied(device, type, outside.first, outside.byte_strides, "copied: " + why);

@@ -6,7 +6,7 @@
 namespace ferrule {
 
 // Values of `copy` of fe_host_memory.
-enum Copy { never = 0, always = 1, if_needed = 2, given_away = 3 };
+enum Copy { never = 0, always = 1, if_needed = 2, transferred = 3 };
 
 // Memory that a caller described: checked, with strides in bytes and in elements.
 struct OutsideMemory {

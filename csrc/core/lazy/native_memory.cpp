@@ -79,7 +79,7 @@ NativeArray native_array(const ArrayPointer& array, NativeWait wait, void* strea
   evaluate(list);
   Device& device = *array->device();
   check_is_native(device);
-  array->is_looked_at = true;
+  array->is_exposed_to_host = true;
   const StridedArray view = array->strided_array();
   const std::shared_ptr<Storage>& storage = view.data.storage;
   if (!storage) return {native_device(device)};

@@ -18,8 +18,8 @@ constexpr uint64_t bytes_between_looks = uint64_t{1} << 28;
 // Attempts to make room for one request, in case other threads take the memory that was freed.
 constexpr int most_turns = 20;
 
-bool lets_go(const Fences& fences) {
-  return std::all_of(fences.begin(), fences.end(), [](const WorkPointer& work) { return work->is_known_to_let_go(); });
+bool all_may_free_memory(const Fences& fences) {
+  return std::all_of(fences.begin(), fences.end(), [](const WorkPointer& work) { return work->may_free_memory(); });
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Allocator::Grant Allocator::from_cache(uint64_t size, const DeviceQueue* queue) 
   if (found == cache_.end()) return grant;
   const auto is_fit = [&](const Grant& cached) {
     return std::all_of(cached.fences.begin(), cached.fences.end(),
-                       [&](const WorkPointer& work) { return work->is_known_to_let_go() || &work->queue() == queue; });
+                       [&](const WorkPointer& work) { return work->may_free_memory() || &work->queue() == queue; });
   };
   std::vector<Grant>& buffers = found->second;
   const auto fit = std::find_if(buffers.rbegin(), buffers.rend(), is_fit);  // the last returned is likely in a cache
@@ -142,7 +142,8 @@ void Allocator::give_back(fe_module_buffer* buffer, uint64_t bytes, bool prepare
     }
   }
   if (looks && is_short()) trim();
-  if (grant.buffer && lets_go(grant.fences) && !device_.belongs_to_parent()) device_.table().buffer_free(grant.buffer);
+  if (grant.buffer && all_may_free_memory(grant.fences) && !device_.belongs_to_parent())
+    device_.table().buffer_free(grant.buffer);
 }
 
 // Requires mutex_ locked. Moves the grant into the cache; false if there is no memory for the entry.
@@ -189,7 +190,7 @@ bool Allocator::trim() noexcept {
   bool has_freed = false;
   for (auto& [size, buffers] : cache)
     for (Grant& grant : buffers) {
-      const bool is_free = lets_go(grant.fences);
+      const bool is_free = all_may_free_memory(grant.fences);
       if (is_free) {
         device_.table().buffer_free(grant.buffer);
         has_freed = true;

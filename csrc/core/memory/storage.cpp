@@ -89,7 +89,7 @@ WorkPointer Storage::last_write() const {
   const Uses* const uses = uses_of().load(std::memory_order_acquire);
   if (!uses) return nullptr;
   const std::scoped_lock lock(uses->mutex);
-  if (!uses->has_write || (uses->works.front()->is_known_to_let_go() && !uses->works.front()->has_failed()))
+  if (!uses->has_write || (uses->works.front()->may_free_memory() && !uses->works.front()->has_failed()))
     return nullptr;
   return uses->works.front();
 }

@@ -72,7 +72,7 @@ class Work : public std::enable_shared_from_this<Work> {
   // Its end cannot be determined: what it uses is never freed.
   bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
   // Whether it is known, without a call of the module, to be over, so that what it used may be freed.
-  bool is_known_to_let_go() const noexcept { return is_over_.load(std::memory_order_acquire) && !is_abandoned(); }
+  bool may_free_memory() const noexcept { return is_over_.load(std::memory_order_acquire) && !is_abandoned(); }
 
  private:
   friend class DeviceQueue;

@@ -152,8 +152,8 @@ void TraceSpan::end() noexcept {
   add_to_traces(TraceEvent{kind_, -1, thread_number(), begin_ns_, monotonic_ns(), std::move(label_)});
 }
 
-void TracedCall::tell(void* call, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept {
-  const SegmentLabelsPointer& labels = static_cast<const TracedCall*>(call)->labels_;
+void NodeTimeRecorder::record_node_time(void* call, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept {
+  const SegmentLabelsPointer& labels = static_cast<const NodeTimeRecorder*>(call)->labels_;
   if (node >= labels->nodes.size()) return;
   add_to_traces(TraceEvent{FE_TRACE_KERNEL, -1, thread_number(), begin_ns, std::max(begin_ns, end_ns),
                            TraceLabelPointer(labels, &labels->nodes[node])});

@@ -119,10 +119,10 @@ class TraceSpan {
 };
 
 // The fe_execution.trace for a device without queues, which computes the nodes before the call returns.
-class TracedCall {
+class NodeTimeRecorder {
  public:
-  explicit TracedCall(const SegmentLabelsPointer& labels) : labels_(labels) {}
-  static void tell(void* call, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept;
+  explicit NodeTimeRecorder(const SegmentLabelsPointer& labels) : labels_(labels) {}
+  static void record_node_time(void* call, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept;
 
  private:
   const SegmentLabelsPointer& labels_;

@@ -46,7 +46,7 @@ void TracedWork::submit(fe_queue_kind queue, std::vector<uint64_t> after) {
   submitted_ns_ = monotonic_ns();
 }
 
-void TracedWork::tell(void* work, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept {
+void TracedWork::record_node_time(void* work, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept {
   auto& traced = *static_cast<TracedWork*>(work);
   const std::scoped_lock lock(traced.mutex_);
   if (node < traced.nodes_.size()) traced.nodes_[node] = {begin_ns, std::max(begin_ns, end_ns)};

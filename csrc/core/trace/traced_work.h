@@ -25,7 +25,7 @@ class TracedWork {
   // Records that the work is submitted now. It begins after the work with the numbers in `after`.
   void submit(fe_queue_kind queue, std::vector<uint64_t> after);
   // The function of fe_execution.trace: records the times of a node.
-  static void tell(void* work, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept;
+  static void record_node_time(void* work, uint32_t node, uint64_t begin_ns, uint64_t end_ns) noexcept;
   // Records that the work is over. `end_ns` is the time that the device reports, if any; one that is impossible by the
   // host's clock is replaced by the current time. Only the first call counts.
   void finish(std::optional<uint64_t> end_ns) noexcept;

@@ -51,7 +51,7 @@ def from_host(
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")
     # Most arrays own their memory, and are in no mapped file.
     mapped = (0, 0) if source.base is None else mapped_files.mapping_of(source)
-    reason = _unlendable(source)
+    reason = _why_not_borrowable(source)
     if reason is not None and copy is False:
         raise InvalidArgumentError(f"{caller}: a copy is needed, which copy=False forbids: {reason}")
     if not source.dtype.isnative:  # the core does not swap bytes
@@ -63,7 +63,7 @@ def from_host(
     return _ferrule.from_numpy(device, source, may_change(source), {None: 2, True: 1, False: 0}[copy], mapped)
 
 
-def _unlendable(source: NDArray[Any]) -> str | None:
+def _why_not_borrowable(source: NDArray[Any]) -> str | None:
     if not source.dtype.isnative:
         return "the byte order is not this machine's"
     if not source.flags.aligned:

@@ -87,9 +87,9 @@ TEST_F(TracedQueues, EndTimesBeyondTheHostsClockAreDiscarded) {
 TEST_F(TracedQueues, NodesLieWithinTheirWorkAndUnreportedNodesAreOmitted) {
   TracedWork& one = submit(1, 3);
   const uint64_t begin = one.submitted_ns(), end = monotonic_ns();
-  TracedWork::tell(&one, 0, begin + 1000, begin + 2000);
-  TracedWork::tell(&one, 2, begin + 2000, end + 5000);
-  TracedWork::tell(&one, 3, begin, end);  // no such node
+  TracedWork::record_node_time(&one, 0, begin + 1000, begin + 2000);
+  TracedWork::record_node_time(&one, 2, begin + 2000, end + 5000);
+  TracedWork::record_node_time(&one, 3, begin, end);  // no such node
   one.finish(end);
   const std::vector<TraceEvent> seen = events();
   ASSERT_EQ(seen.size(), 3u);
