@@ -23,7 +23,7 @@ class CompilerPlan : public CompilerTest {
       }
       const auto& segment = std::get<Segment>(step);
       text += segment.device->name() + "[";
-      for (std::size_t i = 0; i < segment.nodes.size(); ++i) text += (i ? " " : "") + segment.nodes[i].op();
+      for (std::size_t i = 0; i < segment.nodes.size(); ++i) text += std::string(i ? " " : "") + segment.nodes[i].op();
       text += ']';
     }
     return text;
