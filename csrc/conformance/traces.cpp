@@ -83,12 +83,12 @@ void execute_traced(const Device& device, const std::string& what, Graph& graph,
 }
 
 void trace(const Subject& subject, Report& report, const void*) {
-  constexpr size_t most_ops = 12;
+  constexpr size_t max_ops = 12;
   std::deque<Traced> traces;  // live until the device is closed, to receive late calls
   {
     const Opened opened(subject);
     const std::vector<const Sample*> found = supported_samples(opened.device, subject);
-    for (size_t i = 0; i < found.size(); i += found.size() / most_ops + 1) {
+    for (size_t i = 0; i < found.size(); i += found.size() / max_ops + 1) {
       for (const bool chained : {false, true}) {
         const auto graph = chained ? chain_of(*found[i]) : graph_of(*found[i]);
         if (!graph) continue;

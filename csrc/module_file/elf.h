@@ -82,8 +82,8 @@ class ElfReader {
 
   // Limits the reading time: a sparse file can be huge, so even absurd counts may lie inside it.
   static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
-  static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
-  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
+  static constexpr uint64_t max_entries = 4096;    // of the dynamic segment
+  static constexpr std::size_t max_names = 1000, longest_name = 16 * 1024;
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
@@ -162,7 +162,7 @@ class ElfReader {
   std::string read_dynamic() {
     for (const Segment& segment : segments_) {
       if (segment.type != dynamic) continue;
-      std::vector<Dynamic> entries(std::min(segment.file_size / sizeof(Dynamic), most_entries));
+      std::vector<Dynamic> entries(std::min(segment.file_size / sizeof(Dynamic), max_entries));
       if (!file_.read(segment.offset, entries.data(), entries.size() * sizeof(Dynamic))) break;
       for (const Dynamic& entry : entries) {
         if (entry.tag == 0) break;
@@ -184,7 +184,7 @@ class ElfReader {
   // Reads the names of libraries and the run paths. Runs after the whole dynamic segment was read, because the string
   // table may come last in it.
   std::string read_names(Image& image) {
-    if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
+    if (names_.size() > max_names) return fmt::format("it needs more than {} libraries", max_names);
     for (const Dynamic& entry : names_) {
       const auto name = string_at(entry.value);
       if (!name) return "a name of a library it needs lies outside of its strings";

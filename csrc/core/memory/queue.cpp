@@ -15,7 +15,7 @@ namespace ferrule {
 namespace {
 
 // Submissions of a queue that may be unfinished before the next one waits for the oldest.
-constexpr std::size_t most_in_flight = 64;
+constexpr std::size_t max_in_flight = 64;
 
 struct KeptForGood {
   BriefMutex mutex;
@@ -191,7 +191,7 @@ void Submission::prepare(const Cancel& cancel) {
     if (write->is_over()) write->check();
   if (!queue_.handle()) return;
   queue_.reap();
-  while (queue_.in_flight() >= most_in_flight) queue_.wait_for_oldest(cancel);
+  while (queue_.in_flight() >= max_in_flight) queue_.wait_for_oldest(cancel);
   for (const auto& list : {read_, written_})
     for (const auto& storage : list) {
       if (storage->device().get() != &queue_.device() || storage->origin() != Storage::Origin::allocated) keep(storage);

@@ -21,7 +21,7 @@ void clear_unknown_slots(fe_backend& table) {
 }
 
 // More than any machine has. A larger count, such as one from uninitialised memory, is an error.
-constexpr uint32_t most_devices = 4096;
+constexpr uint32_t max_devices = 4096;
 
 struct Slot {
   const char* name;
@@ -117,8 +117,8 @@ std::vector<DeviceProperties> Backend::read_devices() const {
   std::vector<DeviceProperties> all;
   begin_step("enumerate");
   const uint32_t count = call_module("device_count", [&] { return table_.device_count(table_.self); });
-  if (count > most_devices)
-    fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
+  if (count > max_devices)
+    fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, max_devices);
   all.reserve(count);
   for (uint32_t index = 0; index < count; ++index)
     all.push_back(call_module("device_properties", [&] { return read_properties(table_, index); }));

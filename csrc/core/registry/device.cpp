@@ -212,7 +212,7 @@ void Device::check_is_there() const {
 std::size_t Device::next_attachment() {
   static std::atomic<std::size_t> next{0};
   const std::size_t place = next++;
-  if (place >= most_attachments) fail(FE_INTERNAL, "more than {} types are attached to devices", most_attachments);
+  if (place >= max_attachments) fail(FE_INTERNAL, "more than {} types are attached to devices", max_attachments);
   return place;
 }
 

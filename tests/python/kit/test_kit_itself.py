@@ -132,7 +132,7 @@ def test_null_backend_fails_without_crashing(monkeypatch: pytest.MonkeyPatch) ->
     assert set(states.values()) == {"failed"}
 
 
-def test_module_that_cannot_be_opened_is_a_subject_with_an_error(
+def test_module_that_cannot_be_opened_is_a_target_with_an_error(
     faulty_modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")

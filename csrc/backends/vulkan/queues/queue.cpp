@@ -22,7 +22,7 @@ class QueueEvent final : public sdk::Event {
 };
 
 // The host uploads so many bytes of a pattern; the device repeats them.
-constexpr uint64_t most_uploaded = 65536;
+constexpr uint64_t max_uploaded = 65536;
 
 bool repeats_a_word(std::span<const std::byte> pattern) {
   for (size_t i = sizeof(uint32_t); i < pattern.size(); ++i)
@@ -172,7 +172,7 @@ void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& fro
 
 void Queue::fill(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
   if (repeats_a_word(pattern)) return fill_words(to, to_offset, pattern, size);
-  std::vector<std::byte> uploaded(std::min(size, most_uploaded));
+  std::vector<std::byte> uploaded(std::min(size, max_uploaded));
   repeat(pattern, 0, uploaded);
   copy_from_host(to, to_offset, uploaded.data(), uploaded.size());
   for (uint64_t done = uploaded.size(); done < size;) {
