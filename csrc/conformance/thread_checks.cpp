@@ -103,7 +103,7 @@ void refusals_of_eight_threads(const Subject& subject, Report& report, const voi
   for (uint32_t t = 1; t < threads; ++t) others.emplace_back(run, t);
   run(0);
   for (std::thread& other : others) other.join();
-  if (wrong > 0) report.problem("threads that ask at once are told other threads' reasons");
+  if (wrong > 0) report.problem("concurrent queries get other threads' reasons");
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ class Trace {
   void judge(Report& report, const std::string& what, uint32_t node_count) const {
     const std::lock_guard lock(mutex_);
     for (const Node& node : nodes_) {
-      const std::string node_text = what + ": node " + std::to_string(node.index) + " is told";
-      if (node.index >= node_count) report.problem(node_text + ", which is none of " + std::to_string(node_count));
+      const std::string node_text = what + ": node " + std::to_string(node.index) + " is reported";
+      if (node.index >= node_count) report.problem(node_text + ", but the graph has " + std::to_string(node_count));
       if (node.begin_ns > node.end_ns) report.problem(node_text + " to have ended before it began");
       if (node.is_late) report.problem(node_text + " after the event behind the execution is done");
     }
@@ -103,13 +103,13 @@ void trace(const Subject& subject, Report& report, const void*) {
     traced.trace.judge(report, traced.what, traced.node_count);
     reported_nodes += traced.trace.node_count();
   }
-  if (reported_nodes == 0) throw NotApplicable{"it tells nothing of its nodes"};
+  if (reported_nodes == 0) throw NotApplicable{"it reports no nodes"};
 }
 
 }  // namespace
 
 void add_trace_checks(Checks& checks) {
-  checks.push_back({"trace", "what is told of nodes is of the graph, and told in time", trace});
+  checks.push_back({"trace", "reported nodes belong to the graph and are reported in time", trace});
 }
 
 }  // namespace ferrule::conformance

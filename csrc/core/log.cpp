@@ -138,7 +138,7 @@ std::size_t drain_log() {
     callback = log.callback;
     argument = log.argument;
     if (log.lost > 0) {
-      lines.push_front({FE_LOG_WARNING, fmt::format("{} log lines were lost: nobody drained them", log.lost)});
+      lines.push_front({FE_LOG_WARNING, fmt::format("{} log lines were dropped: fe_drain() was not called", log.lost)});
       log.lost = 0;
     }
   }

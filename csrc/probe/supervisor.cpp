@@ -148,7 +148,7 @@ class Supervision {
       poll(waited.data(), waited.size(), 25);
       read_answer();
       output_.read(output_pipe_.reader);
-      if (waited[3].revents != 0 && nobody_waits()) end_worker("nobody waits for it any more");
+      if (waited[3].revents != 0 && nobody_waits()) end_worker("the parent process ended");
       if (!ended_because_.empty()) break;
       wait_for_worker();
       if (status_) break;

@@ -132,7 +132,7 @@ std::string Array::placement() const {
 
 ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                            std::span<const ops::OperandNumber> numbers, const std::vector<ops::NamedAttribute>& given) {
-  if (op.output_count != 1) fail_argument("{}: has {} outputs, and one is asked for", op.name, op.output_count);
+  if (op.output_count != 1) fail_argument("{}: has {} outputs; record() takes ops with one", op.name, op.output_count);
   return record_call(op, std::move(inputs), numbers, given).front();
 }
 

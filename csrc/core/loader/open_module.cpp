@@ -50,7 +50,7 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
 
 [[noreturn]] void refuse_replaced() {
   throw CandidateRefusal{LoadState::error, FE_IO,
-                         "the file was replaced or rewritten while it was looked at; load it again"};
+                         "the file was replaced or rewritten while it was being checked; load it again"};
 }
 
 // The hash of `file`, which is open at the candidate's path now and must be the file that was read.

@@ -105,7 +105,7 @@ fe_module_buffer* Allocator::allocated(uint64_t bytes, uint64_t size) {
 
 Allocator::Grant Allocator::take(uint64_t bytes, bool prepared, const DeviceQueue* queue) {
   if (bytes > (uint64_t{1} << 62))
-    fail(FE_OUT_OF_MEMORY, "{}: {} bytes are more than memory can be", device_.name(), bytes);
+    fail(FE_OUT_OF_MEMORY, "{}: {} bytes exceed the address space", device_.name(), bytes);
   const uint64_t size = prepared ? bytes : size_class(bytes);
   if (device_.table().queue_create) device_.attached<DeviceQueues>().reap();
   if (!prepared)

@@ -204,9 +204,9 @@ class Numbers:
         else:
             raise InvalidArgumentError(f"the operation {operation!r} is unknown")
         if not fits:
-            raise InvalidArgumentError(f"{operation} has parts that do not exist")
+            raise InvalidArgumentError(f"operation {operation} refers to undefined numbers")
         if self._add((operation, parts), value) + 1 != len(self.steps):
-            raise InvalidArgumentError(f"{operation} stands there twice")
+            raise InvalidArgumentError(f"operation {operation} is repeated")
 
     def _add(self, step: Step, value: Number) -> int:
         if type(value) not in (bool, int, float):

@@ -69,8 +69,8 @@ DAMAGED: dict[str, tuple[Any, str]] = {
         lambda: steps(INPUT, ["apply", [1], "sum", [0], [False], {"axis": [{}]}, None]),
         "step 1: its attribute 'axis' is a list, and no list of numbers",
     ),
-    "a number that is none": (lambda: steps(numbers=[[["operand", [-3]], 1]]), "number 0: operand has parts"),
-    "an operation of later numbers": (lambda: steps(numbers=[[["add", [0, 1]], 1]]), "number 0: add has parts"),
+    "a number that is none": (lambda: steps(numbers=[[["operand", [-3]], 1]]), "number 0: operation operand refers"),
+    "an operation of later numbers": (lambda: steps(numbers=[[["add", [0, 1]], 1]]), "number 0: operation add refers"),
     "a scalar of a missing number": (lambda: steps(["scalar", 0, "int64", 1, 5]), "step 0: it takes number 5 of 0"),
     "a scalar of another kind": (lambda: steps(["scalar", 0, "int64", 1.5, None]), "step 0: 1.5 is no int64"),
 }

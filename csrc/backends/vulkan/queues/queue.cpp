@@ -50,7 +50,7 @@ Queue::~Queue() {
   } catch (const std::exception& error) {
     sdk::host->log(FE_LOG_WARNING, error.what());
   }
-  sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
+  sdk::host->log(FE_LOG_WARNING, "vulkan: a queue did not finish; it and its memory are leaked");
   // Deliberately leaks the timeline: the device may still work, so it and its memory must never be freed.
   alignas(decltype(timeline_)) static std::byte place[sizeof timeline_];
   new (place) std::shared_ptr<Timeline>(std::move(timeline_));

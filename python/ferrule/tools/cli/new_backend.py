@@ -23,7 +23,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "write the sources of a backend of your own, with one op, its tests and its wheel"
     parser = verbs.add_parser("new-backend", help=about, description=f"{about[0].upper()}{about[1:]}.")
     parser.add_argument("name", help="what its device is called: a-z, 0-9 and _")
-    parser.add_argument("--folder", type=Path, help="where to; ./<name> unless told")
+    parser.add_argument("--folder", type=Path, help="target folder (default: ./<name>)")
     parser.set_defaults(run=run)
 
 
