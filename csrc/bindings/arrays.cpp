@@ -52,7 +52,7 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
   const fe_dtype_info& info = *fe_dtype_info_get(id);
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
-  if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is no block dtype");
+  if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is not a block dtype");
   if (shape.empty() || source.itemsize() != 1 || shape.back() % info.block_bytes != 0 ||
       (shape.back() > 1 && strides.back() != 1))
     raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +

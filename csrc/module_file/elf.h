@@ -33,7 +33,7 @@ class ElfReader {
     const std::optional<Symbol> symbol = find(FE_ABI_SYMBOL);
     if (!symbol || !image.has_init) {
       image.problem =
-          fmt::format("it is no ferrule module: it does not export {}", symbol ? FE_INIT_SYMBOL : FE_ABI_SYMBOL);
+          fmt::format("it is not a ferrule module: it does not export {}", symbol ? FE_INIT_SYMBOL : FE_ABI_SYMBOL);
       return image;
     }
     AbiVersion version;
@@ -121,12 +121,12 @@ class ElfReader {
 
   std::string read_abi(const Symbol& symbol, AbiVersion& version) {
     if (symbol.value % alignof(fe_abi) != 0)
-      return fmt::format("its {} lies at address {:#x}, which is no multiple of {}", FE_ABI_SYMBOL, symbol.value,
+      return fmt::format("its {} lies at address {:#x}, which is not a multiple of {}", FE_ABI_SYMBOL, symbol.value,
                          alignof(fe_abi));
     std::vector<std::byte> data(std::min<uint64_t>(symbol.size, largest_abi));
     const std::optional<uint64_t> offset = offset_of(symbol.value, data.size());
     if (!offset || !file_.read(*offset, data.data(), data.size()))
-      return fmt::format("its {} is not constant data that lies in the file", FE_ABI_SYMBOL);
+      return fmt::format("its {} is not constant data in the file", FE_ABI_SYMBOL);
     return parse_abi(data, symbol.size, version);
   }
 
@@ -187,7 +187,7 @@ class ElfReader {
     if (names_.size() > max_names) return fmt::format("it needs more than {} libraries", max_names);
     for (const Dynamic& entry : names_) {
       const auto name = string_at(entry.value);
-      if (!name) return "a name of a library it needs lies outside of its strings";
+      if (!name) return "the name of a needed library is outside its string table";
       (is_library(entry.tag) ? image.libraries : image.run_paths).push_back(*name);
     }
     return "";

@@ -83,9 +83,8 @@ OP(update_slice)
 
 OP(dynamic_slice)
     .doc(
-        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis, of which the slice must "
-        "not "
-        "leave x. Other starts are no reason to compile anew.")
+        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis; the slice must not "
+        "leave x. New starts need no recompilation.")
     .input("x", stored)
     .list("starts", index)
     .attribute("sizes", AttributeType::integers)

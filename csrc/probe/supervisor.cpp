@@ -158,7 +158,7 @@ class Supervision {
       } else if (output_.is_too_much()) {
         end_worker(fmt::format("it printed more than {} MiB in its probe", limits_.output >> 20));
       } else if (answer_.size() > largest_answer) {
-        end_worker("the answer of its probe has no end");
+        end_worker("the answer of its probe is too long");
       } else if (Clock::now() >= next_look) {
         next_look = Clock::now() + std::chrono::milliseconds(200);
         if (resident_bytes(descendants()) > limits_.bytes) {

@@ -199,7 +199,7 @@ fe_error* fe_number_dtype(const char* op, const fe_number* number, const fe_dtyp
   return guarded([&] {
     const char* const name = &given(op, "number_dtype", "op");
     const std::optional<ops::Number> of = number_of(name, given(number, "number_dtype", "number"));
-    if (!of) fail_argument("number_dtype: number is none");
+    if (!of) fail_argument("number_dtype: number has no value");
     if (count > 0) given(others, "number_dtype", "others");
     std::vector<DType> dtypes;
     dtypes.reserve(count);

@@ -164,7 +164,7 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
 fs::path folder() {
   if (const auto named = environment("FERRULE_CACHE_DIR")) {
     if (fs::path(*named).is_absolute()) return *named;
-    log_debug("cache: none, since FERRULE_CACHE_DIR is '{}', and must be absolute", *named);
+    log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", *named);
     return {};
   }
   const fs::path users = users_folder();

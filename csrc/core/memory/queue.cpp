@@ -27,7 +27,7 @@ bool is_loss(const ErrorPointer& error) { return code_of(error.get()) == FE_DEVI
 ErrorPointer loss_of(const Device& device, const ErrorPointer& reason) noexcept {
   return ErrorPointer(guarded([&] {
     fail(FE_DEVICE_LOST,
-         "{} counts as lost, since it cannot be told whether its work is over: {}; what that work uses is never freed",
+         "{} counts as lost, because it may still be working: {}; the memory of that work is never freed",
          device.name(), message_of(reason.get()));
   }));
 }

@@ -33,7 +33,7 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
 }
 
 std::string clause_about(const KnownModule& module) {
-  if (module.state == "loaded") return module.name + " was loaded, and is not there any more";
+  if (module.state == "loaded") return module.name + " is no longer loaded";
   return module.reason.empty() ? fmt::format("{} is {}", module.name, module.state)
                                : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
 }

@@ -211,7 +211,7 @@ class Numbers:
     def _add(self, step: Step, value: Number) -> int:
         if type(value) not in (bool, int, float):
             raise InvalidArgumentError(
-                f"{step[0]} of Python's numbers gave {shown(value)}, which is no number of an array"
+                f"{step[0]} of Python's numbers gave {shown(value)}, which is not a bool, int or float"
             )
         key = (step[0], *((type(part), part if type(part) is int else repr(part)) for part in step[1]))
         place = self._places.setdefault(key, len(self.steps))

@@ -160,7 +160,7 @@ def test_manifest_that_is_not_json_is_found(build_file: BuildFile) -> None:
 def test_file_that_is_not_elf_is_not_checked(tmp_path: Path, check: str) -> None:
     path = tmp_path / "libferrule-other.so"
     path.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
-    with pytest.raises(module_file.NotChecked, match="no ELF file"):
+    with pytest.raises(module_file.NotChecked, match="not an ELF file"):
         module_file.CHECKS[check](path)
 
 

@@ -118,7 +118,7 @@ TEST_P(NullQueuesFastAndSlow, EventReportsErrorsSinceTheEventBeforeIt) {
   }
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(wait(events[2]).code, FE_OK);
-    EXPECT_EQ(wait(events[1]).message, "null: copy 2 failed, as it was asked to");
+    EXPECT_EQ(wait(events[1]).message, "null: copy 2 failed, as requested");
     EXPECT_EQ(wait(events[0]).code, FE_OK);
   }
   EXPECT_EQ(bytes(to)[0], 3);

@@ -64,7 +64,7 @@ void Queue::submit(const AllocationSet& touched, const Commands::Record& record,
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
     timeline_->lose_on_purpose({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
-                                                    std::to_string(number) + ", as it was asked to"});
+                                                    std::to_string(number) + ", as requested"});
   timeline_->submit(touched, record, std::move(keep_alive), std::move(after));
 }
 

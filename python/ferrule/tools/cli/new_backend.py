@@ -57,11 +57,13 @@ def new_backend(name: str, folder: Path | None = None) -> Path:
 
 def _check_name(name: str) -> None:
     if not re.fullmatch("[a-z0-9_]*[a-z0-9]", name):
-        raise ValueError(f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit")
+        raise ValueError(
+            f"{name!r} is not a valid name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+        )
     if name in own_names():
         raise ValueError(f"'{name}' is the name of a backend of ferrule's own")
     if name in KINDS:
-        raise ValueError(f"'{name}' is a kind of device, and no name for a backend")
+        raise ValueError(f"'{name}' is a kind of device and cannot name a backend")
 
 
 def own_names() -> set[str]:
@@ -75,7 +77,7 @@ def own_names() -> set[str]:
 
 def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder")
+        raise ValueError(f"{folder} is not a folder")
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty, and nothing in it is overwritten")
     if not folder.parent.is_dir():
