@@ -27,7 +27,7 @@ Format format_of(DType dtype) {
     case DType::float8_e5m2:
       return {2, -14, 0x7c, 0x7e, 0x80};
     default:
-      fail(FE_INTERNAL, "{} is no narrow floating-point dtype", name_of(dtype));
+      fail(FE_INTERNAL, "{} is not a narrow floating-point dtype", name_of(dtype));
   }
 }
 

@@ -27,7 +27,7 @@ PyObject*& handle_slot(PyObject* object) {
 
 void set_array_class(const py::type& type, const py::function& apply) {
   const py::object slot = type.attr("_handle");
-  if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) throw py::type_error("set_array_class: _handle is no slot");
+  if (Py_TYPE(slot.ptr()) != &PyMemberDescr_Type) throw py::type_error("set_array_class: _handle is not a slot");
   handle_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
   array_class = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   apply_operator = apply.inc_ref().ptr();

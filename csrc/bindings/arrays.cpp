@@ -53,7 +53,7 @@ ArrayPointer from_packed(const Device& device, const py::array& source, py::hand
   const fe_dtype_info& info = *fe_dtype_info_get(id);
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   std::vector<int64_t> strides(source.strides(), source.strides() + source.ndim());
-  if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is no block dtype");
+  if (info.dtype_class != FE_CLASS_BLOCK) raise(FE_INVALID_ARGUMENT, std::string(info.name) + " is not a block dtype");
   if (shape.empty() || source.itemsize() != 1 || shape.back() % info.block_bytes != 0 ||
       (shape.back() > 1 && strides.back() != 1))
     raise(FE_INVALID_ARGUMENT, std::string("the bytes of ") + info.name + " are whole blocks of " +
@@ -173,7 +173,7 @@ py::list apply(const Text& op, const py::list& inputs, const py::dict& attribute
   const Operands operands(inputs);
   const CallAttributes given(attributes);
   const std::size_t count = std::max<std::size_t>(fe_op_output_count(op.c_str()), 1);  // 0: an unknown op, an error
-  std::array<fe_array*, most_outputs> out{};
+  std::array<fe_array*, max_outputs> out{};
   check(without_gil([&] {
     return fe_array_apply(op.c_str(), operands.handles(), operands.numbers(), operands.size(), given.data(),
                           given.size(), out.data(), count);

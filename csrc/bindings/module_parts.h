@@ -1,4 +1,5 @@
-// The parts of the extension module, each in the file of its name.
+// The bind functions of the extension module that no other header declares, each in the file of its name. The others
+// are in errors.h, interruption.h, python_references.h and values.h.
 #pragma once
 
 #include <pybind11/pybind11.h>

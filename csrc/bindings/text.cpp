@@ -18,7 +18,7 @@ Text text_of(py::handle value) {
   }
   std::string text(data, static_cast<std::size_t>(size));
   if (text.find('\0') != std::string::npos)
-    raise(FE_INVALID_ARGUMENT, py::repr(value).cast<std::string>() + " holds a NUL, at which a text would end");
+    raise(FE_INVALID_ARGUMENT, py::repr(value).cast<std::string>() + " contains a NUL character");
   return Text(std::move(text));
 }
 

@@ -431,7 +431,7 @@ const std::vector<Case>& cases() {
          });
          return has_choices;
        }},
-      {"attribute_dtype", "an attribute that is no dtype",
+      {"attribute_dtype", "an attribute that is not a dtype",
        [](Spoilt& s) {
          return any_attribute(s, AttributeKind::dtype, [](void* at, const auto&) { set<fe_dtype>(at, 0xfffffff0u); });
        }},

@@ -118,7 +118,7 @@ void times(const Subject& subject, Report& report, const void*) {
   constexpr size_t copies[] = {1, 3, 0, 2, 1};  // copies before each event of a round
   constexpr uint64_t size = 64 << 10;
   // Largest error of a device's clock after conversion to the host's.
-  constexpr uint64_t most_off_ns = 1'000'000;
+  constexpr uint64_t max_off_ns = 1'000'000;
   const Opened opened(subject);
   const Device& device = opened.device;
   const fe_backend& b = opened.backend.table();
@@ -147,7 +147,7 @@ void times(const Subject& subject, Report& report, const void*) {
       if (ns < last)
         report.problem("event_time of an event is " + std::to_string(last - ns) +
                        " ns earlier than that of the event before it in the same queue");
-      if (!own_clock && (ns + most_off_ns < before || ns > after + most_off_ns))
+      if (!own_clock && (ns + max_off_ns < before || ns > after + max_off_ns))
         report.problem("event_time of an event is " + std::to_string(ns) +
                        " ns; by the host's clock the queue passed " + "it between " + std::to_string(before) + " and " +
                        std::to_string(after) + " ns");

@@ -9,11 +9,11 @@ namespace {
 
 constexpr int warm_up = 200, rounds = 1000;
 // Allowed growth in bytes: per round less than the smallest object, in total more than a cache that fills.
-constexpr uint64_t most_allocated = 16 * rounds;
-constexpr uint64_t most_resident = 1024 * rounds;
+constexpr uint64_t max_allocated = 16 * rounds;
+constexpr uint64_t max_resident = 1024 * rounds;
 
 void repeat(Report& report, const std::string& what, const std::function<void()>& round,
-            uint64_t most = most_allocated) {
+            uint64_t most = max_allocated) {
   report.now(what);
   for (int i = 0; i < warm_up; ++i) round();
   const size_t errors = live_errors();
@@ -26,7 +26,7 @@ void repeat(Report& report, const std::string& what, const std::function<void()>
                      kind + "; at most " + std::to_string(most) + " are right");
   };
   if (allocated) grew(*allocated, *allocated_bytes(), most, "bytes allocated");
-  grew(resident, private_bytes(), most_resident, "bytes resident");
+  grew(resident, private_bytes(), max_resident, "bytes resident");
   grew(errors, live_errors(), 0, "errors unreleased");
 }
 
@@ -73,14 +73,14 @@ void devices(const Subject& subject, Report& report, const void*) {
   // Opening a device may create a driver's context, so there are fewer rounds. Memory that the driver keeps after a
   // device was closed is not counted: lavapipe of Mesa 22.3 keeps 250 bytes.
   constexpr int rounds_a_device = 10;
-  constexpr uint64_t most_of_driver = 512;
+  constexpr uint64_t max_driver_bytes = 512;
   int call = 0;
   repeat(
       report, "opening and closing a device",
       [&] {
         if (call++ % rounds_a_device == 0) const Device device(backend, subject.device);
       },
-      most_allocated + (has_driver ? most_of_driver * rounds / rounds_a_device : 0));
+      max_allocated + (has_driver ? max_driver_bytes * rounds / rounds_a_device : 0));
 }
 
 }  // namespace

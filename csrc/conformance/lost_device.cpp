@@ -83,7 +83,7 @@ void lost(const Subject& subject, Report& report, const void*) {
 }  // namespace
 
 void add_lost_device_checks(Checks& checks) {
-  checks.push_back({"device_lost", "a lost device is told at each wait, and hangs nothing", lost});
+  checks.push_back({"device_lost", "each wait reports a lost device, and nothing hangs", lost});
 }
 
 }  // namespace ferrule::conformance

@@ -209,7 +209,8 @@ void every_kind(const Subject& subject, Report& report, const void*) {
   if (properties.queue_kinds == 0) throw NotApplicable{"it has no queues beside the computing one"};
   if (!device.queue()) return report.problem("queue_kinds is not 0, and there are no queues");
   if (properties.queue_kinds >> std::size(kinds) != 0)
-    report.problem("queue_kinds is " + std::to_string(properties.queue_kinds) + ", of which a bit is no kind of queue");
+    report.problem("queue_kinds is " + std::to_string(properties.queue_kinds) +
+                   ", of which a bit is not a kind of queue");
   const Buffer buffer(device, size);
   uint64_t seed = subject.seed;
   for (const Kind& each : kinds) {

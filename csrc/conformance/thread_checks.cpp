@@ -27,10 +27,10 @@ Bytes result(const Device& device, fe_module_queue* queue, const Work& work, con
 void eight_threads(const Subject& subject, Report& report, const void*) {
   const Opened opened(subject);
   const Device& device = opened.device;
-  constexpr size_t most_ops = 12;
+  constexpr size_t max_ops = 12;
   std::vector<Work> all;
   std::vector<const Sample*> found = supported_samples(device, subject);
-  for (size_t i = 0; i < found.size() && all.size() < most_ops; i += found.size() / most_ops + 1) {
+  for (size_t i = 0; i < found.size() && all.size() < max_ops; i += found.size() / max_ops + 1) {
     Work work{found[i], graph_of(*found[i]), nullptr, {}};
     work.shared = std::make_unique<Executable>(device, work.graph->view());
     for (int t = 0; t < threads; ++t)
@@ -103,7 +103,7 @@ void refusals_of_eight_threads(const Subject& subject, Report& report, const voi
   for (uint32_t t = 1; t < threads; ++t) others.emplace_back(run, t);
   run(0);
   for (std::thread& other : others) other.join();
-  if (wrong > 0) report.problem("threads that ask at once are told other threads' reasons");
+  if (wrong > 0) report.problem("concurrent queries get other threads' reasons");
 }
 
 }  // namespace

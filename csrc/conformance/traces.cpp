@@ -32,8 +32,8 @@ class Trace {
   void judge(Report& report, const std::string& what, uint32_t node_count) const {
     const std::lock_guard lock(mutex_);
     for (const Node& node : nodes_) {
-      const std::string node_text = what + ": node " + std::to_string(node.index) + " is told";
-      if (node.index >= node_count) report.problem(node_text + ", which is none of " + std::to_string(node_count));
+      const std::string node_text = what + ": node " + std::to_string(node.index) + " is reported";
+      if (node.index >= node_count) report.problem(node_text + ", but the graph has " + std::to_string(node_count));
       if (node.begin_ns > node.end_ns) report.problem(node_text + " to have ended before it began");
       if (node.is_late) report.problem(node_text + " after the event behind the execution is done");
     }
@@ -83,12 +83,12 @@ void execute_traced(const Device& device, const std::string& what, Graph& graph,
 }
 
 void trace(const Subject& subject, Report& report, const void*) {
-  constexpr size_t most_ops = 12;
+  constexpr size_t max_ops = 12;
   std::deque<Traced> traces;  // live until the device is closed, to receive late calls
   {
     const Opened opened(subject);
     const std::vector<const Sample*> found = supported_samples(opened.device, subject);
-    for (size_t i = 0; i < found.size(); i += found.size() / most_ops + 1) {
+    for (size_t i = 0; i < found.size(); i += found.size() / max_ops + 1) {
       for (const bool chained : {false, true}) {
         const auto graph = chained ? chain_of(*found[i]) : graph_of(*found[i]);
         if (!graph) continue;
@@ -103,13 +103,13 @@ void trace(const Subject& subject, Report& report, const void*) {
     traced.trace.judge(report, traced.what, traced.node_count);
     reported_nodes += traced.trace.node_count();
   }
-  if (reported_nodes == 0) throw NotApplicable{"it tells nothing of its nodes"};
+  if (reported_nodes == 0) throw NotApplicable{"it reports no nodes"};
 }
 
 }  // namespace
 
 void add_trace_checks(Checks& checks) {
-  checks.push_back({"trace", "what is told of nodes is of the graph, and told in time", trace});
+  checks.push_back({"trace", "reported nodes belong to the graph and are reported in time", trace});
 }
 
 }  // namespace ferrule::conformance

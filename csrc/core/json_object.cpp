@@ -116,7 +116,7 @@ JsonDocument parse_object(const char* function, const char* text) {
   } catch (const Error& error) {
     fail_argument("{}: {}", function, error.what());
   }
-  if (!parsed->is_object()) fail_argument("{}: its JSON is no object: {}", function, shown(*parsed));
+  if (!parsed->is_object()) fail_argument("{}: its JSON is not an object: {}", function, shown(*parsed));
   return parsed;
 }
 

@@ -51,8 +51,7 @@ fe_log_level level_of_environment() {
   const std::string word = lower_case(*value);
   for (const fe_log_level level : {FE_LOG_DEBUG, FE_LOG_INFO, FE_LOG_WARNING, FE_LOG_ERROR})
     if (word == name_of(level)) return level;
-  print(FE_LOG_WARNING,
-        fmt::format("FERRULE_LOG is '{}', which is no level; the levels are debug, info, warning, error", *value));
+  print(FE_LOG_WARNING, fmt::format("FERRULE_LOG is '{}'; it must be debug, info, warning or error", *value));
   return FE_LOG_WARNING;
 }
 
@@ -138,7 +137,7 @@ std::size_t drain_log() {
     callback = log.callback;
     argument = log.argument;
     if (log.lost > 0) {
-      lines.push_front({FE_LOG_WARNING, fmt::format("{} log lines were lost: nobody drained them", log.lost)});
+      lines.push_front({FE_LOG_WARNING, fmt::format("{} log lines were dropped: fe_drain() was not called", log.lost)});
       log.lost = 0;
     }
   }

@@ -71,7 +71,7 @@ inline std::string parse_abi(std::span<const std::byte> data, uint64_t size, Abi
 // Parses one in this process, whose real size is unknown: reads as many bytes as its struct_size says, within bounds.
 inline std::string parse_abi(const fe_abi* abi, AbiVersion& version) {
   if (reinterpret_cast<std::uintptr_t>(abi) % alignof(fe_abi) != 0)
-    return fmt::format("its {} lies at an address that is no multiple of {}", FE_ABI_SYMBOL, alignof(fe_abi));
+    return fmt::format("its {} lies at an address that is not a multiple of {}", FE_ABI_SYMBOL, alignof(fe_abi));
   const auto* const bytes = reinterpret_cast<const std::byte*>(abi);
   uint32_t struct_size = 0;
   std::memcpy(&struct_size, bytes + offsetof(fe_abi, struct_size), sizeof struct_size);

@@ -33,7 +33,7 @@ class ElfReader {
     const std::optional<Symbol> symbol = find(FE_ABI_SYMBOL);
     if (!symbol || !image.has_init) {
       image.problem =
-          fmt::format("it is no ferrule module: it does not export {}", symbol ? FE_INIT_SYMBOL : FE_ABI_SYMBOL);
+          fmt::format("it is not a ferrule module: it does not export {}", symbol ? FE_INIT_SYMBOL : FE_ABI_SYMBOL);
       return image;
     }
     AbiVersion version;
@@ -82,8 +82,8 @@ class ElfReader {
 
   // Limits the reading time: a sparse file can be huge, so even absurd counts may lie inside it.
   static constexpr uint32_t longest_chain = 4096;  // of symbols with one hash
-  static constexpr uint64_t most_entries = 4096;   // of the dynamic segment
-  static constexpr std::size_t most_names = 1000, longest_name = 16 * 1024;
+  static constexpr uint64_t max_entries = 4096;    // of the dynamic segment
+  static constexpr std::size_t max_names = 1000, longest_name = 16 * 1024;
   static constexpr uint32_t load = 1, dynamic = 2;              // segment types
   static constexpr int64_t hash = 4, strings = 5, symbols = 6;  // dynamic tags
   static constexpr int64_t strings_size = 10, gnu_hash = 0x6ffffef5;
@@ -121,12 +121,12 @@ class ElfReader {
 
   std::string read_abi(const Symbol& symbol, AbiVersion& version) {
     if (symbol.value % alignof(fe_abi) != 0)
-      return fmt::format("its {} lies at address {:#x}, which is no multiple of {}", FE_ABI_SYMBOL, symbol.value,
+      return fmt::format("its {} lies at address {:#x}, which is not a multiple of {}", FE_ABI_SYMBOL, symbol.value,
                          alignof(fe_abi));
     std::vector<std::byte> data(std::min<uint64_t>(symbol.size, largest_abi));
     const std::optional<uint64_t> offset = offset_of(symbol.value, data.size());
     if (!offset || !file_.read(*offset, data.data(), data.size()))
-      return fmt::format("its {} is not constant data that lies in the file", FE_ABI_SYMBOL);
+      return fmt::format("its {} is not constant data in the file", FE_ABI_SYMBOL);
     return parse_abi(data, symbol.size, version);
   }
 
@@ -162,7 +162,7 @@ class ElfReader {
   std::string read_dynamic() {
     for (const Segment& segment : segments_) {
       if (segment.type != dynamic) continue;
-      std::vector<Dynamic> entries(std::min(segment.file_size / sizeof(Dynamic), most_entries));
+      std::vector<Dynamic> entries(std::min(segment.file_size / sizeof(Dynamic), max_entries));
       if (!file_.read(segment.offset, entries.data(), entries.size() * sizeof(Dynamic))) break;
       for (const Dynamic& entry : entries) {
         if (entry.tag == 0) break;
@@ -184,10 +184,10 @@ class ElfReader {
   // Reads the names of libraries and the run paths. Runs after the whole dynamic segment was read, because the string
   // table may come last in it.
   std::string read_names(Image& image) {
-    if (names_.size() > most_names) return fmt::format("it needs more than {} libraries", most_names);
+    if (names_.size() > max_names) return fmt::format("it needs more than {} libraries", max_names);
     for (const Dynamic& entry : names_) {
       const auto name = string_at(entry.value);
-      if (!name) return "a name of a library it needs lies outside of its strings";
+      if (!name) return "the name of a needed library is outside its string table";
       (is_library(entry.tag) ? image.libraries : image.run_paths).push_back(*name);
     }
     return "";

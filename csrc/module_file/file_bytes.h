@@ -50,7 +50,7 @@ class FileBytes {
   FileBytes& operator=(FileBytes&&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
-  // Why it is not open, as a sentence about the file ("it is a pipe, and not a regular file"); "" when it is.
+  // Why it is not open, as a sentence about the file ("it is a pipe, not a regular file"); "" when it is.
   const std::string& problem() const { return problem_; }
   uint64_t size() const { return size_; }  // the size when it was opened
   bool contains(uint64_t offset, uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
@@ -160,11 +160,11 @@ class FileBytes {
 
   static const char* complaint_about(mode_t mode) {
     if (S_ISREG(mode)) return "";
-    if (S_ISDIR(mode)) return "it is a folder, and not a regular file";
-    if (S_ISFIFO(mode)) return "it is a pipe, and not a regular file";
-    if (S_ISSOCK(mode)) return "it is a socket, and not a regular file";
-    if (S_ISLNK(mode)) return "it is a link, and not a regular file";
-    return "it is a device, and not a regular file";
+    if (S_ISDIR(mode)) return "it is a folder, not a regular file";
+    if (S_ISFIFO(mode)) return "it is a pipe, not a regular file";
+    if (S_ISSOCK(mode)) return "it is a socket, not a regular file";
+    if (S_ISLNK(mode)) return "it is a link, not a regular file";
+    return "it is a device, not a regular file";
   }
 
   static FileIdentity identity_of(const struct stat& status) {

@@ -47,7 +47,7 @@ inline std::string check_universal(FileBytes& file) {
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
   };
   const uint32_t count = big(4);
-  if (count > 64) return fmt::format("it is a Mach-O file for {} architectures, and there are not so many", count);
+  if (count > 64) return fmt::format("it is a Mach-O file for {} architectures, which is too many", count);
   if (count == 0 || !file.contains(8, uint64_t{count} * 20))
     return "the file is truncated: its table of architectures is not whole";
   for (uint32_t i = 0; i < count; ++i) {

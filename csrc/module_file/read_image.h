@@ -30,7 +30,7 @@ inline std::string describe_beginning(FileBytes& file) {
   std::string shown;
   for (const char c : bytes) {
     if (c == '\n' || c == '\r') break;
-    if (c < ' ' || c > '~') return "it is no shared library";
+    if (c < ' ' || c > '~') return "it is not a shared library";
     shown += c;
   }
   return fmt::format("it is a text file that begins with '{}'", shown);

@@ -30,7 +30,7 @@ void attention(Inference& i) {
   scores.push_back(k[rank - 2]);
   const auto length = length_input(i.input_count(), [&](std::size_t k) { return i.input(k); });
   if (length && (i.input(*length).shape.rank() != 0 || !accepts(index, i.input(*length).dtype)))
-    i.fail("kv_length is {}, and no single int32 or int64", to_string(i.input(*length)));
+    i.fail("kv_length must be a 0-d int32 or int64, not {}", to_string(i.input(*length)));
   if (i.input_count() > 3 && length != std::size_t{3}) {
     const TensorType& mask = i.input(3);
     if (mask.dtype != DType::boolean && mask.dtype != i.input(0).dtype)

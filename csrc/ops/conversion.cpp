@@ -11,17 +11,15 @@ void check_quantising(Inference& i, DType to) {
   if (from != DType::float32 && to != DType::float32)
     i.fail("{} becomes the dtype {} by way of float32", to_string(i.input(0)), ferrule::name_of(to));
   if (is_block(to) && to != DType::q8_0 && to != DType::q4_0)
-    i.fail("no float32 is made the dtype {}: there are q8_0 and q4_0", ferrule::name_of(to));
+    i.fail("float32 cannot become {}: use q8_0 or q4_0", ferrule::name_of(to));
 }
 
 }  // namespace
 
 OP(astype)
     .doc(
-        "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. A "
-        "complex "
-        "number is no real one: that is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 "
-        "or q4_0.")
+        "x in another dtype. Floating-point to integer truncates and saturates, NaN gives 0; to bool: x != 0. "
+        "Complex to real is an error. q8_0, q4_0, q4_K and q6_K become float32, and float32 becomes q8_0 or q4_0.")
     .elementwise()
     .input("x", stored)
     .attribute("dtype", AttributeType::dtype)

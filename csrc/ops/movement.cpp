@@ -64,7 +64,7 @@ OP(pad)
 OP(update_slice)
     .doc(
         "x with `value` in the place of the elements that begin at `starts`, one integer for each axis; the slice must "
-        "not leave x. Where nobody reads x any more only the slice is written.")
+        "not leave x. If x has no other reader, only the slice is written.")
     .input("x", any)
     .input("value", any)
     .list("starts", index)
@@ -75,7 +75,7 @@ OP(update_slice)
         i.fail("value and starts have the {} dimensions of x: {}", x.shape.rank(), i.call());
       for (int axis = 0; axis < x.shape.rank(); ++axis) {
         const TensorType& start = i.input(static_cast<std::size_t>(axis) + 2);
-        if (start.shape.rank() != 0) i.fail("start {} is {}, and no single integer", axis, to_string(start));
+        if (start.shape.rank() != 0) i.fail("start {} must be a 0-d integer, not {}", axis, to_string(start));
         if (value.shape[axis] > x.shape[axis]) i.fail("value does not fit into x: {}", i.call());
       }
       i.output(x);
@@ -83,9 +83,8 @@ OP(update_slice)
 
 OP(dynamic_slice)
     .doc(
-        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis, of which the slice must "
-        "not "
-        "leave x. Other starts are no reason to compile anew.")
+        "`sizes[k]` elements of axis k from the k-th of `starts`, one integer for each axis; the slice must not "
+        "leave x. New starts need no recompilation.")
     .input("x", stored)
     .list("starts", index)
     .attribute("sizes", AttributeType::integers)
@@ -98,7 +97,7 @@ OP(dynamic_slice)
       for (std::size_t k = 0; k < sizes.size(); ++k) {
         const int axis = static_cast<int>(k);
         if (i.input(1 + k).shape.rank() != 0)
-          i.fail("start {} is {}, and no single integer", k, to_string(i.input(1 + k)));
+          i.fail("start {} must be a 0-d integer, not {}", k, to_string(i.input(1 + k)));
         if (sizes[k] < 0 || sizes[k] > shape[axis])
           i.fail("size {} of axis {} does not fit into {}", sizes[k], k, i.call());
         if (block != 1 && axis + 1 == shape.rank() && sizes[k] != shape[axis])

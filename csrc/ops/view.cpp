@@ -87,7 +87,8 @@ OP(slice)
           i.fail(
               "the last axis of the dtype {} is cut into whole blocks of {} elements: start {}, size {}, step {} of {}",
               ferrule::name_of(i.input(0).dtype), block, start, size, step, to_string(i.input(0)));
-        if (size < 0 || step == 0) i.fail("axis {}: size {} and step {} are no slice of {}", k, size, step, i.call());
+        if (size < 0 || step == 0)
+          i.fail("axis {}: size {} and step {} are not a slice of {}", k, size, step, i.call());
         if (size == 0) continue;
         // Counts in steps from the start to the end of the axis, which cannot overflow; -step could.
         if (start < 0 || start >= shape[k] || size - 1 > (step > 0 ? (shape[k] - 1 - start) / step : -(start / step)))

@@ -18,7 +18,7 @@ struct Signal {
 constexpr std::array signals = {
     Signal{SIGABRT, "SIGABRT", "it called abort"},
     Signal{SIGALRM, "SIGALRM"},
-    Signal{SIGBUS, "SIGBUS", "it touched memory that is not there"},
+    Signal{SIGBUS, "SIGBUS", "invalid memory access"},
     Signal{SIGCHLD, "SIGCHLD"},
     Signal{SIGFPE, "SIGFPE", "an arithmetic fault"},
     Signal{SIGHUP, "SIGHUP"},
@@ -27,7 +27,7 @@ constexpr std::array signals = {
     Signal{SIGKILL, "SIGKILL"},
     Signal{SIGPIPE, "SIGPIPE"},
     Signal{SIGQUIT, "SIGQUIT"},
-    Signal{SIGSEGV, "SIGSEGV", "it touched memory that is not there"},
+    Signal{SIGSEGV, "SIGSEGV", "invalid memory access"},
     Signal{SIGSYS, "SIGSYS", "a system call that is not allowed"},
     Signal{SIGTERM, "SIGTERM"},
     Signal{SIGTRAP, "SIGTRAP"},

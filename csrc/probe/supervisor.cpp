@@ -148,7 +148,7 @@ class Supervision {
       poll(waited.data(), waited.size(), 25);
       read_answer();
       output_.read(output_pipe_.reader);
-      if (waited[3].revents != 0 && nobody_waits()) end_worker("nobody waits for it any more");
+      if (waited[3].revents != 0 && nobody_waits()) end_worker("the parent process ended");
       if (!ended_because_.empty()) break;
       wait_for_worker();
       if (status_) break;
@@ -158,7 +158,7 @@ class Supervision {
       } else if (output_.is_too_much()) {
         end_worker(fmt::format("it printed more than {} MiB in its probe", limits_.output >> 20));
       } else if (answer_.size() > largest_answer) {
-        end_worker("the answer of its probe has no end");
+        end_worker("the answer of its probe is too long");
       } else if (Clock::now() >= next_look) {
         next_look = Clock::now() + std::chrono::milliseconds(200);
         if (resident_bytes(descendants()) > limits_.bytes) {

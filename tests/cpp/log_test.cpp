@@ -55,7 +55,7 @@ TEST_F(Log, QueueIsBoundedAndCountsDroppedLines) {
   listen(LogDelivery::queued);
   for (int i = 0; i < 1500; ++i) log_info("line {}", i);
   EXPECT_EQ(drain_log(), 1001u);
-  EXPECT_EQ(lines_.front(), "warning 500 log lines were lost: nobody drained them");
+  EXPECT_EQ(lines_.front(), "warning 500 log lines were dropped: fe_drain() was not called");
   EXPECT_EQ(lines_.back(), "info line 1499");
 }
 

@@ -17,7 +17,7 @@ import ferrule as fe
 
 ROOT = Path(__file__).resolve().parents[2]
 PACES = ["late", "threaded"]  # work is done when a caller waits for it, or by the queue's thread
-REQUESTED_FAILURE = "failed, as it was asked to"  # message of failures requested by an option of the devices
+REQUESTED_FAILURE = "failed, as requested"  # message of failures requested by an option of the devices
 
 
 def in_own_process(test: Callable[..., None]) -> Callable[..., None]:

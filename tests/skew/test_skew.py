@@ -183,7 +183,7 @@ class IncompatibleModules(Skew):
                     shutil.copy2(work / interface / "modules/libferrule-refused.so", self.folder)
                     [row] = self.run_core(core)["report"]["candidates"]
                     assert row["state"] == "incompatible", row
-                    sentence = f"built for interface 1.1 by headers whose {core} is not ours"
+                    sentence = f"built for interface 1.1 by headers whose {core} differs from ours"
                     assert sentence in row["reason"], row
                     assert not (self.folder / "marks").exists()
 

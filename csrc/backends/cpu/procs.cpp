@@ -8,14 +8,14 @@
 namespace ferrule::cpu {
 namespace {
 
-std::atomic<uint32_t> most_threads{0};  // 0 = all
+std::atomic<uint32_t> max_threads{0};  // 0 = all
 
 const fe_feature* list_features(size_t* count) {
   if (count != nullptr) *count = features().size();
   return features().data();
 }
 
-void set_n_threads(uint32_t count) { most_threads.store(count, std::memory_order_relaxed); }
+void set_n_threads(uint32_t count) { max_threads.store(count, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void* proc(std::string_view name) {
 }
 
 uint32_t limited(uint32_t thread_limit) {
-  const uint32_t most = most_threads.load(std::memory_order_relaxed);
+  const uint32_t most = max_threads.load(std::memory_order_relaxed);
   if (most == 0) return thread_limit;
   return thread_limit == 0 ? most : std::min(most, thread_limit);
 }

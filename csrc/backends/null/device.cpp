@@ -35,17 +35,17 @@ Pace pace_of(const sdk::Options& options) {
 std::vector<sdk::OptionDescription> Device::options() {
   std::vector<sdk::OptionDescription> all = Faults::options();
   const std::initializer_list<sdk::OptionDescription> others = {
-      {"slow_ms", "integer", "a thread of the queue does its work, and waits so long before each execution"},
+      {"slow_ms", "integer", "a thread of the queue does its work, and waits this many ms before each execution"},
       {"threaded", "boolean", "a thread of the queue does its work"},
-      {"late", "boolean", "work is done when something waits for it, and not before"},
-      {"seed", "integer", "of the order of late work that does not depend on each other; 0 = as it was given"},
-      {"latency_ns", "integer", "by the device's clock each piece of work takes so long, and more:"},
-      {"execution_ns", "integer", "each execution,"},
-      {"bytes_per_second", "integer", "and each copy and fill"},
-      {"real_time", "boolean", "the device's clock is the host's, and who waits for work waits as long as it takes"},
-      {"memory", "integer", "bytes that it has; 0 = no limit"},
+      {"late", "boolean", "work is done only when something waits for it"},
+      {"seed", "integer", "seed of the order of independent late work; 0 = the order of submission"},
+      {"latency_ns", "integer", "ns of each piece of work on the device's clock"},
+      {"execution_ns", "integer", "ns that each execution adds"},
+      {"bytes_per_second", "integer", "speed of copies and fills"},
+      {"real_time", "boolean", "the device's clock is the host's, and a wait lasts as long as the work"},
+      {"memory", "integer", "bytes of memory; 0 = no limit"},
       {"hidden", "boolean", "the host cannot reach its memory"},
-      {"host_memory", "boolean", "it has host memory that its copies do not wait for; true unless it is said"},
+      {"host_memory", "boolean", "it has host memory that its copies do not wait for (default: true)"},
       {"computes_with", "text", "the file of another module, as the CPU's, whose kernels compute its graphs"}};
   all.insert(all.end(), others);
   return all;
@@ -78,7 +78,7 @@ std::unique_ptr<sdk::Buffer> Device::import(const fe_native_memory& from, uint64
 }
 
 void* Device::host_allocate(uint64_t size) {
-  if (!has_host_memory_) throw sdk::Error(FE_UNSUPPORTED, "null: it was asked to have no host memory of its own");
+  if (!has_host_memory_) throw sdk::Error(FE_UNSUPPORTED, "null: the option host_memory is off");
   void* const memory = ::operator new(size, host_alignment, std::nothrow);
   if (memory == nullptr) throw sdk::Error(FE_OUT_OF_MEMORY, "the host has no " + std::to_string(size) + " bytes");
   return memory;

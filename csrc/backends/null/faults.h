@@ -16,7 +16,7 @@ class FailingCall {
   // Counts a call; returns whether it is the one that fails.
   bool is_due() { return ++count_ == at_; }
   sdk::Error error(fe_code code = FE_INTERNAL) const {
-    return {code, std::string("null: ") + what_ + " " + std::to_string(at_) + " failed, as it was asked to"};
+    return {code, std::string("null: ") + what_ + " " + std::to_string(at_) + " failed, as requested"};
   }
   void fail_when_due() {
     if (is_due()) throw error();
@@ -40,9 +40,9 @@ struct Faults {
         resets("reset", options.integer("reset_fails_at", 0)) {}
   static std::vector<sdk::OptionDescription> options() {
     return {{"out_of_memory_at", "integer", "the n-th allocation fails"},
-            {"device_lost_at", "integer", "the n-th execution loses the device; its event tells"},
-            {"execution_fails_at", "integer", "the n-th execution fails; its event tells"},
-            {"copy_fails_at", "integer", "the n-th copy or fill fails; its event tells"},
+            {"device_lost_at", "integer", "the n-th execution loses the device; its event reports it"},
+            {"execution_fails_at", "integer", "the n-th execution fails; its event reports it"},
+            {"copy_fails_at", "integer", "the n-th copy or fill fails; its event reports it"},
             {"submit_fails_at", "integer", "the n-th execution, copy or fill is refused when it is given to a queue"},
             {"record_fails_at", "integer", "the n-th event cannot be recorded; the work goes on"},
             {"wait_fails_at", "integer", "the n-th wait fails at once; the work goes on"},

@@ -20,9 +20,9 @@ std::vector<sdk::OptionDescription> Device::options() {
            "no (the default); yes: float16 matrices are multiplied by the device's matrix units, in an order of their "
            "own; simulated: by shaders that only look as if, for tests"},
           {"idle_pipelines", "integer",
-           "compiled shaders that are kept though no graph uses them any more, the last used (128)"},
+           "number of compiled shaders kept after their last graph, most recently used first (default: 128)"},
           {"out_of_memory_at", "integer", "for tests: the n-th allocation fails"},
-          {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event tells"},
+          {"device_lost_at", "integer", "for tests: the n-th execution loses the device; its event reports it"},
           {"shader_fails_at", "integer", "for tests: the driver cannot compile the n-th shader that graphs ask for"}};
 }
 
@@ -31,8 +31,7 @@ std::unique_ptr<sdk::Buffer> Device::allocate(uint64_t size, uint64_t alignment)
   const int64_t number = ++faults.allocations;
   if (number == faults.out_of_memory_at)
     throw sdk::Error(FE_OUT_OF_MEMORY, context_->physical().description.name + " has no " + std::to_string(size) +
-                                           " bytes left at allocation " + std::to_string(number) +
-                                           ", as it was asked to");
+                                           " bytes left at allocation " + std::to_string(number) + ", as requested");
   return std::make_unique<Buffer>(context_->memory().allocate(size, alignment, Use::device));
 }
 

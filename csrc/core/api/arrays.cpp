@@ -118,15 +118,15 @@ fe_error* fe_buffer_from_host_ptr(fe_device* device, void* pointer, uint64_t siz
     given(out, "buffer_from_host_ptr", "out");
     if (access != FE_ACCESS_READ && access != FE_ACCESS_READ_WRITE)
       fail_argument("buffer_from_host_ptr: access {} is neither read nor read and write", static_cast<int>(access));
-    const uint64_t most_cut = max_view_bytes == 0 ? UINT64_MAX : max_view_bytes;
-    const uint64_t most_bound = device->device->properties().max_allocation;
-    if (most_cut != UINT64_MAX && most_bound != 0 && std::min(most_cut, size) > most_bound)
+    const uint64_t max_cut = max_view_bytes == 0 ? UINT64_MAX : max_view_bytes;
+    const uint64_t max_bound = device->device->properties().max_allocation;
+    if (max_cut != UINT64_MAX && max_bound != 0 && std::min(max_cut, size) > max_bound)
       fail(
           FE_UNSUPPORTED,
           "buffer_from_host_ptr: arrays of up to {} bytes are to be cut from the buffer, but {} takes at most {} bytes",
-          std::min(most_cut, size), device->device->name(), most_bound);
+          std::min(max_cut, size), device->device->name(), max_bound);
     ArrayPointer bytes = array_from_region(device->device, pointer, size, access, owner);
-    *out = new fe_array(std::move(bytes), most_cut);
+    *out = new fe_array(std::move(bytes), max_cut);
   });
 }
 
@@ -199,7 +199,7 @@ fe_error* fe_number_dtype(const char* op, const fe_number* number, const fe_dtyp
   return guarded([&] {
     const char* const name = &given(op, "number_dtype", "op");
     const std::optional<ops::Number> of = number_of(name, given(number, "number_dtype", "number"));
-    if (!of) fail_argument("number_dtype: number is none");
+    if (!of) fail_argument("number_dtype: number has no value");
     if (count > 0) given(others, "number_dtype", "others");
     std::vector<DType> dtypes;
     dtypes.reserve(count);
@@ -238,8 +238,8 @@ fe_error* fe_array_to_device(fe_array* array, fe_device* device, fe_array** out)
     given(out, "to_device", "out");
     const ArrayPointer& here = array_of(array, "to_device", "array");
     ArrayPointer there = to_device(here, given(device, "to_device", "device").device);
-    const uint64_t most_cut = there == here ? array->max_cut_bytes : UINT64_MAX;
-    *out = new fe_array(std::move(there), most_cut);
+    const uint64_t max_cut = there == here ? array->max_cut_bytes : UINT64_MAX;
+    *out = new fe_array(std::move(there), max_cut);
   });
 }
 

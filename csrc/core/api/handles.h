@@ -33,8 +33,8 @@ struct fe_device {
   std::shared_ptr<ferrule::Device> device;
 };
 struct fe_array {
-  explicit fe_array(ferrule::ArrayPointer pointer, uint64_t most_cut = UINT64_MAX)
-      : array(std::move(pointer)), max_cut_bytes(most_cut) {
+  explicit fe_array(ferrule::ArrayPointer pointer, uint64_t max_cut = UINT64_MAX)
+      : array(std::move(pointer)), max_cut_bytes(max_cut) {
     ++array->handles;
   }
   ~fe_array() { --array->handles; }

@@ -80,7 +80,8 @@ fe_error* fe_refresh(void) {
 fe_error* fe_executable_dir(fe_string** out) {
   return guarded([&] {
     const std::filesystem::path folder = executable_dir();
-    if (folder.empty()) fail(FE_NOT_FOUND, "executable_dir: the system does not say where the running program lies");
+    if (folder.empty())
+      fail(FE_NOT_FOUND, "executable_dir: the system does not report the path of the running program");
     const std::u8string text = folder.u8string();
     give_text("executable_dir", out, std::string(text.begin(), text.end()));
   });

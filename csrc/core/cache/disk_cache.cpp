@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct Bounds {
   std::size_t largest_entry;  // bytes of the file
-  std::size_t most_entries;
+  std::size_t max_entries;
 };
 constexpr Bounds of_core{64 * 1024, 512};
 constexpr Bounds of_modules{64 << 20, 16};
@@ -33,7 +33,7 @@ constexpr std::chrono::minutes longest_write{10};  // an older unfinished file w
 constexpr std::size_t digits_in_name = 32;
 constexpr std::size_t digits_of_hash = 64;
 constexpr std::string_view first_word = "ferrule-cache 1 ";
-constexpr std::size_t most_around_both = 128;  // bytes
+constexpr std::size_t max_around_both = 128;  // bytes
 
 std::string sha256(std::string_view text) {
   module_file::Sha256 sha;
@@ -108,7 +108,7 @@ void make_room(const PrivateFolder& folder, std::string_view kind) {
     if (!name.ends_with(unfinished_ending)) continue;
     if (const auto written = folder.written_at(name); written && now - *written > longest_write) folder.remove(name);
   }
-  if (count <= bounds_of(kind).most_entries) return;
+  if (count <= bounds_of(kind).max_entries) return;
   for (const std::string& name : names)
     if (counts(name))
       if (const auto written = folder.written_at(name)) entries.emplace_back(*written, name);
@@ -134,7 +134,7 @@ bool give_up(std::string_view reason) {
 bool put_or_throw(std::string_view kind, std::string_view key, std::string_view text) {
   const fs::path path = folder();
   if (path.empty()) return false;
-  const std::size_t most = bounds_of(kind).largest_entry - most_around_both;
+  const std::size_t most = bounds_of(kind).largest_entry - max_around_both;
   if (key.size() > most || text.size() > most - key.size())
     return give_up(fmt::format("a key of {} bytes with {} is too large to be kept", key.size(), text.size()));
   std::string problem;
@@ -164,7 +164,7 @@ std::optional<std::string> get_or_throw(std::string_view kind, std::string_view 
 fs::path folder() {
   if (const auto named = environment("FERRULE_CACHE_DIR")) {
     if (fs::path(*named).is_absolute()) return *named;
-    log_debug("cache: none, since FERRULE_CACHE_DIR is '{}', and must be absolute", *named);
+    log_debug("cache: disabled, because FERRULE_CACHE_DIR is '{}', not an absolute path", *named);
     return {};
   }
   const fs::path users = users_folder();

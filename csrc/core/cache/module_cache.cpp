@@ -25,8 +25,8 @@ bool is_kind(std::string_view kind) {
 std::optional<std::string> checked(const char* what, const char* kind, const void* key, std::size_t key_size) {
   const std::string_view word = kind != nullptr ? kind : "";
   if (is_kind(word) && (key != nullptr || key_size == 0)) return fmt::format("{}{}", disk_cache::module_prefix, word);
-  log_debug("cache: {} of '{}' is not done: a kind is a word of at most {} of [a-z0-9_], and no key is null", what,
-            word.substr(0, 2 * longest_kind), longest_kind);
+  log_debug("cache: {} of '{}' is refused: a kind is at most {} characters of [a-z0-9_], and a key must not be null",
+            what, word.substr(0, 2 * longest_kind), longest_kind);
   return std::nullopt;
 }
 

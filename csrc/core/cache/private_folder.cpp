@@ -48,7 +48,7 @@ std::string complaint_about(const struct stat& status) {
 std::string complaint_about_folders_above(const std::filesystem::path& path) {
   std::error_code trouble;
   std::filesystem::path folder = std::filesystem::canonical(path, trouble);
-  if (trouble) return "where it lies is unknown: " + trouble.message();
+  if (trouble) return "its location is unknown: " + trouble.message();
   while (folder != folder.parent_path()) {
     folder = folder.parent_path();
     try {

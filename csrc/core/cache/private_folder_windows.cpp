@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 std::optional<PrivateFolder> PrivateFolder::open(const fs::path& path, std::string& problem) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(path, error))) return PrivateFolder(path);
-  problem = "it is no folder";
+  problem = "it is not a folder";
   return std::nullopt;
 }
 

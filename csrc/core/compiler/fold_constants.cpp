@@ -7,7 +7,7 @@ namespace ferrule {
 namespace {
 
 // Size limit of a folded result; larger ones are computed in each execution.
-constexpr int64_t most_bytes = int64_t{64} << 20;
+constexpr int64_t max_bytes = int64_t{64} << 20;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Graph fold_constants(const Graph& graph, const CompileOptions& options) {
     // Weights of a block dtype stay in blocks, which take less memory.
     const bool reads_blocks = !node.inputs.empty() && is_block(graph.type(node.inputs[0]).dtype);
     if (reads_blocks && node.op->kind != ops::Kind::view) all = false;
-    for (ValueId output : node.outputs) all = all && byte_count(graph.type(output)) <= most_bytes;
+    for (ValueId output : node.outputs) all = all && byte_count(graph.type(output)) <= max_bytes;
     if (!all) continue;
     for (ValueId output : node.outputs) {
       constant[output] = true;

@@ -9,8 +9,8 @@
 namespace ferrule {
 namespace {
 
-constexpr std::size_t most_instructions = 64;
-constexpr std::size_t most_inputs = 64;
+constexpr std::size_t max_instructions = 64;
+constexpr std::size_t max_inputs = 64;
 
 // Elementwise nodes of one shape and device that become one node. A region is open until a node outside it reads one of
 // its results. So nothing that a later member reads depends on the region, and no cycle can arise.
@@ -78,7 +78,7 @@ class Fuser {
       } else if (chosen == no_region) {
         chosen = region;
       } else if (regions_[chosen].instructions + regions_[region].instructions + node.outputs.size() >
-                 most_instructions) {
+                 max_instructions) {
         close(region);
       } else {
         chosen = merge(chosen, region);
@@ -96,7 +96,7 @@ class Fuser {
 
   bool fits(const Region& region, const Node& node) const {
     const Node& first = *region.members.front();
-    return region.instructions + node.outputs.size() <= most_instructions && first.device == node.device &&
+    return region.instructions + node.outputs.size() <= max_instructions && first.device == node.device &&
            graph_.type(first.outputs[0]).shape == graph_.type(node.outputs[0]).shape;
   }
 
@@ -188,7 +188,7 @@ class Fuser {
         body->inputs.push_back(graph_.type(input).dtype);
         fused.inputs.push_back(rewrite_[input]);
       }
-    if (body->inputs.size() > most_inputs) return false;
+    if (body->inputs.size() > max_inputs) return false;
     auto next = static_cast<uint32_t>(body->inputs.size());
     std::vector<ValueId> results;
     std::vector<TensorType> types;

@@ -1,5 +1,7 @@
-// The passes over a graph, in order, each in its own file. None recurses over the graph; each takes time linear in the
-// number of nodes, up to a logarithm.
+// The passes from graph to graph, in the order in which compile() runs them, each in its own file. lower_views()
+// (lowered_graph.h), satisfy_layouts() and write_in_place() (layout.h) and split_into_segments() (segments.h) then
+// work on the lowered graph. No pass recurses over the graph; each takes time linear in the number of nodes, up to a
+// logarithm.
 #pragma once
 
 #include "core/compiler/plan.h"

@@ -54,7 +54,6 @@ class Executable {
   std::vector<StridedArray> compute(std::span<const StridedArray> inputs, std::span<const fe_scalar> scalars,
                                     std::span<const OutputMemory> outputs = {}, RunOptions options = {});
 
- public:
   struct Parts;
 
  private:

@@ -44,7 +44,7 @@ void RunObserver::check_zones() const {
     read_to_host(bytes_of(guarded.memory.storage, begin - zone, zone), bytes.data(), zone);
     std::reverse(bytes.begin(), bytes.end());
     if (const uint64_t before = first_change(bytes); before < zone)
-      fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} before its begin", device, guarded.what,
+      fail(FE_INTERNAL, "{}: the module wrote outside {} of {} bytes: byte {} before its start", device, guarded.what,
            guarded.size, before + 1);
     read_to_host(bytes_of(guarded.memory.storage, begin + guarded.size, zone), bytes.data(), zone);
     if (const uint64_t after = first_change(bytes); after < zone)

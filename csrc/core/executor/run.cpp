@@ -51,7 +51,7 @@ int64_t Run::moved_by(const Movement& movement) const {
       std::memcpy(&place, bytes.bytes, sizeof place);
     }
     if (place < 0 || place > start.most)
-      fail_argument("dynamic_slice: the start {} is not between 0 and {}: the slice leaves what it is cut from", place,
+      fail_argument("dynamic_slice: the start {} is not between 0 and {}: the slice exceeds its input", place,
                     start.most);
     elements += place * start.stride;
   }

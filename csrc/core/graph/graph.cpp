@@ -155,7 +155,7 @@ ValueId Graph::add_scalar(DType dtype, fe_scalar value) {
 
 ValueId Graph::add(const ops::Row& op, std::span<const ValueId> operands, const std::vector<ops::NamedAttribute>& given,
                    Device* device, std::span<const ops::OperandNumber> numbers) {
-  if (op.output_count != 1) fail_argument("{}: has {} outputs, and one is asked for", op.name, op.output_count);
+  if (op.output_count != 1) fail_argument("{}: has {} outputs; add() takes ops with one", op.name, op.output_count);
   return add_call(op, operands, given, device, numbers).front();
 }
 
@@ -172,8 +172,7 @@ std::vector<ValueId> Graph::add_call(const ops::Row& op, std::span<const ValueId
   GraphOperands in(*this, node);
   ops::RecordedCall call = ops::record_call(op, in, numbers, given);
   if (ops::is_open_ended(op, call.attributes))
-    fail_argument("{}: in a graph it needs the attribute 'size': how long its {} are, only computing it tells", op.name,
-                  op.outputs[0]);
+    fail_argument("{}: the length of its {} depends on values; pass size=", op.name, op.outputs[0]);
   node.attributes = ops::shared(std::move(call.attributes));
   return add_checked(std::move(node), call.results);
 }

@@ -15,7 +15,7 @@ namespace ferrule {
 namespace {
 
 // Recording evaluates when more nodes than this are pending, so that a loop that never reads its result stays bounded.
-constexpr uint32_t most_pending = 10'000;
+constexpr uint32_t max_pending = 10'000;
 
 constexpr const char* copied_for_owner = "copied: the owner of the memory may write to it";
 
@@ -131,7 +131,7 @@ std::string Array::placement() const {
 
 ArrayPointer Array::record(const ops::Row& op, std::vector<ArrayPointer> inputs,
                            std::span<const ops::OperandNumber> numbers, const std::vector<ops::NamedAttribute>& given) {
-  if (op.output_count != 1) fail_argument("{}: has {} outputs, and one is asked for", op.name, op.output_count);
+  if (op.output_count != 1) fail_argument("{}: has {} outputs; record() takes ops with one", op.name, op.output_count);
   return record_call(op, std::move(inputs), numbers, given).front();
 }
 
@@ -209,7 +209,7 @@ ArrayPointer Array::pending(const ops::Row& op, std::vector<ArrayPointer> inputs
   array->pending_below_ = 1;
   for (const ArrayPointer& input : inputs)
     if (input->state() == State::pending)
-      array->pending_below_ = std::min(array->pending_below_ + input->pending_below_, most_pending + 1);
+      array->pending_below_ = std::min(array->pending_below_ + input->pending_below_, max_pending + 1);
   array->set_inputs(std::move(inputs));
   return array;
 }
@@ -221,7 +221,7 @@ std::vector<ArrayPointer> Array::record_checked(const ops::Row& op, std::vector<
   const bool reads_borrowed_memory =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return borrows_memory(*input); });
   ArrayPointer first = pending(op, std::move(inputs), ops::shared(std::move(call.attributes)), call.results[0]);
-  const bool has_too_much_below = first->pending_below_ > most_pending;
+  const bool has_too_much_below = first->pending_below_ > max_pending;
   std::vector<ArrayPointer> outputs;
   if (call.results.size() > 1)
     outputs = outputs_of(first, std::move(call.results));

@@ -187,7 +187,7 @@ ArrayPointer array_from_host(const std::shared_ptr<Device>& device, const fe_hos
 ArrayPointer array_from_region(const std::shared_ptr<Device>& device, void* pointer, uint64_t size, fe_access access,
                                const std::shared_ptr<void>& owner) {
   if (!pointer && size > 0) fail_argument("the address of {} bytes is null", size);
-  if (size > INT64_MAX) fail_argument("{} bytes are more than memory can be", size);
+  if (size > INT64_MAX) fail_argument("{} bytes exceed the address space", size);
   const TensorType type{DType::uint8, Shape{static_cast<int64_t>(size)}};
   if (size == 0) return Array::computed(type, device, {nullptr, 0, Strides{1}}, "empty");
   std::string why = refusal(*device, static_cast<const std::byte*>(pointer), size);

@@ -109,7 +109,7 @@ ArrayPointer array_from_native(const std::shared_ptr<Device>& device, const fe_h
     fail(FE_UNSUPPORTED, "{}: of DLPack's device type {} pointers are handles, and ferrule borrows by addresses",
          to_string(type), of.type);
   if (const NativeDevice own = native_device(*device); own != of)
-    fail_argument("{} on DLPack's device ({}, {}) is no memory of {}, which is ({}, {})", to_string(type), of.type,
+    fail_argument("{} on DLPack's device ({}, {}) is not memory of {}, which is ({}, {})", to_string(type), of.type,
                   of.id, device->name(), own.type, own.id);
   if (!outside.why_not.empty()) fail(FE_UNSUPPORTED, "{} cannot be borrowed: {}", to_string(type), outside.why_not);
   // Kernels require bools to be 0 or 1; memory from outside may hold any bytes.

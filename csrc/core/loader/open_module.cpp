@@ -50,7 +50,7 @@ bool attempt(Candidate& candidate, double& milliseconds, Step step) {
 
 [[noreturn]] void refuse_replaced() {
   throw CandidateRefusal{LoadState::error, FE_IO,
-                         "the file was replaced or rewritten while it was looked at; load it again"};
+                         "the file was replaced or rewritten while it was being checked; load it again"};
 }
 
 // The hash of `file`, which is open at the candidate's path now and must be the file that was read.
@@ -140,7 +140,7 @@ ModuleSource open_checked(Candidate& candidate, module_file::FileBytes& file, co
   source.init = library->function<fe_init_function>(FE_INIT_SYMBOL);
   if (abi == nullptr || source.init == nullptr)
     throw CandidateRefusal{LoadState::error, FE_INVALID_ARGUMENT,
-                           std::string("it is no ferrule module: it does not export ") +
+                           std::string("it is not a ferrule module: it does not export ") +
                                (abi == nullptr ? FE_ABI_SYMBOL : FE_INIT_SYMBOL)};
   if (const std::string complaint = abi_complaint(abi, source.abi); !complaint.empty())
     throw CandidateRefusal{LoadState::incompatible, FE_ABI_MISMATCH, complaint};

@@ -16,7 +16,7 @@ namespace {
 // After this many more cached bytes, give_back() checks whether the device is short of memory.
 constexpr uint64_t bytes_between_looks = uint64_t{1} << 28;
 // Attempts to make room for one request, in case other threads take the memory that was freed.
-constexpr int most_turns = 20;
+constexpr int max_turns = 20;
 
 bool all_may_free_memory(const Fences& fences) {
   return std::all_of(fences.begin(), fences.end(), [](const WorkPointer& work) { return work->may_free_memory(); });
@@ -66,7 +66,7 @@ void Allocator::count_live(uint64_t size, bool prepared) {
 // Reserves `size` bytes within the limit until they are allocated or the allocation fails.
 void Allocator::promise(uint64_t bytes, uint64_t size) {
   uint64_t live = 0, limit = 0;
-  for (int turn = 0; turn <= most_turns; ++turn) {
+  for (int turn = 0; turn <= max_turns; ++turn) {
     if (turn > 0) make_room();
     const std::scoped_lock lock(mutex_);
     if (fits(size)) {
@@ -84,10 +84,10 @@ void Allocator::promise(uint64_t bytes, uint64_t size) {
 fe_module_buffer* Allocator::allocated(uint64_t bytes, uint64_t size) {
   fe_module_buffer* buffer = nullptr;
   fe_error* error = nullptr;
-  for (int turn = 0; turn <= most_turns; ++turn) {
+  for (int turn = 0; turn <= max_turns; ++turn) {
     const uint64_t freed = freed_;
     error = allocate(size, &buffer);
-    if (!error || code_of(error) != FE_OUT_OF_MEMORY || turn == most_turns) break;
+    if (!error || code_of(error) != FE_OUT_OF_MEMORY || turn == max_turns) break;
     // Another thread may have freed memory in the meantime.
     if (!make_room() && freed == freed_) break;
     release(error);
@@ -105,7 +105,7 @@ fe_module_buffer* Allocator::allocated(uint64_t bytes, uint64_t size) {
 
 Allocator::Grant Allocator::take(uint64_t bytes, bool prepared, const DeviceQueue* queue) {
   if (bytes > (uint64_t{1} << 62))
-    fail(FE_OUT_OF_MEMORY, "{}: {} bytes are more than memory can be", device_.name(), bytes);
+    fail(FE_OUT_OF_MEMORY, "{}: {} bytes exceed the address space", device_.name(), bytes);
   const uint64_t size = prepared ? bytes : size_class(bytes);
   if (device_.table().queue_create) device_.attached<DeviceQueues>().reap();
   if (!prepared)

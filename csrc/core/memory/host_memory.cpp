@@ -63,7 +63,7 @@ std::byte* HostMemory::allocate_plain(uint64_t size) {
   }
   void* memory = nullptr;
   device_.check(device_.table().host_allocate(device_.open(), size, &memory));
-  if (!memory) fail(FE_INTERNAL, "{}: its module gave no host memory, and no error", device_.name());
+  if (!memory) fail(FE_INTERNAL, "{}: its module returned neither host memory nor an error", device_.name());
   return static_cast<std::byte*>(memory);
 }
 

@@ -15,7 +15,7 @@ namespace ferrule {
 namespace {
 
 // Submissions of a queue that may be unfinished before the next one waits for the oldest.
-constexpr std::size_t most_in_flight = 64;
+constexpr std::size_t max_in_flight = 64;
 
 struct KeptForGood {
   BriefMutex mutex;
@@ -27,7 +27,7 @@ bool is_loss(const ErrorPointer& error) { return code_of(error.get()) == FE_DEVI
 ErrorPointer loss_of(const Device& device, const ErrorPointer& reason) noexcept {
   return ErrorPointer(guarded([&] {
     fail(FE_DEVICE_LOST,
-         "{} counts as lost, since it cannot be told whether its work is over: {}; what that work uses is never freed",
+         "{} counts as lost, because it may still be working: {}; the memory of that work is never freed",
          device.name(), message_of(reason.get()));
   }));
 }
@@ -191,7 +191,7 @@ void Submission::prepare(const Cancel& cancel) {
     if (write->is_over()) write->check();
   if (!queue_.handle()) return;
   queue_.reap();
-  while (queue_.in_flight() >= most_in_flight) queue_.wait_for_oldest(cancel);
+  while (queue_.in_flight() >= max_in_flight) queue_.wait_for_oldest(cancel);
   for (const auto& list : {read_, written_})
     for (const auto& storage : list) {
       if (storage->device().get() != &queue_.device() || storage->origin() != Storage::Origin::allocated) keep(storage);

@@ -79,7 +79,7 @@ void Work::conclude(const QueueEvent& event, ErrorPointer error) noexcept {
   // A forked child cannot know what the parent's devices write after the fork, or where.
   const bool is_ours = !device_->belongs_to_parent();
   if (!is_ours && !error)
-    error = ErrorPointer(make_error(FE_UNSUPPORTED, "it was not over when this process was forked"));
+    error = ErrorPointer(make_error(FE_UNSUPPORTED, "it was not finished when this process was forked"));
   std::shared_ptr<const Inputs> inputs;
   std::shared_ptr<const std::function<void()>> rest;  // a reference, because another thread may end the work
   {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t largest_manifest = 1 << 20;  // bytes; a larger file is not parsed, only its identity is recorded
-constexpr std::size_t most_files = 256;         // per folder
+constexpr std::size_t max_files = 256;          // per folder
 
 // Adds the paths of an environment variable, or the defaults of the XDG standard when it is unset.
 void add_list(std::vector<fs::path>& bases, const char* variable, std::vector<std::string> otherwise) {
@@ -94,7 +94,7 @@ std::vector<fs::path> manifests_in(const fs::path& folder) {
   std::vector<fs::path> files;
   const auto visit = [&](const fs::path& path) {
     if (path.extension() == ".json") files.push_back(path);
-    return files.size() < most_files;
+    return files.size() < max_files;
   };
   static_cast<void>(visit_entries(folder, visit));  // a folder that cannot be read counts as empty
   std::sort(files.begin(), files.end());

@@ -27,16 +27,15 @@ std::string abi_complaint(const module_file::AbiVersion& module, const module_fi
   const auto of_module = module.layout_hash_of(common), of_core = core.layout_hash_of(common);
   if (!of_module)
     return fmt::format(
-        "it was built for interface {}.{} and has forgotten {}.{}, which this ferrule has; update ferrule",
+        "it was built for interface {}.{} and no longer supports {}.{}, which this ferrule has; update ferrule",
         module.major, module.minor, core.major, common);
   if (!of_core)
-    return fmt::format("it was built for interface {}.{}, which this ferrule, with {}.{}, has forgotten; rebuild it",
+    return fmt::format("it was built for interface {}.{}, which this ferrule, {}.{}, no longer supports; rebuild it",
                        module.major, module.minor, core.major, core.minor);
   if (*of_module == *of_core) return "";
   return fmt::format(
-      "it was built for interface {}.{} by headers whose {}.{} is not ours, which has {}.{} (layout hash {:#018x}, "
-      "ours "
-      "is {:#018x}); rebuild it",
+      "it was built for interface {}.{} by headers whose {}.{} differs from ours, which has {}.{} (layout hash "
+      "{:#018x}, ours is {:#018x}); rebuild it",
       module.major, module.minor, core.major, common, core.major, core.minor, *of_module, *of_core);
 }
 

@@ -21,7 +21,7 @@ void clear_unknown_slots(fe_backend& table) {
 }
 
 // More than any machine has. A larger count, such as one from uninitialised memory, is an error.
-constexpr uint32_t most_devices = 4096;
+constexpr uint32_t max_devices = 4096;
 
 struct Slot {
   const char* name;
@@ -117,8 +117,7 @@ std::vector<DeviceProperties> Backend::read_devices() const {
   std::vector<DeviceProperties> all;
   begin_step("enumerate");
   const uint32_t count = call_module("device_count", [&] { return table_.device_count(table_.self); });
-  if (count > most_devices)
-    fail(FE_INTERNAL, "it says that it has {} devices, and more than {} are not believed", count, most_devices);
+  if (count > max_devices) fail(FE_INTERNAL, "it reports {} devices; the limit is {}", count, max_devices);
   all.reserve(count);
   for (uint32_t index = 0; index < count; ++index)
     all.push_back(call_module("device_properties", [&] { return read_properties(table_, index); }));
@@ -160,7 +159,7 @@ bool Backend::enumerate(bool renews_lost) {
     const auto place = std::find_if(come.begin(), come.end(), [&](const auto& other) {
       return is_same_device(device->properties(), other->properties());
     });
-    device->retire(place != come.end() ? "" : "its backend does not list it any more");
+    device->retire(place != come.end() ? "" : "its backend no longer lists it");
     if (place != come.end()) come.erase(place);
   }
   return !retired.empty();
@@ -203,7 +202,7 @@ bool Backend::belongs_to_parent() const {
 void Backend::close() {
   const std::scoped_lock changing(changing_);
   const HoldsForks holds_forks;
-  if (is_closed()) fail(FE_NOT_FOUND, "backend {} is not loaded any more", name());
+  if (is_closed()) fail(FE_NOT_FOUND, "backend {} is no longer loaded", name());
   if (belongs_to_parent())
     fail(FE_UNSUPPORTED,
          "backend {} cannot be unloaded here: a device of it was opened before this process was forked, and is the "

@@ -20,7 +20,7 @@ Backend::Proc Backend::proc(const char* name) {
     }
   };
   const std::scoped_lock changing(changing_);
-  if (is_closed()) fail(FE_NOT_FOUND, "backend {} is not loaded any more", this->name());
+  if (is_closed()) fail(FE_NOT_FOUND, "backend {} is no longer loaded", this->name());
   Proc proc{ask_for(name), nullptr};
   if (proc.address == nullptr) return proc;
   const auto hold = std::make_shared<Hold>();

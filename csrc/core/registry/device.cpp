@@ -155,7 +155,7 @@ fe_module_device* Device::open(const DeviceOptions& given) {
     ferrule::check(error);
   }
   if (handle == nullptr)
-    fail(FE_INTERNAL, "backend {} opened device {} without an error and gave none", backend_->name(), name_);
+    fail(FE_INTERNAL, "backend {} returned neither device {} nor an error", backend_->name(), name_);
   log_debug("opened device {} with {}", name_, text_of(options));
   options_ = std::move(options);
   opened_in_generation_ = fork_generation();
@@ -199,20 +199,19 @@ void Device::check_is_there() const {
     if (!lost_.load(std::memory_order_relaxed)) {
       if (!closed_ && !closing_) return;
       if (retired_)
-        fail(FE_NOT_FOUND, "device {} is gone: its backend {} lists other devices since a refresh", name_,
+        fail(FE_NOT_FOUND, "device {} no longer exists: a refresh of its backend {} listed other devices", name_,
              backend_->name());
-      fail(FE_NOT_FOUND, "device {} is gone: its backend {} was unloaded", name_, backend_->name());
+      fail(FE_NOT_FOUND, "device {} no longer exists: its backend {} was unloaded", name_, backend_->name());
     }
     loss = loss_;
   }
-  fail(FE_DEVICE_LOST, "device {} was lost ({}); what lies on it is gone, and a refresh looks for the device anew",
-       name_, loss);
+  fail(FE_DEVICE_LOST, "device {} was lost ({}) with its contents; a refresh looks for the device again", name_, loss);
 }
 
 std::size_t Device::next_attachment() {
   static std::atomic<std::size_t> next{0};
   const std::size_t place = next++;
-  if (place >= most_attachments) fail(FE_INTERNAL, "more than {} types are attached to devices", most_attachments);
+  if (place >= max_attachments) fail(FE_INTERNAL, "more than {} types are attached to devices", max_attachments);
   return place;
 }
 

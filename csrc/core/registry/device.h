@@ -174,8 +174,8 @@ class Device : public std::enable_shared_from_this<Device> {
   const uint64_t id_;
   std::atomic<const std::string*> listed_name_{&name_};  // or a string that is never freed; set by DeviceNames
 
-  static constexpr std::size_t most_attachments = 8;
-  std::array<std::atomic<void*>, most_attachments> attachments_{};  // null until made
+  static constexpr std::size_t max_attachments = 8;
+  std::array<std::atomic<void*>, max_attachments> attachments_{};  // null until made
 
   std::atomic<fe_module_device*> handle_{nullptr};
   std::atomic<bool> lost_{false};

@@ -31,9 +31,9 @@ DeviceName parse_device_name(std::string_view text) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), out.index.emplace());
     if (problem != std::errc() || end != digits.data() + digits.size())
-      fail_argument("'{}' is no name of a device: after the colon comes a number, as in '{}:0'", text, out.word);
+      fail_argument("'{}' is not a device name: a number must follow the colon, as in '{}:0'", text, out.word);
   }
-  if (out.word.empty()) fail_argument("'{}' is no name of a device: it is '<backend or kind>[:<number>]'", text);
+  if (out.word.empty()) fail_argument("'{}' is not a device name; use '<backend or kind>[:<number>]'", text);
   return out;
 }
 

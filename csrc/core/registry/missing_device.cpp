@@ -33,7 +33,7 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
 }
 
 std::string clause_about(const KnownModule& module) {
-  if (module.state == "loaded") return module.name + " was loaded, and is not there any more";
+  if (module.state == "loaded") return module.name + " is no longer loaded";
   return module.reason.empty() ? fmt::format("{} is {}", module.name, module.state)
                                : fmt::format("{} is {}: {}", module.name, module.state, module.reason);
 }
@@ -61,11 +61,11 @@ std::string reason_for_no_device(const LastLoad& load) {
   }
   if (load->empty()) return "no module was found; explain() says where they were looked for";
   if (std::string reason = reason_of_only(names_of(*load)); !reason.empty()) return reason;
-  constexpr std::size_t most_clauses = 4;
+  constexpr std::size_t max_clauses = 4;
   std::vector<std::string> clauses;
   for (const KnownModule& module : *load) {
-    if (clauses.size() == most_clauses) {
-      clauses.push_back(fmt::format("and {} more", load->size() - most_clauses));
+    if (clauses.size() == max_clauses) {
+      clauses.push_back(fmt::format("and {} more", load->size() - max_clauses));
       break;
     }
     clauses.push_back(clause_about(module));

@@ -41,8 +41,7 @@ uint32_t default_count() {
   uint32_t count = 0;
   const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (problem == std::errc() && end == text->data() + text->size() && count >= 1 && count <= max_threads) return count;
-  log_warning("FERRULE_THREADS is '{}', which is no number from 1 to {}; {} threads are used", *text, max_threads,
-              cpus);
+  log_warning("FERRULE_THREADS is '{}', not a number from 1 to {}; using {} threads", *text, max_threads, cpus);
   return cpus;
 }
 

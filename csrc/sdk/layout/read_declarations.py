@@ -38,7 +38,7 @@ def declarations(text: str) -> Iterator[str]:
                 continue
             match = FIELD.fullmatch(field)
             if match is None:
-                raise SystemExit(f"read_declarations: {name}: '{field}' is no field of the form 'type name'")
+                raise SystemExit(f"read_declarations: {name}: '{field}' is not a field of the form 'type name'")
             kind = match[1].strip() + (match[3] or "")
             yield f'DECLARED_FIELD({name}, {match[2]}, "{kind}")'
     for name, body in ENUM.findall(text):

@@ -204,14 +204,14 @@ class Numbers:
         else:
             raise InvalidArgumentError(f"the operation {operation!r} is unknown")
         if not fits:
-            raise InvalidArgumentError(f"{operation} has parts that do not exist")
+            raise InvalidArgumentError(f"operation {operation} refers to undefined numbers")
         if self._add((operation, parts), value) + 1 != len(self.steps):
-            raise InvalidArgumentError(f"{operation} stands there twice")
+            raise InvalidArgumentError(f"operation {operation} is repeated")
 
     def _add(self, step: Step, value: Number) -> int:
         if type(value) not in (bool, int, float):
             raise InvalidArgumentError(
-                f"{step[0]} of Python's numbers gave {shown(value)}, which is no number of an array"
+                f"{step[0]} of Python's numbers gave {shown(value)}, which is not a bool, int or float"
             )
         key = (step[0], *((type(part), part if type(part) is int else repr(part)) for part in step[1]))
         place = self._places.setdefault(key, len(self.steps))

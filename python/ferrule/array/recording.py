@@ -126,7 +126,7 @@ def number_like(caller: str, value: Any, like: Array, exact: bool = False) -> Ar
     except NumberOverflowError:
         raise NumberOverflowError(f"{caller}: {shown(value)} does not fit into {dtype}") from None
     except InvalidArgumentError:
-        raise InvalidArgumentError(f"{caller}: {shown(value)} is no number of {dtype}") from None
+        raise InvalidArgumentError(f"{caller}: {shown(value)} is not a value of {dtype}") from None
     if type(number) is int and dtype.kind in "iu":
         check_range(caller, number, dtype)
     if isinstance(handle, Symbol):

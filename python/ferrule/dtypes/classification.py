@@ -34,7 +34,7 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     A block dtype is returned as it is, and annotated as the NumPy dtype that callers use it as.
     """
     if dtype is None:  # NumPy would make it float64
-        raise DTypeError(f"None is no dtype{_near(dtype)}")
+        raise DTypeError(f"None is not a dtype{_near(dtype)}")
     if isinstance(dtype, str) and dtype in _NOT_NUMPYS:
         return _ferrule.dtype(dtype)
     if is_block(dtype):
@@ -43,7 +43,7 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
         known: np.dtype[Any] = np.dtype(dtype)
         return known
     except TypeError as error:
-        raise DTypeError(f"{dtype!r} is no dtype{_near(dtype)}") from error
+        raise DTypeError(f"{dtype!r} is not a dtype{_near(dtype)}") from error
 
 
 def numpy_dtype(caller: str, dtype: Any) -> np.dtype[Any]:

@@ -81,7 +81,7 @@ def full(shape: Shape, fill_value: complex, *, dtype: Any = None, device: Device
         raise InvalidArgumentError(f"full: shape ({', '.join(map(shown, wanted))}) has a negative size")
     element = as_dtype(dtype)
     if isinstance(fill_value, complex) and not is_complex(element):
-        raise DTypeError(f"full: {fill_value} is complex, and no {element}")
+        raise DTypeError(f"full: {fill_value} is complex, but the dtype is {element}")
     operation = None if element.kind == "b" else conversion(type(fill_value).__name__, element, exact=True)
     if operation is not None:
         assert isinstance(fill_value, (bool, int, float))  # complex numbers have no conversion
@@ -524,14 +524,14 @@ def _is_finite(caller: str, name: str, value: Any) -> bool:
     except TypeError as error:
         if isinstance(error, Error):
             raise
-        raise InvalidArgumentError(f"{caller}: {name} is a {type(value).__name__}, and no number") from error
+        raise InvalidArgumentError(f"{caller}: {name} must be a number, not {type(value).__name__}") from error
 
 
 def _count(caller: str, name: str, value: Any) -> int:
     try:
         count = operator.index(value)
     except TypeError as error:
-        raise InvalidArgumentError(f"{caller}: {name} is a {type(value).__name__}, and no integer") from error
+        raise InvalidArgumentError(f"{caller}: {name} must be an integer, not {type(value).__name__}") from error
     if not 0 <= count < 2**63:
         raise InvalidArgumentError(f"{caller}: {name} is {shown(count)}, and must be from 0 to 2**63 - 1")
     return count

@@ -60,9 +60,7 @@ def get(x: Array, key: object) -> Array:
             length, step = size, 1
         elif isinstance(item, Array):
             if gather is not None:
-                raise UnsupportedError(
-                    "x[key]: at most one integer array stands in a key; take one axis after the other"
-                )
+                raise UnsupportedError("x[key]: a key takes at most one integer array; index one axis at a time")
             gather = (len(shape), item)
             starts.append(0)
             length, step = size, 1
@@ -132,7 +130,7 @@ def put(x: Array, key: object, value: object) -> Array:
             starts.append(recording.number_of("index", item, size))
         elif isinstance(item, Array):
             if gathered is not None:
-                raise UnsupportedError("x[key] = value: at most one integer array stands in a key")
+                raise UnsupportedError("x[key] = value: a key takes at most one integer array")
             places = _known_indices(item, axis, size)
             gathered = (len(shape), places.ndim)
             shape.extend(places.shape)
@@ -159,7 +157,7 @@ def put(x: Array, key: object, value: object) -> Array:
         return spread if tuple(kept) == x.shape else written("x[key] = value", x, spread, starts)
     if len(positions) < x.ndim:
         raise UnsupportedError(
-            "x[key] = value: a number of a traced call stands beside integers and slices of step 1, and not beside "
+            "x[key] = value: a number of a traced call can be combined with integers and slices of step 1, not with "
             "index arrays or other slices"
         )
     mask: Array | None = None
@@ -286,7 +284,9 @@ def _item(x: Array, item: object) -> object:
         return as_operand("x[key]", item, x)
     if isinstance(item, SupportsIndex):
         return operator.index(item)
-    raise OutOfRangeError(f"x[key]: a {type(item).__name__} is no index: int, slice, None, ... and integer arrays are")
+    raise OutOfRangeError(
+        f"x[key]: a {type(item).__name__} is not an index; indices are integers, slices, None, ... and integer arrays"
+    )
 
 
 def _as_indices(item: list[Any] | NDArray[Any]) -> NDArray[Any]:

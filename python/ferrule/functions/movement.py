@@ -475,7 +475,7 @@ def take(x: Array, indices: object, /, *, axis: SupportsIndex | None = None) -> 
         except (TypeError, ValueError) as error:
             if isinstance(error, Error):
                 raise
-            raise InvalidArgumentError(f"take: the indices are no integers: {error}") from error
+            raise InvalidArgumentError(f"take: the indices are not integers: {error}") from error
     places = as_operand("take", indices, x)
     if places.dtype.kind not in "iu":
         raise DTypeError(f"take: indices are integers, not dtype {places.dtype}")

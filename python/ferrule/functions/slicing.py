@@ -164,7 +164,7 @@ def one_index(
             return like._handle.graph._scalar(value, _INT64)
         return Array._of(_ferrule.scalar(like._handle.device, value, _INT64))
     if value.ndim != 0 or value.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"{caller}: {what} is {value.dtype}{value.shape}, and no single integer")
+        raise InvalidArgumentError(f"{caller}: {what} must be a 0-d integer, not {value.dtype}{value.shape}")
     if is_number(value):
         return recording.array_of_number(recording.number_of(operation, value, *limits), _INT64)
     return as_int64(value)

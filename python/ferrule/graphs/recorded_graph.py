@@ -356,7 +356,7 @@ class RecordedGraph(LockHolder):
     def _own(self, array: Array) -> Symbol:
         symbol = array._handle
         if not isinstance(symbol, Symbol) or symbol.graph is not self:
-            raise InvalidArgumentError("the array is no value of this graph")
+            raise InvalidArgumentError("the array is not a value of this graph")
         return symbol
 
     @staticmethod

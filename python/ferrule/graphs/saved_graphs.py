@@ -44,12 +44,12 @@ def read(data: bytes, name: str = "this") -> SavedGraph:
     except MemoryError as error:
         raise OutOfMemoryError(f"there is no memory for the saved graph {name}: {error}") from error
     except Exception as error:  # the readers of zip, NumPy and JSON raise errors of many types
-        raise InvalidArgumentError(f"{name} is no saved graph: Graph.save and Graph.to_bytes make them") from error
+        raise InvalidArgumentError(f"{name} is not a saved graph; Graph.save and Graph.to_bytes make one") from error
     if version != FORMAT:
         raise UnsupportedError(f"{name} was saved in format {version!r}; this ferrule reads {FORMAT}")
     device, numbers, steps = described.get("device"), described.get("numbers", []), described.get("steps")
     if not (_is_text(device) and isinstance(numbers, list) and isinstance(steps, list)):
-        raise InvalidArgumentError(f"{name} is no saved graph: it needs a device, and lists of numbers and steps")
+        raise InvalidArgumentError(f"{name} is not a saved graph: it needs a device, and lists of numbers and steps")
     return SavedGraph(device, numbers, steps, arrays)
 
 
@@ -66,7 +66,7 @@ def named(what: str) -> Iterator[None]:
 def replay_number(numbers: Numbers, entry: Any) -> None:
     """Add a number of the file, which is `[[operation, parts], value]`."""
     if not (_is_list_of(entry, object, 2) and _is_list_of(entry[0], object, 2) and isinstance(entry[0][1], list)):
-        _wrong("it is no operation with its parts and value")
+        _wrong("it is not an operation with its parts and a value")
     numbers.replay((entry[0][0], entry[0][1]), entry[1])
 
 
@@ -87,7 +87,7 @@ def checked_step(step: Any, values: dict[int, Any], numbers: int) -> tuple[Any, 
     if kind == "scalar":
         number, place = step[3], step[4]
         if np.dtype(_ferrule.dtype(step[2])).kind in "iu" and not isinstance(number, int):
-            _wrong(f"{number!r} is no {step[2]}")
+            _wrong(f"{number!r} is not of dtype {step[2]}")
         if place is not None and place >= numbers:
             _wrong(f"it takes number {place} of {numbers}")
     if kind == "apply" and len(step[4]) != len(step[3]):
@@ -114,7 +114,7 @@ def attributes_in(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of an op from their JSON values."""
     for name, value in attributes.items():
         if not (isinstance(value, (bool, int, float, str)) or _is_list_of(value, (int, float))):
-            _wrong(f"its attribute {name!r} is a {type(value).__name__}, and no list of numbers")
+            _wrong(f"its attribute {name!r} must be a number, a string or a list of numbers")
     dtype = attributes.get("dtype")
     return {**attributes, "dtype": as_dtype(dtype)} if isinstance(dtype, str) else attributes
 

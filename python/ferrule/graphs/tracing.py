@@ -365,7 +365,7 @@ def _give_back(assigned: list[tuple[weakref.ref[Array], _ferrule.Array]], value:
 def _warn_of_assignment(subject: str) -> None:
     _, level = users_frame()
     warnings.warn(
-        f"{subject} was assigned to inside the graph; the caller's array stays as it was: return the new value",
+        f"{subject} was assigned to inside the graph; the caller's array does not change; return the new value",
         UserWarning,
         stacklevel=level,
     )

@@ -62,13 +62,13 @@ def from_dlpack(x: object, /, *, device: Device | str | None = None, copy: bool 
     if own is None:
         if device is None:
             raise UnsupportedError(
-                f"from_dlpack: the {type(x).__name__} is in memory of DLPack's device {place}, and no device that is "
-                'loaded has it; device="cpu" asks for a copy'
+                f"from_dlpack: the {type(x).__name__} is in memory of DLPack's device {place}, which no "
+                'loaded device has; device="cpu" makes a copy'
             )
         if copy is False:
             raise InvalidArgumentError(
                 f"from_dlpack: the {type(x).__name__} is in memory of DLPack's device {place}, not of {device}, so "
-                "that a copy is needed, which copy=False forbids"
+                "a copy is needed, which copy=False forbids"
             )
         capsule = _capsule_of(source, {"dl_device": CPU, "copy": True})
         return Array._of(_ferrule.from_dlpack(handle_of(device), capsule, mode))
@@ -119,10 +119,10 @@ def export(
         raise BufferError(f"__dlpack__: exports memory of {own} and, as a copy, of {CPU}, not of {place}")
     knows_flags = max_version is not None and max_version[0] >= 1
     if copy is False and place != own:
-        raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
+        raise BufferError(f"__dlpack__: {array.device} is not a host device, so a copy is needed")
     if copy is False and not knows_flags:
         raise BufferError(
-            "__dlpack__: the array is read-only, which only a consumer of DLPack 1.0 can be told: pass "
+            "__dlpack__: the array is read-only, which requires a consumer of DLPack 1.0: pass "
             "max_version=(1, 0) or later; others get a copy, which copy=False forbids"
         )
     if place != CPU:
@@ -131,7 +131,7 @@ def export(
         raise BufferError("__dlpack__: host memory has no stream")
     on_host = array._host_view("__dlpack__()") is not None
     if copy is False and not on_host:
-        raise BufferError(f"__dlpack__: {array.device} is no host device, so that a copy is needed")
+        raise BufferError(f"__dlpack__: {array.device} is not a host device, so a copy is needed")
     return _ferrule.to_dlpack(
         array._computed("__dlpack__()"), knows_flags, bool(copy) or not on_host or not knows_flags
     )

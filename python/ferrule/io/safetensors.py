@@ -117,7 +117,7 @@ class SafeTensors(Mapping[str, Array]):
         return f"SafeTensors({str(self.path)!r}, {len(self)} tensors, {self.nbytes} bytes)"
 
     def _refuse(self, problem: str) -> NoReturn:
-        raise InvalidArgumentError(f"{self.path} is no safetensors file: {problem}")
+        raise InvalidArgumentError(f"{self.path} is not a safetensors file: {problem}")
 
     def _read_header(self, mapped: mmap.mmap) -> tuple[dict[str, Tensor], dict[str, str]]:
         length = int.from_bytes(mapped[:8], "little")
@@ -131,7 +131,7 @@ class SafeTensors(Mapping[str, Array]):
         except UnicodeDecodeError as error:
             self._refuse(f"its header is not UTF-8: {error}")
         except (ValueError, RecursionError) as error:
-            self._refuse(f"its header is no JSON that we take: {error}")
+            self._refuse(f"its header is not valid JSON: {error}")
         metadata = header.pop("__metadata__", {})
         if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
             self._refuse("__metadata__ is not a list of names and texts")

@@ -74,7 +74,7 @@ class Backend:
         """
         info = self.info
         if info["closed"]:
-            raise NotFoundError(f"backend {self.name} is not loaded any more")
+            raise NotFoundError(f"backend {self.name} is no longer loaded")
         features: dict[str, str] = info["features"]
         return features
 

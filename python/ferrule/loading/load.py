@@ -154,7 +154,7 @@ def _system_path(path: PathLike) -> bytes:
     try:
         return os.fsencode(os.path.abspath(os.fsdecode(path)))
     except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"load: {path!r} is no name of a file: {error}") from error
+        raise InvalidArgumentError(f"load: {path!r} is not a file name: {error}") from error
 
 
 def unload(name: Backend | str) -> None:

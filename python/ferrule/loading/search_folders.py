@@ -39,7 +39,7 @@ def given_roots(dirs: Iterable[PathLike | DefaultRoots] | PathLike | None) -> li
             try:
                 path.encode()
             except UnicodeEncodeError:
-                raise InvalidArgumentError(f"load_all: the name of the folder {path!r} is no UTF-8") from None
+                raise InvalidArgumentError(f"load_all: the folder name {path!r} is not valid UTF-8") from None
             folders.append(path)
     return folders
 

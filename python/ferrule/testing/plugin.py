@@ -70,7 +70,7 @@ class Kit:
         for name in option("ferrule_backend") or ():
             path = self._path(name)
             if not path.is_file():
-                what = "is a folder; name the module's file" if path.is_dir() else "is no file that is there"
+                what = "is a folder; name the module's file" if path.is_dir() else "is not an existing file"
                 raise pytest.UsageError(f"--ferrule-backend: {path} {what}")
             targets.append(Target("backend", str(path), self.level))
         targets += [Target("device", name, self.level) for name in option("ferrule_device") or ()]

@@ -134,7 +134,7 @@ def _read_module(path: Path) -> Interface:
         raise ValueError(f"to read a module such as {path}, install lief: pip install 'ferrule[inspect]'")
     [found] = read_modules([path])
     if not found["images"]:
-        raise ValueError(f"{path} is no module: {'; '.join(found['problems'])}")
+        raise ValueError(f"{path} is not a module: {'; '.join(found['problems'])}")
     interfaces = []
     for image in found["images"]:
         if image["abi"] is None:
@@ -159,7 +159,7 @@ def _read_snapshot(path: Path, text: str) -> Interface:
     versions = [arguments for kind, arguments in lines if kind == "FE_ABI"]
     hashes = [int(arguments[1], 16) for kind, arguments in lines if kind == "FE_HASH"]
     if len(versions) != 1 or not hashes:
-        raise ValueError(f"{path} is no snapshot: it names no version, or no layout hash")
+        raise ValueError(f"{path} is not a snapshot: it names no version, or no layout hash")
     interface = Interface(AbiVersion(int(versions[0][0]), int(versions[0][1]), tuple(hashes)))
     for kind, arguments in lines:
         _add(interface, kind, arguments)

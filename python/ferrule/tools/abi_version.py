@@ -62,7 +62,7 @@ def complaint(module: AbiVersion, core: AbiVersion) -> str:
     common = min(module.minor, core.minor)
     theirs, ours = module.layout_hash_of(common), core.layout_hash_of(common)
     if theirs is None or ours is None:
-        return f"its ABI is {module}, this core's is {core}, and one of them has forgotten {core.major}.{common}"
+        return f"its ABI is {module}, this core's is {core}, and one of them no longer supports {core.major}.{common}"
     if theirs != ours:
         return f"its layout hash of {core.major}.{common} is {theirs:#018x}, this core's is {ours:#018x}"
     return ""

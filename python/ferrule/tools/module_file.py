@@ -42,7 +42,7 @@ def _open(path: Path) -> ElfFile:
     try:
         return formats.ElfFile(path)
     except formats.NotElfError as error:
-        raise NotChecked(f"{path.name} is no ELF file") from error
+        raise NotChecked(f"{path.name} is not an ELF file") from error
 
 
 def check_exports(path: Path) -> list[str]:
@@ -206,7 +206,7 @@ def manifest_of(path: Path) -> dict[str, object]:
         raise NotChecked(f"there is no manifest {beside.name} beside it") from None
     manifest: object = json.loads(text)
     if not isinstance(manifest, dict):
-        raise TypeError(f"{beside.name} is no JSON object")
+        raise TypeError(f"{beside.name} is not a JSON object")
     return manifest
 
 
@@ -226,7 +226,7 @@ def check_manifest(path: Path) -> list[str]:
         hashes = [f"{layout_hash:#018x}" for layout_hash in abi.layout_hashes]
         wanted["abi"] = {"major": abi.major, "minor": abi.minor, "layout_hashes": hashes}
     return [
-        f"its manifest says that {key} is {manifest.get(key)!r}, and it is {value!r}"
+        f"its manifest says that {key} is {manifest.get(key)!r}, but it is {value!r}"
         for key, value in wanted.items()
         if manifest.get(key) != value
     ]

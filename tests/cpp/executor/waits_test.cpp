@@ -47,7 +47,7 @@ TEST_P(OneFailure, WithoutAnEndEventIsAnErrorAfterTheEnd) {
   const Error error = error_of([&] { run(*executable, {given}); });
   EXPECT_GE(Clock::now() - begin, late);
   EXPECT_EQ(error.code(), FE_INTERNAL) << error.what();
-  EXPECT_NE(std::string(error.what()).find("2 failed, as it was asked to"), std::string::npos) << error.what();
+  EXPECT_NE(std::string(error.what()).find("2 failed, as requested"), std::string::npos) << error.what();
   // The memory of that run's output is available to others and keeps their data.
   const StridedArray next = ones();
   std::this_thread::sleep_for(2 * late);
@@ -65,7 +65,7 @@ TEST_P(OneFailure, WithoutAnyEndSignalLosesTheDeviceAndKeepsItsMemory) {
     const Error error = error_of([&] { run(*executable, {given}); });
     const std::string sentence = error.what();
     bool is_right = error.code() == FE_DEVICE_LOST && sentence.find("counts as lost") != std::string::npos &&
-                    sentence.find("2 failed, as it was asked to") != std::string::npos;
+                    sentence.find("2 failed, as requested") != std::string::npos;
     is_right = is_right && null->is_lost();
     executable.reset();
     given = {};

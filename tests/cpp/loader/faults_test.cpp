@@ -66,9 +66,9 @@ TEST_F(LoaderFaults, FileForAnotherSystem) {
 
 TEST_F(LoaderFaults, MissingSymbols) {
   put(root(), "t_without_abi");
-  EXPECT_EQ(bad_row("t_without_abi").reason, "it is no ferrule module: it does not export ferrule_backend_abi");
+  EXPECT_EQ(bad_row("t_without_abi").reason, "it is not a ferrule module: it does not export ferrule_backend_abi");
   put(root(), "t_without_init");
-  EXPECT_EQ(bad_row("t_without_init").reason, "it is no ferrule module: it does not export ferrule_backend_init");
+  EXPECT_EQ(bad_row("t_without_init").reason, "it is not a ferrule module: it does not export ferrule_backend_init");
   EXPECT_FALSE(noted("opened t_without_init"));
 }
 
@@ -185,10 +185,10 @@ TEST_F(LoaderFaults, NonRegularFileIsARowThatNamesItsKind) {
     EXPECT_EQ(row(report, stem).state, LoadState::error);
     EXPECT_CONTAINS(row(report, stem).reason, sentence);
   };
-  expect("t_folder", "it is a folder, and not a regular file");
-  expect("t_pipe", "it is a pipe, and not a regular file");
-  expect("t_device", "it is a device, and not a regular file");
-  expect("t_dangling", "it is a link to 'nowhere', and there is no such file");
+  expect("t_folder", "it is a folder, not a regular file");
+  expect("t_pipe", "it is a pipe, not a regular file");
+  expect("t_device", "it is a device, not a regular file");
+  expect("t_dangling", "it is a link to 'nowhere', which does not exist");
   expect("t_loop", "it is a link that leads back to itself");
   EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_pipe.so"); }).code(), FE_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([&] { load(root() / "libferrule-t_absent.so"); }).code(), FE_NOT_FOUND);
@@ -197,7 +197,7 @@ TEST_F(LoaderFaults, NonRegularFileIsARowThatNamesItsKind) {
 TEST_F(LoaderFaults, NonRegularManifestIsRefusedWithoutBlocking) {
   const fs::path module = put(root(), "t_two"), manifest = fs::path(module).replace_extension(".json");
   ASSERT_EQ(mkfifo(manifest.c_str(), 0600), 0);
-  EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it is a pipe, and not a regular file");
+  EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it is a pipe, not a regular file");
   fs::remove(manifest);
   fs::create_symlink("nowhere", manifest);
   EXPECT_CONTAINS(bad_row("t_two").reason, "libferrule-t_two.json: it cannot be read");

@@ -99,7 +99,7 @@ struct Bytes {
 };
 
 // A sparse file of eight gigabytes, all of it in one loaded segment, so that every offset in it is in range.
-class LoaderElfOfHoles : public LoaderTest {
+class LoaderSparseElf : public LoaderTest {
  protected:
   static constexpr uint64_t size = uint64_t{8} << 30, strings = 1024, symbols = 2048, hashes = 4096, entries = 512;
 
@@ -135,14 +135,14 @@ class LoaderElfOfHoles : public LoaderTest {
   }
 };
 
-TEST_F(LoaderElfOfHoles, EndlessSymbolChainIsAbandoned) {
+TEST_F(LoaderSparseElf, EndlessSymbolChainIsAbandoned) {
   Bytes bytes = header(80);
   put_tables(bytes, 0x6ffffef5);
   bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{1}).put(hashes + 16, uint32_t{1});  // a bucket: symbol 1
   EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
 }
 
-TEST_F(LoaderElfOfHoles, CyclicSymbolChainIsAbandoned) {
+TEST_F(LoaderSparseElf, CyclicSymbolChainIsAbandoned) {
   Bytes bytes = header(80);
   put_tables(bytes, 4);
   bytes.put(hashes, uint32_t{1}).put(hashes + 4, uint32_t{0xffffffff}).put(hashes + 8, uint32_t{1});
@@ -150,7 +150,7 @@ TEST_F(LoaderElfOfHoles, CyclicSymbolChainIsAbandoned) {
   EXPECT_CONTAINS(problem_of(bytes), "it does not export ferrule_backend_abi");
 }
 
-TEST_F(LoaderElfOfHoles, DynamicSegmentOfGigabytesIsReadWithoutAllocatingThem) {
+TEST_F(LoaderSparseElf, DynamicSegmentOfGigabytesIsReadWithoutAllocatingThem) {
   EXPECT_CONTAINS(problem_of(header(size - entries)), "its dynamic segment names no symbols");
 }
 

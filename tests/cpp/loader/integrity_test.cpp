@@ -124,11 +124,11 @@ TEST_F(LoaderIntegrity, DescriptorsAreClosed) {
 }
 
 TEST_F(LoaderIntegrity, NonRegularFileIsNamedByItsKind) {
-  EXPECT_EQ(FileBytes(root()).problem(), "it is a folder, and not a regular file");
-  EXPECT_EQ(FileBytes("/dev/null").problem(), "it is a device, and not a regular file");
+  EXPECT_EQ(FileBytes(root()).problem(), "it is a folder, not a regular file");
+  EXPECT_EQ(FileBytes("/dev/null").problem(), "it is a device, not a regular file");
   EXPECT_CONTAINS(FileBytes(root() / "absent").problem(), "it cannot be read: ");
   fs::create_symlink(put(root(), "t_plain"), root() / "link");
-  EXPECT_EQ(FileBytes(root() / "link", Links::refuse).problem(), "it is a link, and not a regular file");
+  EXPECT_EQ(FileBytes(root() / "link", Links::refuse).problem(), "it is a link, not a regular file");
   EXPECT_TRUE(FileBytes(root() / "link").is_open());
   EXPECT_FALSE(FileBytes(root() / "absent").identity());
 }
@@ -274,8 +274,8 @@ TEST_F(LoaderOwnLibraries, ManifestHashPolicyRequiresAHashForEach) {
   for (const char* name : {"libt_outer.so", "libt_inner.so"}) {
     const LoadRow refused = loaded_row("manifest-hash", without(name));
     EXPECT_EQ(refused.state, LoadState::unsafe) << name;
-    EXPECT_CONTAINS(refused.reason, std::string("opening it opens ") + name +
-                                        ", which comes with it, and its manifest tells no SHA-256");
+    EXPECT_CONTAINS(refused.reason,
+                    std::string("opening it opens ") + name + ", which comes with it, but its manifest has no SHA-256");
     EXPECT_EQ(notes(), "");
     EXPECT_EQ(loaded_row("owner", without(name)).state, LoadState::loaded);
     EXPECT_EQ(error_of([&] {
@@ -286,7 +286,7 @@ TEST_F(LoaderOwnLibraries, ManifestHashPolicyRequiresAHashForEach) {
   }
   const LoadRow absent = loaded_row("manifest-hash", with("libt_absent.so", std::string(64, '0')));
   EXPECT_EQ(absent.state, LoadState::unsafe);
-  EXPECT_CONTAINS(absent.reason, "its manifest tells the SHA-256 of libt_absent.so, and there is no such file");
+  EXPECT_CONTAINS(absent.reason, "its manifest has the SHA-256 of libt_absent.so, which does not exist");
   EXPECT_EQ(loaded_row("owner", with("libt_absent.so", std::string(64, '0'))).state, LoadState::loaded);
 }
 

@@ -44,22 +44,25 @@ const Pair pairs[] = {
     {"OldModuleInNewCore", {1, 0, {7}}, {1, 1, {7, 8}}, ""},
     {"NewModuleInOldCore", {1, 1, {7, 8}}, {1, 0, {7}}, ""},
     {"FarApart", {1, 1, {7, 8}}, {1, 5, {7, 8, 9, 10, 11, 12}}, ""},
-    {"TheLowerMinorIsAnother", {1, 0, {6}}, {1, 1, {7, 8}}, "built for interface 1.0 by headers whose 1.0 is not ours"},
+    {"TheLowerMinorIsAnother",
+     {1, 0, {6}},
+     {1, 1, {7, 8}},
+     "built for interface 1.0 by headers whose 1.0 differs from ours"},
     {"TheLowerMinorOfAYoungerModuleIsAnother",
      {1, 1, {6, 8}},
      {1, 0, {7}},
-     "headers whose 1.0 is not ours, which has 1.0"},
-    {"TheLastMinorIsAnother", {1, 1, {7, 9}}, {1, 1, {7, 8}}, "headers whose 1.1 is not ours"},
+     "headers whose 1.0 differs from ours, which has 1.0"},
+    {"TheLastMinorIsAnother", {1, 1, {7, 9}}, {1, 1, {7, 8}}, "headers whose 1.1 differs from ours"},
     {"OnlyTheLowerMinorCounts", {1, 2, {7, 8, 9}}, {1, 1, {6, 8}}, ""},
     {"WindowsOfHashesThatOverlap", {1, 70, {7, 8}}, {1, 69, {6, 7}}, ""},
     {"AModuleThatForgotTheCoresMinor",
      {1, 70, {7, 8}},
      {1, 3, {1, 2, 3, 4}},
-     "has forgotten 1.3, which this ferrule has"},
+     "no longer supports 1.3, which this ferrule has"},
     {"ACoreThatForgotTheModulesMinor",
      {1, 3, {1, 2, 3, 4}},
      {1, 70, {7, 8}},
-     "which this ferrule, with 1.70, has forgotten"},
+     "which this ferrule, 1.70, no longer supports"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, AbiRules, testing::ValuesIn(pairs),
@@ -129,7 +132,7 @@ TEST(AbiData, ReadInProcessStopsAtTheEndOfTheStructAndRefusesMisalignedAddresses
   EXPECT_EQ(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes), version), "");
   EXPECT_EQ(version.layout_hashes, (Hashes{7, 8, 9}));
   std::memcpy(bytes + 4, &abi, sizeof abi);
-  EXPECT_CONTAINS(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes + 4), version), "no multiple of 8");
+  EXPECT_CONTAINS(module_file::parse_abi(reinterpret_cast<const fe_abi*>(bytes + 4), version), "not a multiple of 8");
 }
 
 // ---- in a module file

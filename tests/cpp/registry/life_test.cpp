@@ -277,10 +277,10 @@ TEST_F(RegistryVanishedDevice, IsLostAndLaterDevicesAreRenumberedByTheirProperti
   EXPECT_EQ(names(), (std::vector<std::string>{"t_named:0=device b", "t_named:1=device c"}));
   const Error lost = error_of([&] { before[0]->open(); });
   EXPECT_EQ(lost.code(), FE_DEVICE_LOST);
-  EXPECT_CONTAINS(std::string(lost.what()), "its backend does not list it any more");
+  EXPECT_CONTAINS(std::string(lost.what()), "its backend no longer lists it");
   const Error moved = error_of([&] { before[1]->open(); });
   EXPECT_EQ(moved.code(), FE_NOT_FOUND) << "it is t_named:0 now";
-  EXPECT_CONTAINS(std::string(moved.what()), "lists other devices");
+  EXPECT_CONTAINS(std::string(moved.what()), "listed other devices");
 }
 
 TEST_F(RegistryVanishedDevice, RenumberedDeviceStaysOpenWhileInUseAndIsThenClosed) {

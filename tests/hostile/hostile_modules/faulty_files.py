@@ -153,7 +153,7 @@ PLACES = [
     in_place("fifo", "not a regular file", lambda place: os.mkfifo(place.module)),
     in_place("folder", "not a regular file", lambda place: place.module.mkdir()),
     in_place("device", "not a regular file", lambda place: place.module.symlink_to("/dev/zero")),
-    in_place("dangling_link", "no such file", lambda place: place.module.symlink_to("nowhere")),
+    in_place("dangling_link", "does not exist", lambda place: place.module.symlink_to("nowhere")),
     in_place("looping_link", "link|no such file", put_looping_link),
     HostileModule("empty_file", "error", "empty", put=lambda place: place.module.touch(), runs=False),
     HostileModule(

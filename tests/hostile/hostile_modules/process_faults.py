@@ -40,7 +40,7 @@ def against_its_parent(name: str, signal: str, *defines: str) -> HostileModule:
     return HostileModule(
         name,
         "probe_failed",
-        "its probe (was ended from outside|does not answer)",
+        "its probe (was killed from outside|does not answer)",
         source="parent.c",
         defines=(f"HOSTILE_SIGNAL={signal}", *defines),
         is_steady=False,

@@ -40,7 +40,7 @@ ABI = [
     abi(
         "abi_of_no_bytes",
         "error",
-        "no multiple of 8|ends after 0 bytes",
+        "not a multiple of 8|ends after 0 bytes",
         f"EXPORT __attribute__((aligned(8))) const char {SYMBOL}[0];",
     ),
     abi("abi_not_in_the_file", "error", "constant data", f"EXPORT fe_abi {SYMBOL};"),
@@ -50,7 +50,7 @@ ABI = [
         "magic",
         f"EXPORT __attribute__((aligned(16))) void {SYMBOL}(void) {{ {'getpid();' * 20} }}",
     ),
-    abi("abi_misaligned", "error", "no multiple of 8", MISALIGNED),
+    abi("abi_misaligned", "error", "not a multiple of 8", MISALIGNED),
     abi(
         "abi_huge",
         "loaded",

@@ -129,7 +129,7 @@ def test_invalid_packed_bytes_are_refused(packed: object, words: str) -> None:
 def test_only_block_dtypes_have_packed_bytes() -> None:
     with pytest.raises(fe.DTypeError, match="float32 has no blocks"):
         fe.from_packed(np.zeros(34, "uint8"), "float32")
-    with pytest.raises(fe.DTypeError, match=r"None is no dtype; there are .*q8_0"):
+    with pytest.raises(fe.DTypeError, match=r"None is not a dtype; there are .*q8_0"):
         fe.from_packed(np.zeros(34, "uint8"), None)
     with pytest.raises(fe.DTypeError, match="float32"):
         fe.to_packed(fe.ones(3))

@@ -135,8 +135,8 @@ def test_length_of_zero_gives_zeros() -> None:
         (10, ValueError, "kv_length 10 is not between 0 and 9"),
         (-1, ValueError, "kv_length -1 is not between 0 and 9"),
         (1.5, ValueError, "kv_length must be one integer"),
-        (np.asarray([1, 2]), ValueError, "kv_length is int64\\(2,\\), and no single integer"),
-        (np.asarray(1.0), ValueError, "no single integer"),
+        (np.asarray([1, 2]), ValueError, "kv_length must be a 0-d integer, not int64\\(2,\\)"),
+        (np.asarray(1.0), ValueError, "must be a 0-d integer"),
         (np.asarray(11), ValueError, "kv_length 11 is not between 0 and 9"),
     ],
 )

@@ -68,10 +68,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "dtype misspelt": (
         lambda: fe.zeros(3, dtype="flaot32"),
         fe.DTypeError,
-        "'flaot32' is no dtype; did you mean 'float32'",
+        "'flaot32' is not a dtype; did you mean 'float32'",
     ),
     "dtype of astype": (lambda: X.astype("flaot32"), fe.DTypeError, "did you mean 'float32'"),
-    "no dtype": (lambda: fe.asarray([1], dtype="image"), fe.DTypeError, "'image' is no dtype; there are bool, int8"),
+    "no dtype": (lambda: fe.asarray([1], dtype="image"), fe.DTypeError, "'image' is not a dtype; there are bool, int8"),
     "integers to sqrt": (
         lambda: fe.sqrt(fe.asarray([1, 2])),
         fe.DTypeError,
@@ -124,7 +124,7 @@ def test_file_that_is_no_graph_is_named(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(fe.InvalidArgumentError) as caught:
         fe.Graph.load(path)
-    assert str(caught.value) == f"{path} is no saved graph: Graph.save and Graph.to_bytes make them"
+    assert str(caught.value) == f"{path} is not a saved graph; Graph.save and Graph.to_bytes make one"
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)
@@ -161,7 +161,7 @@ def assign(x: fe.Array, value: object) -> None:
         (lambda: FE.topk(X, 2.0), "topk: k must be one integer, not 2.0"),
         (lambda: FE.softmax(X, axis=np.float64(1)), r"softmax: axis must be one integer, not np.float64\(1.0\)"),
         (lambda: FE.layer_norm(X, epsilon="a"), "layer_norm: epsilon must be a number, not 'a'"),
-        (lambda: fe.ones(3).astype(None), "None is no dtype; there are bool, .*"),
+        (lambda: fe.ones(3).astype(None), "None is not a dtype; there are bool, .*"),
         (lambda: FE.graph(3), "graph: takes a function, and 3 is not callable"),
         (lambda: FE.graph(donate=0)("f"), "graph: takes a function, and 'f' is not callable"),
         (lambda: fe.argmax(fe.ones(2), keepdims="a"), "argmax: keepdims must be True or False, not 'a'"),  # type: ignore[arg-type]
@@ -173,7 +173,7 @@ def assign(x: fe.Array, value: object) -> None:
         (lambda: fe.ones(3) == [1, 1, 1], "equal: takes arrays, not list; ferrule.asarray.x. makes one"),
         (lambda: fe.ones(3) != (1, 1, 1), "not_equal: takes arrays, not tuple; ferrule.asarray.x. makes one"),
         (lambda: assign(fe.arange(3), None), "x.key. = value: takes arrays, not NoneType"),
-        (lambda: assign(fe.arange(3), float("nan")), "x.key. = value: nan is no number of int64"),
+        (lambda: assign(fe.arange(3), float("nan")), "x.key. = value: nan is not a value of int64"),
         (lambda: assign(fe.arange(3), 1j), "x.key. = value: 1j has an imaginary part, and int64 has none"),
         (
             lambda: fe.compress(fe.asarray([True]), fe.arange(1), size=2, fill_value=9.5),

@@ -241,7 +241,7 @@ def test_size_is_required_in_graphs() -> None:
     with pytest.raises(fe.TracingError, match="compress without size="):
         fe.graph(lambda x: fe.compress(x > 0, x))(fe.ones(3))
     graph = fe.Graph()
-    with pytest.raises(fe.InvalidArgumentError, match="nonzero: in a graph it needs the attribute 'size'"):
+    with pytest.raises(fe.InvalidArgumentError, match=r"nonzero: the length of its .* depends on values; pass size="):
         graph.apply_all("nonzero", graph.input((3,), "float32"))
 
     @fe.graph

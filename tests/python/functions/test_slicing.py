@@ -77,7 +77,7 @@ def test_new_slices_of_pending_arrays_do_not_recompile() -> None:
         (lambda x: fe.dynamic_slice(x, (-1, 0), (1, 2)), IndexError, "1 element from -1 on leave axis 0, which has 5"),
         (lambda x: fe.dynamic_slice(x, (0,), (1, 2)), ValueError, "starts are 2 integers"),
         (lambda x: fe.dynamic_slice(x, (0, 1.5), (1, 2)), ValueError, "a start must be one integer, not 1.5"),
-        (lambda x: fe.dynamic_slice(x, (0, fe.asarray([1, 2])), (1, 2)), ValueError, "no single integer"),
+        (lambda x: fe.dynamic_slice(x, (0, fe.asarray([1, 2])), (1, 2)), ValueError, "must be a 0-d integer"),
         (lambda x: fe.dynamic_slice(x, (0, 0), (9, 2)), ValueError, "dynamic_slice"),
         (lambda x: fe.update_slice(x, fe.ones((6, 1)), (0, 0)), ValueError, "does not fit into x"),
         (lambda x: fe.update_slice(x, fe.ones(3), (0, 0)), ValueError, "does not fit into x"),
@@ -127,7 +127,7 @@ def test_a_start_beyond_an_empty_slice_is_an_error(start: Any) -> None:
     same(fe.update_slice(x, nothing, (fe.asarray(5), 0)), np.ones((5, 6), "float32"))
 
 
-def test_a_number_of_the_call_beyond_an_empty_slice_is_an_error() -> None:
+def test_call_number_beyond_an_empty_slice_is_an_error() -> None:
     step = fe.graph(lambda x, i: fe.update_slice(x, fe.ones((0, 6)), (i, 0)))
     same(step(fe.ones((5, 6)), 5), np.ones((5, 6), "float32"))
     with pytest.raises(fe.OutOfRangeError, match="0 elements from 6 on"):
@@ -264,7 +264,7 @@ def test_a_slice_of_a_slice_moves_with_it() -> None:
         same(turned, x.T[:, j, i])
 
 
-def test_moving_slices_of_constants_and_results_are_right() -> None:
+def test_dynamic_slices_of_constants_and_results_are_right() -> None:
     weights = rng.standard_normal((9, 16)).astype("float32")
     weights.flags.writeable = False
 
@@ -344,7 +344,7 @@ def test_update_value_may_be_a_slice_of_its_target() -> None:
     same(shift(fe.asarray(x), 1), np.array([0, 0, 1, 2, 3, 5], "float32"))
 
 
-def test_graphs_with_moving_slices_are_saved_and_loaded(tmp_path: Path) -> None:
+def test_graphs_with_dynamic_slices_are_saved_and_loaded(tmp_path: Path) -> None:
     graph = fe.graph(lambda x, i: (x[i], x[i : i + 2] * 2)).trace(fe.ones((5, 3)), 1)
     graph.save(tmp_path / "graph.npz")
     again = fe.Graph.load(tmp_path / "graph.npz")

@@ -161,7 +161,7 @@ REASONS = {
     "seven bytes": "it has 7 bytes, fewer than the 8",
     "header longer than the file": "its header would have 100 bytes, of 2 after the length",
     "header length overflows": "its header would have 18446744073709551615 bytes",
-    "not JSON": "no JSON",
+    "not JSON": "not valid JSON",
     "not UTF-8": "not UTF-8",
     "duplicate names": "'a' is there twice",
     "duplicate fields": "'dtype' is there twice",
@@ -182,7 +182,7 @@ REASONS = {
 def test_invalid_file_is_refused_with_the_specific_reason(tmp_path: Path, fault: str) -> None:
     path = tmp_path / "bad.safetensors"
     path.write_bytes(BAD[fault])
-    with pytest.raises(fe.InvalidArgumentError, match=f"bad.safetensors is no safetensors file: .*{REASONS[fault]}"):
+    with pytest.raises(fe.InvalidArgumentError, match=f"bad.safetensors is not a safetensors file: .*{REASONS[fault]}"):
         fe.io.open_safetensors(path, device="cpu")
 
 
@@ -191,7 +191,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
-        with pytest.raises(fe.InvalidArgumentError, match="is no safetensors file"):
+        with pytest.raises(fe.InvalidArgumentError, match="is not a safetensors file"):
             fe.io.open_safetensors(path, device="cpu")
 
 
@@ -199,7 +199,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
 def test_a_bad_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.safetensors"
     path.write_bytes(content)
-    with pytest.raises(fe.InvalidArgumentError, match="is no safetensors file: "):
+    with pytest.raises(fe.InvalidArgumentError, match="is not a safetensors file: "):
         fe.io.open_safetensors(path, device="cpu")
 
 

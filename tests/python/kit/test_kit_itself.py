@@ -40,7 +40,7 @@ FAULTS = [
     ("shares_memory", "add-float32", "concurrent", "failed", "beside 7 other threads"),
     ("ignores_strides", "add-float32", "layouts", "failed", "strides"),
     ("writes_past", "add-float32", "guards", "failed", "byte 1 after its end"),
-    ("writes_before", "add-float32", "guards", "failed", "byte 1 before its begin"),
+    ("writes_before", "add-float32", "guards", "failed", "byte 1 before its start"),
     ("writes_input", "add-float32", "guards", "failed", "input 0"),
     ("reads_past", "add-float32", "guards", "crashed", "SIGSEGV"),
     ("depends_on_the_batch", "add-float32", "batch", "failed", "computed alone and in the batch"),
@@ -132,7 +132,7 @@ def test_null_backend_fails_without_crashing(monkeypatch: pytest.MonkeyPatch) ->
     assert set(states.values()) == {"failed"}
 
 
-def test_module_that_cannot_be_opened_is_a_subject_with_an_error(
+def test_module_that_cannot_be_opened_is_a_target_with_an_error(
     faulty_modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FERRULE_FAULTY_FAULT", "aborts_at_init")
@@ -284,7 +284,7 @@ def test_it_runs_under_xdist(faulty_modules: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("--ferrule-backend=nothing.so", "is no file that is there"),
+        ("--ferrule-backend=nothing.so", "is not an existing file"),
         ("--ferrule-seed=-1", "neither `random` nor a number"),
         ("--ferrule-report=x.pdf", "is .html, .json or .txt"),
         ("--ferrule-report=nowhere/x.json", "cannot be written"),

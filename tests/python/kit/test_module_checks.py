@@ -160,7 +160,7 @@ def test_manifest_that_is_not_json_is_found(build_file: BuildFile) -> None:
 def test_file_that_is_not_elf_is_not_checked(tmp_path: Path, check: str) -> None:
     path = tmp_path / "libferrule-other.so"
     path.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
-    with pytest.raises(module_file.NotChecked, match="no ELF file"):
+    with pytest.raises(module_file.NotChecked, match="not an ELF file"):
         module_file.CHECKS[check](path)
 
 
@@ -243,8 +243,8 @@ def test_each_check_finds_its_faulty_module(slots: Path, check: str, monkeypatch
         ("loses_one_queue", "device_lost", "an execution on another queue after the device was lost"),
         ("has_another_clock", "event_time", "by the host's clock the queue passed it between"),
         ("fills_too_much", "fill", "fill with a pattern of 1 bytes: 0 bytes from byte 0: byte 0 of 4096"),
-        ("traces_another_graph", "trace", "is told, which is none of 1"),
-        ("traces_late", "trace", "is told after the event behind the execution is done"),
+        ("traces_another_graph", "trace", "is reported, but the graph has 1"),
+        ("traces_late", "trace", "is reported after the event behind the execution is done"),
     ],
 )
 def test_further_faults_are_found(

@@ -67,7 +67,7 @@ def test_faults_change_only_code() -> None:
     assert min(touched) >= first
 
 
-def test_sample_has_a_fault_of_each_sort() -> None:
+def test_sample_has_a_fault_of_each_kind() -> None:
     found = edits(SAMPLE)
     assert ("bounds", "<", "<=") in found
     assert ("comparison", ">", "<=") in found

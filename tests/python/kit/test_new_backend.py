@@ -71,7 +71,7 @@ def test_template_names_are_replaced(sources: Path) -> None:
 @pytest.mark.parametrize("name", ["Mine", "mine-2", "mine_", "../mine", "", "mine\n"])
 def test_invalid_name_is_refused(name: str, tmp_path: Path) -> None:
     message = refusal(name, "--folder", tmp_path / "mine")
-    assert message == f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+    assert message == f"{name!r} is not a valid name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
     assert not any(tmp_path.iterdir())
 
 
@@ -82,7 +82,7 @@ def test_name_of_a_ferrule_backend_is_refused(name: str, tmp_path: Path) -> None
 
 
 def test_device_kind_is_refused_as_a_name(tmp_path: Path) -> None:
-    assert refusal("gpu", "--folder", tmp_path / "gpu") == "'gpu' is a kind of device, and no name for a backend"
+    assert refusal("gpu", "--folder", tmp_path / "gpu") == "'gpu' is a kind of device and cannot name a backend"
 
 
 def test_nonempty_folder_is_left_alone(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_nonempty_folder_is_left_alone(tmp_path: Path) -> None:
 
 def test_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
-    assert refusal("mine", "--folder", tmp_path / "mine") == f"{tmp_path / 'mine'} is no folder"
+    assert refusal("mine", "--folder", tmp_path / "mine") == f"{tmp_path / 'mine'} is not a folder"
 
 
 def test_parent_folder_must_exist(tmp_path: Path) -> None:

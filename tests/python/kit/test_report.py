@@ -75,8 +75,8 @@ def test_declared_capability_without_a_run_case_is_wrong() -> None:
     assert state_of(EXACT, declared=declared) is State.EXACT
     report = report_of(declared=frozenset(declared))
     assert not report.ok
-    assert "declared, and no case of it ran" in text.text(report)
-    assert "declared, and no case of it ran" in html.page(report)
+    assert "declared, but no case of it ran" in text.text(report)
+    assert "declared, but no case of it ran" in html.page(report)
 
 
 def test_case_without_record_is_not_run_and_pair_without_case_is_empty() -> None:
@@ -136,7 +136,7 @@ def test_nan_round_trips_through_json() -> None:
         ({"records": [{"target": "a", "check": "b", "state": "passed", "ulp": "x"}]}, "ulp: got 'x', needs float"),
         ({"records": [{"target": "a", "check": "b", "state": "passed", "runs": True}]}, "runs: got True, needs int"),
         ({"records": [{"target": "a", "check": "b", "state": "passed", "dtypes": "f"}]}, "dtypes: got 'f', needs a"),
-        ({"records": [{"target": "a", "check": "b", "state": "passed", "colour": 1}]}, "'colour' is no field"),
+        ({"records": [{"target": "a", "check": "b", "state": "passed", "colour": 1}]}, "'colour' is not a field"),
         ({"environment": {"ferrule": 1}}, "environment: needs strings"),
         ({"declared": [["cpu:0", "exp"]]}, "declared: got ['cpu:0', 'exp'], needs a list of 3 strings"),
     ],

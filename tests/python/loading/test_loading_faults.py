@@ -157,7 +157,9 @@ def test_a_bad_manifest_is_a_row_and_its_module_is_never_opened(
     assert "opened t_bad" not in notes()
 
 
-def test_a_manifest_of_another_module_is_a_row(run_python: Run, notes: Notes, put_module: Put, folder: Path) -> None:
+def test_manifest_of_another_module_is_a_report_row(
+    run_python: Run, notes: Notes, put_module: Put, folder: Path
+) -> None:
     state, sentence, _ = row_of(run_python, put_module(folder, "t_bad", name="t_other"))
     assert state == "error"
     assert "it is about 't_other'" in sentence

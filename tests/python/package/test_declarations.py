@@ -33,4 +33,4 @@ def test_two_fields_in_one_declaration_are_refused(field: str, tmp_path: Path) -
     (tmp_path / "pair.h").write_text(f"typedef struct fe_pair {{\n  {field};\n}} fe_pair;\n", encoding="utf-8")
     answer = read(tmp_path)
     assert answer.returncode == 1
-    assert f"fe_pair: '{field}' is no field of the form 'type name'" in answer.stderr
+    assert f"fe_pair: '{field}' is not a field of the form 'type name'" in answer.stderr

@@ -29,7 +29,7 @@ def include_dir() -> Path:
 @pytest.mark.parametrize(
     ("compiler", "source", "words"),
     [
-        (["c++", "-std=c++20", "-x", "c++"], CPP, ["inputs are told by their numbers"]),
+        (["c++", "-std=c++20", "-x", "c++"], CPP, ["pass input numbers in braces"]),
         (["cc", "-std=c11", "-x", "c"], C, ["contiguous_inputs", "dtype_size"]),
     ],
     ids=["C++", "C"],

@@ -167,7 +167,7 @@ def test_architectures_of_one_file_with_different_interfaces_are_an_error(tmp_pa
 def test_a_damaged_module_is_an_error_and_no_crash(tmp_path: Path) -> None:
     whole = next(include_folder().parent.rglob("libferrule-cpu-x64.so")).read_bytes()
     (tmp_path / "cut.so").write_bytes(whole[:32])
-    with pytest.raises(ValueError, match="is no module: it"):
+    with pytest.raises(ValueError, match="is not a module: it"):
         read_interface(tmp_path / "cut.so")
     (tmp_path / "without.so").write_bytes(whole.replace(b"ferrule_backend_abi", b"ferrule_another_abi"))
     with pytest.raises(ValueError, match="has no ferrule_backend_abi that can be read"):

@@ -66,7 +66,7 @@ def test_output_to_a_pipe_is_plain_text_of_fixed_width(doctor: Doctor, tmp_path:
     page = (tmp_path / "page.html").read_text()
     assert "cpu:0" in page
     assert "<script" not in page
-    assert "FERRULE_PROBE=never: a module that crashes takes your process with it." in page
+    assert "FERRULE_PROBE=never: a module that crashes ends your process." in page
 
 
 @pytest.mark.parametrize("name", ["cpu", "cpu:0", "CPU"])
@@ -181,7 +181,7 @@ def test_test_devices_are_not_judged(doctor: Doctor, null_module: Path) -> None:
         ({"FERRULE_TRUST": "any"}, "FERRULE_TRUST=any: files that others can write are opened, too."),
         (
             {"FERRULE_BACKENDS_DIR": "/x"},
-            "FERRULE_BACKENDS_DIR is no variable of ferrule's; did you mean",
+            "FERRULE_BACKENDS_DIR is not a variable of ferrule; did you mean",
         ),
     ],
 )
@@ -204,7 +204,7 @@ DRIVER = {
         ({"T_DRIVER_DEVICES": "-1"}, "T_DRIVER_DEVICES is '-1', which hides every device from the driver."),
         (
             {"T_DRIVER_FILES": "/no/such.json"},
-            "T_DRIVER_FILES names /no/such.json, which is not there: t_plain finds no driver by it.",
+            "T_DRIVER_FILES names /no/such.json, which does not exist: t_plain finds no driver through it.",
         ),
         ({"T_DRIVER_DEVICES": "0", "T_DRIVER_FILES": "/dev/null", "T_SWITCH": "1"}, ""),
     ],

@@ -81,7 +81,7 @@ def test_each_part_of_a_universal_file_is_read(tmp_path: Path, include: Path) ->
         expect_core_interface(image["abi"])
     module.write_bytes(module.read_bytes()[:-20_000])
     [found] = inspect(module)
-    assert any("speaks of 2 architectures, and 1 can be read" in problem for problem in found["problems"])
+    assert any("lists 2 architectures, but only 1 can be read" in problem for problem in found["problems"])
 
 
 def test_other_interface_is_reported_and_is_no_damage(tmp_path: Path, include: Path) -> None:
@@ -136,8 +136,8 @@ def test_file_that_is_no_module_is_one_sentence(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     found = inspect(text, empty, fifo, tmp_path, tmp_path / "none.so")
     assert [module["problems"] for module in found] == [
-        ["it is no shared library: it begins with '#!/bin/sh'"],
-        ["it is no shared library: the file is empty"],
+        ["it is not a shared library: it begins with '#!/bin/sh'"],
+        ["it is not a shared library: the file is empty"],
         ["it is not a regular file"],
         ["it is not a regular file"],
         ["there is no such file"],

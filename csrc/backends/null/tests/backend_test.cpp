@@ -144,7 +144,7 @@ TEST_F(NullBackend, UnknownOptionIsAnErrorThatListsTheKnownOnes) {
   const Outcome result = open({{"slow", "1"}});
   EXPECT_EQ(result.code, FE_INVALID_ARGUMENT);
   EXPECT_EQ(result.message,
-            "'slow' is no option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
+            "'slow' is not an option of this device; it knows out_of_memory_at device_lost_at execution_fails_at "
             "copy_fails_at submit_fails_at record_fails_at wait_fails_at reset_fails_at slow_ms threaded late seed "
             "latency_ns execution_ns bytes_per_second real_time memory hidden host_memory computes_with");
   EXPECT_EQ(open({{"slow_ms", "1.5"}}).message, "option slow_ms is '1.5', and must be an integer");
@@ -192,8 +192,8 @@ TEST_F(NullBackend, FailedWaitOrResetDoesNotStopTheWork) {
   ASSERT_EQ(outcome(backend.execute(executable, queue, &execution)).code, FE_OK);
   fe_module_event* event = nullptr;
   ASSERT_EQ(outcome(backend.event_record(queue, &event)).code, FE_OK);
-  EXPECT_EQ(outcome(backend.event_wait(event, -1)).message, "null: wait 1 failed, as it was asked to");
-  EXPECT_EQ(outcome(backend.queue_reset(queue)).message, "null: reset 1 failed, as it was asked to");
+  EXPECT_EQ(outcome(backend.event_wait(event, -1)).message, "null: wait 1 failed, as requested");
+  EXPECT_EQ(outcome(backend.queue_reset(queue)).message, "null: reset 1 failed, as requested");
   EXPECT_EQ(backend.event_done(event), 0);
   EXPECT_EQ(outcome(backend.event_wait(event, -1)).code, FE_OK);
   EXPECT_EQ(bytes[16], 0);

@@ -105,9 +105,9 @@ TEST_F(NullQueues, PollingALateEventEventuallySucceeds) {
   EXPECT_EQ(bytes(to)[0], 20);
 }
 
-class NullQueuesOfAnyPace : public NullQueues, public testing::WithParamInterface<const char*> {};
+class NullQueuesFastAndSlow : public NullQueues, public testing::WithParamInterface<const char*> {};
 
-TEST_P(NullQueuesOfAnyPace, EventReportsErrorsSinceTheEventBeforeIt) {
+TEST_P(NullQueuesFastAndSlow, EventReportsErrorsSinceTheEventBeforeIt) {
   open({{GetParam(), "true"}, {"copy_fails_at", "2"}});
   const Queue one = queue();
   const Buffer to = buffer(64);
@@ -118,13 +118,13 @@ TEST_P(NullQueuesOfAnyPace, EventReportsErrorsSinceTheEventBeforeIt) {
   }
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(wait(events[2]).code, FE_OK);
-    EXPECT_EQ(wait(events[1]).message, "null: copy 2 failed, as it was asked to");
+    EXPECT_EQ(wait(events[1]).message, "null: copy 2 failed, as requested");
     EXPECT_EQ(wait(events[0]).code, FE_OK);
   }
   EXPECT_EQ(bytes(to)[0], 3);
 }
 
-TEST_P(NullQueuesOfAnyPace, QueueWaitsForTheEventOfAnotherQueue) {
+TEST_P(NullQueuesFastAndSlow, QueueWaitsForTheEventOfAnotherQueue) {
   for (int seed = 1; seed <= 20; ++seed) {
     open({{GetParam(), "true"}, {"seed", std::to_string(seed)}});
     {
@@ -151,7 +151,7 @@ TEST_P(NullQueuesOfAnyPace, QueueWaitsForTheEventOfAnotherQueue) {
   }
 }
 
-TEST_P(NullQueuesOfAnyPace, LostDeviceDoesNoWorkUntilAReset) {
+TEST_P(NullQueuesFastAndSlow, LostDeviceDoesNoWorkUntilAReset) {
   open({{GetParam(), "true"}, {"device_lost_at", "1"}});
   const Queue first = queue(), second = queue(FE_QUEUE_UPLOAD);
   const Buffer to = buffer(64);
@@ -179,7 +179,7 @@ TEST_P(NullQueuesOfAnyPace, LostDeviceDoesNoWorkUntilAReset) {
   backend.executable_release(executable);
 }
 
-INSTANTIATE_TEST_SUITE_P(Is, NullQueuesOfAnyPace, testing::Values("late", "threaded"),
+INSTANTIATE_TEST_SUITE_P(Is, NullQueuesFastAndSlow, testing::Values("late", "threaded"),
                          [](const auto& information) { return std::string(information.param); });
 
 // By the clock, the copies of one batch overlap the computation of another.

@@ -42,7 +42,7 @@ void Recordings::give_back(std::unique_ptr<Recording> recording) noexcept {
     return;  // drops the recording
   }
   const std::lock_guard lock(mutex_);
-  if (free_.size() < most_free) free_.push_back(std::move(recording));
+  if (free_.size() < max_free) free_.push_back(std::move(recording));
 }
 
 }  // namespace ferrule::vulkan

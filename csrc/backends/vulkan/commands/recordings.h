@@ -30,12 +30,12 @@ class Recording {
 // Thread-safe.
 class Recordings {
  public:
-  explicit Recordings(const Context& context) : context_(context) { free_.reserve(most_free); }
+  explicit Recordings(const Context& context) : context_(context) { free_.reserve(max_free); }
   std::unique_ptr<Recording> take();
   void give_back(std::unique_ptr<Recording> recording) noexcept;
 
  private:
-  static constexpr size_t most_free = 64;
+  static constexpr size_t max_free = 64;
   const Context& context_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Recording>> free_;

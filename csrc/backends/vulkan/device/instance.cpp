@@ -91,7 +91,7 @@ void Instance::enable_validation(std::vector<const char*>& extensions) const {
                                                    });
   if (!has_layer(layers, validation_layer))
     throw sdk::Error(FE_UNSUPPORTED, std::string("validate needs ") + validation_layer +
-                                         ", which is not installed (Debian's package is vulkan-validationlayers)");
+                                         ", which is not installed (Debian package vulkan-validationlayers)");
   const auto of_layer = enumerate<VkExtensionProperties>(
       "vkEnumerateInstanceExtensionProperties", [&](uint32_t* count, VkExtensionProperties* items) {
         return global_.EnumerateInstanceExtensionProperties(validation_layer, count, items);

@@ -316,7 +316,7 @@ std::vector<PhysicalDevice> find_devices(const Instance& instance) {
 PhysicalDevice find_again(const PhysicalDevice& device, const Instance& instance) {
   for (PhysicalDevice& other : find_devices(instance))
     if (other.ordinal == device.ordinal && other.uuid == device.uuid) return std::move(other);
-  throw sdk::Error(FE_NOT_FOUND, std::string(device.properties.deviceName) + " is not among Vulkan's devices any more");
+  throw sdk::Error(FE_NOT_FOUND, std::string(device.properties.deviceName) + " is no longer among Vulkan's devices");
 }
 
 }  // namespace ferrule::vulkan

@@ -96,7 +96,7 @@ class Writer {
       function = joined({function, info->results[output].name});
     const Format& computed = *in.back().format;
     function = joined({function, computed.computed_in});
-    if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not there");
+    if (!has_function(function)) refuse(std::string(op) + " of " + std::string(computed.dtype) + " is not supported");
     std::vector<Call::Argument> arguments;
     for (const Value& value : in) arguments.push_back(of(value));
     // The function reports negative exponents; the host adds the dtype to the message.

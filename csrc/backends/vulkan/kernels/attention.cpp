@@ -47,7 +47,7 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   if (!q.is("float32") && !is_half(q)) return refusal("it computes in float32");
   const sdk::Operand last = node.input(node.input_count() - 1);
   const bool counted = node.input_count() > 3 && (last.is("int32") || last.is("int64"));
-  if (counted && last.rank() != 0) return refusal("kv_length is no single integer");
+  if (counted && last.rank() != 0) return refusal("kv_length must be a 0-d integer");
   const uint32_t tensors = node.input_count() - (counted ? 1 : 0);
   const bool masked = tensors > 3;
   const bool keeps = masked && node.input(3).is("bool");

@@ -19,12 +19,12 @@ std::string_view cooperative_matrices(const PhysicalDevice& device, const std::s
     if (!is_there) throw sdk::Error(FE_UNSUPPORTED, "option cooperative_matrices is '" + wanted + "', and " + what);
   };
   const Capabilities& capabilities = device.capabilities;
-  need(capabilities.float16, "the device computes in no float16");
+  need(capabilities.float16, "the device does not compute in float16");
   need(capabilities.subgroup_size >= 8 && capabilities.subgroup_size <= 128 && capabilities.max_workgroup >= 128,
        "the device has no full subgroups of 8 to 128 invocations");
   if (wanted == "simulated") return "simulated";
   need(has_shader("matmul_cooperative.subgroup_khr_f16"),
-       "this module was built by a GLSL compiler that knows none (glslang 13 or newer does)");
+       "this module was built by a GLSL compiler without them (glslang 13 or newer has them)");
   need(device.has_cooperative_matrices, "the device has none of 16 by 16 float16 with sums in float32");
   return "khr";
 }

@@ -39,8 +39,8 @@ bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<uin
          std::memcmp(header.pipelineCacheUUID, device.pipelineCacheUUID, VK_UUID_SIZE) == 0;
 }
 
-PipelineCache::PipelineCache(Context& context, size_t most_bytes)
-    : context_(context), most_bytes_(most_bytes), key_(key_of(context.physical())) {
+PipelineCache::PipelineCache(Context& context, size_t max_bytes)
+    : context_(context), max_bytes_(max_bytes), key_(key_of(context.physical())) {
   if (auto bytes = sdk::kept(kind, key_); bytes && is_cache_of(context.physical().properties, *bytes))
     saved_ = std::move(*bytes);
   cache_ = made_of(saved_);
@@ -81,7 +81,7 @@ void PipelineCache::save() noexcept try {
   if (*get() == VK_NULL_HANDLE) return;
   const std::lock_guard saving(saving_);
   std::vector<uint8_t> now = data();
-  if (now.size() > most_bytes_) {
+  if (now.size() > max_bytes_) {
     const Pointer empty = made_of({});
     const std::lock_guard lock(mutex_);
     cache_ = empty;

@@ -13,8 +13,8 @@ namespace ferrule::vulkan {
 
 class PipelineCache {
  public:
-  // Drivers only add to a cache: when it exceeds `most_bytes`, a new one begins.
-  explicit PipelineCache(Context& context, size_t most_bytes = size_t{64} << 20);
+  // Drivers only add to a cache: when it exceeds `max_bytes`, a new one begins.
+  explicit PipelineCache(Context& context, size_t max_bytes = size_t{64} << 20);
   PipelineCache(const PipelineCache&) = delete;
   PipelineCache& operator=(const PipelineCache&) = delete;
 
@@ -31,7 +31,7 @@ class PipelineCache {
   std::vector<uint8_t> data() const;
 
   Context& context_;
-  const size_t most_bytes_;
+  const size_t max_bytes_;
   std::string key_;
   std::mutex saving_;
   mutable std::mutex mutex_;  // guards the pointer

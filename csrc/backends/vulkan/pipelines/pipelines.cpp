@@ -42,8 +42,8 @@ FloatControls float_controls_of(const Context& context) {
 
 }  // namespace
 
-Pipelines::Pipelines(Context& context, size_t most_idle)
-    : context_(context), float_controls_(float_controls_of(context)), cache_(context), most_idle_(most_idle) {
+Pipelines::Pipelines(Context& context, size_t max_idle)
+    : context_(context), float_controls_(float_controls_of(context)), cache_(context), max_idle_(max_idle) {
   const auto& vk = context.api();
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
   auto layout = typed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
@@ -90,7 +90,7 @@ std::list<Pipelines::Entry> Pipelines::take_idle() {
   size_t idle = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    if (entry->pipeline.use_count() == 1 && ++idle > most_idle_) {
+    if (entry->pipeline.use_count() == 1 && ++idle > max_idle_) {
       by_key_.erase(entry->key);
       taken.splice(taken.end(), entries_, entry);
     }

@@ -39,10 +39,10 @@ class Pipeline {
 };
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
-// Makes each pipeline once, and keeps the `most_idle` most recently used of those that no graph uses. Thread-safe.
+// Makes each pipeline once, and keeps the `max_idle` most recently used of those that no graph uses. Thread-safe.
 class Pipelines {
  public:
-  Pipelines(Context& context, size_t most_idle);
+  Pipelines(Context& context, size_t max_idle);
   ~Pipelines();
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
@@ -67,7 +67,7 @@ class Pipelines {
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   PipelineCache cache_;
   std::atomic<bool> has_new_{false};  // pipelines were made since the cache was saved
-  const size_t most_idle_;
+  const size_t max_idle_;
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_key_;

@@ -14,7 +14,7 @@ std::string Instruction::text(size_t index) const {
 
 std::vector<Instruction> instructions_of(std::span<const uint32_t> module) {
   if (module.size() < header_words || module[0] != magic) damaged("it has no header");
-  if (module[bound_word] == 0 || module[bound_word] > most_ids) damaged("it has too many ids");
+  if (module[bound_word] == 0 || module[bound_word] > max_ids) damaged("it has too many ids");
   std::vector<Instruction> found;
   for (size_t at = header_words; at < module.size();) {
     const size_t length = module[at] >> 16;

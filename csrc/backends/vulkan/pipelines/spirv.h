@@ -35,7 +35,7 @@ enum Op : uint16_t {
 
 inline constexpr uint32_t magic = 0x07230203;
 inline constexpr size_t header_words = 5, bound_word = 3;
-inline constexpr uint32_t most_ids = 4194303;  // universal limits, section 2.17
+inline constexpr uint32_t max_ids = 4194303;  // universal limits, section 2.17
 inline constexpr uint32_t storage_function = 7;
 
 [[noreturn]] inline void damaged(const std::string& what) {

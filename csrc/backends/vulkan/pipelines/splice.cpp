@@ -107,7 +107,7 @@ class Splice {
 
   void reach(uint32_t id, uint32_t target) {
     const auto found = contents_.function_at.find(id);
-    if (found == contents_.function_at.end()) spirv::damaged("what is called is no function");
+    if (found == contents_.function_at.end()) spirv::damaged("a called id is not a function");
     if (!reached_.insert(id).second) return;
     for (const uint32_t callee : id == target ? called_ : contents_.functions[found->second].callees)
       reach(callee, target);

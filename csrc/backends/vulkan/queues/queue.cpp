@@ -22,7 +22,7 @@ class QueueEvent final : public sdk::Event {
 };
 
 // The host uploads so many bytes of a pattern; the device repeats them.
-constexpr uint64_t most_uploaded = 65536;
+constexpr uint64_t max_uploaded = 65536;
 
 bool repeats_a_word(std::span<const std::byte> pattern) {
   for (size_t i = sizeof(uint32_t); i < pattern.size(); ++i)
@@ -50,7 +50,7 @@ Queue::~Queue() {
   } catch (const std::exception& error) {
     sdk::host->log(FE_LOG_WARNING, error.what());
   }
-  sdk::host->log(FE_LOG_WARNING, "vulkan: a queue that did not come to its end is left as it is, with its memory");
+  sdk::host->log(FE_LOG_WARNING, "vulkan: a queue did not finish; it and its memory are leaked");
   // Deliberately leaks the timeline: the device may still work, so it and its memory must never be freed.
   alignas(decltype(timeline_)) static std::byte place[sizeof timeline_];
   new (place) std::shared_ptr<Timeline>(std::move(timeline_));
@@ -64,7 +64,7 @@ void Queue::submit(const AllocationSet& touched, const Commands::Record& record,
   const int64_t number = ++faults.executions;
   if (number == faults.device_lost_at)
     timeline_->lose_on_purpose({FE_DEVICE_LOST, context_->physical().description.name + " was lost at execution " +
-                                                    std::to_string(number) + ", as it was asked to"});
+                                                    std::to_string(number) + ", as requested"});
   timeline_->submit(touched, record, std::move(keep_alive), std::move(after));
 }
 
@@ -172,7 +172,7 @@ void Queue::copy(const Allocation& to, uint64_t to_offset, const Allocation& fro
 
 void Queue::fill(const Allocation& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
   if (repeats_a_word(pattern)) return fill_words(to, to_offset, pattern, size);
-  std::vector<std::byte> uploaded(std::min(size, most_uploaded));
+  std::vector<std::byte> uploaded(std::min(size, max_uploaded));
   repeat(pattern, 0, uploaded);
   copy_from_host(to, to_offset, uploaded.data(), uploaded.size());
   for (uint64_t done = uploaded.size(); done < size;) {

@@ -204,7 +204,8 @@ uint64_t Timeline::time(const EventSpan& span) {
   }
   const std::optional<uint64_t> of_device = timestamp ? context_->host_ns(*timestamp, engine_) : std::nullopt;
   if (is_of_device && !of_device)
-    throw sdk::Error(FE_UNSUPPORTED, "vulkan: the device was not asked when it passed this event, or does not tell");
+    throw sdk::Error(FE_UNSUPPORTED,
+                     "vulkan: no time was requested for this event, or the device does not provide one");
   ns = std::max(ns, of_device.value_or(0));
   const std::lock_guard lock(mutex_);
   if (span.number < last_reported_.span) return std::min(ns, last_reported_.ns);

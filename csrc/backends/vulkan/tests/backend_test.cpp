@@ -110,7 +110,7 @@ TEST_F(VulkanBackend, MissingDriverIsAnErrorThatNamesTheVariable) {
 
 TEST_F(VulkanBackend, InvalidOptionsAreRefused) {
   EXPECT_EQ(open({{"slow", "1"}}).message,
-            "'slow' is no option of this device; it knows validate subgroups cooperative_matrices idle_pipelines "
+            "'slow' is not an option of this device; it knows validate subgroups cooperative_matrices idle_pipelines "
             "out_of_memory_at device_lost_at shader_fails_at");
   const fe_option negative = {sizeof(fe_option), "idle_pipelines", "-1"};
   const std::string refusal = outcome(backend.device_open(backend.self, 0, &negative, 1, &device)).message;

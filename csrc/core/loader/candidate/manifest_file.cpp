@@ -32,7 +32,7 @@ Integer integer_in(const json& object, const char* key, bool is_needed) {
   const json* value = find(object, key, is_needed);
   if (value == nullptr) return 0;
   if (const auto number = whole_number<Integer>(*value)) return *number;
-  fail_argument("'{}' is {}, which is no number that fits", key, shown(*value));
+  fail_argument("'{}' is {}, which is not an integer in range", key, shown(*value));
 }
 
 std::vector<std::string> strings_in(const json& object, const char* key) {
@@ -54,7 +54,7 @@ uint64_t hash_from(const std::string& text) {
     const auto [stop, problem] = std::from_chars(text.data() + 2, end, value, 16);
     if (problem == std::errc() && stop == end) return value;
   }
-  fail_argument("'layout_hashes' has {}, which is no number like 0x0123456789abcdef", shown(text));
+  fail_argument("'layout_hashes' has {}, which is not a number such as 0x0123456789abcdef", shown(text));
 }
 
 module_file::AbiVersion abi_in(const json& object) {
@@ -136,7 +136,7 @@ Manifest read(const json& object) {
   manifest.version = string_in(object, "version", false);
   manifest.device_kinds = strings_in(object, "device_kinds");
   for (const std::string& kind : manifest.device_kinds)
-    if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is no kind", shown(kind));
+    if (!device_kind(kind)) fail_argument("'device_kinds' names {}, which is not a device kind", shown(kind));
   manifest.abi = abi_in(object);
   manifest.sha256 = sha256_in(object, "sha256");
   manifest.size = integer_in<uint64_t>(object, "size", true);

@@ -22,7 +22,7 @@ std::vector<std::string> strings(const nlohmann::json& options, const char* key)
   if (!options.contains(key) || options[key].is_null()) return list;
   if (!options[key].is_array()) fail_argument("load_all: '{}' is a list of strings, not {}", key, shown(options[key]));
   for (const auto& item : options[key]) {
-    if (!item.is_string()) fail_argument("load_all: '{}' holds {}, which is no string", key, shown(item));
+    if (!item.is_string()) fail_argument("load_all: '{}' must hold strings, not {}", key, shown(item));
     list.push_back(text_in("load_all", key, item));
   }
   return list;

@@ -179,9 +179,9 @@ class ProbeProcess {
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
       text.append(bytes.data(), static_cast<std::size_t>(count));
-      if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe has no end");
+      if (text.size() > largest_answer) fail(FE_IO, "the answer of its probe is too long");
     }
-    if (text.empty()) fail(FE_IO, "its probe was ended from outside, and gave no answer");
+    if (text.empty()) fail(FE_IO, "its probe was killed from outside before it answered");
     has_answered_ = true;
     return text;
   }

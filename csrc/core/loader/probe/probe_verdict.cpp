@@ -46,7 +46,7 @@ std::string boot_id() {
 
 VerdictKind kind_of(const std::string& word) {
   const auto found = std::find(kind_words.begin(), kind_words.end(), word);
-  if (found == kind_words.end()) fail(FE_IO, "its probe answers '{}', which is no verdict", word);
+  if (found == kind_words.end()) fail(FE_IO, "its probe answered '{}', which is not a verdict", word);
   return static_cast<VerdictKind>(found - kind_words.begin());
 }
 

@@ -81,7 +81,7 @@ void Prober::probe(Candidate& candidate, const std::string& hash) const {
   if (!executable_) {
     if (policy_.probe == ProbePolicy::automatic) return;
     throw CandidateRefusal{LoadState::not_probed, FE_UNSUPPORTED,
-                           "probe='always' asks for a probe, and there is no ferrule-probe beside libferrule"};
+                           "probe='always' needs ferrule-probe, which is not beside libferrule"};
   }
   const std::string key = key_of(candidate, hash);
   LoadRow& row = candidate.row;

@@ -47,7 +47,7 @@ std::vector<Folder> folders_of(const LoadOptions& options) {
   for (const fs::path& dir : *options.dirs) {
     std::error_code problem;
     if (dir.empty() || !fs::is_directory(dir, problem))
-      fail(FE_NOT_FOUND, "load_all: there is no folder '{}', which dirs names", dir.string());
+      fail(FE_NOT_FOUND, "load_all: the folder '{}' in dirs does not exist", dir.string());
     folders.push_back({fs::absolute(dir), "dirs", true});
   }
   return folders;

@@ -64,7 +64,7 @@ void read_module(Candidate& candidate, module_file::FileBytes& file) {
                     "was written",
                     candidate.identity.size, manifest.size));
   if (image.abi && *image.abi != manifest.abi)
-    candidate.refuse(LoadState::error, FE_IO, "its manifest tells another interface than the file has");
+    candidate.refuse(LoadState::error, FE_IO, "its manifest names another interface than the file");
 }
 
 // A sentence that says why a path does not lead to a file.
@@ -72,7 +72,7 @@ std::string complaint_about_path(const fs::path& path, const std::error_code& pr
   std::error_code none;
   if (problem == std::errc::too_many_symbolic_link_levels) return "it is a link that leads back to itself";
   if (fs::is_symlink(fs::symlink_status(path, none)))
-    return "it is a link to '" + fs::read_symlink(path, none).string() + "', and there is no such file";
+    return "it is a link to '" + fs::read_symlink(path, none).string() + "', which does not exist";
   if (problem == std::errc::no_such_file_or_directory) return "there is no such file";
   return "it cannot be read: " + problem.message();
 }

@@ -108,8 +108,8 @@ void TrustCheck::refuse_or_warn(Candidate& candidate, std::string complaint) con
 void TrustCheck::check_manifest(Candidate& candidate) const {
   if (candidate.is_refused || trust_ != Trust::manifest_hash || candidate.manifest) return;
   candidate.refuse(LoadState::unsafe, FE_UNSUPPORTED,
-                   fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) wants one that "
-                               "tells its SHA-256; ferrule-manifest writes it",
+                   fmt::format("it has no manifest {}, and trust=\"manifest-hash\" (or FERRULE_TRUST) requires one "
+                               "with its SHA-256; ferrule-manifest writes it",
                                manifest_path(candidate.path).filename().string()));
 }
 
@@ -123,7 +123,7 @@ void TrustCheck::check_hashes_of_libraries(Candidate& candidate) const {
   for (const module_file::OwnLibrary& library : candidate.libraries) {
     if (!hashes.contains(library.name))
       return refuse(
-          fmt::format("opening it opens {}, which comes with it, and its manifest tells no SHA-256 of that; "
+          fmt::format("opening it opens {}, which comes with it, but its manifest has no SHA-256 of that; "
                       "ferrule-manifest writes it",
                       library.name));
     if (!library.problem.empty())
@@ -133,7 +133,7 @@ void TrustCheck::check_hashes_of_libraries(Candidate& candidate) const {
   for (const auto& [name, hash] : hashes) {
     std::error_code problem;
     if (!fs::is_regular_file(candidate.real.parent_path() / fs::path(std::u8string(name.begin(), name.end())), problem))
-      return refuse(fmt::format("its manifest tells the SHA-256 of {}, and there is no such file", name));
+      return refuse(fmt::format("its manifest has the SHA-256 of {}, which does not exist", name));
   }
 }
 

@@ -153,7 +153,7 @@ inline void check_blocks(const fe_value& value, const fe_dtype_info& dtype, int6
   if (block == 1) return;
   const std::string name = dtype.name;
   const int32_t last = value.rank - 1;
-  if (last < 0 || value.shape[last] % block != 0) refuse("the last axis is no whole number of blocks of " + name);
+  if (last < 0 || value.shape[last] % block != 0) refuse("the last axis is not a whole number of blocks of " + name);
   if (count == 0) return;
   if (value.shape[last] > 1 && value.strides[last] != 1) refuse("the last axis of " + name + " is not contiguous");
   for (int32_t axis = 0; axis < last; ++axis)
@@ -209,7 +209,7 @@ inline const fe_value& check_value(const fe_graph_view& view, uint32_t index, bo
   const fe_storage& storage = check_storage(view, value.storage);
   if (is_output) {
     if (storage.kind != FE_STORAGE_OUTPUT && storage.kind != FE_STORAGE_TEMPORARY)
-      refuse("an output lies in a storage that may only be read");
+      refuse("an output is in read-only storage");
     check_contiguous(value, count);
   }
   if (storage.kind == FE_STORAGE_CONSTANT && storage.prepared != 0) return value;

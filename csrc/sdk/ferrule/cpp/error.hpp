@@ -39,7 +39,7 @@ fe_error* guarded(Function&& function) noexcept {
   } catch (const std::exception& error) {
     return host->error_create(FE_INTERNAL, error.what());
   } catch (...) {
-    return host->error_create(FE_INTERNAL, "an exception that is no std::exception");
+    return host->error_create(FE_INTERNAL, "an exception that is not a std::exception");
   }
 }
 

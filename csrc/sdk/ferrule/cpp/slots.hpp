@@ -192,7 +192,7 @@ inline void check_keys(const Opened& opened, const Options& options) {
   for (const auto& [key, value] : options.all()) {
     const auto known = [&key = key](const OptionDescription& option) { return key == option.key; };
     if (std::any_of(opened.options.begin(), opened.options.end(), known)) continue;
-    std::string message = "'" + key + "' is no option of this device; it knows";
+    std::string message = "'" + key + "' is not an option of this device; it knows";
     for (const OptionDescription& option : opened.options) message += std::string(" ") + option.key;
     throw Error(FE_INVALID_ARGUMENT, opened.options.empty() ? message + " none" : message);
   }
@@ -226,7 +226,7 @@ inline fe_error* buffer_allocate(fe_module_device* device, uint64_t size, uint64
   return guarded([&] {
     checks::present(out, "the place for the buffer");
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-      checks::refuse("an alignment of " + std::to_string(alignment) + ", which is no power of two");
+      checks::refuse("an alignment of " + std::to_string(alignment) + ", which is not a power of two");
     hand_over(out, BufferSize::set(cast(device).allocate(size, alignment), size));
   });
 }

@@ -73,7 +73,7 @@ def _text(value: object) -> str:
 
 
 def _no_constant(name: str) -> None:
-    raise ReportError(f"{name} is no JSON")
+    raise ReportError(f"{name} is not JSON")
 
 
 def _report(given: Any) -> Report:

@@ -75,7 +75,7 @@ class Cell:
     def why(self) -> str:
         """The message or reason of the worst record, in one line."""
         if self.state is State.WRONG and not any(record.failing for record in self.records):
-            return "declared, and no case of it ran"
+            return "declared, but no case of it ran"
         texts = (r.message or r.reason for r in self.records if state_of(r) is self.state)
         return next((text.strip().splitlines()[0] for text in texts if text.strip()), "")
 

@@ -84,7 +84,7 @@ class Record:
                 raise ReportError(f"{name} is missing")
         for name in given:
             if name not in types:
-                raise ReportError(f"{name!r} is no field of a record")
+                raise ReportError(f"{name!r} is not a field of a record")
         return cls(**{name: _checked(name, value, types[name]) for name, value in given.items()})
 
 

@@ -18,7 +18,7 @@ class State(Enum):
     WITHIN = ("within bound", "≈", "~", "every check passed; some results were not the nearest number")
     EXACT = ("exact", "=", "=", "every check passed; every result was equal, or the nearest number")
     UNSUPPORTED = ("unsupported", "–", "-", "the device does not take it")  # noqa: RUF001 - a dash is meant
-    NOT_RUN = ("not run", "?", "?", "there is a case, and no record of it")
+    NOT_RUN = ("not run", "?", "?", "there is a case but no record of it")
     NO_CASE = ("no case", "", "", "the op does not take this dtype")
 
     def __init__(self, word: str, symbol: str, ascii_symbol: str, meaning: str) -> None:

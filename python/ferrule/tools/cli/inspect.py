@@ -34,7 +34,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.abi_diff:
         if options.files:
-            print("inspect: --abi-diff takes two paths, and no further FILE", file=sys.stderr)
+            print("inspect: --abi-diff takes two paths and no other FILE", file=sys.stderr)
             return 2
         return _abi_diff(options.abi_diff[0], options.abi_diff[1], options.json)
     if not options.files:

@@ -23,7 +23,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "write the sources of a backend of your own, with one op, its tests and its wheel"
     parser = verbs.add_parser("new-backend", help=about, description=f"{about[0].upper()}{about[1:]}.")
     parser.add_argument("name", help="what its device is called: a-z, 0-9 and _")
-    parser.add_argument("--folder", type=Path, help="where to; ./<name> unless told")
+    parser.add_argument("--folder", type=Path, help="target folder (default: ./<name>)")
     parser.set_defaults(run=run)
 
 
@@ -57,11 +57,13 @@ def new_backend(name: str, folder: Path | None = None) -> Path:
 
 def _check_name(name: str) -> None:
     if not re.fullmatch("[a-z0-9_]*[a-z0-9]", name):
-        raise ValueError(f"{name!r} is no name: it must consist of a-z, 0-9 and _, and end in a letter or digit")
+        raise ValueError(
+            f"{name!r} is not a valid name: it must consist of a-z, 0-9 and _, and end in a letter or digit"
+        )
     if name in own_names():
         raise ValueError(f"'{name}' is the name of a backend of ferrule's own")
     if name in KINDS:
-        raise ValueError(f"'{name}' is a kind of device, and no name for a backend")
+        raise ValueError(f"'{name}' is a kind of device and cannot name a backend")
 
 
 def own_names() -> set[str]:
@@ -75,7 +77,7 @@ def own_names() -> set[str]:
 
 def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder")
+        raise ValueError(f"{folder} is not a folder")
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty, and nothing in it is overwritten")
     if not folder.parent.is_dir():

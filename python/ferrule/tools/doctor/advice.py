@@ -22,10 +22,10 @@ def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
     sentences = [*_of_variables(found["variables"]), *advice_on(drivers, found["variables"])]
     if found["report"] is None:
         why = found["load_problem"].strip().splitlines() or ["FERRULE_LOG=debug says how far it came"]
-        return [*sentences, f"Nothing works before this does: {why[0]}"]
+        return [*sentences, f"Fix this first: {why[0]}"]
     if found["load_problem"]:
         sentences.append(
-            "A module takes the process down that opens it; with FERRULE_PROBE=always it is tried in another first."
+            "A module crashes the process that opens it; FERRULE_PROBE=always tries it in another process first."
         )
     for row in found["report"]["candidates"]:
         sentences += _of_row(row)
@@ -46,13 +46,13 @@ def _of_variables(variables: dict[str, str]) -> Iterator[str]:
     if variables.get("FERRULE_AUTOLOAD") == "0":
         yield "FERRULE_AUTOLOAD=0: nothing is loaded before load_all() is called."
     if variables.get("FERRULE_PROBE") == "never":
-        yield "FERRULE_PROBE=never: a module that crashes takes your process with it."
+        yield "FERRULE_PROBE=never: a module that crashes ends your process."
     if variables.get("FERRULE_TRUST") == "any":
         yield "FERRULE_TRUST=any: files that others can write are opened, too."
     for name in variables:
         close = difflib.get_close_matches(name, KNOWN, 1, 0.88)
         if name.startswith("FERRULE_") and name not in KNOWN and close:
-            yield f"{name} is no variable of ferrule's; did you mean {close[0]}?"
+            yield f"{name} is not a variable of ferrule; did you mean {close[0]}?"
 
 
 def _of_row(row: dict[str, Any]) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _of_row(row: dict[str, Any]) -> Iterator[str]:
     elif row["state"] == "error":
         yield f"{name}: {path} does not work ({reason}); build or install it again."
     elif row["state"] == "no_device":
-        yield f"{name}: {path} runs, and found nothing to drive{f' ({reason})' if reason else ''}."
+        yield f"{name}: {path} runs but found no device to drive{f' ({reason})' if reason else ''}."
     elif row["state"] == "incompatible" and "driver" in reason:
         yield f"{name}: {reason}; install or update the driver, then `ferrule doctor --reprobe`."
 
@@ -87,7 +87,7 @@ def _of_device(device: dict[str, Any]) -> Iterator[str]:
 def _of_kinds(found: dict[str, Any]) -> Iterator[str]:
     kinds = [device["kind"] for device in found["devices"]]
     if not kinds and not found["asked"]:
-        yield "There is no device at all: the reasons stand beside the candidates."
+        yield "No device was found; the reasons are listed beside the candidates."
     elif "software" in kinds and not {"gpu", "integrated_gpu", "accelerator"} & set(kinds):
         yield "The only graphics device is a software one: it computes on the CPU, and no GPU was found."
     elif kinds and not set(kinds) & set(REAL):

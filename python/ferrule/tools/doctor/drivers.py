@@ -66,7 +66,8 @@ def advice_on(drivers: Iterable[Driver], variables: dict[str, str]) -> Iterator[
         for name in driver.file_variables:
             missing = [path for path in variables.get(name, "").split(os.pathsep) if path and not os.path.exists(path)]
             if missing:
-                yield f"{name} names {', '.join(missing)}, which is not there: {driver.backend} finds no driver by it."
+                absent = ", ".join(missing)
+                yield f"{name} names {absent}, which does not exist: {driver.backend} finds no driver through it."
 
 
 def _texts(value: object) -> tuple[str, ...]:

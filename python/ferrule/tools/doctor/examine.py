@@ -80,7 +80,7 @@ def _asked(loaded: dict[str, Any] | None, names: list[str], only: list[str]) -> 
     rows = loaded["report"]["candidates"] if loaded else []
     for path in filter(None, os.environ.get("FERRULE_BACKEND_PATH", "").split(os.pathsep)):
         row = next((row for row in rows if row["path"] == path), None)
-        state, reason = (row["state"], row["reason"]) if row else ("error", "no load has looked at it")
+        state, reason = (row["state"], row["reason"]) if row else ("error", "it was not part of any load")
         answers.append(
             {
                 "name": path,

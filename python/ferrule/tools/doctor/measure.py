@@ -76,7 +76,7 @@ def _check(device: fe.Device, at: At) -> str:
             continue
         _compare(text, got, truth)
         return text
-    raise NothingOffered(f"it offers none of {', '.join(tried)} in float32, which is what is tried here")
+    raise NothingOffered(f"it supports none of {', '.join(tried)} in float32")
 
 
 def _softmax(x: NDArray[Any]) -> NDArray[Any]:

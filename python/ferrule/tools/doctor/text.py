@@ -33,7 +33,7 @@ def show(found: dict[str, Any], out: Console) -> None:
         _section(out, "Asked for", _asked(found["asked"]))
     if found["advice"]:
         _section(out, "Advice", _list(found["advice"]))
-    verdict = "All that was asked for works." if found["ok"] else "Something does not work: see above."
+    verdict = "Everything that was requested works." if found["ok"] else "Something does not work: see above."
     out.print(Text(verdict, style="bold green" if found["ok"] else "bold red"))
 
 

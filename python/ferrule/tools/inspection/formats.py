@@ -29,7 +29,7 @@ def images_of(path: Path) -> list[Image]:
         return [_pe(path, size)]
     if lief.is_macho(path):
         return _mach_o(path, size)
-    raise ValueError(f"it is no shared library: {_beginning(path)}")
+    raise ValueError(f"it is not a shared library: {_beginning(path)}")
 
 
 def _beginning(path: Path) -> str:
@@ -78,7 +78,7 @@ class ElfFile:
         with path.open("rb"):  # lief does not tell a missing file from one of another format
             pass
         if not lief.is_elf(path):
-            raise NotElfError(f"{path} is no ELF file")
+            raise NotElfError(f"{path} is not an ELF file")
         binary = lief.ELF.parse(path)
         if binary is None:
             raise ValueError("it begins as an ELF file, and its headers are damaged")
@@ -231,7 +231,7 @@ def _mach_o(path: Path, size: int) -> list[Image]:
         magic, count = struct.unpack(">II", file.read(8))
     if magic in UNIVERSAL and count != len(images):
         images[0].problems.append(
-            f"its table speaks of {count} architectures, and {len(images)} can be read: it is truncated or damaged"
+            f"its table lists {count} architectures, but only {len(images)} can be read: it is truncated or damaged"
         )
     return images
 

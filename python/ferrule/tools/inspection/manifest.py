@@ -48,12 +48,12 @@ def disagreements(
     """Return the statements of the manifest about the file that are wrong."""
     found: dict[str, Any] = {"size": size, "sha256": sha256, **(name or {})}
     problems = [
-        f"its manifest says that {key} is {manifest.get(key)!r}, and it is {value!r}"
+        f"its manifest says that {key} is {manifest.get(key)!r}, but it is {value!r}"
         for key, value in found.items()
         if manifest.get(key) != value
     ]
     for abi in dict.fromkeys(abis):
         found = as_data(abi)
         if manifest.get("abi") != found:
-            problems.append(f"its manifest tells the interface {manifest.get('abi')}, and the file has {found}")
+            problems.append(f"its manifest names the interface {manifest.get('abi')}, but the file has {found}")
     return problems

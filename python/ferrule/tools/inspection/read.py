@@ -51,7 +51,7 @@ def read_module(path: Path) -> dict[str, Any]:
         abis = [image.abi for image in images if image.abi is not None]
         found["problems"] += disagreements(found["manifest"], name, found["size"], found["sha256"], abis)
     elif images and not problems:
-        found["notes"].append("it has no manifest: it comes after those with one, and is opened before it is judged")
+        found["notes"].append("it has no manifest: it ranks below modules with one, and is opened before it is scored")
     return found
 
 

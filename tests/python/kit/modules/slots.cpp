@@ -86,7 +86,7 @@ struct InOrder final : Queue {
   // Whether work completes now; if not, its event reports the error.
   bool begins() {
     do_all(*pending);
-    if (*is_lost) fail({FE_DEVICE_LOST, "the device was lost, as it was asked to be"});
+    if (*is_lost) fail({FE_DEVICE_LOST, "the device was lost, as requested"});
     return !*is_lost && !(error && is("skips_after_errors"));
   }
   template <class Work>
@@ -118,7 +118,7 @@ struct Sums final : Executable {
     const int64_t number = ++*executions;
     if (number == lost_at) *order.is_lost = true;
     if (!order.begins()) return;
-    if (number == fails_at) return order.fail({FE_INTERNAL, "the execution failed, as it was asked to"});
+    if (number == fails_at) return order.fail({FE_INTERNAL, "the execution failed, as requested"});
     if (execution.poll && is("ignores_poll")) {
       host->error_release(execution.poll(execution.poll_argument));
     } else if (execution.poll) {
@@ -248,7 +248,7 @@ class Sound final : public Backend {
   }
   std::vector<OptionDescription> options() override {
     return {{"lost_at", "integer", "the n-th execution loses it"},
-            {"execution_fails_at", "integer", "the n-th execution fails; its event tells"}};
+            {"execution_fails_at", "integer", "the n-th execution fails; its event reports it"}};
   }
   std::unique_ptr<Device> open(uint32_t, const Options& options) override { return std::make_unique<Adder>(options); }
 };

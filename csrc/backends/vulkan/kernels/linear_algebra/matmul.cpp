@@ -25,7 +25,7 @@ static_assert(sizeof(Segments) == 16);
 
 constexpr uint32_t step = 16, segment = 512;  // as in matmul.comp
 constexpr uint64_t busy = 256;                // workgroups that keep a device busy
-constexpr uint64_t most_scratch = uint64_t{64} << 20;
+constexpr uint64_t max_scratch = uint64_t{64} << 20;
 
 struct Tile {
   uint32_t m, n, own_m, own_n;
@@ -119,7 +119,7 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   const bool in_subgroups = !is_cooperative && is_for_subgroups(p, a, capabilities);
   const Tile tile = is_cooperative ? cooperative_tile : in_subgroups ? few_tile(p) : tile_for(p, value, capabilities);
   const uint64_t count = static_cast<uint64_t>(out.count()), scratch = segments * count * value;
-  const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= most_scratch;
+  const bool split = segments > 1 && tiles(p, tile) < busy && scratch <= max_scratch;
   const auto along_k = [](int64_t other, int64_t along) { return std::abs(along) < std::abs(other) ? 1u : 0u; };
   Dispatch product = dispatch_of(plan.support.kernel, p, {p.a_batches.value, p.b_batches.value},
                                  split ? scratch_value : node.output_value(0));

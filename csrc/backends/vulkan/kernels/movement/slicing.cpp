@@ -32,7 +32,7 @@ std::optional<std::string> read_starts(const PlannedNode& node, uint32_t first, 
   for (uint32_t axis = 0; axis < rank; ++axis) {
     const sdk::Operand start = node.input(first + axis);
     if (start.rank() != 0 || start.dtype() != node.input(first).dtype() || (!start.is("int32") && !start.is("int64")))
-      return "the starts are no integers of one dtype";
+      return "the starts are not integers of one dtype";
     if (size[axis] > x.shape()[axis]) return "the slice is larger than x";
     reads.push_back(node.input_value(first + axis));
     p.starts[axis] = {reads.back(), axis, x.shape()[axis] - size[axis], x.strides()[axis]};
@@ -51,7 +51,7 @@ void add(Plan& plan, Parameters p, std::vector<uint32_t> reads, Task task, const
 Plan plan_dynamic_slice(const PlannedNode& node, const Capabilities& capabilities) {
   if (const auto reason = general_refusal(node)) return refusal(*reason);
   const sdk::Operand x = node.input(0), out = node.output(0);
-  if (x.dtype() != out.dtype() || x.rank() != out.rank()) return refusal("the result is no slice of x");
+  if (x.dtype() != out.dtype() || x.rank() != out.rank()) return refusal("the result is not a slice of x");
   Plan plan = plan_named(by_item_size("slicing", out));
   Parameters p{};
   std::vector<uint32_t> reads = {node.input_value(0)};
