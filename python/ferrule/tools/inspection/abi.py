@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ferrule import _ferrule
-from ferrule.tools import abi_version
-from ferrule.tools.abi_version import AbiVersion
+from ferrule.tools.inspection import abi_version
+from ferrule.tools.inspection.abi_version import AbiVersion
 
 ABI_SYMBOL = "ferrule_backend_abi"
 REQUIRED = ("ferrule_backend_abi", "ferrule_backend_init")
