@@ -293,3 +293,4 @@ __all__ = [
     "zeros_like",
 ]
 __all__ = sorted({*__all__, *_ops.__all__})  # some names are in both lists
+Array._public_names = __all__

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import ferrule as fe
-    from ferrule.testing.case import Case
+    from ferrule.testing.model.case import Case
 
 _OPTIONS = ("backend", "device", "variant", "level", "seed", "report", "expect", "timeout", "benchmark", "sample")
 
@@ -64,7 +64,7 @@ def ferrule_device(request: pytest.FixtureRequest) -> fe.Device:
         these options is given.
     """
     import ferrule as fe
-    from ferrule.testing.target import open_target
+    from ferrule.testing.running.target import open_target
 
     kit: Any = request.config.pluginmanager.get_plugin("ferrule-kit")
     targets = kit.targets if kit else []

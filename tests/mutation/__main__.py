@@ -15,7 +15,7 @@ import os
 import sys
 from pathlib import Path
 
-from ferrule.testing.target import runnable_variants
+from ferrule.testing.running.target import runnable_variants
 from rich.console import Console
 from rich.progress import Progress
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ferrule.testing.check_attempt import NotApplicable
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
-from ferrule.testing.target import Target
+from ferrule.testing.running.check_attempt import NotApplicable
+from ferrule.testing.running.target import Target
 
 MEMORY = 16 << 30  # limits the process, because a fault may allocate any number of bytes
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from collections.abc import Callable, Collection, Generator, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class Array(_ferrule.Operators):
     __slots__ = ("__weakref__", "_handle")
     _handle: _ferrule.Array | Symbol
     __array_priority__ = 1000.0  # `numpy_array + array` calls this class's operator
+    _public_names: ClassVar[Collection[str]] = ()  # of ferrule, for messages; ferrule/__init__.py sets it
 
     @classmethod
     def _of(cls, handle: _ferrule.Array | Symbol) -> Array:
@@ -400,7 +401,7 @@ class Array(_ferrule.Operators):
 
         def __getattr__(self, name: str) -> NoReturn:
             # NumPy asks each array for names that begin with "__", so only public names cost time.
-            advice = "" if name.startswith("_") else other_names.method_advice(name, dir(Array))
+            advice = "" if name.startswith("_") else other_names.method_advice(name, dir(Array), Array._public_names)
             raise AttributeError(f"'Array' object has no attribute {name!r}{advice}", name=name)
 
     def __pos__(self) -> Array:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 else:
     mapped_files = later("ferrule.array.mapped_files")  # it imports mmap, a shared library
 
-MAX_DIMENSIONS = 8
+MAX_DIMENSIONS = 8  # FE_MAX_RANK of the C interface
+
+
+def check_ndim(caller: str, ndim: int) -> None:
+    """Raise an error for more dimensions than an array can have."""
+    if ndim > MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {ndim}")
 
 
 @contextmanager
@@ -44,8 +50,7 @@ def from_host(
     """
     if isinstance(source, np.ma.MaskedArray):
         raise DTypeError(f"{caller}: a masked array has no place for its mask here; fill it first")
-    if source.ndim > MAX_DIMENSIONS:
-        raise InvalidArgumentError(f"{caller}: an array has at most {MAX_DIMENSIONS} dimensions, not {source.ndim}")
+    check_ndim(caller, source.ndim)
     native = source.dtype.newbyteorder("=") if source.dtype.kind in "iufcb" else source.dtype
     if not class_of(native):
         raise DTypeError(f"{caller}: dtype {source.dtype} is not supported; ferrule has {', '.join(DTYPE_NAMES)}")

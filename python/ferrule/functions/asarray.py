@@ -8,7 +8,7 @@ import numpy as np
 
 from ferrule import _ferrule
 from ferrule.array.array import Array
-from ferrule.array.host_memory import MAX_DIMENSIONS, from_host, may_change
+from ferrule.array.host_memory import check_ndim, from_host, may_change
 from ferrule.array.recording import another_object
 from ferrule.dtypes.classification import DTYPE_NAMES, as_dtype, is_block, numpy_dtype
 from ferrule.errors import (
@@ -204,8 +204,7 @@ def from_packed(
     if host is None or host.dtype != np.uint8:
         what = type(packed).__name__ if host is None else f"dtype {host.dtype}"
         raise DTypeError(f"from_packed: the bytes are dtype uint8, not {what}")
-    if host.ndim > MAX_DIMENSIONS:
-        raise InvalidArgumentError(f"from_packed: an array has at most {MAX_DIMENSIONS} dimensions, not {host.ndim}")
+    check_ndim("from_packed", host.ndim)
     if host.ndim > 0 and host.shape[-1] > 1 and host.strides[-1] != 1:
         if copy is False:
             raise InvalidArgumentError(

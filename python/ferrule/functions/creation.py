@@ -15,7 +15,7 @@ import numpy as np
 from ferrule import _ferrule
 from ferrule.array.array import Array
 from ferrule.array.attributes import Shape, refuse_more, sizes
-from ferrule.array.host_memory import MAX_DIMENSIONS, enough_memory, from_host
+from ferrule.array.host_memory import check_ndim, enough_memory, from_host
 from ferrule.array.numbers import conversion, perform, shown
 from ferrule.array.recording import check_range
 from ferrule.array.symbols import Symbol
@@ -503,8 +503,7 @@ def host_empty(shape: Shape, dtype: Any = np.float32, device: Device | str | Non
     wanted, element = sizes(shape, "host_empty"), numpy_dtype("host_empty", dtype)
     if any(size < 0 for size in wanted):
         raise InvalidArgumentError(f"host_empty: shape ({', '.join(map(shown, wanted))}) has a negative size")
-    if len(wanted) > MAX_DIMENSIONS:
-        raise InvalidArgumentError(f"host_empty: an array has at most {MAX_DIMENSIONS} dimensions, not {len(wanted)}")
+    check_ndim("host_empty", len(wanted))
     count = int(np.prod(wanted, dtype=object)) * element.itemsize
     rounded = -(-count // PAGE) * PAGE
     if rounded >= 2**63 - PAGE:

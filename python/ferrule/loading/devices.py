@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# The names of the kinds of device, in the order of `fe_device_kind`.
+DEVICE_KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
+
+
 class Backend:
     """A loaded module.
 

@@ -11,10 +11,10 @@ from typing import Any
 from ferrule import _ferrule
 from ferrule.errors import InvalidArgumentError
 from ferrule.loading import load
+from ferrule.loading.devices import DEVICE_KINDS
 from ferrule.loading.load_error import LoadError
 from ferrule.loading.load_report import LoadReport
 
-KINDS = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu", "software", "test")
 TOOLS = {"inspect", "testing"}  # extras that are not backends
 
 
@@ -51,7 +51,7 @@ def explain(name: str) -> str:
     names = {row["name"] for row in rows if row["name"]}
     assert isinstance(report._handle, _ferrule.LoadReport)
     sentence = report._handle.explain(wanted, [_version(row) for row in rows])
-    if wanted in names or wanted in KINDS:
+    if wanted in names or wanted in DEVICE_KINDS:
         return sentence
     return sentence + _offer(wanted, names)
 
@@ -87,7 +87,7 @@ def _offer(name: str, names: set[str]) -> str:
     extras = backend_extras()
     if name in extras:
         return f" Install it: pip install 'ferrule[{name}]'"
-    close = difflib.get_close_matches(name, sorted({*names, *extras, *KINDS}), 1)
+    close = difflib.get_close_matches(name, sorted({*names, *extras, *DEVICE_KINDS}), 1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

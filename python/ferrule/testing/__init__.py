@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrule.testing.case import all_cases
+from ferrule.testing.cases import all_cases
 from ferrule.testing.notebook import Results, check
 
 if TYPE_CHECKING:
-    from ferrule.testing.case import Case
+    from ferrule.testing.model.case import Case
 
 __all__ = ["Results", "check", "find_case"]
 

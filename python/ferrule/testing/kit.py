@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ferrule.testing.case import Case, all_cases
-from ferrule.testing.check_attempt import NotApplicable
+from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import applies, checks_of, is_by_item_size
-from ferrule.testing.child import Child
-from ferrule.testing.dtypes import numpy_dtype, op_rows
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import numpy_dtype, op_rows
 from ferrule.testing.report import Record
-from ferrule.testing.target import Target
+from ferrule.testing.running.check_attempt import NotApplicable
+from ferrule.testing.running.child import Child
+from ferrule.testing.running.target import Target
 from ferrule.tools.child import ChildEnded, ChildError
 
 REFUSALS_KEPT = 20  # per check

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from ferrule.testing.check_attempt import LEVELS, NotApplicable
 from ferrule.testing.checks import all_checks
-from ferrule.testing.dtypes import op_rows
 from ferrule.testing.kit import Item, items_of, subjects_of, unsupported_records
+from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.report import Record, Report, as_text, notebook_html, save
-from ferrule.testing.target import Target
+from ferrule.testing.running.check_attempt import LEVELS, NotApplicable
+from ferrule.testing.running.target import Target
 
 
 class Results:

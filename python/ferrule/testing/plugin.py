@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 
 from ferrule.testing import module_slots
-from ferrule.testing.case import all_cases
-from ferrule.testing.check_attempt import NotApplicable
+from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import runs_alone
-from ferrule.testing.child import Child
 from ferrule.testing.exclusive_runs import Turns
 from ferrule.testing.expected_failures import mark, read_expected
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of, unsupported_records
-from ferrule.testing.programs.kit_parts import programs_record
+from ferrule.testing.program_parts import programs_record
 from ferrule.testing.report import Record, Report, as_text, save
 from ferrule.testing.report.save import FORMS
-from ferrule.testing.target import Target
+from ferrule.testing.running.check_attempt import NotApplicable
+from ferrule.testing.running.child import Child
+from ferrule.testing.running.target import Target
 from ferrule.tools import module_file
 
 PROPERTY = "ferrule"  # the user property of a test report that holds the records, as JSON

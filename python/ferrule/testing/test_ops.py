@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.model.dtypes import op_rows
 
 if TYPE_CHECKING:
     from ferrule.testing.kit import Item, Subject

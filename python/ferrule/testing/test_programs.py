@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrule.testing.programs.kit_parts import parts_of
+from ferrule.testing.program_parts import parts_of
 
 if TYPE_CHECKING:
     from ferrule.testing.kit import Subject

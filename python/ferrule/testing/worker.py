@@ -9,17 +9,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ferrule as fe
-from ferrule.testing.case import all_cases
-from ferrule.testing.check_attempt import Attempt, Failed, NotApplicable
+from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import all_checks
-from ferrule.testing.execution import Refused
 from ferrule.testing.programs.worker_requests import ProgramRequests
-from ferrule.testing.target import Target, open_target, runnable_variants
+from ferrule.testing.running.check_attempt import Attempt, Failed, NotApplicable
+from ferrule.testing.running.execution import Refused
+from ferrule.testing.running.target import Target, open_target, runnable_variants
 from ferrule.tools.child.serve import Reply, serve
 
 if TYPE_CHECKING:
-    from ferrule.testing.check_attempt import Attempt
     from ferrule.testing.programs.worker_requests import ProgramRequests
+    from ferrule.testing.running.check_attempt import Attempt
 
 
 class Worker:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ferrule.text.near_names import did_you_mean
 
@@ -71,10 +70,12 @@ _METHODS = {
 }
 
 
-def method_advice(name: str, attributes: Iterable[str]) -> str:
-    """Return advice on a public attribute that arrays do not have; `attributes` are those that they have."""
+def method_advice(name: str, attributes: Iterable[str], public: Collection[str]) -> str:
+    """Return advice on a public attribute that arrays do not have.
+
+    `attributes` are those that they have, `public` the public names of ferrule.
+    """
     function = OTHER_NAMES.get(name, name)
-    public = sys.modules["ferrule"].__all__  # not an import: ferrule/__init__.py imports the packages below it
     meant = _METHODS.get(name, f"ferrule.{function}(x)" if function in public else None)
     return f"; it is {meant} here" if meant else did_you_mean(name, filter(_is_public, attributes))
 

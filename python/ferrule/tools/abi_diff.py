@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from ferrule.tools.abi_version import AbiVersion, complaint
 from ferrule.tools.inspection.abi import from_data
+from ferrule.tools.inspection.abi_version import AbiVersion, complaint
 from ferrule.tools.inspection.read_in_child import read_modules
 
 SNAPSHOT = Path("ferrule", "abi_snapshot.inc")

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferrule.later import later
-from ferrule.tools import abi_version
-from ferrule.tools.abi_version import AbiVersion
+from ferrule.tools.inspection import abi_version
 from ferrule.tools.inspection.abi import core_abi
+from ferrule.tools.inspection.abi_version import AbiVersion
 
 if TYPE_CHECKING:
     from ferrule.tools.inspection import formats

@@ -13,7 +13,7 @@ import ferrule as fe
 import ml_dtypes
 import numpy as np
 import pytest
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.model.dtypes import op_rows
 from numpy.typing import NDArray
 
 FLOAT16, BFLOAT16 = np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)

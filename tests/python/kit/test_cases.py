@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ferrule.testing import error_function
-from ferrule.testing.case import Case, Problem, all_cases
-from ferrule.testing.dtypes import (
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model import error_function
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import (
     ALL,
     BLOCKS,
     BOOL,
@@ -26,6 +27,7 @@ from ferrule.testing.dtypes import (
     op_rows,
     wide_of,
 )
+from ferrule.testing.model.problem import Problem
 
 ACCEPTED = {
     "stored": (*ALL, *BLOCKS),

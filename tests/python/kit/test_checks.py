@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ferrule.testing.case import all_cases
+from ferrule.testing.cases import all_cases
 from ferrule.testing.checks.fused import wider_than
 from ferrule.testing.checks.ranges import FILLS, applies, equal
-from ferrule.testing.dtypes import is_floating
+from ferrule.testing.model.dtypes import is_floating
+from ferrule.testing.model.sizes import above_blocks, around_blocks
 from ferrule.testing.problems import RANK_8
-from ferrule.testing.sizes import above_blocks, around_blocks
 
 
 def test_broadcast_adds_an_axis_and_expands_axes_of_one_element() -> None:

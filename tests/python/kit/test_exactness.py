@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ferrule.testing.case import Problem, all_cases
-from ferrule.testing.dtypes import FLOATS, FORMATS, numpy_dtype
-from ferrule.testing.exactness import ROUNDED, compare, round_to, spacing
-from ferrule.testing.values import patterns
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model.dtypes import FLOATS, FORMATS, numpy_dtype
+from ferrule.testing.model.exactness import ROUNDED, compare, round_to, spacing
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import patterns
 
 
 def test_tie_rounded_away_from_even_is_wrong() -> None:

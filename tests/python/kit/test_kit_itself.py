@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ferrule.testing.case import all_cases
-from ferrule.testing.check_attempt import NotApplicable
+from ferrule.testing.cases import all_cases
 from ferrule.testing.checks import all_checks, is_by_item_size
-from ferrule.testing.dtypes import numpy_dtype, op_rows
 from ferrule.testing.kit import Item, Subject, items_of, subjects_of
+from ferrule.testing.model.dtypes import numpy_dtype, op_rows
 from ferrule.testing.report import Record, json_file
-from ferrule.testing.target import Target
+from ferrule.testing.running.check_attempt import NotApplicable
+from ferrule.testing.running.target import Target
 from ferrule.tools.child import how_it_ended
 
 # The fault, the case and the check that must find it, the resulting state, and words of the message.

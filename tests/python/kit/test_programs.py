@@ -9,16 +9,18 @@ from pathlib import Path
 
 import ferrule as fe
 import pytest
-from ferrule.testing.child import Child
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.programs.computation_ways import STEPS, WAYS
 from ferrule.testing.programs.compute import Places, compare, faults_of, see_steps
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.hunt import Finding, batches_of, hunt
-from ferrule.testing.programs.operation import operations
-from ferrule.testing.programs.program import Input, Memory, Program, Step
+from ferrule.testing.programs.model.inputs import Input
+from ferrule.testing.programs.model.memory import Memory
+from ferrule.testing.programs.program import Program, Step
 from ferrule.testing.programs.shrink import values_of
-from ferrule.testing.target import Target
+from ferrule.testing.programs.steps import operations
+from ferrule.testing.running.child import Child
+from ferrule.testing.running.target import Target
 
 PARTS = 8
 TREE = Path(__file__).resolve().parents[3]

@@ -4,10 +4,11 @@ unsupported cases."""
 from __future__ import annotations
 
 import pytest
-from ferrule.testing.case import Case, all_cases
-from ferrule.testing.dtypes import BLOCKS, numpy_dtype
+from ferrule.testing.cases import all_cases
 from ferrule.testing.kit import Subject, subjects_of
-from ferrule.testing.target import Target
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import BLOCKS, numpy_dtype
+from ferrule.testing.running.target import Target
 
 VIEWS = {"broadcast_to", "permute_dims", "reshape", "slice"}  # nothing is computed
 

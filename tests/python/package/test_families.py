@@ -86,7 +86,7 @@ def test_kernels_lie_in_the_files_of_their_ops_families() -> None:
 def test_cases_lie_in_the_files_of_their_ops_families() -> None:
     import importlib
 
-    from ferrule.testing.dtypes import op_rows
+    from ferrule.testing.model.dtypes import op_rows
 
     family_of = families_of_ops(ROOT)
     assert set(family_of) - INTERNAL == set(op_rows())

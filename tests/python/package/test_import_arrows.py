@@ -1,11 +1,15 @@
-"""The imports of the Python package point one way, from its tools down to its errors (ORDER), and form no cycle.
+"""The imports of the Python package point one way, from its tools down to its errors (ORDER). They form no cycle of
+files or of folders.
 
-The sources are parsed, not imported. An import is one of four kinds:
+The sources are parsed, not imported. An import is one of five kinds:
 
 - "module": it runs when the module is imported;
 - "later": `later("ferrule.x")`, which runs when a name of that module is first used;
 - "function": it stands inside a function;
-- "typing": it stands under `if TYPE_CHECKING:` and never runs.
+- "typing": it stands under `if TYPE_CHECKING:` and never runs;
+- "discovery": a package of DISCOVERIES imports all files of its folder by name.
+
+`import_module` and `__import__` are imports of the module whose name they are given, which is a literal.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "python" / "ferrule"
+PLUGIN = "ferrule_pytest"
 
 # From the bottom up: each part imports itself and the parts before it. "ferrule" is the module with the public names.
 ORDER = (
@@ -39,7 +44,12 @@ ORDER = (
     "tools",
     "testing",
     "__main__",
+    PLUGIN,
 )
+# Packages that import all files of their folder, whatever their names are.
+DISCOVERIES = ("ferrule.testing.cases", "ferrule.testing.checks", "ferrule.testing.programs.steps")
+# Modules that import by a name that they are given: the public names by _LATER, and `later`, whose calls are listed.
+LATE_IMPORTERS = ("ferrule", "ferrule.later")
 # What may be imported inside a function, and why. Nothing of ferrule is: `later` is the way to import it late.
 HEAVY = "it takes long to import, and most programs never need it"
 OPTIONAL = "it need not be installed"
@@ -65,12 +75,6 @@ INSIDE_FUNCTIONS = {
 # Cycles that only type checkers see, and why they stay.
 TYPE_CYCLES = {
     ("ferrule.array.array", "ferrule.array.symbols"): "an array may hold a symbol, and a symbol's graph makes arrays",
-    ("ferrule.testing.case", "ferrule.testing.problems"): "a case has a family, and families draw problems of cases",
-    (
-        "ferrule.testing.programs.operation",
-        "ferrule.testing.programs.program",
-        "ferrule.testing.programs.scope",
-    ): "an operation draws its operands from a scope, which has the steps of a program",
     (
         "ferrule.testing.report.grid",
         "ferrule.testing.report.matrix",
@@ -89,11 +93,11 @@ class Import(NamedTuple):
         return f"{self.source}:{self.line} imports {self.target} ({self.kind})"
 
 
-def sources_of(package: Path) -> dict[str, str]:
+def sources_of(*packages: Path) -> dict[str, str]:
     """The text of each module, by its name. The templates are programs of others."""
     found = {}
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package.parent).with_suffix("").parts
+    for path in sorted(path for package in packages for path in package.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         if "templates" not in parts:
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
     return found
@@ -101,7 +105,11 @@ def sources_of(package: Path) -> dict[str, str]:
 
 def imports_of(sources: Mapping[str, str]) -> list[Import]:
     """All imports of all modules. A typing import of what the module also imports late is not listed twice."""
-    found = [each for name, text in sources.items() for each in _imports_in(name, ast.parse(text), "module", sources)]
+    trees = {name: ast.parse(text) for name, text in sources.items()}
+    found = [each for name, tree in trees.items() for each in _imports_in(name, tree, "module", sources)]
+    for package in DISCOVERIES:
+        files = [name for name in sources if name.rpartition(".")[0] == package]
+        found += [Import(package, name, "discovery", 1) for name in files]
     late = {(each.source, each.target) for each in found if each.kind == "later"}
     return [each for each in found if each.kind != "typing" or (each.source, each.target) not in late]
 
@@ -117,20 +125,47 @@ def _imports_in(name: str, node: ast.AST, kind: str, sources: Mapping[str, str])
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             for target in _targets(child, sources):
                 yield Import(name, target, kind, child.lineno)
+            if any(
+                each.name == "import_module" and each.asname not in (None, "_import_module") for each in child.names
+            ):
+                yield Import(name, "?", kind, child.lineno)  # calls of it would not be found
         elif isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "later":
-            target = child.args[0].value if child.args and isinstance(child.args[0], ast.Constant) else "?"
-            yield Import(name, str(target), "later", child.lineno)
+            yield Import(name, _literal(child) or "?", "later", child.lineno)
+        elif isinstance(child, ast.Call) and _imports_by_name(child.func):
+            literal = _literal(child)
+            if literal is not None:
+                yield Import(name, literal, "later" if name in LATE_IMPORTERS else kind, child.lineno)
+            elif name not in LATE_IMPORTERS and not (name in DISCOVERIES and _is_of_own_folder(child)):
+                yield Import(name, "?", kind, child.lineno)
+        elif isinstance(child, ast.Subscript) and ast.unparse(child.value) == "sys.modules":
+            yield Import(name, str(getattr(child.slice, "value", "?")), kind, child.lineno)
         is_function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         yield from _imports_in(name, child, "function" if is_function and kind == "module" else kind, sources)
+
+
+def _literal(call: ast.Call) -> str | None:
+    """The first argument, if it is a literal."""
+    return str(call.args[0].value) if call.args and isinstance(call.args[0], ast.Constant) else None
+
+
+def _is_of_own_folder(call: ast.Call) -> bool:
+    """Whether the argument is f"{__name__}.{file}"."""
+    return ast.unparse(call.args[0]).startswith("f'{__name__}.{")
+
+
+def _imports_by_name(function: ast.expr) -> bool:
+    """Whether this is `import_module`, of importlib or by its name alone, or `__import__`."""
+    last = ast.unparse(function).rpartition(".")[2]
+    return last.lstrip("_") in ("import_module", "import__")
 
 
 def _targets(node: ast.Import | ast.ImportFrom, sources: Mapping[str, str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield alias.name if alias.name.partition(".")[0] == "ferrule" else alias.name.partition(".")[0]
+            yield alias.name if is_own(alias.name) else alias.name.partition(".")[0]
     elif node.level:
         yield "." * node.level + (node.module or "")
-    elif node.module is not None and node.module.partition(".")[0] == "ferrule":
+    elif node.module is not None and is_own(node.module):
         for alias in node.names:
             full = f"{node.module}.{alias.name}"
             yield full if full in sources or full == "ferrule._ferrule" else node.module
@@ -139,7 +174,7 @@ def _targets(node: ast.Import | ast.ImportFrom, sources: Mapping[str, str]) -> I
 
 
 def is_own(module: str) -> bool:
-    return module.partition(".")[0] == "ferrule"
+    return module.partition(".")[0] in ("ferrule", PLUGIN)
 
 
 def part_of(module: str) -> str:
@@ -164,13 +199,18 @@ def against_the_order(imports: Iterable[Import]) -> list[str]:
     return found
 
 
+def may_import_late(each: Import) -> bool:
+    """The plug-in imports ferrule inside functions: pytest imports it in every run, and `later` is part of ferrule."""
+    return each.source == PLUGIN and is_own(each.target)
+
+
 def misplaced(imports: Iterable[Import]) -> list[str]:
-    """Imports inside functions that no reason allows, relative ones, and late ones of a module that is not known."""
+    """Imports inside functions that no reason allows, relative ones, and those of a module that is not known."""
     return [
         str(each)
         for each in imports
         if each.target.startswith((".", "?"))
-        or (each.kind == "function" and (is_own(each.target) or each.target not in INSIDE_FUNCTIONS))
+        or (each.kind == "function" and each.target not in INSIDE_FUNCTIONS and not may_import_late(each))
         or (each.kind == "later" and not is_own(each.target))
     ]
 
@@ -208,12 +248,26 @@ def cycles(imports: Iterable[Import]) -> list[tuple[str, ...]]:
     return sorted(groups)
 
 
-IMPORTS = imports_of(sources_of(PACKAGE))
+def between_folders(imports: Iterable[Import], sources: Iterable[str]) -> list[Import]:
+    """The imports, with the folder of each file in place of the file. A file beside ferrule/__init__.py stands for
+    itself: it is a part of ORDER."""
+    packages = {name.rpartition(".")[0] for name in sources}
+
+    def folder_of(module: str) -> str:
+        above = module.rpartition(".")[0]
+        return module if module in packages or above in ("", "ferrule") else above
+
+    return [each._replace(source=folder_of(each.source), target=folder_of(each.target)) for each in imports]
+
+
+SOURCES = sources_of(PACKAGE, PACKAGE.with_name(PLUGIN))
+IMPORTS = imports_of(SOURCES)
 
 
 def test_imports_are_found() -> None:
     assert len({each.source for each in IMPORTS}) > 100
-    assert {each.kind for each in IMPORTS} == {"module", "later", "function", "typing"}
+    assert {each.kind for each in IMPORTS} == {"module", "later", "function", "typing", "discovery"}
+    assert {each.source for each in IMPORTS if each.kind == "discovery"} == set(DISCOVERIES)
 
 
 def test_imports_follow_the_order_of_the_packages() -> None:
@@ -221,12 +275,17 @@ def test_imports_follow_the_order_of_the_packages() -> None:
 
 
 def test_every_package_of_the_order_exists() -> None:
-    parts = {part_of(module) for module in sources_of(PACKAGE)} | {"_ferrule"}
+    parts = {part_of(module) for module in SOURCES} | {"_ferrule"}
     assert parts == set(ORDER)
 
 
 def test_imports_form_no_cycle() -> None:
     assert cycles(each for each in IMPORTS if each.kind != "typing") == []
+
+
+def test_folders_form_no_cycle() -> None:
+    running = (each for each in IMPORTS if each.kind != "typing")
+    assert cycles(between_folders(running, SOURCES)) == []
 
 
 def test_type_checking_imports_form_no_other_cycle() -> None:
@@ -245,7 +304,7 @@ def test_the_extension_imports_no_module_of_ferrule() -> None:
 
 
 def test_each_exception_is_needed() -> None:
-    inside = {each.target for each in IMPORTS if each.kind == "function"}
+    inside = {each.target for each in IMPORTS if each.kind == "function" and not is_own(each.target)}
     assert inside == set(INSIDE_FUNCTIONS)
 
 
@@ -316,6 +375,9 @@ def test_the_probe_has_no_violation() -> None:
         ("ferrule.array.recording", "from ferrule import asarray"),
         ("ferrule", "from ferrule.tools import inspect"),
         ("ferrule.profiling.trace", "import ferrule"),
+        ("ferrule.array.recording", "movement = import_module('ferrule.functions.movement')"),
+        ("ferrule.array.recording", "names = sys.modules['ferrule'].__all__"),
+        ("ferrule.tools.inspect", "import ferrule_pytest"),
         ("ferrule.unplaced", "from ferrule.errors import Error"),
     ],
 )
@@ -332,6 +394,7 @@ def test_an_import_against_the_order_is_found(module: str, text: str) -> None:
         ("try:\n    import ferrule.array.recording\nexcept ImportError:\n    pass", False),
         ("def f():\n    from ferrule.array import recording", False),
         ("recording = later('ferrule.array.recording')", False),
+        ("def f():\n    importlib.import_module('ferrule.array.recording')", False),
         ("if not TYPE_CHECKING:\n    from ferrule.array import recording", False),
         ("if TYPE_CHECKING:\n    pass\nelse:\n    from ferrule.array import recording", False),
         ("", True),  # which the probe has
@@ -356,6 +419,35 @@ def test_a_cycle_through_several_modules_is_found_whole() -> None:
     assert cycles(imports) == [("ferrule.io.a", "ferrule.io.b", "ferrule.io.c")]
 
 
+def test_a_cycle_through_a_discovery_is_found() -> None:
+    imports = imports_of(
+        {
+            "ferrule.testing.case": "from ferrule.testing.cases import all_cases",
+            "ferrule.testing.cases": "def all_cases():\n    return importlib.import_module(f'{__name__}.{first}')",
+            "ferrule.testing.cases.sorting": "from ferrule.testing.case import Case",
+        }
+    )
+    assert misplaced(imports) == []
+    elsewhere = "importlib.import_module(f'ferrule.testing.{first}')"
+    assert len(misplaced(imports_of({"ferrule.testing.cases": elsewhere}))) == 1
+    assert cycles(imports) == [("ferrule.testing.case", "ferrule.testing.cases", "ferrule.testing.cases.sorting")]
+
+
+@pytest.mark.parametrize(
+    ("importer", "is_cycle"), [("ferrule.tools.machine", True), ("ferrule.later", False), ("ferrule.tools", True)]
+)
+def test_a_cycle_of_folders_without_one_of_files_is_found(importer: str, is_cycle: bool) -> None:
+    sources = {
+        importer: "from ferrule.tools.inspection.read import read",
+        "ferrule.tools.abi_version": "",
+        "ferrule.tools.inspection.read": "from ferrule.tools.abi_version import parse",
+    }
+    imports = imports_of(sources)
+    assert cycles(imports) == []
+    found = cycles(between_folders(imports, sources))
+    assert found == ([("ferrule.tools", "ferrule.tools.inspection")] if is_cycle else [])
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -368,6 +460,11 @@ def test_a_cycle_through_several_modules_is_found_whole() -> None:
         "from .errors import Error",
         "name = 'ferrule.errors'\nerrors = later(name)",
         "json = later('json')",
+        "def f():\n    importlib.import_module('ferrule.errors')",
+        "def f(name):\n    importlib.import_module(f'ferrule.{name}')",
+        "def f(name):\n    return _import_module(name)",
+        "def f(name):\n    return __import__(name)",
+        "from importlib import import_module as load",
     ],
 )
 def test_a_misplaced_import_is_found(text: str) -> None:

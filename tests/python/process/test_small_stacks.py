@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from ferrule.testing.case import all_cases
+from ferrule.testing.cases import all_cases
 
 STACKS = (262144, 65536)  # the second is near Python's own minimum
 
@@ -33,8 +33,8 @@ def on_small_stacks(work):
 KERNELS = """
 import numpy as np
 import ferrule as fe
-from ferrule.testing.case import all_cases
-from ferrule.testing.execution import prepare
+from ferrule.testing.cases import all_cases
+from ferrule.testing.running.execution import prepare
 
 device = fe.device("cpu")
 wanted = [case for case in all_cases().values() if case.op == {op!r}]

@@ -10,7 +10,7 @@ import pytest
 from ferrule import _ferrule
 from ferrule.tools import abi_diff as interfaces
 from ferrule.tools.abi_diff import SNAPSHOT, Difference, abi_diff, is_compatible, read_interface
-from ferrule.tools.abi_version import AbiVersion, complaint, parse
+from ferrule.tools.inspection.abi_version import AbiVersion, complaint, parse
 from foreign_files import build_dll, build_dylib, build_universal
 
 

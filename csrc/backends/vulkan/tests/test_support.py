@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ferrule.testing.case import Case, all_cases
-from ferrule.testing.dtypes import BLOCKS, REALS
+from ferrule.testing.cases import all_cases
 from ferrule.testing.kit import Subject, subjects_of
-from ferrule.testing.target import Target
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import BLOCKS, REALS
+from ferrule.testing.running.target import Target
 
 # The beginning of the shader's name, for reductions and for ops that other ops could compute.
 SHADERS = {

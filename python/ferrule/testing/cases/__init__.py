@@ -1,1 +1,23 @@
-"""The cases: one file for each family of ops, with a list CASES. The files are found by their folder."""
+"""The cases. Each file has a list CASES, and is named after the family of its ops."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import known_dtypes, op_rows
+
+
+@cache
+def all_cases() -> dict[str, Case]:
+    """The cases by name, in the order of the op rows, for the ops and dtypes of this version of ferrule."""
+    found: dict[str, Case] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+        for case in importlib.import_module(f"{__name__}.{module}").CASES:
+            if case.op in op_rows() and {*case.dtypes, case.result} <= known_dtypes():
+                assert case.name not in found, case.name
+                found[case.name] = case
+    order = list(op_rows())
+    return dict(sorted(found.items(), key=lambda item: order.index(item[1].op)))

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION
-from ferrule.testing.case import Case
 from ferrule.testing.cases.error_function import erfc
-from ferrule.testing.dtypes import FLOATS, FORMATS, NUMERIC, Values
-from ferrule.testing.elementary import ELEMENTARY, tolerance_of, unary
-from ferrule.testing.exactness import Tolerance
+from ferrule.testing.model.bounds import FUNCTION
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import FLOATS, FORMATS, NUMERIC, Values
+from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import Domain
+from ferrule.testing.problems.elementary import ELEMENTARY, tolerance_of, unary
 
 UNARY = elementwise(1)
 

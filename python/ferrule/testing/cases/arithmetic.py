@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Case, Oracle
-from ferrule.testing.dtypes import FLOATS, NUMERIC, Values, is_floating, numpy_dtype
-from ferrule.testing.elementary import binary, unary
-from ferrule.testing.exactness import EXACT, ROUNDED, Tolerance
+from ferrule.testing.model.case import Case, Oracle
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, Values, is_floating, numpy_dtype
+from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import Domain
+from ferrule.testing.problems.elementary import binary, unary
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
-from ferrule.testing.case import Case, Failing, Problem
 from ferrule.testing.cases.linear_algebra import matmul
-from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
-from ferrule.testing.exactness import Tolerance
+from ferrule.testing.model.bounds import FUNCTION, gamma, grown, least_normal
+from ferrule.testing.model.case import Case, Failing
+from ferrule.testing.model.dtypes import FLOATS, Values, accumulator_roundoff
+from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems.attention import attentions
-from ferrule.testing.values import Domain
 
 PLAIN = attentions()
 MASKED = attentions(mask=True)

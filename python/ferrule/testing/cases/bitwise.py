@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import BOOL, INTEGERS
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import BOOL, INTEGERS
+from ferrule.testing.model.values import ANY, Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import ANY, Domain
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)

@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import ALL, Values
-from ferrule.testing.problems import RANK_8, Family
-from ferrule.testing.values import Shape
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import ALL, Values
+from ferrule.testing.model.oracles import fitted
+from ferrule.testing.model.problem import Family, Problem
+from ferrule.testing.model.values import Shape
+from ferrule.testing.problems import RANK_8
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
-
-
-def fitted(found: Values, size: int, axis: int = 0) -> Values:
-    """Truncate to `size` elements along the axis, or append zeros."""
-    shape = list(found.shape)
-    shape[axis] = size
-    result = np.zeros(shape, found.dtype)
-    place = (slice(None),) * axis + (slice(min(size, found.shape[axis])),)
-    result[place] = found[place]
-    return result
 
 
 def indices(x: Values, size: int) -> Values:

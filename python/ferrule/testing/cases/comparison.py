@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ferrule.testing.case import Case, Oracle
-from ferrule.testing.dtypes import ALL, FLOATS, REALS
+from ferrule.testing.model.case import Case, Oracle
+from ferrule.testing.model.dtypes import ALL, FLOATS, REALS
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import ALL, BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype, wide_of
-from ferrule.testing.exactness import EXACT, ROUNDED
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import ALL, BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype, wide_of
+from ferrule.testing.model.exactness import EXACT, ROUNDED
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
 from ferrule.testing.problems.blocks import rows_of_blocks
-from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 # The ends of the integer ranges and numbers that round to them; numbers that overflow in narrower formats.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import FORMATS, NUMERIC, Values, is_floating, wide_of
-from ferrule.testing.problems import Family
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import FORMATS, NUMERIC, Values, is_floating, wide_of
+from ferrule.testing.model.problem import Family, Problem
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

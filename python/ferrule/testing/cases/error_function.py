@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ferrule.testing import error_function
-from ferrule.testing.dtypes import Values
-from ferrule.testing.elementary import each, unary
-from ferrule.testing.values import Domain
+from ferrule.testing.model import error_function
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.values import Domain
+from ferrule.testing.problems.elementary import each, unary
 
 
 def erf(x: Values) -> Values:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.case import Case, Failing, Problem
-from ferrule.testing.dtypes import FLOATS, FORMATS, INTEGERS, Values
-from ferrule.testing.elementary import binary, tolerance_of, unary
-from ferrule.testing.exactness import EXACT, ROUNDED, Tolerance
+from ferrule.testing.model.case import Case, Failing
+from ferrule.testing.model.dtypes import FLOATS, FORMATS, INTEGERS, Values
+from ferrule.testing.model.exactness import EXACT, ROUNDED, Tolerance
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import ANY, Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import ANY, Domain
+from ferrule.testing.problems.elementary import binary, tolerance_of, unary
 
 BINARY = elementwise(2)
 

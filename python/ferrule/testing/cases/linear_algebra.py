@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import gamma
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import FLOATS, INTEGERS, Values, is_floating
-from ferrule.testing.exactness import EXACT, Tolerance
+from ferrule.testing.model.bounds import gamma
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import FLOATS, INTEGERS, Values, is_floating
+from ferrule.testing.model.exactness import EXACT, Tolerance
 from ferrule.testing.problems.linear_algebra import matrix_products
 
 PRODUCTS = matrix_products()

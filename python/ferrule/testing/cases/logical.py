@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import BOOL
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import BOOL
 from ferrule.testing.problems import elementwise
 
 UNARY = elementwise(1)

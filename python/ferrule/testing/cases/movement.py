@@ -7,11 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from ferrule.testing.case import Case, Failing, Problem
-from ferrule.testing.dtypes import ALL, BLOCKS, Values
+from ferrule.testing.model.case import Case, Failing
+from ferrule.testing.model.dtypes import ALL, BLOCKS, Values
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import ANY, Domain
 from ferrule.testing.problems import blocks
 from ferrule.testing.problems import movement as problems
-from ferrule.testing.values import ANY, Domain
 
 
 def copy(x: Values) -> Values:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import FUNCTION, gamma, grown, least_normal
-from ferrule.testing.case import Case, Problem
 from ferrule.testing.cases.reduction import distances, mean, mean_error, squares_error
-from ferrule.testing.dtypes import FLOATS, Values, accumulator_roundoff
-from ferrule.testing.exactness import Tolerance
+from ferrule.testing.model.bounds import FUNCTION, gamma, grown, least_normal
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import FLOATS, Values, accumulator_roundoff
+from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.problem import Problem
 from ferrule.testing.problems import along
 from ferrule.testing.problems.normalization import layer_norms
 

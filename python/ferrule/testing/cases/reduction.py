@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.bounds import gamma, reduced_axes, reduced_count, total
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import (
+from ferrule.testing.model.bounds import gamma, reduced_axes, reduced_count, total
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import (
     BOOL,
     FLOATS,
     INTEGERS,
@@ -22,9 +22,10 @@ from ferrule.testing.dtypes import (
     is_floating,
     numpy_dtype,
 )
-from ferrule.testing.exactness import EXACT, Tolerance
+from ferrule.testing.model.exactness import EXACT, Tolerance
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import Domain, Shape, float_edges
 from ferrule.testing.problems import along, reduction
-from ferrule.testing.values import Domain, Shape, float_edges
 
 REDUCTION = reduction()
 NONEMPTY = reduction(over_empty=False)

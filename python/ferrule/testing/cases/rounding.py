@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Case, Oracle
-from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.model.case import Case, Oracle
+from ferrule.testing.model.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 # Halves, for which the rounding modes differ, including the largest halves that float32 and float64 represent.

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
 from ferrule.testing.cases.reduction import equals
-from ferrule.testing.dtypes import NUMERIC, Values
-from ferrule.testing.problems import RANK_8, Batch, Family
-from ferrule.testing.values import Shape
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import NUMERIC, Values
+from ferrule.testing.model.problem import Batch, Family, Problem
+from ferrule.testing.model.values import Shape
+from ferrule.testing.problems import RANK_8
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy

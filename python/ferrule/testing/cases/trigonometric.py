@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.elementary import binary, unary
-from ferrule.testing.values import Domain
+from ferrule.testing.model.values import Domain
+from ferrule.testing.problems.elementary import binary, unary
 
 CASES = [
     *unary("sin", np.sin, Domain(-30, 30)),

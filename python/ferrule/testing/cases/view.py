@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from ferrule.testing.case import Case
-from ferrule.testing.dtypes import ALL, BLOCKS, Values
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import ALL, BLOCKS, Values
 from ferrule.testing.problems import blocks
 from ferrule.testing.problems import view as problems
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 
-from ferrule.testing.case import Case
-from ferrule.testing.check_attempt import Attempt
+from ferrule.testing.model.case import Case
+from ferrule.testing.running.check_attempt import Attempt
 
 Check = Callable[[Attempt], None]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import Values
-from ferrule.testing.problems import Batch
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.problem import Batch, Problem
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ferrule.testing.check_attempt import Attempt
+from ferrule.testing.running.check_attempt import Attempt
 
 ROUNDS, LEAST_SECONDS = 7, 0.005
 

@@ -11,10 +11,11 @@ import time
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import Values
-from ferrule.testing.execution import Execution
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.check_attempt import Attempt
+from ferrule.testing.running.execution import Execution
 
 ALONE = True
 BY_ITEM_SIZE = True

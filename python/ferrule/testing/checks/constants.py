@@ -5,9 +5,10 @@ A constant may have any strides and offset.
 
 from __future__ import annotations
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.layouts import STRIDED, contiguous, fits
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.layouts import STRIDED, contiguous, fits
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import FORMATS, Values, is_floating
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import FORMATS, Values, is_floating
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.check_attempt import Attempt
 
 
 def applies(case: Case) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ferrule as fe
-from ferrule.testing.case import Case
-from ferrule.testing.check_attempt import Attempt
+from ferrule.testing.model.case import Case
+from ferrule.testing.running.check_attempt import Attempt
 
 
 def applies(case: Case) -> bool:

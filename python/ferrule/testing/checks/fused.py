@@ -6,12 +6,13 @@ import contextlib
 import dataclasses
 
 import ferrule as fe
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt, NotApplicable
-from ferrule.testing.dtypes import BLOCKS, REALS, Values
-from ferrule.testing.execution import Refused, Tail
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import BLOCKS, REALS, Values
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import ANY, Shape
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import ANY, Shape
+from ferrule.testing.running.check_attempt import Attempt, NotApplicable
+from ferrule.testing.running.execution import Refused, Tail
 
 BY_ITEM_SIZE = True
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.array_conversion import values_of
-from ferrule.testing.case import Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import BLOCKS, Values
-from ferrule.testing.execution import Execution
-from ferrule.testing.layouts import Laid, contiguous, offset
-from ferrule.testing.page_fences import fenced
+from ferrule.testing.model.dtypes import BLOCKS, Values
+from ferrule.testing.model.layouts import Laid, contiguous, offset
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.array_conversion import values_of
+from ferrule.testing.running.check_attempt import Attempt
+from ferrule.testing.running.execution import Execution
+from ferrule.testing.running.page_fences import fenced
 
 BY_ITEM_SIZE = True
 

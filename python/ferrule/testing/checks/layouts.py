@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import Values
-from ferrule.testing.layouts import STRIDED, Layout, contiguous, fits
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.layouts import STRIDED, Layout, contiguous, fits
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import Values, is_floating
-from ferrule.testing.execution import Execution
-from ferrule.testing.problems import Batch
-from ferrule.testing.sizes import LONGEST, above_blocks, around_vectors
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values, is_floating
+from ferrule.testing.model.problem import Batch, Problem
+from ferrule.testing.model.sizes import LONGEST, above_blocks, around_vectors
+from ferrule.testing.running.check_attempt import Attempt
+from ferrule.testing.running.execution import Execution
 
 
 def _places(case: Case) -> list[int]:

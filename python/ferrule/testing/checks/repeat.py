@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferrule.testing.check_attempt import Attempt
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

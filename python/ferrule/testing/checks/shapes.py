@@ -5,8 +5,8 @@ from __future__ import annotations
 import hypothesis
 from hypothesis import strategies
 
-from ferrule.testing.case import Problem
-from ferrule.testing.check_attempt import Attempt
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

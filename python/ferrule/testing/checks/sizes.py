@@ -5,10 +5,11 @@ Long rows are also tested with strides: loops over strided rows may have other b
 
 from __future__ import annotations
 
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.layouts import STRIDED, fits
-from ferrule.testing.sizes import above_blocks, around_blocks, around_vectors
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.layouts import STRIDED, fits
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.sizes import above_blocks, around_blocks, around_vectors
+from ferrule.testing.running.check_attempt import Attempt
 
 BY_ITEM_SIZE = True
 

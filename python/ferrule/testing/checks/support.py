@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.execution import Refused
+from ferrule.testing.running.check_attempt import Attempt
+from ferrule.testing.running.execution import Refused
 
 
 def check(attempt: Attempt) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ferrule.testing.case import Problem
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import is_floating, numpy_dtype
-from ferrule.testing.values import every_pattern, patterns
+from ferrule.testing.model.dtypes import is_floating, numpy_dtype
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.model.values import every_pattern, patterns
+from ferrule.testing.running.check_attempt import Attempt
 
 
 def check(attempt: Attempt) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ferrule.testing.case import Problem
-from ferrule.testing.problems import Batch, Family
-from ferrule.testing.values import Shape
+from ferrule.testing.model.problem import Batch, Family, Problem
+from ferrule.testing.model.values import Shape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ferrule.testing.case import Problem
-from ferrule.testing.problems import RANK_8, Batch, Family
-from ferrule.testing.values import Shape
+from ferrule.testing.model.problem import Batch, Family, Problem
+from ferrule.testing.model.values import Shape
+from ferrule.testing.problems import RANK_8
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ferrule.testing.case import Problem
-from ferrule.testing.problems import RANK_8, Batch, Family, drawn_of_shape
-from ferrule.testing.values import Shape
+from ferrule.testing.model.problem import Batch, Family, Problem
+from ferrule.testing.model.values import Shape
+from ferrule.testing.problems import RANK_8, drawn_of_shape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn

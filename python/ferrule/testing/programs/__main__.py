@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ferrule.testing.child import Child
 from ferrule.testing.programs.hunt import Finding, Tally, batches_of, hunt
-from ferrule.testing.target import Target
+from ferrule.testing.running.child import Child
+from ferrule.testing.running.target import Target
 from ferrule.tools.child import ChildEnded, ChildError
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.dtypes import Values
+from ferrule.testing.model.dtypes import Values
 from ferrule.testing.programs.computation_ways import STEPS, STEPS_AGAIN, WAYS, Way, applies, code_of, traced_outputs
-from ferrule.testing.programs.operation import difference, operations
+from ferrule.testing.programs.model.operation import difference
 from ferrule.testing.programs.program import Program
+from ferrule.testing.programs.steps import operations
 
 PRELUDE = "import copy\n\nimport ml_dtypes\nimport numpy as np\n\nimport ferrule as fe\n"
 OVERWRITE = """def overwrite():

@@ -6,10 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from ferrule.testing.dtypes import REALS
-from ferrule.testing.programs.operation import Drawn, operations
+from ferrule.testing.model.dtypes import REALS
+from ferrule.testing.programs.model.operation import Drawn
+from ferrule.testing.programs.model.scope import Scope, Takes
 from ferrule.testing.programs.program import Program, Step
-from ferrule.testing.programs.scope import Scope, Takes
+from ferrule.testing.programs.steps import operations
 from ferrule.testing.programs.steps.updates import SAME
 
 MOST_STEPS = 12

@@ -7,38 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferrule.testing.programs.memory import Memory
-from ferrule.testing.programs.operation import Operand, operations
-
-ARGUMENT, CONSTANT, BARE = "x", "c", "p"  # the first letter of an input's name
-NUMBER = "n"
-
-
-@dataclass(frozen=True)
-class Input:
-    """A NumPy array: `view` is an expression in which {0} stands for the memory. The first letter of the name is its
-    role: `x` is an argument, `c` a constant that the program closes over, `p` a NumPy array used directly."""
-
-    name: str
-    memory: int
-    view: str = "{0}"
-
-    @property
-    def is_argument(self) -> bool:
-        return self.name[0] == ARGUMENT
-
-
-@dataclass(frozen=True)
-class Number:
-    """An argument that is a Python number, with its values in the first and the second call."""
-
-    name: str
-    values: tuple[float, float]
+from ferrule.testing.programs.model.inputs import BARE, CONSTANT, NUMBER, Input, Number, Operand
+from ferrule.testing.programs.model.memory import Memory
+from ferrule.testing.programs.steps import operations
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step computes one value: an operation (operation.py) applied to values and Python numbers."""
+    """A step computes one value: an operation (model/operation.py) applied to values and Python numbers."""
 
     name: str
     operation: str

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values
-from ferrule.testing.programs.memory import Memory
-from ferrule.testing.programs.operation import Operand, operations
-from ferrule.testing.programs.program import ARGUMENT, CONSTANT, Input, Program, Step
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.programs.model.inputs import ARGUMENT, CONSTANT, Input, Operand
+from ferrule.testing.programs.model.memory import Memory
+from ferrule.testing.programs.program import Program, Step
+from ferrule.testing.programs.steps import operations
 from ferrule.testing.programs.steps.updates import SAME
 
 Fails = Callable[[Program], bool]

@@ -9,12 +9,13 @@ from functools import cache
 from typing import Any
 
 import ferrule as fe
-from ferrule.testing.case import Case, all_cases
-from ferrule.testing.check_attempt import Attempt
-from ferrule.testing.dtypes import REALS
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import REALS
 from ferrule.testing.programs.compute import Fault, Places, Refused, faults_of, source_of
 from ferrule.testing.programs.draw import draw_program
 from ferrule.testing.programs.program import Program
+from ferrule.testing.running.check_attempt import Attempt
 
 MOST_REFUSALS = 30  # refused steps to drop from one program before giving up
 DRAWING = "drawing"  # in place of a way: drawing asks the device which ops it supports

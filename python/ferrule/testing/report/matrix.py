@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ferrule.later import later
-from ferrule.testing.dtypes import op_rows
+from ferrule.testing.model.dtypes import op_rows
 from ferrule.testing.report.record import Record, plain
 from ferrule.testing.report.state import State, cell_state, state_of
 

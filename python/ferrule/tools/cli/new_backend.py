@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ferrule
+from ferrule.loading.devices import DEVICE_KINDS
 from ferrule.loading.explain import backend_extras
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "templates" / "backend"
 RESERVED = ("cuda", "metal")  # for backends that ferrule may get
-# Names of backends are looked up before kinds of device, so a backend of such a name would hide the kind.
-KINDS = ("accelerator", "gpu", "integrated_gpu", "remote", "software", "test")
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,7 +61,7 @@ def _check_name(name: str) -> None:
         )
     if name in own_names():
         raise ValueError(f"'{name}' is the name of a backend of ferrule's own")
-    if name in KINDS:
+    if name in DEVICE_KINDS:  # names of backends are looked up first, so the backend would hide the kind
         raise ValueError(f"'{name}' is a kind of device and cannot name a backend")
 
 

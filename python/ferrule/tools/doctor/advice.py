@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ferrule.loading.devices import DEVICE_KINDS
 from ferrule.tools.doctor.drivers import Driver, advice_on
 
 KNOWN = (
@@ -14,7 +15,7 @@ KNOWN = (
     *("FERRULE_LOG", "FERRULE_ONLY", "FERRULE_PREFER", "FERRULE_PROBE", "FERRULE_PROBE_MEMORY"),
     *("FERRULE_PROBE_TIMEOUT", "FERRULE_TRUST"),
 )
-REAL = ("gpu", "integrated_gpu", "accelerator", "remote", "cpu")
+REAL = set(DEVICE_KINDS) - {"software", "test"}
 
 
 def advice(found: dict[str, Any], drivers: Sequence[Driver]) -> list[str]:
@@ -90,5 +91,5 @@ def _of_kinds(found: dict[str, Any]) -> Iterator[str]:
         yield "No device was found; the reasons are listed beside the candidates."
     elif "software" in kinds and not {"gpu", "integrated_gpu", "accelerator"} & set(kinds):
         yield "The only graphics device is a software one: it computes on the CPU, and no GPU was found."
-    elif kinds and not set(kinds) & set(REAL):
+    elif kinds and not set(kinds) & REAL:
         yield "No device but test devices: what they compute means nothing."

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ferrule import _ferrule
-from ferrule.tools import abi_version
-from ferrule.tools.abi_version import AbiVersion
+from ferrule.tools.inspection import abi_version
+from ferrule.tools.inspection.abi_version import AbiVersion
 
 ABI_SYMBOL = "ferrule_backend_abi"
 REQUIRED = ("ferrule_backend_abi", "ferrule_backend_init")
@@ -24,7 +23,7 @@ def complaint(version: AbiVersion) -> str:
 @cache
 def core_abi() -> AbiVersion:
     """Return the version of this core, from the headers in the package."""
-    folder = Path(_ferrule.__file__ or "").parent / "include" / "ferrule"
+    folder = Path(__file__).resolve().parents[2] / "include" / "ferrule"
 
     def constant(header: str, name: str) -> str:
         text = (folder / header).read_text(encoding="utf-8")

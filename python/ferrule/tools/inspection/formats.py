@@ -12,8 +12,8 @@ try:
 except ImportError as error:
     raise ImportError(f"module files are read with lief; pip install 'ferrule[inspect]': {error}") from error
 
-from ferrule.tools.abi_version import LARGEST
 from ferrule.tools.inspection.abi import ABI_SYMBOL
+from ferrule.tools.inspection.abi_version import LARGEST
 from ferrule.tools.inspection.image import Image, Segment
 
 ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.LINUX: "Linux"}

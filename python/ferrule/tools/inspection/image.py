@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ferrule.tools.abi_version import AbiVersion, parse
 from ferrule.tools.inspection.abi import ABI_SYMBOL
+from ferrule.tools.inspection.abi_version import AbiVersion, parse
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ferrule.tools.abi_version import AbiVersion
 from ferrule.tools.inspection.abi import as_data
+from ferrule.tools.inspection.abi_version import AbiVersion
 
 LARGEST = 1 << 20  # bytes, the loader's limit
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case
-from ferrule.testing.programs.promotion import promoted
-from ferrule.testing.programs.scope import Scope, meet, shared_dtype
+from ferrule.testing.model.dtypes import BOOL, FLOATS, INTEGERS, NUMERIC, REALS
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case
+from ferrule.testing.programs.model.promotion import promoted
+from ferrule.testing.programs.model.scope import Scope, meet, shared_dtype
 
 SLOW = 300  # the most elements for oracles that are loops in Python
 BITS = (*BOOL, *INTEGERS)

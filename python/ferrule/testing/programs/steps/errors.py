@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import NUMERIC
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, exact
-from ferrule.testing.programs.scope import Scope
+from ferrule.testing.model.dtypes import NUMERIC
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact
+from ferrule.testing.programs.model.scope import Scope
 
 
 class Wrong(Operation):

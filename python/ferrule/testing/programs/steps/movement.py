@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, exact, keywords
-from ferrule.testing.programs.scope import Scope, meet
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact, keywords
+from ferrule.testing.programs.model.scope import Scope, meet
 
 Text = Callable[[Sequence[str], Mapping[str, Any]], str]
 Move = Callable[..., Values]

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import FLOATS, INTEGERS, Values
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case
-from ferrule.testing.programs.scope import Scope, meet, shared_dtype
+from ferrule.testing.model.dtypes import FLOATS, INTEGERS, Values
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case
+from ferrule.testing.programs.model.scope import Scope, meet, shared_dtype
 from ferrule.testing.programs.steps.reducing import is_tame
 
 NUMBERS = (*INTEGERS, *FLOATS)

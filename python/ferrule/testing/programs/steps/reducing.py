@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import ACCUMULATORS, FLOATS, FORMATS, NUMERIC, REALS, Values, is_floating
-from ferrule.testing.exactness import Tolerance, spacing
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, keywords
-from ferrule.testing.programs.promotion import converted
-from ferrule.testing.programs.scope import Scope
+from ferrule.testing.model.dtypes import ACCUMULATORS, FLOATS, FORMATS, NUMERIC, REALS, Values, is_floating
+from ferrule.testing.model.exactness import Tolerance, spacing
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, keywords
+from ferrule.testing.programs.model.promotion import converted
+from ferrule.testing.programs.model.scope import Scope
 
 MEASURES = ("mean", "var", "std")
 NONEMPTY = ("max", "min")

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.cases.compaction import fitted
-from ferrule.testing.dtypes import FLOATS, NUMERIC, REALS, Values
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, by_case, exact
-from ferrule.testing.programs.scope import Scope
+from ferrule.testing.model.dtypes import FLOATS, NUMERIC, REALS, Values
+from ferrule.testing.model.oracles import fitted
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, by_case, exact
+from ferrule.testing.programs.model.scope import Scope
 
 
 class TopK(Operation):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ferrule.testing.programs.operation import Drawn, Given, Operation, Reference, exact
-from ferrule.testing.programs.promotion import converted
-from ferrule.testing.programs.scope import Scope
+from ferrule.testing.programs.model.inputs import Given
+from ferrule.testing.programs.model.operation import Drawn, Operation, Reference, exact
+from ferrule.testing.programs.model.promotion import converted
+from ferrule.testing.programs.model.scope import Scope
 from ferrule.testing.programs.steps.movement import draw_key
 
 COPIES = {

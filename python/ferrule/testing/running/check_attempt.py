@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import Values
-from ferrule.testing.exactness import Verdict
-from ferrule.testing.execution import Execution, Refused, prepare
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.exactness import Verdict
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.execution import Execution, Refused, prepare
 
 LEVELS = ("brief", "quick", "full", "edge")
 AS_THEY_ARE = ("benchmark", "concurrent", "repeat")  # checks that run without guard zones, as users do

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.dtypes import BLOCKS, Values, name_of, numpy_dtype
+from ferrule.testing.model.dtypes import BLOCKS, Values, name_of, numpy_dtype
 
 
 def array_of(values: Values, device: fe.Device) -> fe.Array:

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values
+from ferrule.testing.model.dtypes import Values
 
 
 def fenced(values: Values, at_end: bool = True) -> Values | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ferrule.testing.dtypes import BOOL, INTEGERS, Values, is_floating, numpy_dtype
-from ferrule.testing.exactness import spacing
+from ferrule.testing.model.dtypes import BOOL, INTEGERS, Values, is_floating, numpy_dtype
+from ferrule.testing.model.exactness import spacing
 
 
 def promoted(first: str, second: str) -> str | None:

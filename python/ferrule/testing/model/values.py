@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ferrule.testing.dtypes import BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype
+from ferrule.testing.model.dtypes import BLOCKS, FORMATS, PARTS, Values, is_floating, numpy_dtype
 
 Shape = tuple[int, ...]
 

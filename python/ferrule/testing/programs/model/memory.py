@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values, is_floating
+from ferrule.testing.model.dtypes import Values, is_floating
 
 Shape = tuple[int, ...]
 EDGES = "0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 1e-5, -3e-39, 1e30, np.inf, -np.inf, np.nan"

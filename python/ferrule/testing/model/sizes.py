@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ferrule.testing.dtypes import numpy_dtype
+from ferrule.testing.model.dtypes import numpy_dtype
 
 VECTOR_BYTES = 64  # the widest common vector register; the sizes of narrower ones divide it
 # A common block depth of matrix products, and powers of two: sizes of caches and pages, the range of 16 bits.

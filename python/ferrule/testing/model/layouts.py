@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.dtypes import BLOCKS, Values, name_of
-from ferrule.testing.values import poison
+from ferrule.testing.model.dtypes import BLOCKS, Values, name_of
+from ferrule.testing.model.values import poison
 
 Step = tuple[str, dict[str, Any]]
 

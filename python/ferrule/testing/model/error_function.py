@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ferrule.testing.dtypes import Values
+from ferrule.testing.model.dtypes import Values
 
 
 def _series(x: Values) -> Values:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ferrule.testing.dtypes import ACCUMULATORS, FORMATS, Values, accumulator_roundoff
+from ferrule.testing.model.dtypes import ACCUMULATORS, FORMATS, Values, accumulator_roundoff
 
-# Relative error of an elementary function, in u: 4 ULP (see elementary.py), and one ULP is at most 2 u.
+# Relative error of an elementary function, in u: 4 ULP (see problems/elementary.py), and one ULP is at most 2 u.
 FUNCTION = 8.0
 
 

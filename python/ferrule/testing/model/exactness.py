@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ferrule.testing.dtypes import FORMATS, PARTS, Values, is_floating, name_of, parts_of
+from ferrule.testing.model.dtypes import FORMATS, PARTS, Values, is_floating, name_of, parts_of
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ferrule.testing.case import Case, Oracle
-from ferrule.testing.dtypes import FLOATS, Values
-from ferrule.testing.exactness import Tolerance
+from ferrule.testing.model.case import Case, Oracle
+from ferrule.testing.model.dtypes import FLOATS, Values
+from ferrule.testing.model.exactness import Tolerance
+from ferrule.testing.model.values import Domain
 from ferrule.testing.problems import elementwise
-from ferrule.testing.values import Domain
 
 UNARY = elementwise(1)
 BINARY = elementwise(2)

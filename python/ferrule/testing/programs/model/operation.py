@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ferrule.testing.case import Case, Problem, all_cases
-from ferrule.testing.dtypes import Values, is_floating
-from ferrule.testing.programs import steps
-from ferrule.testing.programs.promotion import rounded
-
-if TYPE_CHECKING:
-    from ferrule.testing.programs.scope import Scope
-
-Operand = str | int | float  # the name of a value, or a Python number
-Given = Sequence[Any]  # the operands' values: NumPy arrays and Python numbers
+from ferrule.testing.cases import all_cases
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values, is_floating
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.programs.model.inputs import Given, Operand
+from ferrule.testing.programs.model.promotion import rounded
+from ferrule.testing.programs.model.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -145,17 +140,6 @@ def find(op: str, dtypes: tuple[str, ...], result: str, variant: str, output: st
         if same and (case.op, case.variant, case.output) == (op, variant, output) and result in ("", case.result):
             return case
     raise LookupError(f"there is no case of {op} with {dtypes} {result} {variant} {output}")
-
-
-@cache
-def operations() -> dict[str, Operation]:
-    """All operations by name: the lists OPERATIONS of the modules in `steps`."""
-    found: dict[str, Operation] = {}
-    for module in sorted(module.name for module in pkgutil.iter_modules(steps.__path__)):
-        for one in importlib.import_module(f"{steps.__name__}.{module}").OPERATIONS:
-            assert one.name not in found, one.name
-            found[one.name] = one
-    return found
 
 
 def keywords(**values: Any) -> str:

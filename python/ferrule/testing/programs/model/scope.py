@@ -7,11 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from ferrule.testing.dtypes import FLOATS, Values
-from ferrule.testing.programs.memory import Memory, Shape, draw_memory, evaluate
-from ferrule.testing.programs.operation import Given, Operand
-from ferrule.testing.programs.program import ARGUMENT, BARE, CONSTANT, NUMBER, Input, Number
-from ferrule.testing.programs.promotion import converted, promoted_all
+from ferrule.testing.model.dtypes import FLOATS, Values
+from ferrule.testing.programs.model.inputs import ARGUMENT, BARE, CONSTANT, NUMBER, Given, Input, Number, Operand
+from ferrule.testing.programs.model.memory import Memory, Shape, draw_memory, evaluate
+from ferrule.testing.programs.model.promotion import converted, promoted_all
 
 Takes = Callable[..., bool]  # (op, *dtypes): whether the device supports it
 MOST_INPUTS = 7

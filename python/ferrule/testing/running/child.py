@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ferrule.testing.target import Target
+from ferrule.testing.running.target import Target
 from ferrule.tools import child
 
 

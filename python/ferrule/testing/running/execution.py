@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 import ferrule as fe
-from ferrule.testing.array_conversion import array_of, values_of
-from ferrule.testing.case import Case, Problem
-from ferrule.testing.dtypes import Values
-from ferrule.testing.layouts import Laid, Layout, contiguous
+from ferrule.testing.model.case import Case
+from ferrule.testing.model.dtypes import Values
+from ferrule.testing.model.layouts import Laid, Layout, contiguous
+from ferrule.testing.model.problem import Problem
+from ferrule.testing.running.array_conversion import array_of, values_of
 
 # Returns the outputs, given the graph, the result of the case's op and the symbols of further inputs.
 Tail = Callable[["fe.Graph", "fe.Array", list["fe.Array"]], Sequence["fe.Array"]]

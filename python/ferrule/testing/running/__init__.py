@@ -1,0 +1,1 @@
+"""A device under test, its child process, and the execution of an op on it."""
