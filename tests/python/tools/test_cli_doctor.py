@@ -161,7 +161,7 @@ def test_module_that_crashes_the_loading_process_is_tested_in_another(
     subprocess.run(["cc", "-shared", "-fPIC", f"-I{package}/include", str(source), "-o", str(module)], check=True)
     found = found_by(doctor("--json", FERRULE_BACKEND_PATH=module))
     assert "loading ended its process: killed by SIGABRT" in found["load_problem"]
-    assert any("with FERRULE_PROBE=always it is tried in another first" in sentence for sentence in found["advice"])
+    assert any("FERRULE_PROBE=always tries it in another process first" in sentence for sentence in found["advice"])
     assert not found["ok"], "FERRULE_BACKEND_PATH names it"
     [row] = [row for row in found["report"]["candidates"] if row["path"] == str(module)]
     assert row["state"] == "probe_failed"

@@ -17,6 +17,7 @@ from ferrule.tools.inspection.abi_version import LARGEST
 from ferrule.tools.inspection.image import Image, Segment
 
 ELF_SYSTEMS = {lief.ELF.Header.OS_ABI.SYSTEMV: "Linux", lief.ELF.Header.OS_ABI.LINUX: "Linux"}
+SHORTEST_HEADER = 52  # bytes of the header of a 32-bit ELF file; lief 1.0 takes files that end within it
 lief.logging.disable()
 
 
@@ -79,7 +80,7 @@ class ElfFile:
             pass
         if not lief.is_elf(path):
             raise NotElfError(f"{path} is not an ELF file")
-        binary = lief.ELF.parse(path)
+        binary = None if path.stat().st_size < SHORTEST_HEADER else lief.ELF.parse(path)
         if binary is None:
             raise ValueError("it begins as an ELF file, and its headers are damaged")
         self.binary = binary
