@@ -98,7 +98,7 @@ class OneNode {
       storages_[i].reuses = -1;
       values_[i] = {};
       values_[i].struct_size = sizeof(fe_value);
-      values_[i].dtype = dtype_id(all[i]->dtype.c_str());
+      values_[i].dtype = dtype_id(all[i]->dtype);
       values_[i].rank = static_cast<int32_t>(all[i]->shape.size());
       values_[i].shape = all[i]->shape.data();
       values_[i].strides = all[i]->strides.data();
@@ -242,7 +242,7 @@ inline Array compute(Module& module, const char* op, const std::vector<const Arr
 }
 // The same elements converted to another dtype.
 inline Array cast(Module& module, const Array& x, const std::string& dtype) {
-  const fe_astype_attributes to{sizeof to, dtype_id(dtype.c_str())};
+  const fe_astype_attributes to{sizeof to, dtype_id(dtype)};
   return compute(module, "astype", {&x}, dtype, x.shape, &to);
 }
 inline bool same_bits(const Array& a, const Array& b) {
