@@ -1,4 +1,4 @@
-"""The pages for readers: their links lead somewhere, and the glossary has one meaning a term."""
+"""The pages for readers: links, paths and verbs exist, and the glossary has one meaning a term."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from installed import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("wheels/*/*.md"), *ROOT.glob("csrc/**/*.md")])
 LINK = re.compile(r"(?<!\!)\[[^\]\n]+\]\(([^)\s]+)\)")
+# Paths from the root, as they stand in pages: without <names>.
+PATH = re.compile(r"(?<![\w./<-])(?:csrc|tests|python|docs|cmake|wheels|examples|benchmarks|licenses)/[\w./*-]*[\w*]")
+VERB = re.compile(r"\./dev ([a-z]+)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -44,6 +47,34 @@ def test_links_resolve(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def missing_paths(page: Path) -> list[str]:
+    """The paths of a page that lead nowhere from the root, the page, tests/ or the folder of a backend."""
+    folders = [ROOT, page.parent, ROOT / "tests", *ROOT.glob("csrc/backends/*/")]
+    paths = PATH.findall(page.read_text(encoding="utf-8"))
+    return [path for path in paths if not any(any(folder.glob(path)) for folder in folders)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paths_in_pages_exist(page: Path) -> None:
+    assert missing_paths(page) == []
+
+
+def test_missing_path_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("`csrc/core/log.h`, csrc/core/gone.h and `tests/cpp/*/files_test.cpp`; build/csrc/x.so is made\n")
+    assert missing_paths(page) == ["csrc/core/gone.h"]
+
+
+def test_verbs_in_pages_exist() -> None:
+    names = " ".join(re.findall(r"^  ([-a-z_| ]+)\)", (ROOT / "dev").read_text(encoding="utf-8"), re.MULTILINE))
+    verbs = {*re.findall(r"[a-z]+", names)}
+    for settings in ROOT.glob("csrc/backends/*/dev.sh"):
+        verbs |= {settings.parent.name, *re.findall(r"verbs\[([a-z]+)\]", settings.read_text(encoding="utf-8"))}
+    assert {"build", "unit", "kit", "help"} <= verbs
+    used = {verb: page.name for page in PAGES for verb in VERB.findall(page.read_text(encoding="utf-8"))}
+    assert {verb: page for verb, page in used.items() if verb not in verbs} == {}
 
 
 def test_every_page_is_in_the_index() -> None:
