@@ -25,10 +25,10 @@ std::string plain(std::string_view name) {
 
 std::optional<bool> has_cpu_feature([[maybe_unused]] std::string_view name) {
 #if defined(FERRULE_X86)
-  if (const sdk::x86::Feature* const feature = sdk::x86::find_feature(plain(name))) {
+  if (const std::size_t row = sdk::x86::row_of_feature(plain(name)); row < sdk::x86::feature_count) {
     static constinit Once<sdk::x86::FeatureSet> processor;
     sdk::x86::FeatureSet wanted;
-    wanted.add(*feature);
+    wanted.add(sdk::x86::features[row]);
     return processor.get(sdk::x86::read_processor).contains(wanted);
   }
 #endif
