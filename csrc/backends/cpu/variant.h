@@ -1,4 +1,4 @@
-// What the module's variant requires of the processor: defined in table.cpp.in, from variants.cmake.
+// The CPU features that the module's variant requires: defined in table.cpp.in, from variants.cmake.
 #pragma once
 
 #include <ferrule/cpp/x86_features.hpp>

@@ -1,4 +1,4 @@
-// What a device offers to kernels.
+// The features and limits of a device that kernels depend on.
 #pragma once
 
 #include <array>

@@ -1,1 +1,1 @@
-"""What a case is made of: dtypes, values, problems, tolerances. It runs nothing."""
+"""The parts of a case: dtypes, values, problems, tolerances. Nothing here runs a module."""

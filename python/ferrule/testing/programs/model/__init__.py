@@ -1,1 +1,1 @@
-"""What random programs are made of: memories, inputs, operations, and the scope from which steps are drawn."""
+"""The parts of random programs: memories, inputs, operations, and the scope from which steps are drawn."""
