@@ -97,7 +97,7 @@ void Body::finish(std::span<const int64_t> shape, std::span<const Operand> input
       const int32_t at = axis - (rank - operand.rank);
       const int64_t stride = at < 0 || operand.shape[at] == 1 ? 0 : operand.strides[at];
       if (size == 1) continue;
-      if (input.rank > 0 && input.strides[input.rank - 1] == stride * size) {
+      if (input.rank > 0 && sdk::is_one_axis(input.strides[input.rank - 1], stride, size)) {
         input.shape[input.rank - 1] *= size;
         input.strides[input.rank - 1] = stride;
       } else {

@@ -36,13 +36,12 @@ bool reshape_strides(const Operand& from, const Shape& shape, Strides& strides) 
       else
         new_count *= shape[new_end++];
     }
-    for (int axis = old_axis; axis + 1 < old_end; ++axis)
-      if (old_strides[axis] != old_strides[axis + 1] * old_shape[axis + 1]) return false;
-    int64_t stride = old_strides[old_end - 1];
-    for (int axis = new_end - 1; axis >= new_axis; --axis) {
-      strides[axis] = stride;
-      stride *= shape[axis];
+    for (int axis = old_axis; axis + 1 < old_end; ++axis) {
+      const int64_t size = old_shape[axis + 1];  // the product of it and its stride may overflow; the quotient cannot
+      if (old_strides[axis] % size != 0 || old_strides[axis] / size != old_strides[axis + 1]) return false;
     }
+    strides[new_end - 1] = old_strides[old_end - 1];
+    for (int axis = new_end - 1; axis > new_axis; --axis) strides[axis - 1] = strides[axis] * shape[axis];
     old_axis = old_end;
     new_axis = new_end;
   }

@@ -8,7 +8,7 @@ Layout layout_of(uint32_t value, std::span<const int64_t> shape, std::span<const
     if (shape[axis] == 1) continue;
     const uint32_t last = layout.rank - 1;
     // One step of this axis equals the extent of the later axes, of which the last one kept is the outermost.
-    if (layout.rank > 0 && layout.strides[last] * layout.shape[last] == strides[axis]) {
+    if (layout.rank > 0 && sdk::is_one_axis(strides[axis], layout.strides[last], layout.shape[last])) {
       layout.shape[last] *= shape[axis];
       continue;
     }
