@@ -29,6 +29,10 @@ else()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # A unique symbol would keep a module mapped after it is unloaded.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
+    if(CMAKE_UNITY_BUILD)
+      # It takes a source for a header if another source includes it.
+      add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    endif()
   endif()
 endif()
 

@@ -47,6 +47,7 @@ extern const fe_static_module *const ferrule_static_modules[];
 const fe_static_module *const ferrule_static_modules[] = {@addresses@0};
 ]])
   get_property(objects GLOBAL PROPERTY FERRULE_STATIC_OBJECTS)
+  list(REMOVE_DUPLICATES objects)
   foreach(library IN LISTS objects)
     target_sources(ferrule PRIVATE $<TARGET_OBJECTS:${library}>)
   endforeach()

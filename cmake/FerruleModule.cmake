@@ -6,7 +6,7 @@
 #     [VARIANT fast]           # libferrule-mine-fast.so
 #     SOURCES mine.cpp ...     # compiled for the base architecture; one of them holds FE_DEFINE_MODULE
 #     [KERNELS k.cpp ...]      # compiled with KERNEL_OPTIONS in addition to COMPILE_OPTIONS
-#     [KERNELS_OF target]      # or reuses the compiled kernels of another module
+#     [OBJECTS target ...]     # object libraries that several modules contain, such as the kernels of another module
 #     [COMPILE_OPTIONS ...] [KERNEL_OPTIONS ...] [DEFINITIONS ...] [INCLUDES ...] [LIBRARIES ...]
 #     [RANK n]                 # order among the variants of one name, highest first; 0 without a variant
 #     [PREFERENCE n]           # order among devices of one kind, highest first
@@ -33,8 +33,8 @@
 # if FERRULE_STATIC_BACKENDS names it.
 function(ferrule_add_module)
   cmake_parse_arguments(
-    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;VERSION;RANK;PREFERENCE;DESTINATION;KERNELS_OF"
-    "SOURCES;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;DRIVER;OPS;LIBRARIES_BESIDE")
+    PARSE_ARGV 0 arg "OWN_SYMBOLS" "NAME;VARIANT;VERSION;RANK;PREFERENCE;DESTINATION"
+    "SOURCES;OBJECTS;KERNELS;COMPILE_OPTIONS;KERNEL_OPTIONS;DEFINITIONS;INCLUDES;LIBRARIES;DEVICE_KINDS;CPU_FEATURES;DRIVER;OPS;LIBRARIES_BESIDE")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ferrule_add_module: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -59,6 +59,8 @@ function(ferrule_add_module)
   set(libraries ${objects})
   if(arg_KERNELS)
     add_library(${stem}-kernels OBJECT ${arg_KERNELS})
+    # Each kernel's file has names of its own, such as its parameters, that others have too.
+    set_target_properties(${stem}-kernels PROPERTIES UNITY_BUILD OFF)
     target_compile_options(${stem}-kernels PRIVATE ${options} ${arg_KERNEL_OPTIONS})
     list(APPEND libraries ${stem}-kernels)
   endif()
@@ -83,17 +85,16 @@ function(ferrule_add_module)
     add_library(${stem} ALIAS ${objects})
     if(wanted)
       set_property(GLOBAL APPEND PROPERTY FERRULE_STATIC_MODULES ${symbol})
-      set_property(GLOBAL APPEND PROPERTY FERRULE_STATIC_OBJECTS ${libraries})
+      set_property(GLOBAL APPEND PROPERTY FERRULE_STATIC_OBJECTS ${libraries} ${arg_OBJECTS})
     else()
       set_target_properties(${libraries} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     return()
   endif()
 
-  if(arg_KERNELS_OF)
-    list(APPEND libraries ${arg_KERNELS_OF}-kernels)
-  endif()
   list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE contents)
+  list(TRANSFORM arg_OBJECTS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE shared)
+  list(APPEND contents ${shared})
   if(NOT arg_OWN_SYMBOLS)
     set(FERRULE_MODULE_SYMBOL ${symbol})
     set(symbols ${CMAKE_CURRENT_BINARY_DIR}/${stem}-symbols.c)

@@ -38,7 +38,7 @@ void leave() noexcept {}
 #endif
 
 std::atomic<uint32_t> threads{0};
-uint32_t thread_number() noexcept {
+uint32_t thread_ordinal() noexcept {
   thread_local const uint32_t number = threads.fetch_add(1, std::memory_order_relaxed) + 1;
   return number;
 }
@@ -69,7 +69,7 @@ void unlock_brief_mutexes() noexcept {
 }
 
 void LongMutex::lock() noexcept {
-  const uint32_t self = thread_number();
+  const uint32_t self = thread_ordinal();
   uint64_t holder = holder_.load(std::memory_order_relaxed);
   for (;;) {
     if (thread_in(holder) == self) break;
