@@ -12,7 +12,8 @@
 namespace ferrule::sdk {
 
 // Whether an axis and the axis of `size` elements within it, whose steps are `outer` and `inner`, can be traversed as
-// one axis. A graph's strides may be of any size that reaches no further than 63 bits; `inner * size` may need one more.
+// one axis. A graph's strides may be of any size that reaches no further than 63 bits; `inner * size` may need one
+// more.
 inline bool is_one_axis(int64_t outer, int64_t inner, int64_t size) {
   return size > 0 && outer % size == 0 && outer / size == inner;
 }
