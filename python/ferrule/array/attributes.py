@@ -53,7 +53,7 @@ def attribute_of(op: str, name: str, value: object) -> object:
 def sizes(shape: Shape, caller: str, name: str = "shape") -> tuple[int, ...]:
     """Convert an integer or a sequence of integers (a shape, or axes) to a tuple of int."""
     try:
-        if isinstance(shape, SupportsIndex) and not isinstance(shape, (tuple, list)):
+        if not isinstance(shape, (tuple, list)) and isinstance(shape, SupportsIndex):  # a protocol takes 5 µs
             return (operator.index(shape),)
         return tuple(operator.index(size) for size in shape)
     except TypeError as error:

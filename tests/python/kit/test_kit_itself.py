@@ -92,7 +92,7 @@ def test_each_check_has_a_fault_that_it_catches() -> None:
 
 
 def test_the_same_backend_without_a_fault_passes(subject: Subject) -> None:
-    items = list(items_of(subject, seed=1, benchmark=True))
+    items = list(items_of(subject, seed=1, benchmark=True, sample=True))
     views = {name for name, row in op_rows().items() if row["kind"] == "view"}  # views need no kernel
     assert {item.case.op for item in items} - views == {"add", "abs", "copy", "sum", "take"}
     assert {item.check for item in items} == set(all_checks())

@@ -194,7 +194,7 @@ def check_of(op: str, check: str) -> str:
 
 
 def test_generated_backend_passes_the_kit(module: Path) -> None:
-    status, outcomes = run_kit(module)
+    status, outcomes = run_kit(module, "--ferrule-sample")
     assert status == 0, outcomes
     assert check_of("softmax", "values") in outcomes
 

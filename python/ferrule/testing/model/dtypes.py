@@ -41,6 +41,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+@cache
 def name_of(dtype: np.dtype[Any]) -> str:
     """The name of a NumPy dtype, including block dtypes."""
     if dtype.type is not np.void:
