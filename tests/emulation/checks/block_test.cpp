@@ -1,0 +1,181 @@
+// The emulator itself: what kernels compute, and what it reports of kernels with faults.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace {
+
+using emulation::KernelError;
+using emulation::LaunchShape;
+using emulation::Order;
+
+LaunchShape shape(unsigned grid, unsigned block) {
+  LaunchShape made;
+  made.grid.x = grid;
+  made.block.x = block;
+  return made;
+}
+
+template <class Launch>
+std::string error_of(const Launch& launch) {
+  try {
+    launch();
+  } catch (const KernelError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+__global__ void add(const float* x, const float* y, float* out, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i] + y[i];
+}
+
+TEST(Emulation, AddsVectors) {
+  std::vector<float> x(10000), y(10000, 0.5F), out(10000);
+  std::iota(x.begin(), x.end(), 0.0F);
+  emulation::launch("add", shape(40, 256), add, x.data(), y.data(), out.data(), 10000U);
+  for (unsigned i = 0; i < 10000; ++i) ASSERT_EQ(out[i], static_cast<float>(i) + 0.5F);
+}
+
+// The sum of each block's numbers by shuffles and shared memory.
+__global__ void block_sums(const int* x, int* out, bool with_barrier) {
+  FERRULE_SHARED(int, partial, [32]);
+  int sum = x[blockIdx.x * blockDim.x + threadIdx.x];
+  for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+  if (with_barrier) __syncthreads();
+  if (threadIdx.x == 0) {
+    int total = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) total += partial[warp];
+    out[blockIdx.x] = total;
+  }
+}
+
+class Orders : public testing::TestWithParam<Order> {};
+
+TEST_P(Orders, BlockSumsAreRight) {
+  std::vector<int> x(16 * 512), out(16);
+  std::iota(x.begin(), x.end(), 1);
+  LaunchShape launched = shape(16, 512);
+  launched.order = GetParam();
+  emulation::launch("block_sums", launched, block_sums, x.data(), out.data(), true);
+  for (int block = 0; block < 16; ++block)
+    EXPECT_EQ(out[static_cast<std::size_t>(block)], 512 * 512 * block + 512 * 513 / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Emulation, Orders, testing::Values(Order::forward, Order::reverse, Order::random));
+
+TEST(Emulation, MissingBarrierGivesAnotherResult) {
+  std::vector<int> x(512, 1), out(1);
+  emulation::launch("block_sums", shape(1, 512), block_sums, x.data(), out.data(), false);
+  EXPECT_NE(out[0], 512);
+}
+
+__global__ void barrier_of_half_the_block() {
+  if (threadIdx.x < 32)
+    __syncthreads();
+  else
+    __shfl_sync(0xffffffff, 1, threadIdx.x == 40 ? 0 : 1), __syncthreads();
+}
+
+TEST(Emulation, BarrierFromTwoLinesIsReported) {
+  const std::string error = error_of([] { emulation::launch("halves", shape(1, 64), barrier_of_half_the_block); });
+  EXPECT_NE(error.find("a barrier must be reached by all threads from one line"), std::string::npos) << error;
+  EXPECT_NE(error.find("block_test.cpp:"), std::string::npos) << error;
+}
+
+__global__ void shuffle_of_some_lanes(int* out) {
+  if (threadIdx.x % 2 == 0) out[threadIdx.x] = __shfl_sync(0xffffffff, 1, 0);
+  __syncthreads();
+}
+
+TEST(Emulation, FullMaskInADivergentBranchIsADeadlockWithLinesAndThreads) {
+  std::vector<int> out(32);
+  const std::string error =
+      error_of([&] { emulation::launch("divergent", shape(1, 32), shuffle_of_some_lanes, out.data()); });
+  EXPECT_NE(error.find("divergent: block (0, 0, 0) is in a deadlock:"), std::string::npos) << error;
+  EXPECT_NE(error.find("threads 1, 3, 5, 7"), std::string::npos) << error;
+  EXPECT_NE(error.find("in __shfl_sync at "), std::string::npos) << error;
+  EXPECT_NE(error.find("with the mask 0xffffffff"), std::string::npos) << error;
+}
+
+__global__ void shuffle_without_the_caller() { __shfl_sync(1, threadIdx.x, 0); }
+
+TEST(Emulation, MaskWithoutTheCallingLaneIsReported) {
+  const std::string error = error_of([] { emulation::launch("f", shape(1, 2), shuffle_without_the_caller); });
+  EXPECT_NE(error.find("thread (1, 0, 0)"), std::string::npos) << error;
+  EXPECT_NE(error.find("the mask 0x1 lacks the calling lane 1"), std::string::npos) << error;
+}
+
+__global__ void read_of_an_ended_lane(int* out) {
+  if (threadIdx.x == 3) return;
+  out[threadIdx.x] = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x), 3);
+}
+
+TEST(Emulation, ValueOfAnEndedLaneIsReported) {
+  std::vector<int> out(32);
+  const std::string error = error_of([&] { emulation::launch("f", shape(1, 32), read_of_an_ended_lane, out.data()); });
+  EXPECT_NE(error.find("lane 3, whose value is read, did not take part"), std::string::npos) << error;
+}
+
+__global__ void early_exit(int* out) {
+  if (threadIdx.x >= 40) return;
+  __syncthreads();
+  out[threadIdx.x] = __syncthreads_count(threadIdx.x % 4 == 0);
+}
+
+TEST(Emulation, BarriersWaitOnlyForThreadsThatHaveNotEnded) {
+  std::vector<int> out(64);
+  emulation::launch("early", shape(1, 64), early_exit, out.data());
+  EXPECT_EQ(out[0], 10);
+  EXPECT_EQ(out[39], 10);
+  EXPECT_EQ(out[40], 0);
+}
+
+__global__ void warp_votes(unsigned* out) {
+  const int lane = static_cast<int>(threadIdx.x);
+  if (lane == 0) {
+    out[3] = static_cast<unsigned>(warpSize);
+  }
+  out[0] = __ballot_sync(0xffffffff, lane % 3 == 0);
+  out[1] = static_cast<unsigned>(__all_sync(0xffffffff, lane >= 0));
+  out[2] = static_cast<unsigned>(__any_sync(0xffffffff, lane > 40));
+}
+
+TEST(Emulation, WarpsVote) {
+  std::vector<unsigned> out(4);
+  emulation::launch("votes", shape(1, 32), warp_votes, out.data());
+  EXPECT_EQ(out, (std::vector<unsigned>{0x49249249, 1, 0, 32}));
+}
+
+__global__ void reads_fresh_shared_memory(float* out) {
+  FERRULE_SHARED(float, fresh, [4]);
+  out[threadIdx.x] = fresh[threadIdx.x];
+}
+
+TEST(Emulation, FreshSharedMemoryIsNaN) {
+  std::vector<float> out(4);
+  emulation::launch("fresh", shape(1, 4), reads_fresh_shared_memory, out.data());
+  for (const float value : out) EXPECT_TRUE(std::isnan(value));
+}
+
+__global__ void counts(unsigned* counter) { atomicAdd(counter, 1U); }
+
+TEST(Emulation, ManySmallLaunchesAndManyBlocks) {
+  unsigned counter = 0;
+  for (int i = 0; i < 2000; ++i) emulation::launch("counts", shape(1, 64), counts, &counter);
+  emulation::launch("counts", shape(3000, 64), counts, &counter);
+  EXPECT_EQ(counter, 2000 * 64 + 3000 * 64);
+}
+
+TEST(Emulation, ImpossibleLaunchesAreRefused) {
+  EXPECT_EQ(error_of([] { emulation::launch("f", shape(1, 1025), counts, static_cast<unsigned*>(nullptr)); }),
+            "f: a block of more than 1024 x 1024 x 64 or of more than 1024 threads");
+  EXPECT_EQ(error_of([] { emulation::launch("f", shape(0, 1), counts, static_cast<unsigned*>(nullptr)); }),
+            "f: a grid or a block without threads");
+}
+
+}  // namespace

@@ -1,0 +1,318 @@
+#include "emulation/block.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <random>
+#include <sstream>
+
+#if defined(FERRULE_EMULATION_TSAN)
+#include <sanitizer/tsan_interface.h>
+extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
+#endif
+
+namespace emulation {
+
+constinit thread_local GpuThread* current_thread = nullptr;
+constinit thread_local Block* current_block = nullptr;
+
+namespace {
+
+// Thrown in threads that still wait after another one has failed, to unwind their stacks.
+struct Abandoned {};
+
+// Orders what threads did before they arrived before what others do after they went on, for ThreadSanitizer.
+void release(void* token) {
+#if defined(FERRULE_EMULATION_TSAN)
+  __tsan_release(token);
+#endif
+  static_cast<void>(token);
+}
+void acquire(void* token) {
+#if defined(FERRULE_EMULATION_TSAN)
+  __tsan_acquire(token);
+#endif
+  static_cast<void>(token);
+}
+
+// Hides the emulator's own accesses, such as those of memcpy and malloc, from ThreadSanitizer: they are made by
+// whichever GPU thread calls it.
+struct Unseen {
+#if defined(FERRULE_EMULATION_TSAN)
+  Unseen() {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+  ~Unseen() {
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  }
+#else
+  Unseen() {}
+  ~Unseen() {}
+#endif
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
+};
+
+std::string text(const Index& index) {
+  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
+}
+
+std::string text(std::uint32_t mask) {
+  std::ostringstream out;
+  out << "0x" << std::hex << mask;
+  return out.str();
+}
+
+std::string text(const Site& site) {
+  return std::string(site.function) + " at " + site.at.file_name() + ":" + std::to_string(site.at.line());
+}
+
+// "0-3, 7" of the ranks 0 1 2 3 7.
+std::string ranges(const std::vector<unsigned>& ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    out += (out.empty() ? "" : ", ") + std::to_string(ranks[i]);
+    if (end > i) out += "-" + std::to_string(ranks[end]);
+    i = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Block::Block(std::string kernel, const LaunchShape& shape, StackPool& stacks, const std::function<void()>& body)
+    : kernel_(std::move(kernel)), shape_(shape), stacks_(stacks), body_(body) {
+  const unsigned count = shape.block.x * shape.block.y * shape.block.z;
+  warps_.resize((count + warp_size - 1) / warp_size);
+  for (unsigned rank = 0; rank < count; ++rank) {
+    auto thread = std::make_unique<GpuThread>();
+    thread->index = {rank % shape.block.x, rank / shape.block.x % shape.block.y, rank / shape.block.x / shape.block.y};
+    thread->rank = rank;
+    thread->lane = rank % warp_size;
+    thread->warp = &warps_[rank / warp_size];
+    thread->warp->lanes_.push_back(thread.get());
+    threads_.push_back(std::move(thread));
+  }
+}
+
+void Block::run(Index index) {
+  index_ = index;
+  error_ = nullptr;
+  shared_.clear();
+  shared_bytes_ = 0;
+  barriers_ = {};
+  live_ = static_cast<unsigned>(threads_.size());
+  for (Warp& warp : warps_) {
+    warp.meetings_.clear();
+    // Lanes that the block does not have count as ended.
+    warp.ended_ = warp.lanes_.size() < warp_size ? ~std::uint32_t{0} << warp.lanes_.size() : 0;
+  }
+  release(&begin_);
+  for (const auto& thread : threads_) {
+    thread->state = GpuThread::State::ready;
+    GpuThread* const own = thread.get();
+    thread->fiber.prepare(stacks_, [this, own] { run_thread(*own); });
+  }
+  current_block = this;
+  for (std::uint64_t pass = 0; live_ > 0; ++pass) {
+    bool any = false;
+    for (const unsigned rank : running_order(pass)) {
+      GpuThread& thread = *threads_[rank];
+      if (thread.state == GpuThread::State::ended || (thread.state == GpuThread::State::waits && !error_)) continue;
+      any = true;
+      current_thread = &thread;
+      thread.fiber.resume();
+      current_thread = nullptr;
+    }
+    if (!any) error_ = std::make_exception_ptr(KernelError(deadlock()));
+  }
+  current_block = nullptr;
+  acquire(&end_);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Block::run_thread(GpuThread& thread) noexcept {
+  acquire(&begin_);
+  try {
+    if (!error_) body_();
+  } catch (const Abandoned&) {  // another thread failed
+  } catch (...) {
+    if (!error_) error_ = std::current_exception();
+  }
+  release(&end_);
+  const Unseen unseen;
+  end_thread(thread);
+}
+
+void Block::end_thread(GpuThread& thread) {
+  thread.state = GpuThread::State::ended;
+  --live_;
+  thread.warp->ended_ |= std::uint32_t{1} << thread.lane;
+  if (error_) return;
+  for (const auto& meeting : thread.warp->meetings_) thread.warp->finish_if_complete(*meeting);
+  for (Barrier& barrier : barriers_) finish_if_complete(barrier);
+}
+
+std::vector<unsigned> Block::running_order(std::uint64_t pass) const {
+  std::vector<unsigned> order(threads_.size());
+  for (unsigned rank = 0; rank < order.size(); ++rank) order[rank] = rank;
+  if (shape_.order == Order::reverse) std::reverse(order.begin(), order.end());
+  if (shape_.order == Order::random) {
+    std::mt19937_64 random(shape_.seed + pass * 0x9e3779b97f4a7c15U + index_.x + index_.y * 7919U + index_.z * 104729U);
+    std::shuffle(order.begin(), order.end(), random);
+  }
+  return order;
+}
+
+void Block::wait(const Site& site, std::uint32_t mask) {
+  GpuThread& self = *current_thread;
+  self.site = site;
+  self.mask = mask;
+  self.fiber.suspend();
+  self.mask = 0;
+  if (error_) throw Abandoned{};
+}
+
+void Block::fail(const Site& site, const std::string& what) {
+  throw KernelError(kernel_ + ": block " + text(index_) + ", thread " + text(current_thread->index) + ", " +
+                    text(site) + ": " + what);
+}
+
+// ---- barriers
+void Block::arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote) {
+  if (barrier.arrived == 0) {
+    barrier.site = site;
+    barrier.wanted = threads;
+  } else if (threads == 0 && barrier.wanted == 0 && !(barrier.site == site)) {
+    fail(site, "other threads of the block wait for it in " + text(barrier.site) +
+                   ": a barrier must be reached by all threads from one line");
+  } else if (barrier.wanted != threads) {
+    fail(site, "barrier " + std::to_string(number) + " is for " + std::to_string(threads) + " threads here and for " +
+                   std::to_string(barrier.wanted) + " in " + text(barrier.site));
+  }
+  ++barrier.arrived;
+  barrier.votes += vote ? 1 : 0;
+  release(&barrier.results[barrier.turn % 2]);
+}
+
+Votes Block::wait_at_barrier(unsigned number, unsigned threads, const Site& site, bool vote) {
+  const Unseen unseen;
+  if (number >= barriers) fail(site, "a block has barriers 0 to 15, not " + std::to_string(number));
+  Barrier& barrier = barriers_[number];
+  arrive(barrier, number, threads, site, vote);
+  const unsigned turn = barrier.turn;
+  barrier.waiting.push_back(current_thread);
+  current_thread->state = GpuThread::State::waits;
+  finish_if_complete(barrier);
+  if (barrier.turn == turn) wait(site, 0);
+  acquire(&barrier.results[turn % 2]);
+  return barrier.results[turn % 2];
+}
+
+void Block::arrive_at_barrier(unsigned number, unsigned threads, const Site& site) {
+  const Unseen unseen;
+  if (number >= barriers) fail(site, "a block has barriers 0 to 15, not " + std::to_string(number));
+  if (threads == 0) fail(site, "the number of threads is needed");
+  arrive(barriers_[number], number, threads, site, false);
+  finish_if_complete(barriers_[number]);
+}
+
+void Block::finish_if_complete(Barrier& barrier) {
+  if (barrier.arrived == 0 || barrier.arrived < (barrier.wanted == 0 ? live_ : barrier.wanted)) return;
+  barrier.results[barrier.turn % 2] = {barrier.votes, barrier.arrived};
+  for (GpuThread* thread : barrier.waiting) thread->state = GpuThread::State::ready;
+  barrier.waiting.clear();
+  barrier.arrived = barrier.votes = 0;
+  ++barrier.turn;
+}
+
+// ---- warps
+const Meeting::Lanes& Warp::meet(std::uint32_t mask, const Site& site, const void* value, std::size_t bytes) {
+  const Unseen unseen;
+  GpuThread& self = *current_thread;
+  Block& block = *current_block;
+  const std::uint32_t own = std::uint32_t{1} << self.lane;
+  if ((mask & own) == 0)
+    block.fail(site, "the mask " + text(mask) + " lacks the calling lane " + std::to_string(self.lane));
+  auto found = std::find_if(meetings_.begin(), meetings_.end(), [&](const auto& m) { return m->mask == mask; });
+  if (found == meetings_.end()) {
+    meetings_.push_back(std::make_unique<Meeting>());
+    meetings_.back()->mask = mask;
+    found = meetings_.end() - 1;
+  }
+  Meeting& meeting = **found;
+  if (meeting.arrived != 0 && !(meeting.site == site))
+    block.fail(site, "other lanes of the mask " + text(mask) + " wait in " + text(meeting.site) +
+                         ": the lanes of a mask must call it from one line");
+  meeting.site = site;
+  const unsigned turn = meeting.turn;
+  Meeting::Lanes& lanes = meeting.sets[turn % 2];
+  if (meeting.arrived == 0) lanes.present = 0;
+  meeting.arrived |= own;
+  lanes.present |= own;
+  if (bytes > 0) std::memcpy(lanes.values[self.lane].data(), value, bytes);
+  release(&lanes);
+  self.state = GpuThread::State::waits;
+  finish_if_complete(meeting);
+  if (meeting.turn == turn) block.wait(site, mask);
+  acquire(&lanes);
+  return lanes;
+}
+
+void Warp::finish_if_complete(Meeting& meeting) {
+  if (meeting.arrived == 0 || (meeting.mask & ~ended_) != meeting.arrived) return;
+  for (GpuThread* thread : lanes_)
+    if ((meeting.arrived >> thread->lane & 1) != 0) thread->state = GpuThread::State::ready;
+  meeting.arrived = 0;
+  ++meeting.turn;
+}
+
+// ---- memory
+Block::SharedBytes Block::allocate_shared(std::size_t bytes) {
+  shared_bytes_ += bytes;
+  if (shared_bytes_ > shape_.shared_limit)
+    throw KernelError(kernel_ + ": " + std::to_string(shared_bytes_) +
+                      " bytes of shared memory are more than the limit of " + std::to_string(shape_.shared_limit));
+  // An allocation of its own, so that AddressSanitizer finds an access right after it. malloc aligns to 16 bytes.
+  SharedBytes memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))),
+                     [](std::byte* pointer) { std::free(pointer); });
+  if (!memory) throw std::bad_alloc();
+  std::memset(memory.get(), 0xff, bytes);
+  return memory;
+}
+
+void* Block::shared(const void* key, std::size_t bytes) {
+  const Unseen unseen;
+  const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const Shared& one) { return one.key == key; });
+  if (found != shared_.end()) return found->memory.get();
+  shared_.push_back({key, allocate_shared(bytes)});
+  return shared_.back().memory.get();
+}
+
+void* Block::dynamic_shared() { return shared(this, shape_.dynamic_shared); }
+
+// ---- reports
+std::string Block::deadlock() const {
+  std::map<std::string, std::vector<unsigned>> groups;
+  for (const auto& thread : threads_) groups[where(*thread)].push_back(thread->rank);
+  std::string out = kernel_ + ": block " + text(index_) + " is in a deadlock:";
+  for (const auto& [place, ranks] : groups)
+    out += "\n  " + std::string(ranks.size() == 1 ? "thread " : "threads ") + ranges(ranks) + ": " + place;
+  return out;
+}
+
+std::string Block::where(const GpuThread& thread) const {
+  if (thread.state == GpuThread::State::ended) return "ended";
+  return "in " + text(thread.site) + (thread.mask == 0 ? "" : " with the mask " + text(thread.mask));
+}
+
+}  // namespace emulation

@@ -1,0 +1,163 @@
+// One block of GPU threads: runs them in turn on one OS thread, and lets them meet at barriers and in warps.
+//
+// A thread runs until it waits for others. The order in which threads run between two meetings can be chosen, so a
+// kernel that lacks a barrier gives other results with another order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulation/fiber.h"
+
+namespace emulation {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+constexpr unsigned warp_size = 32;
+constexpr unsigned barriers = 16;  // of a block
+
+// A fault of a kernel. The text names the kernel, the block, the threads and the lines.
+class KernelError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Where threads wait: the function of CUDA and its call.
+struct Site {
+  const char* function = "";
+  std::source_location at;
+  bool operator==(const Site& other) const {
+    return at.line() == other.at.line() && at.column() == other.at.column() &&
+           std::string_view(at.file_name()) == other.at.file_name() && std::string_view(function) == other.function;
+  }
+};
+
+enum class Order : std::uint8_t { forward, reverse, random };
+
+struct LaunchShape {
+  Index grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t dynamic_shared = 0;         // bytes
+  std::size_t shared_limit = 227 * 1024;  // bytes of a block, static and dynamic
+  Order order = Order::forward;
+  std::uint64_t seed = 0;  // of Order::random
+};
+
+class Block;
+class Warp;
+
+struct GpuThread {
+  enum class State : std::uint8_t { ready, waits, ended };
+  Index index;
+  unsigned rank = 0, lane = 0;
+  Warp* warp = nullptr;
+  State state = State::ready;
+  Site site;               // of the last wait
+  std::uint32_t mask = 0;  // of the warp function in which it waits, else 0
+  Fiber fiber;
+};
+
+// The thread that runs on this OS thread; null outside of kernels.
+extern constinit thread_local GpuThread* current_thread;
+extern constinit thread_local Block* current_block;
+
+// What the lanes of a mask exchange at a meeting. Two sets are used in turn: a lane may go on to the next meeting while
+// others still read.
+struct Meeting {
+  static constexpr std::size_t most_bytes = 16;  // of a value
+  std::uint32_t mask = 0, arrived = 0, took_part = 0;
+  Site site;
+  unsigned turn = 0;
+  struct Lanes {
+    std::uint32_t present = 0;
+    alignas(16) std::array<std::array<std::byte, most_bytes>, warp_size> values;
+  };
+  std::array<Lanes, 2> sets;
+};
+
+class Warp {
+ public:
+  // Waits for all lanes of the mask that have not ended; returns their values.
+  const Meeting::Lanes& meet(std::uint32_t mask, const Site& site, const void* value, std::size_t bytes);
+
+ private:
+  friend class Block;
+  void finish_if_complete(Meeting& meeting);
+  std::vector<GpuThread*> lanes_;
+  std::uint32_t ended_ = 0;
+  std::vector<std::unique_ptr<Meeting>> meetings_;  // one for each mask that was used
+};
+
+// What a barrier makes of the predicates of its threads.
+struct Votes {
+  unsigned count = 0, threads = 0;
+};
+
+class Block {
+ public:
+  Block(std::string kernel, const LaunchShape& shape, StackPool& stacks, const std::function<void()>& body);
+  // Runs the block of this index. Throws KernelError, or what a thread threw.
+  void run(Index index);
+
+  // Waits until `threads` threads have arrived at this barrier; 0 stands for all that have not ended.
+  Votes wait_at_barrier(unsigned barrier, unsigned threads, const Site& site, bool vote);
+  // Arrives without waiting (bar.arrive).
+  void arrive_at_barrier(unsigned barrier, unsigned threads, const Site& site);
+  // Memory that is shared by the block, of exactly this size, for the declaration `key`; at first every byte is 0xff,
+  // which is NaN in each floating-point dtype.
+  void* shared(const void* key, std::size_t bytes);
+  void* dynamic_shared();
+  std::size_t dynamic_shared_bytes() const { return shape_.dynamic_shared; }
+
+  [[noreturn]] void fail(const Site& site, const std::string& what);
+  void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again
+
+  const LaunchShape& shape() const { return shape_; }
+  const Index& index() const { return index_; }
+
+ private:
+  friend class Warp;
+  struct Barrier {
+    unsigned wanted = 0, arrived = 0, votes = 0, turn = 0;
+    Site site;
+    std::vector<GpuThread*> waiting;
+    std::array<Votes, 2> results;
+  };
+  using SharedBytes = std::unique_ptr<std::byte, void (*)(std::byte*)>;
+  struct Shared {
+    const void* key;
+    SharedBytes memory;
+  };
+  void run_thread(GpuThread& thread) noexcept;
+  void end_thread(GpuThread& thread);
+  void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
+  void finish_if_complete(Barrier& barrier);
+  SharedBytes allocate_shared(std::size_t bytes);
+  std::string deadlock() const;
+  std::string where(const GpuThread& thread) const;
+  std::vector<unsigned> running_order(std::uint64_t pass) const;
+
+  const std::string kernel_;
+  const LaunchShape shape_;
+  StackPool& stacks_;
+  const std::function<void()>& body_;
+  Index index_;
+  std::vector<std::unique_ptr<GpuThread>> threads_;
+  std::vector<Warp> warps_;
+  std::array<Barrier, barriers> barriers_;
+  std::vector<Shared> shared_;
+  std::size_t shared_bytes_ = 0;
+  char begin_ = 0, end_ = 0;  // their addresses order the scheduler and the threads, for ThreadSanitizer
+  unsigned live_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace emulation

@@ -1,0 +1,73 @@
+#include "emulation/launch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace emulation {
+namespace {
+
+std::atomic<unsigned> os_threads{0};
+
+// The limits of every GPU since compute capability 3.0.
+void check(const std::string& kernel, const LaunchShape& shape) {
+  const auto refuse = [&](const std::string& what) { throw KernelError(kernel + ": " + what); };
+  const Index& grid = shape.grid;
+  const Index& block = shape.block;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0)
+    refuse("a grid or a block without threads");
+  if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535)
+    refuse("a grid of more than 2147483647 x 65535 x 65535 blocks");
+  if (block.x > 1024 || block.y > 1024 || block.z > 64 || std::uint64_t{block.x} * block.y * block.z > 1024)
+    refuse("a block of more than 1024 x 1024 x 64 or of more than 1024 threads");
+}
+
+}  // namespace
+
+void set_os_threads(unsigned count) { os_threads = count; }
+
+void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
+  check(kernel, shape);
+  const std::uint64_t count = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
+  const unsigned wanted = os_threads != 0 ? os_threads.load() : std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  std::uint64_t first_failed = std::numeric_limits<std::uint64_t>::max();
+  std::exception_ptr error;
+
+  const auto run = [&] {
+    thread_local StackPool stacks;  // later launches of this OS thread use them again
+    Block block(kernel, shape, stacks, body);
+    for (std::uint64_t number = next++; number < count; number = next++) {
+      const auto index = [&](std::uint64_t rank) {
+        return Index{static_cast<unsigned>(rank % shape.grid.x),
+                     static_cast<unsigned>(rank / shape.grid.x % shape.grid.y),
+                     static_cast<unsigned>(rank / shape.grid.x / shape.grid.y)};
+      };
+      try {
+        block.run(index(shape.order == Order::reverse ? count - 1 - number : number));
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (number < first_failed) {
+          first_failed = number;
+          error = std::current_exception();
+        }
+        next = count;
+      }
+    }
+  };
+
+  const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(wanted, count)) - 1;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < helpers; ++i) threads.emplace_back(run);
+  run();
+  threads.clear();  // joins
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace emulation

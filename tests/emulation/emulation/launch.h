@@ -1,0 +1,24 @@
+// Runs a kernel on all blocks of a grid, spread over OS threads.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "emulation/block.h"
+
+namespace emulation {
+
+// Runs `body` once for each GPU thread. Throws KernelError for a fault, of the block that is first in the grid's order
+// among those that have run; the other blocks that have begun end first.
+void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body);
+
+// As `kernel<<<shape>>>(arguments...)`; returns when the kernel has ended.
+template <class... Parameters, class... Arguments>
+void launch(const std::string& name, const LaunchShape& shape, void (*kernel)(Parameters...), Arguments... arguments) {
+  run_grid(name, shape, [=] { kernel(arguments...); });
+}
+
+// How many OS threads run blocks; 0 stands for one for each processor.
+void set_os_threads(unsigned count);
+
+}  // namespace emulation
