@@ -72,7 +72,7 @@ extern constinit thread_local Block* current_block;
 // What the lanes of a mask exchange at a meeting. Two sets are used in turn: a lane may go on to the next meeting while
 // others still read.
 struct Meeting {
-  static constexpr std::size_t most_bytes = 16;  // of a value
+  static constexpr std::size_t most_bytes = 32;  // of a value
   std::uint32_t mask = 0, arrived = 0, took_part = 0;
   Site site;
   unsigned turn = 0;
