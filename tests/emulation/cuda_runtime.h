@@ -10,6 +10,7 @@
 #include <source_location>
 #include <type_traits>
 
+#include "cuda_runtime_api.h"
 #include "emulation/block.h"
 #include "emulation/launch.h"
 
@@ -19,8 +20,6 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __restrict__ __restrict
-
-using dim3 = emulation::Index;
 
 #define threadIdx (::emulation::current_thread->index)
 #define blockIdx (::emulation::current_block->index())
