@@ -66,7 +66,7 @@ void Fiber::prepare(StackPool& pool, std::function<void()> work) {
   stack_ = pool.take();
   ended_ = false;
 #if defined(FERRULE_EMULATION_TSAN)
-  thread_ = __tsan_create_fiber(0);
+  if (thread_ == nullptr) thread_ = __tsan_create_fiber(0);  // ThreadSanitizer knows 8,000 at a time
 #endif
   own_ = boost::context::fiber(std::allocator_arg, Stack{this},
                                [this, work = std::move(work)](boost::context::fiber&& scheduler) {
