@@ -137,12 +137,13 @@ TEST(Emulation, BarriersWaitOnlyForThreadsThatHaveNotEnded) {
 
 __global__ void warp_votes(unsigned* out) {
   const int lane = static_cast<int>(threadIdx.x);
-  if (lane == 0) {
-    out[3] = static_cast<unsigned>(warpSize);
-  }
-  out[0] = __ballot_sync(0xffffffff, lane % 3 == 0);
-  out[1] = static_cast<unsigned>(__all_sync(0xffffffff, lane >= 0));
-  out[2] = static_cast<unsigned>(__any_sync(0xffffffff, lane > 40));
+  const unsigned thirds = __ballot_sync(0xffffffff, lane % 3 == 0);
+  const int all = __all_sync(0xffffffff, lane >= 0), any = __any_sync(0xffffffff, lane > 40);
+  if (lane != 0) return;
+  out[0] = thirds;
+  out[1] = static_cast<unsigned>(all);
+  out[2] = static_cast<unsigned>(any);
+  out[3] = static_cast<unsigned>(warpSize);
 }
 
 TEST(Emulation, WarpsVote) {
@@ -165,10 +166,48 @@ TEST(Emulation, FreshSharedMemoryIsNaN) {
 __global__ void counts(unsigned* counter) { atomicAdd(counter, 1U); }
 
 TEST(Emulation, ManySmallLaunchesAndManyBlocks) {
+#if defined(__SANITIZE_THREAD__)
+  const unsigned launches = 20, blocks = 300;  // a fiber takes ThreadSanitizer half a millisecond
+#else
+  const unsigned launches = 2000, blocks = 3000;
+#endif
   unsigned counter = 0;
-  for (int i = 0; i < 2000; ++i) emulation::launch("counts", shape(1, 64), counts, &counter);
-  emulation::launch("counts", shape(3000, 64), counts, &counter);
-  EXPECT_EQ(counter, 2000 * 64 + 3000 * 64);
+  for (unsigned i = 0; i < launches; ++i) emulation::launch("counts", shape(1, 64), counts, &counter);
+  emulation::launch("counts", shape(blocks, 64), counts, &counter);
+  EXPECT_EQ(counter, (launches + blocks) * 64);
+}
+
+// Two warps produce, two consume, with a barrier of their own for each direction.
+__global__ void producers_and_consumers(int* out) {
+  FERRULE_SHARED(int, box, [64]);
+  const emulation::Site arrives{"bar.arrive", std::source_location::current()};
+  const emulation::Site waits{"bar.sync", std::source_location::current()};
+  for (int round = 0; round < 4; ++round) {
+    if (threadIdx.x < 64) {
+      if (round > 0) emulation::current_block->wait_at_barrier(2, 128, waits, false);
+      box[threadIdx.x] = round * 100 + static_cast<int>(threadIdx.x);
+      emulation::current_block->arrive_at_barrier(1, 128, arrives);
+    } else {
+      emulation::current_block->wait_at_barrier(1, 128, waits, false);
+      out[threadIdx.x - 64] += box[127 - threadIdx.x];
+      if (round < 3) emulation::current_block->arrive_at_barrier(2, 128, arrives);
+    }
+  }
+}
+
+TEST(Emulation, WarpsOfABlockPassValuesOnByNamedBarriers) {
+  std::vector<int> out(64);
+  emulation::launch("pipeline", shape(1, 128), producers_and_consumers, out.data());
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 600 + 4 * (63 - i));
+}
+
+__global__ void barrier_number_16() {
+  emulation::current_block->wait_at_barrier(16, 0, {"bar.sync", std::source_location::current()}, false);
+}
+
+TEST(Emulation, BarrierThatNoBlockHasIsReported) {
+  const std::string error = error_of([] { emulation::launch("f", shape(1, 1), barrier_number_16); });
+  EXPECT_NE(error.find("a block has barriers 0 to 15, not 16"), std::string::npos) << error;
 }
 
 TEST(Emulation, ImpossibleLaunchesAreRefused) {
