@@ -69,6 +69,7 @@ void run_grid(const std::string& kernel, const LaunchShape& shape, const std::fu
 
   const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(wanted, count)) - 1;
   std::vector<std::jthread> threads;
+  threads.reserve(helpers);
   for (unsigned i = 0; i < helpers; ++i) threads.emplace_back(run);
   run();
   threads.clear();  // joins

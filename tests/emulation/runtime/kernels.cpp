@@ -85,6 +85,7 @@ void run_call(Device& device, const KernelCall& call) {
   }
   std::vector<std::vector<std::byte>> copies = call.arguments;
   std::vector<void*> pointers;
+  pointers.reserve(copies.size());
   for (std::vector<std::byte>& copy : copies) pointers.push_back(copy.data());
   LaunchShape shape;
   shape.grid = call.grid;

@@ -95,7 +95,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-  if (pointer == nullptr || bytes == 0 || (flags & ~(15U)) != 0) return noted(cudaErrorInvalidValue);
+  if (pointer == nullptr || bytes == 0 || (flags & ~15U) != 0) return noted(cudaErrorInvalidValue);
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
   const std::scoped_lock lock(host_mutex);
   // Pages are what is registered.
