@@ -48,12 +48,12 @@ class Fiber {
   boost::context::stack_context stack_;
   bool ended_ = true;
   // Of the sanitizers.
-  void* thread_ = nullptr;  // the fiber, for ThreadSanitizer
-  void* scheduler_thread_ = nullptr;
-  void* fake_stack_ = nullptr;  // of AddressSanitizer
-  void* scheduler_fake_stack_ = nullptr;
-  const void* scheduler_stack_ = nullptr;
-  std::size_t scheduler_size_ = 0;
+  [[maybe_unused]] void* thread_ = nullptr;  // the fiber, for ThreadSanitizer
+  [[maybe_unused]] void* scheduler_thread_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;  // of AddressSanitizer
+  [[maybe_unused]] void* scheduler_fake_stack_ = nullptr;
+  [[maybe_unused]] const void* scheduler_stack_ = nullptr;
+  [[maybe_unused]] std::size_t scheduler_size_ = 0;
 };
 
 }  // namespace emulation
