@@ -20,7 +20,7 @@ option(FERRULE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 set(FERRULE_VARIANTS "" CACHE STRING "The variants to compile, of every backend; empty compiles all")
 
 if(PROJECT_IS_TOP_LEVEL AND NOT WIN32) # macros of <windows.h> would reach other sources
-  # Headers take most of the time of a compilation, and the whole tree compiles three times as fast this way. `./dev lint`
+  # Headers take most of the time of a compilation, and the core compiles twice as fast this way. `./dev lint`
   # compiles each source alone.
   set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile several sources of a library as one")
 endif()

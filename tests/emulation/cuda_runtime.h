@@ -2,6 +2,7 @@
 // atomic functions. Names and rules: CUDA C++ Programming Guide, "C++ Language Extensions".
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -130,17 +131,24 @@ inline int __all_sync(std::uint32_t mask, int predicate, EmulationSource at = Em
 }
 
 // ---- atomic functions: relaxed, as in CUDA
+namespace emulation {
+
+// Replaces the value by `compute(value)`, and returns the one before.
+template <class T, class Compute>
+T replace_atomically(T* address, const Compute& compute) {
+  std::atomic_ref<T> target(*address);
+  T old = target.load(std::memory_order_relaxed);
+  while (!target.compare_exchange_weak(old, compute(old), std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+}  // namespace emulation
+
 template <class T>
 T atomicAdd(T* address, T value) {
-  if constexpr (std::is_integral_v<T>) {
-    return std::atomic_ref<T>(*address).fetch_add(value, std::memory_order_relaxed);
-  } else {
-    std::atomic_ref<T> target(*address);
-    T old = target.load(std::memory_order_relaxed);
-    while (!target.compare_exchange_weak(old, old + value, std::memory_order_relaxed)) {
-    }
-    return old;
-  }
+  if constexpr (std::is_integral_v<T>) return std::atomic_ref<T>(*address).fetch_add(value, std::memory_order_relaxed);
+  return emulation::replace_atomically(address, [value](T old) { return old + value; });
 }
 template <class T>
 T atomicCAS(T* address, T expected, T value) {
@@ -153,17 +161,9 @@ T atomicExch(T* address, T value) {
 }
 template <class T>
 T atomicMax(T* address, T value) {
-  std::atomic_ref<T> target(*address);
-  T old = target.load(std::memory_order_relaxed);
-  while (old < value && !target.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
-  }
-  return old;
+  return emulation::replace_atomically(address, [value](T old) { return std::max(old, value); });
 }
 template <class T>
 T atomicMin(T* address, T value) {
-  std::atomic_ref<T> target(*address);
-  T old = target.load(std::memory_order_relaxed);
-  while (value < old && !target.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
-  }
-  return old;
+  return emulation::replace_atomically(address, [value](T old) { return std::min(old, value); });
 }

@@ -134,9 +134,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 namespace emulation {
 
-// How a kernel is called: its name, the sizes of its parameters, and a function that calls it with a copy of them.
+// How a kernel is called: the sizes of its parameters, and a function that calls it with a copy of them.
 struct KernelRow {
-  std::string name;
   std::vector<std::size_t> sizes;
   std::function<void(void* const* arguments)> call;
 };
@@ -164,7 +163,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              cudaStream_t stream) {
   const auto* const function = reinterpret_cast<const void*>(kernel);
   if (!emulation::knows_kernel(function))
-    emulation::register_kernel(function, {"a kernel", {sizeof(Parameters)...}, [kernel](void* const* given) {
+    emulation::register_kernel(function, {{sizeof(Parameters)...}, [kernel](void* const* given) {
                                             emulation::call_kernel(kernel, given,
                                                                    std::index_sequence_for<Parameters...>{});
                                           }});

@@ -24,6 +24,8 @@ struct Index {
 
 constexpr unsigned warp_size = 32;
 constexpr unsigned barriers = 16;  // of a block
+// Bytes of a block's shared memory: for every kernel, and for one that asks for more (compute capability 9.0).
+constexpr std::size_t shared_without_opt_in = std::size_t{48} << 10, most_shared = std::size_t{227} << 10;
 
 // A fault of a kernel. The text names the kernel, the block, the threads and the lines.
 class KernelError : public std::runtime_error {
@@ -31,7 +33,7 @@ class KernelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where threads wait: the function of CUDA and its call.
+// The CUDA function in which a thread waits, and the source line that calls it.
 struct Site {
   const char* function = "";
   std::source_location at;
@@ -45,8 +47,8 @@ enum class Order : std::uint8_t { forward, reverse, random };
 
 struct LaunchShape {
   Index grid{1, 1, 1}, block{1, 1, 1};
-  std::size_t dynamic_shared = 0;         // bytes
-  std::size_t shared_limit = 227 * 1024;  // bytes of a block, static and dynamic
+  std::size_t dynamic_shared = 0;          // bytes
+  std::size_t shared_limit = most_shared;  // bytes of a block, static and dynamic
   Order order = Order::forward;
   std::uint64_t seed = 0;  // of Order::random
 };
@@ -69,7 +71,7 @@ struct GpuThread {
 extern constinit thread_local GpuThread* current_thread;
 extern constinit thread_local Block* current_block;
 
-// What the lanes of a mask exchange at a meeting. Two sets are used in turn: a lane may go on to the next meeting while
+// The values that the lanes of a mask exchange. Two sets are used in turn: a lane may go on to the next exchange while
 // others still read.
 struct Meeting {
   static constexpr std::size_t most_bytes = 32;  // of a value
@@ -96,7 +98,7 @@ class Warp {
   std::vector<std::unique_ptr<Meeting>> meetings_;  // one for each mask that was used
 };
 
-// What a barrier makes of the predicates of its threads.
+// How many threads arrived at a barrier, and how many of them with a true predicate.
 struct Votes {
   unsigned count = 0, threads = 0;
 };

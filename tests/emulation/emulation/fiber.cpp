@@ -87,7 +87,7 @@ Fiber::~Fiber() {
 #endif
 }
 
-// What the sanitizers must hear before a fiber is left.
+// Tells the sanitizers that the fiber is about to be left.
 void Fiber::leave(bool for_ever) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_stack_, scheduler_stack_, scheduler_size_);

@@ -47,7 +47,7 @@ class Fiber {
   boost::context::fiber own_, scheduler_;
   boost::context::stack_context stack_;
   bool ended_ = true;
-  // Of the sanitizers.
+  // Used only in builds with sanitizers.
   [[maybe_unused]] void* thread_ = nullptr;  // the fiber, for ThreadSanitizer
   [[maybe_unused]] void* scheduler_thread_ = nullptr;
   [[maybe_unused]] void* fake_stack_ = nullptr;  // of AddressSanitizer

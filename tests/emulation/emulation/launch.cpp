@@ -10,36 +10,28 @@
 #include <vector>
 
 namespace emulation {
-namespace {
 
-std::atomic<unsigned> os_threads{0};
-
-// The limits of every GPU since compute capability 3.0.
-void check(const std::string& kernel, const LaunchShape& shape) {
-  const auto refuse = [&](const std::string& what) { throw KernelError(kernel + ": " + what); };
+std::string refusal_of(const LaunchShape& shape) {
   const Index& grid = shape.grid;
   const Index& block = shape.block;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0)
-    refuse("a grid or a block without threads");
+    return "a grid or a block without threads";
   if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535)
-    refuse("a grid of more than 2147483647 x 65535 x 65535 blocks");
+    return "a grid of more than 2147483647 x 65535 x 65535 blocks";
   if (block.x > 1024 || block.y > 1024 || block.z > 64 || std::uint64_t{block.x} * block.y * block.z > 1024)
-    refuse("a block of more than 1024 x 1024 x 64 or of more than 1024 threads");
+    return "a block of more than 1024 x 1024 x 64 or of more than 1024 threads";
+  return "";
 }
 
-}  // namespace
-
-void set_os_threads(unsigned count) { os_threads = count; }
-
 void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
-  check(kernel, shape);
+  if (const std::string refusal = refusal_of(shape); !refusal.empty()) throw KernelError(kernel + ": " + refusal);
   const std::uint64_t count = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
 #if defined(FERRULE_EMULATION_TSAN)
   const unsigned least = 4;  // blocks of one OS thread are ordered, and races among them are not found
 #else
   const unsigned least = 1;
 #endif
-  const unsigned wanted = os_threads != 0 ? os_threads.load() : std::max(least, std::thread::hardware_concurrency());
+  const unsigned wanted = std::max(least, std::thread::hardware_concurrency());
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
   std::uint64_t first_failed = std::numeric_limits<std::uint64_t>::max();

@@ -18,7 +18,7 @@ void launch(const std::string& name, const LaunchShape& shape, void (*kernel)(Pa
   run_grid(name, shape, [=] { kernel(arguments...); });
 }
 
-// How many OS threads run blocks; 0 stands for one for each processor.
-void set_os_threads(unsigned count);
+// Why no GPU since compute capability 3.0 could run a kernel of this shape; empty if it could.
+std::string refusal_of(const LaunchShape& shape);
 
 }  // namespace emulation

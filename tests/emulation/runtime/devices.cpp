@@ -163,8 +163,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::strcpy(properties->name, "emulated");
   std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "emulated-%02d", device % 100);
   properties->totalGlobalMem = devices()[static_cast<std::size_t>(device)]->total;
-  properties->sharedMemPerBlock = std::size_t{48} << 10;
-  properties->sharedMemPerBlockOptin = std::size_t{227} << 10;
+  properties->sharedMemPerBlock = shared_without_opt_in;
+  properties->sharedMemPerBlockOptin = most_shared;
   properties->multiProcessorCount = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::tie(properties->major, properties->minor) = capability();
   properties->warpSize = warp_size;

@@ -26,8 +26,6 @@ void set_order(LaunchShape& shape) {
   if (shape.order == Order::random) shape.seed = number_from_environment("FERRULE_EMULATION_ORDER", 0);
 }
 
-constexpr std::size_t default_shared = std::size_t{48} << 10;
-
 }  // namespace
 
 bool knows_kernel(const void* function) {
@@ -46,7 +44,7 @@ void name_kernel(const void* function, const std::string& name) {
 }
 
 cudaError_t set_shared_limit(const void* function, std::size_t bytes) {
-  if (bytes > std::size_t{227} << 10) return noted(cudaErrorInvalidValue);
+  if (bytes > most_shared) return noted(cudaErrorInvalidValue);
   const std::scoped_lock lock(kernels().mutex);
   kernels().shared_limits[function] = bytes;
   return cudaSuccess;
@@ -57,11 +55,10 @@ cudaError_t copy_call(KernelCall& call, const void* function, dim3 grid, dim3 bl
   const std::scoped_lock lock(kernels().mutex);
   const auto found = kernels().rows.find(function);
   if (found == kernels().rows.end()) return cudaErrorInvalidValue;
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0)
-    return cudaErrorInvalidValue;
-  if (std::uint64_t{block.x} * block.y * block.z > 1024) return cudaErrorInvalidValue;
+  if (!refusal_of({.grid = grid, .block = block}).empty()) return cudaErrorInvalidValue;
   const auto limit = kernels().shared_limits.find(function);
-  if (shared > (limit == kernels().shared_limits.end() ? default_shared : limit->second)) return cudaErrorInvalidValue;
+  if (shared > (limit == kernels().shared_limits.end() ? shared_without_opt_in : limit->second))
+    return cudaErrorInvalidValue;
   call = {function, grid, block, shared, {}};
   for (std::size_t i = 0; i < found->second.sizes.size(); ++i) {
     const auto* const begin = static_cast<const std::byte*>(arguments[i]);
@@ -76,12 +73,12 @@ void run_call(Device& device, const KernelCall& call) {
     if (!device.fault.empty()) return;  // nothing runs after a fault
   }
   const KernelRow* row = nullptr;
-  std::string name;
+  std::string name = "a kernel";
   {
     const std::scoped_lock lock(kernels().mutex);
     row = &kernels().rows.at(call.function);
     const auto named = kernels().names.find(call.function);
-    name = named == kernels().names.end() ? row->name : named->second;
+    if (named != kernels().names.end()) name = named->second;
   }
   std::vector<std::vector<std::byte>> copies = call.arguments;
   std::vector<void*> pointers;
