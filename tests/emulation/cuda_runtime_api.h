@@ -1,9 +1,8 @@
-// The part of the CUDA runtime that the emulator has: devices, memory, streams, events, graphs, launches. Names, values
-// and rules: CUDA Runtime API, version 13. A stream is an OS thread, so work is asynchronous as on a GPU. Memory of a
-// device is memory of the host, each allocation of its own size, for AddressSanitizer.
+// The part of the CUDA runtime that the emulator has: devices, memory, streams, events, libraries of kernels, launches,
+// graphs. Names, values and rules: CUDA Runtime API, version 13. A stream is an OS thread, so work is asynchronous as on
+// a GPU. Memory of a device is memory of the host, each allocation of its own size, for AddressSanitizer.
 //
-// Environment: FERRULE_EMULATION_DEVICES (how many, 1), FERRULE_EMULATION_CAPABILITY (compute capability, "9.0"),
-// FERRULE_EMULATION_MEMORY (bytes of a device, 4 GiB), FERRULE_EMULATION_ORDER ("forward", "reverse", or a seed).
+// Environment variables: docs/emulator.md.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +15,78 @@
 
 #include "emulation/block.h"
 
-enum cudaError_t : int {
+#define CUDART_VERSION 13000
+
+enum cudaError : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorCudartUnloading = 4,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorStubLibrary = 34,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorCallRequiresNewerDriver = 36,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorDeviceUninitialized = 201,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorDeviceAlreadyInUse = 216,
+  cudaErrorPeerAccessUnsupported = 217,
+  cudaErrorInvalidPtx = 218,
+  cudaErrorNvlinkUncorrectable = 220,
+  cudaErrorJitCompilerNotFound = 221,
+  cudaErrorUnsupportedPtxVersion = 222,
+  cudaErrorJitCompilationDisabled = 223,
+  cudaErrorContained = 226,
+  cudaErrorSharedObjectSymbolNotFound = 302,
+  cudaErrorSharedObjectInitFailed = 303,
+  cudaErrorOperatingSystem = 304,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
+  cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
+  cudaErrorSetOnActiveProcess = 708,
+  cudaErrorContextIsDestroyed = 709,
+  cudaErrorAssert = 710,
   cudaErrorHostMemoryAlreadyRegistered = 712,
   cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
+  cudaErrorSystemNotReady = 802,
+  cudaErrorSystemDriverMismatch = 803,
+  cudaErrorCompatNotSupportedOnDevice = 804,
+  cudaErrorMpsConnectionFailed = 805,
+  cudaErrorMpsClientTerminated = 810,
   cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorStreamCaptureWrongThread = 908,
+  cudaErrorTimeout = 909,
+  cudaErrorGraphExecUpdateFailure = 910,
+  cudaErrorExternalDevice = 911,
+  cudaErrorUnknown = 999,
 };
+using cudaError_t = cudaError;
 enum cudaMemcpyKind : int {
   cudaMemcpyHostToHost,
   cudaMemcpyHostToDevice,
@@ -39,33 +94,121 @@ enum cudaMemcpyKind : int {
   cudaMemcpyDeviceToDevice,
   cudaMemcpyDefault
 };
+enum cudaMemoryType : int {
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged
+};
+enum cudaComputeMode : int {
+  cudaComputeModeDefault,
+  cudaComputeModeExclusive,
+  cudaComputeModeProhibited,
+  cudaComputeModeExclusiveProcess
+};
 enum cudaStreamCaptureMode : int {
   cudaStreamCaptureModeGlobal,
   cudaStreamCaptureModeThreadLocal,
   cudaStreamCaptureModeRelaxed
 };
+enum cudaStreamCaptureStatus : int {
+  cudaStreamCaptureStatusNone,
+  cudaStreamCaptureStatusActive,
+  cudaStreamCaptureStatusInvalidated
+};
 enum cudaDeviceAttr : int {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrEccEnabled = 32,
+  cudaDevAttrPciBusId = 33,
+  cudaDevAttrPciDeviceId = 34,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
+  cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrPciDomainId = 50,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
   cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
+  cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrHostRegisterSupported = 99,
+  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrHostRegisterReadOnlySupported = 113,
   cudaDevAttrMemoryPoolsSupported = 115,
 };
-enum cudaFuncAttribute : int { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
-constexpr unsigned cudaHostAllocDefault = 0, cudaHostRegisterDefault = 0, cudaHostRegisterReadOnly = 8;
+enum cudaFuncAttribute : int {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+enum cudaMemPoolAttr : int {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+};
+enum cudaJitOption : int { cudaJitMaxRegisters };  // the emulator refuses all of them
+enum cudaLibraryOption : int { cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved };
+constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
+constexpr unsigned cudaHostAllocWriteCombined = 4;
+constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2;
+constexpr unsigned cudaHostRegisterIoMemory = 4, cudaHostRegisterReadOnly = 8;
+constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
+
+struct dim3 : emulation::Index {
+  // NOLINTNEXTLINE(google-explicit-constructor): as in CUDA
+  constexpr dim3(unsigned size_x = 1, unsigned size_y = 1, unsigned size_z = 1) : Index{size_x, size_y, size_z} {}
+  constexpr dim3(const Index& size) : Index(size) {}
+};
 
 struct cudaUUID_t {
   char bytes[16];
 };
+// The fields that the emulator fills in, in the order of CUDA.
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;
-  std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
-  int multiProcessorCount, major, minor, warpSize, pciDomainID, pciBusID, pciDeviceID, integrated, ECCEnabled;
+  std::size_t totalGlobalMem, sharedMemPerBlock;
+  int regsPerBlock, warpSize, maxThreadsPerBlock;
+  int maxThreadsDim[3], maxGridSize[3];
+  std::size_t totalConstMem;
+  int major, minor, multiProcessorCount, integrated, canMapHostMemory, concurrentKernels, ECCEnabled;
+  int pciBusID, pciDeviceID, pciDomainID, asyncEngineCount, unifiedAddressing, memoryBusWidth, l2CacheSize;
+  int maxThreadsPerMultiProcessor;
+  std::size_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor, managedMemory, pageableMemoryAccess, concurrentManagedAccess;
+  int canUseHostPointerForRegisteredMem, cooperativeLaunch;
+  std::size_t sharedMemPerBlockOptin;
+  int pageableMemoryAccessUsesHostPageTables, maxBlocksPerMultiProcessor;
+  std::size_t reservedSharedMemPerBlock;
+  int hostRegisterSupported, hostRegisterReadOnlySupported, memoryPoolsSupported;
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;
 };
 
 using cudaStream_t = struct EmulatedStream*;
@@ -73,10 +216,13 @@ using cudaEvent_t = struct EmulatedEvent*;
 using cudaGraph_t = struct EmulatedGraph*;
 using cudaGraphExec_t = struct EmulatedGraphExec*;
 using cudaGraphNode_t = struct EmulatedNode*;
-using dim3 = emulation::Index;
+using cudaLibrary_t = struct EmulatedLibrary*;
+using cudaKernel_t = struct EmulatedKernel*;
+using cudaMemPool_t = struct EmulatedMemPool*;
+using cudaHostFn_t = void (*)(void* userData);
 
 struct cudaKernelNodeParams {
-  const void* func;
+  void* func;
   dim3 gridDim, blockDim;
   unsigned sharedMemBytes;
   void** kernelParams;
@@ -86,6 +232,7 @@ struct cudaKernelNodeParams {
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
@@ -94,6 +241,9 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
@@ -105,16 +255,26 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes_to_keep);
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
@@ -122,10 +282,26 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
+// `code` is an emulation::CodeImage (emulation/code_image.h).
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* jit_options,
+                                void** jit_values, unsigned jit_count, cudaLibraryOption* options, void** values,
+                                unsigned count);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+// `function` is a cudaKernel_t.
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                             cudaStream_t stream);
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                   std::size_t count, const cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
@@ -134,7 +310,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 namespace emulation {
 
-// How a kernel is called: the sizes of its parameters, and a function that calls it with a copy of them.
+// How a kernel is called: the sizes of its parameters, and a function that calls it with pointers to them.
 struct KernelRow {
   std::vector<std::size_t> sizes;
   std::function<void(void* const* arguments)> call;
@@ -143,9 +319,6 @@ bool knows_kernel(const void* function);
 void register_kernel(const void* function, KernelRow row);
 // The name of the kernel in reports.
 void name_kernel(const void* function, const std::string& name);
-cudaError_t launch_registered(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                              cudaStream_t stream);
-cudaError_t set_shared_limit(const void* function, std::size_t bytes);
 // The text of the fault that stopped the current device; empty if none did.
 std::string fault_of_device();
 // Forgets all faults, which nothing in CUDA does; for tests.
@@ -156,22 +329,25 @@ void call_kernel(void (*kernel)(Parameters...), void* const* arguments, std::ind
   kernel(*static_cast<std::remove_cvref_t<Parameters>*>(arguments[i])...);
 }
 
+template <class... Parameters>
+const void* known_kernel(void (*kernel)(Parameters...)) {
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  if (!knows_kernel(function))
+    register_kernel(function, {{sizeof(Parameters)...}, [kernel](void* const* given) {
+                                 call_kernel(kernel, given, std::index_sequence_for<Parameters...>{});
+                               }});
+  return function;
+}
+
 }  // namespace emulation
 
+// For kernels of the same program, as <cuda_runtime.h> of CUDA has them.
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared,
                              cudaStream_t stream) {
-  const auto* const function = reinterpret_cast<const void*>(kernel);
-  if (!emulation::knows_kernel(function))
-    emulation::register_kernel(function, {{sizeof(Parameters)...}, [kernel](void* const* given) {
-                                            emulation::call_kernel(kernel, given,
-                                                                   std::index_sequence_for<Parameters...>{});
-                                          }});
-  return emulation::launch_registered(function, grid, block, arguments, shared, stream);
+  return cudaLaunchKernel(emulation::known_kernel(kernel), grid, block, arguments, shared, stream);
 }
-
 template <class... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0) return cudaErrorInvalidValue;
-  return emulation::set_shared_limit(reinterpret_cast<const void*>(kernel), static_cast<std::size_t>(value));
+  return cudaFuncSetAttribute(emulation::known_kernel(kernel), attribute, value);
 }

@@ -1,6 +1,7 @@
 #include "emulation/block.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -22,6 +23,13 @@ constinit thread_local GpuThread* current_thread = nullptr;
 constinit thread_local Block* current_block = nullptr;
 
 namespace {
+
+// To ThreadSanitizer two threads on one stack would be a race.
+#if defined(FERRULE_EMULATION_TSAN)
+constexpr bool stack_serves_many_threads = false;
+#else
+constexpr bool stack_serves_many_threads = true;
+#endif
 
 // Thrown in threads that still wait after another one has failed, to unwind their stacks.
 struct Abandoned {};
@@ -89,19 +97,32 @@ std::string ranges(const std::vector<unsigned>& ranks) {
 
 }  // namespace
 
-Block::Block(std::string kernel, const LaunchShape& shape, StackPool& stacks, const std::function<void()>& body)
-    : kernel_(std::move(kernel)), shape_(shape), stacks_(stacks), body_(body) {
+void Block::prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
+  kernel_ = &kernel;
+  shape_ = &shape;
+  body_ = &body;
   const unsigned count = shape.block.x * shape.block.y * shape.block.z;
+  threads_.resize(count);
   warps_.resize((count + warp_size - 1) / warp_size);
+  order_.resize(count);
+  Index index;
   for (unsigned rank = 0; rank < count; ++rank) {
-    auto thread = std::make_unique<GpuThread>();
-    thread->index = {rank % shape.block.x, rank / shape.block.x % shape.block.y, rank / shape.block.x / shape.block.y};
-    thread->rank = rank;
-    thread->lane = rank % warp_size;
-    thread->warp = &warps_[rank / warp_size];
-    thread->warp->lanes_.push_back(thread.get());
-    threads_.push_back(std::move(thread));
+    GpuThread& thread = threads_[rank];
+    thread.index = index;
+    thread.rank = rank;
+    thread.lane = rank % warp_size;
+    thread.warp = &warps_[rank / warp_size];
+    if (++index.x < shape.block.x) continue;
+    index.x = 0;
+    if (++index.y < shape.block.y) continue;
+    index.y = 0;
+    ++index.z;
   }
+  for (unsigned warp = 0; warp < warps_.size(); ++warp) {
+    warps_[warp].lanes_ = &threads_[warp * warp_size];
+    warps_[warp].count_ = std::min(warp_size, count - warp * warp_size);
+  }
+  for (unsigned rank = 0; rank < count; ++rank) order_[rank] = shape.order == Order::reverse ? count - 1 - rank : rank;
 }
 
 void Block::run(Index index) {
@@ -109,41 +130,60 @@ void Block::run(Index index) {
   error_ = nullptr;
   shared_.clear();
   shared_bytes_ = 0;
-  barriers_ = {};
+  for (Barrier& barrier : barriers_)  // a fault may have left threads there
+    if (barrier.arrived != 0) barrier = {};
+  open_barriers_ = 0;
   live_ = static_cast<unsigned>(threads_.size());
-  for (Warp& warp : warps_) {
-    warp.meetings_.clear();
-    // Lanes that the block does not have count as ended.
-    warp.ended_ = warp.lanes_.size() < warp_size ? ~std::uint32_t{0} << warp.lanes_.size() : 0;
-  }
+  for (Warp& warp : warps_) warp.begin();
+  for (GpuThread& thread : threads_) thread.state = GpuThread::State::ready;
   release(&begin_);
-  for (const auto& thread : threads_) {
-    thread->state = GpuThread::State::ready;
-    GpuThread* const own = thread.get();
-    thread->fiber.prepare(stacks_, [this, own] { run_thread(*own); });
-  }
   current_block = this;
-  for (std::uint64_t pass = 0; live_ > 0; ++pass) {
+  set_running_order(0);
+  const std::function<void()> begin = [this] { begin_threads(); };
+  for (begun_ = 0; begun_ < threads_.size();) {
+    try {
+      beginning_ = &fibers_.take();
+    } catch (const std::bad_alloc&) {
+      error_ = std::current_exception();
+      while (begun_ < threads_.size()) end_thread(threads_[order_[begun_++]]);
+      break;
+    }
+    beginning_->start(begin);
+    if (beginning_->is_idle()) fibers_.give_back(*beginning_);
+  }
+  for (std::uint64_t pass = 1; live_ > 0; ++pass) {
     bool any = false;
-    for (const unsigned rank : running_order(pass)) {
-      GpuThread& thread = *threads_[rank];
+    set_running_order(pass);
+    for (const unsigned rank : order_) {
+      GpuThread& thread = threads_[rank];
       if (thread.state == GpuThread::State::ended || (thread.state == GpuThread::State::waits && !error_)) continue;
       any = true;
       current_thread = &thread;
-      thread.fiber.resume();
-      current_thread = nullptr;
+      thread.fiber->resume();
+      if (thread.fiber->is_idle()) fibers_.give_back(*thread.fiber);
     }
     if (!any) error_ = std::make_exception_ptr(KernelError(deadlock()));
   }
+  current_thread = nullptr;
   current_block = nullptr;
   acquire(&end_);
   if (error_) std::rethrow_exception(error_);
 }
 
+// Runs the threads that have not begun, until one waits.
+void Block::begin_threads() {
+  do {
+    GpuThread& thread = threads_[order_[begun_++]];
+    thread.fiber = beginning_;
+    current_thread = &thread;
+    run_thread(thread);
+  } while (stack_serves_many_threads && begun_ < threads_.size());
+}
+
 void Block::run_thread(GpuThread& thread) noexcept {
   acquire(&begin_);
   try {
-    if (!error_) body_();
+    if (!error_) (*body_)();
   } catch (const Abandoned&) {  // another thread failed
   } catch (...) {
     if (!error_) error_ = std::current_exception();
@@ -155,35 +195,34 @@ void Block::run_thread(GpuThread& thread) noexcept {
 
 void Block::end_thread(GpuThread& thread) {
   thread.state = GpuThread::State::ended;
+  thread.copies.clear();
+  thread.copy_groups.clear();
   --live_;
   thread.warp->ended_ |= std::uint32_t{1} << thread.lane;
   if (error_) return;
   for (const auto& meeting : thread.warp->meetings_) thread.warp->finish_if_complete(*meeting);
-  for (Barrier& barrier : barriers_) finish_if_complete(barrier);
+  for (std::uint32_t open = open_barriers_; open != 0; open &= open - 1)
+    finish_if_complete(barriers_[static_cast<unsigned>(std::countr_zero(open))]);
 }
 
-std::vector<unsigned> Block::running_order(std::uint64_t pass) const {
-  std::vector<unsigned> order(threads_.size());
-  for (unsigned rank = 0; rank < order.size(); ++rank) order[rank] = rank;
-  if (shape_.order == Order::reverse) std::reverse(order.begin(), order.end());
-  if (shape_.order == Order::random) {
-    std::mt19937_64 random(shape_.seed + pass * 0x9e3779b97f4a7c15U + index_.x + index_.y * 7919U + index_.z * 104729U);
-    std::shuffle(order.begin(), order.end(), random);
-  }
-  return order;
+void Block::set_running_order(std::uint64_t pass) {
+  if (shape_->order != Order::random) return;
+  for (unsigned rank = 0; rank < order_.size(); ++rank) order_[rank] = rank;
+  std::mt19937_64 random(shape_->seed + pass * 0x9e3779b97f4a7c15U + index_.x + index_.y * 7919U + index_.z * 104729U);
+  std::shuffle(order_.begin(), order_.end(), random);
 }
 
 void Block::wait(const Site& site, std::uint32_t mask) {
   GpuThread& self = *current_thread;
   self.site = site;
   self.mask = mask;
-  self.fiber.suspend();
+  self.fiber->suspend();
   self.mask = 0;
   if (error_) throw Abandoned{};
 }
 
 void Block::fail(const Site& site, const std::string& what) {
-  throw KernelError(kernel_ + ": block " + text(index_) + ", thread " + text(current_thread->index) + ", " +
+  throw KernelError(*kernel_ + ": block " + text(index_) + ", thread " + text(current_thread->index) + ", " +
                     text(site) + ": " + what);
 }
 
@@ -200,6 +239,7 @@ void Block::arrive(Barrier& barrier, unsigned number, unsigned threads, const Si
                    std::to_string(barrier.wanted) + " in " + text(barrier.site));
   }
   ++barrier.arrived;
+  open_barriers_ |= 1U << number;
   barrier.votes += vote ? 1 : 0;
   release(&barrier.results[barrier.turn % 2]);
 }
@@ -232,10 +272,17 @@ void Block::finish_if_complete(Barrier& barrier) {
   for (GpuThread* thread : barrier.waiting) thread->state = GpuThread::State::ready;
   barrier.waiting.clear();
   barrier.arrived = barrier.votes = 0;
+  open_barriers_ &= ~(1U << static_cast<unsigned>(&barrier - barriers_.data()));
   ++barrier.turn;
 }
 
 // ---- warps
+void Warp::begin() {
+  ended_ = count_ < warp_size ? ~std::uint32_t{0} << count_ : 0;
+  if (meetings_.size() > 8) meetings_.clear();
+  for (const auto& meeting : meetings_) meeting->arrived = 0;  // a fault may have left lanes there
+}
+
 const Meeting::Lanes& Warp::meet(std::uint32_t mask, const Site& site, const void* value, std::size_t bytes) {
   const Unseen unseen;
   GpuThread& self = *current_thread;
@@ -270,8 +317,8 @@ const Meeting::Lanes& Warp::meet(std::uint32_t mask, const Site& site, const voi
 
 void Warp::finish_if_complete(Meeting& meeting) {
   if (meeting.arrived == 0 || (meeting.mask & ~ended_) != meeting.arrived) return;
-  for (GpuThread* thread : lanes_)
-    if ((meeting.arrived >> thread->lane & 1) != 0) thread->state = GpuThread::State::ready;
+  for (std::uint32_t left = meeting.arrived; left != 0; left &= left - 1)
+    lanes_[std::countr_zero(left)].state = GpuThread::State::ready;
   meeting.arrived = 0;
   ++meeting.turn;
 }
@@ -279,9 +326,9 @@ void Warp::finish_if_complete(Meeting& meeting) {
 // ---- memory
 Block::SharedBytes Block::allocate_shared(std::size_t bytes) {
   shared_bytes_ += bytes;
-  if (shared_bytes_ > shape_.shared_limit)
-    throw KernelError(kernel_ + ": " + std::to_string(shared_bytes_) +
-                      " bytes of shared memory are more than the limit of " + std::to_string(shape_.shared_limit));
+  if (shared_bytes_ > shape_->shared_limit)
+    throw KernelError(*kernel_ + ": " + std::to_string(shared_bytes_) +
+                      " bytes of shared memory are more than the limit of " + std::to_string(shape_->shared_limit));
   // An allocation of its own, so that AddressSanitizer finds an access right after it. malloc aligns to 16 bytes.
   SharedBytes memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))),
                      [](std::byte* pointer) { std::free(pointer); });
@@ -294,17 +341,25 @@ void* Block::shared(const void* key, std::size_t bytes) {
   const Unseen unseen;
   const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const Shared& one) { return one.key == key; });
   if (found != shared_.end()) return found->memory.get();
-  shared_.push_back({key, allocate_shared(bytes)});
+  shared_.push_back({key, allocate_shared(bytes), bytes});
   return shared_.back().memory.get();
 }
 
-void* Block::dynamic_shared() { return shared(this, shape_.dynamic_shared); }
+bool Block::is_shared(const void* begin, std::size_t bytes) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  return std::any_of(shared_.begin(), shared_.end(), [&](const Shared& one) {
+    const auto own = reinterpret_cast<std::uintptr_t>(one.memory.get());
+    return first >= own && first + bytes <= own + one.bytes;
+  });
+}
+
+void* Block::dynamic_shared() { return shared(this, shape_->dynamic_shared); }
 
 // ---- reports
 std::string Block::deadlock() const {
   std::map<std::string, std::vector<unsigned>> groups;
-  for (const auto& thread : threads_) groups[where(*thread)].push_back(thread->rank);
-  std::string out = kernel_ + ": block " + text(index_) + " is in a deadlock:";
+  for (const GpuThread& thread : threads_) groups[where(thread)].push_back(thread.rank);
+  std::string out = *kernel_ + ": block " + text(index_) + " is in a deadlock:";
   for (const auto& [place, ranks] : groups)
     out += "\n  " + std::string(ranks.size() == 1 ? "thread " : "threads ") + ranges(ranks) + ": " + place;
   return out;

@@ -1,6 +1,7 @@
 // One block of GPU threads: runs them in turn on one OS thread, and lets them meet at barriers and in warps.
 //
-// A thread runs until it waits for others. The order in which threads run between two meetings can be chosen, so a
+// A thread runs until it waits for others. Threads run one after the other on one stack until one waits; only then does the
+// next one get another stack. The order in which threads run between two meetings can be chosen, so a
 // kernel that lacks a barrier gives other results with another order.
 #pragma once
 
@@ -56,6 +57,11 @@ struct LaunchShape {
 class Block;
 class Warp;
 
+struct AsyncCopy {
+  void* to;
+  std::array<std::byte, 16> bytes;
+};
+
 struct GpuThread {
   enum class State : std::uint8_t { ready, waits, ended };
   Index index;
@@ -64,7 +70,10 @@ struct GpuThread {
   State state = State::ready;
   Site site;               // of the last wait
   std::uint32_t mask = 0;  // of the warp function in which it waits, else 0
-  Fiber fiber;
+  Fiber* fiber = nullptr;  // on which it began
+  // cp.async (async_copies.h): copies that have not landed, and for each committed group the number of copies up to its end.
+  std::vector<AsyncCopy> copies;
+  std::vector<std::size_t> copy_groups;
 };
 
 // The thread that runs on this OS thread; null outside of kernels.
@@ -89,11 +98,14 @@ class Warp {
  public:
   // Waits for all lanes of the mask that have not ended; returns their values.
   const Meeting::Lanes& meet(std::uint32_t mask, const Site& site, const void* value, std::size_t bytes);
+  std::uint32_t ended() const { return ended_; }  // lanes that have ended, and those that the block does not have
 
  private:
   friend class Block;
+  void begin();
   void finish_if_complete(Meeting& meeting);
-  std::vector<GpuThread*> lanes_;
+  GpuThread* lanes_ = nullptr;
+  unsigned count_ = 0;
   std::uint32_t ended_ = 0;
   std::vector<std::unique_ptr<Meeting>> meetings_;  // one for each mask that was used
 };
@@ -105,7 +117,11 @@ struct Votes {
 
 class Block {
  public:
-  Block(std::string kernel, const LaunchShape& shape, StackPool& stacks, const std::function<void()>& body);
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  // Prepares to run blocks of a launch. The arguments must outlive the runs.
+  void prepare(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body);
   // Runs the block of this index. Throws KernelError, or what a thread threw.
   void run(Index index);
 
@@ -117,12 +133,12 @@ class Block {
   // which is NaN in each floating-point dtype.
   void* shared(const void* key, std::size_t bytes);
   void* dynamic_shared();
-  std::size_t dynamic_shared_bytes() const { return shape_.dynamic_shared; }
+  bool is_shared(const void* begin, std::size_t bytes) const;
 
   [[noreturn]] void fail(const Site& site, const std::string& what);
   void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again
 
-  const LaunchShape& shape() const { return shape_; }
+  const LaunchShape& shape() const { return *shape_; }
   const Index& index() const { return index_; }
 
  private:
@@ -137,7 +153,9 @@ class Block {
   struct Shared {
     const void* key;
     SharedBytes memory;
+    std::size_t bytes;
   };
+  void begin_threads();
   void run_thread(GpuThread& thread) noexcept;
   void end_thread(GpuThread& thread);
   void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
@@ -145,16 +163,20 @@ class Block {
   SharedBytes allocate_shared(std::size_t bytes);
   std::string deadlock() const;
   std::string where(const GpuThread& thread) const;
-  std::vector<unsigned> running_order(std::uint64_t pass) const;
+  void set_running_order(std::uint64_t pass);
 
-  const std::string kernel_;
-  const LaunchShape shape_;
-  StackPool& stacks_;
-  const std::function<void()>& body_;
+  const std::string* kernel_ = nullptr;
+  const LaunchShape* shape_ = nullptr;
+  const std::function<void()>* body_ = nullptr;
   Index index_;
-  std::vector<std::unique_ptr<GpuThread>> threads_;
+  std::vector<GpuThread> threads_;
   std::vector<Warp> warps_;
+  std::vector<unsigned> order_;  // ranks, in the order in which the threads run
+  std::size_t begun_ = 0;        // threads of `order_` that have begun
+  Fiber* beginning_ = nullptr;   // the fiber on which they begin
+  FiberPool fibers_;
   std::array<Barrier, barriers> barriers_;
+  std::uint32_t open_barriers_ = 0;  // those at which a thread has arrived
   std::vector<Shared> shared_;
   std::size_t shared_bytes_ = 0;
   char begin_ = 0, end_ = 0;  // their addresses order the scheduler and the threads, for ThreadSanitizer

@@ -24,64 +24,55 @@ std::size_t page() {
   return size;
 }
 
-}  // namespace
-
-boost::context::stack_context StackPool::take() {
-  if (free_.empty()) {
-    void* memory = mmap(nullptr, stack_bytes + page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    boost::context::stack_context stack;
-    stack.size = stack_bytes;
-    stack.sp = static_cast<char*>(memory) + page() + stack_bytes;
-    mprotect(memory, page(), PROT_NONE);
-    free_.push_back(stack);
-  }
-  const boost::context::stack_context stack = free_.back();
-  free_.pop_back();
+// A page below each stack cannot be accessed, so an overflow ends the process.
+boost::context::stack_context allocate_stack() {
+  void* memory = mmap(nullptr, stack_bytes + page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  mprotect(memory, page(), PROT_NONE);
+  boost::context::stack_context stack;
+  stack.size = stack_bytes;
+  stack.sp = static_cast<char*>(memory) + page() + stack_bytes;
   return stack;
 }
 
-void StackPool::give_back(const boost::context::stack_context& stack) noexcept {
-  try {
-    free_.push_back(stack);
-  } catch (...) {
+// Gives boost a stack, and frees it.
+struct OwnStack {
+  boost::context::stack_context stack;
+  boost::context::stack_context allocate() const { return stack; }
+  static void deallocate(const boost::context::stack_context& stack) noexcept {
     munmap(static_cast<char*>(stack.sp) - stack_bytes - page(), stack_bytes + page());
   }
-}
-
-StackPool::~StackPool() {
-  for (const boost::context::stack_context& stack : free_)
-    munmap(static_cast<char*>(stack.sp) - stack_bytes - page(), stack_bytes + page());
-}
-
-// Gives boost a stack that the pool keeps.
-struct Fiber::Stack {
-  Fiber* fiber;
-  boost::context::stack_context allocate() const { return fiber->stack_; }
-  void deallocate(const boost::context::stack_context& stack) const noexcept { fiber->pool_->give_back(stack); }
 };
 
-void Fiber::prepare(StackPool& pool, std::function<void()> work) {
-  pool_ = &pool;
-  stack_ = pool.take();
-  ended_ = false;
+}  // namespace
+
+Fiber::Fiber() : stack_(allocate_stack()) {
 #if defined(FERRULE_EMULATION_TSAN)
-  if (thread_ == nullptr) thread_ = __tsan_create_fiber(0);  // ThreadSanitizer knows 8,000 at a time
+  thread_ = __tsan_create_fiber(0);  // ThreadSanitizer knows 8,000 at a time
 #endif
-  own_ = boost::context::fiber(std::allocator_arg, Stack{this},
-                               [this, work = std::move(work)](boost::context::fiber&& scheduler) {
-                                 scheduler_ = std::move(scheduler);
+  own_ = boost::context::fiber(std::allocator_arg, OwnStack{stack_}, [this](boost::context::fiber&& scheduler) {
+    scheduler_ = std::move(scheduler);
 #if defined(__SANITIZE_ADDRESS__)
-                                 __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack_, &scheduler_size_);
+    __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack_, &scheduler_size_);
 #endif
-                                 work();
-                                 ended_ = true;
-                                 leave(true);
-                                 return std::move(scheduler_);
-                               });
+    while (!ends_) {  // true from the beginning for a fiber that never worked
+      (*work_)();
+      work_ = nullptr;
+      suspend();
+    }
+    leave(true);
+    return std::move(scheduler_);
+  });
+}
+
+void Fiber::start(const std::function<void()>& work) {
+  work_ = &work;
+  resume();
 }
 
 Fiber::~Fiber() {
+  ends_ = true;
+  resume();
 #if defined(FERRULE_EMULATION_TSAN)
   if (thread_ != nullptr) __tsan_destroy_fiber(thread_);
 #endif
@@ -119,6 +110,17 @@ void Fiber::suspend() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack_, &scheduler_stack_, &scheduler_size_);
 #endif
+}
+
+Fiber& FiberPool::take() {
+  if (idle_.empty()) {
+    all_.push_back(std::make_unique<Fiber>());
+    idle_.reserve(all_.size());  // so that give_back needs no memory
+    return *all_.back();
+  }
+  Fiber& fiber = *idle_.back();
+  idle_.pop_back();
+  return fiber;
 }
 
 }  // namespace emulation

@@ -1,52 +1,40 @@
-// A stack of its own for one GPU thread, and the switch between it and the scheduler. AddressSanitizer and
+// Stacks of their own for GPU threads, and the switch between them and the scheduler. AddressSanitizer and
 // ThreadSanitizer are told of each switch; for ThreadSanitizer a fiber is a thread of its own.
 #pragma once
 
 #include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace emulation {
 
-// Stacks of one OS thread, which are used again. A page below each cannot be accessed, so an overflow ends the process.
-class StackPool {
- public:
-  StackPool() = default;
-  ~StackPool();
-  StackPool(const StackPool&) = delete;
-  StackPool& operator=(const StackPool&) = delete;
-  boost::context::stack_context take();
-  void give_back(const boost::context::stack_context& stack) noexcept;
-
- private:
-  std::vector<boost::context::stack_context> free_;
-};
-
-// Both sides of a switch belong to one OS thread: fibers do not move between OS threads.
+// A stack that runs one piece of work after the other. Both sides of a switch belong to one OS thread: fibers do not move
+// between OS threads.
 class Fiber {
  public:
-  Fiber() = default;
+  Fiber();  // throws std::bad_alloc
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Prepares `work`, which must not throw, to run on a stack of `pool` at the first resume().
-  void prepare(StackPool& pool, std::function<void()> work);
-  // Runs the fiber until it suspends itself or ends. Called by the scheduler.
+  // Runs `work`, which must not throw, until it suspends the fiber or returns. Called by the scheduler, on an idle fiber;
+  // `work` must outlive the run.
+  void start(const std::function<void()>& work);
+  // Goes on until the work suspends the fiber again or returns. Called by the scheduler.
   void resume();
   // Returns to the scheduler. Called within the fiber.
   void suspend();
-  bool ended() const { return ended_; }
+  bool is_idle() const { return work_ == nullptr; }
 
  private:
-  struct Stack;
   void leave(bool for_ever);
 
-  StackPool* pool_ = nullptr;
+  const boost::context::stack_context stack_;
   boost::context::fiber own_, scheduler_;
-  boost::context::stack_context stack_;
-  bool ended_ = true;
+  const std::function<void()>* work_ = nullptr;
+  bool ends_ = false;
   // Used only in builds with sanitizers.
   [[maybe_unused]] void* thread_ = nullptr;  // the fiber, for ThreadSanitizer
   [[maybe_unused]] void* scheduler_thread_ = nullptr;
@@ -54,6 +42,18 @@ class Fiber {
   [[maybe_unused]] void* scheduler_fake_stack_ = nullptr;
   [[maybe_unused]] const void* scheduler_stack_ = nullptr;
   [[maybe_unused]] std::size_t scheduler_size_ = 0;
+};
+
+// The fibers of one OS thread, which are used again.
+class FiberPool {
+ public:
+  // An idle fiber. Throws std::bad_alloc.
+  Fiber& take();
+  void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
+
+ private:
+  std::vector<std::unique_ptr<Fiber>> all_;
+  std::vector<Fiber*> idle_;
 };
 
 }  // namespace emulation

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "emulation/helper_threads.h"
 
 namespace emulation {
 
@@ -23,49 +24,83 @@ std::string refusal_of(const LaunchShape& shape) {
   return "";
 }
 
+namespace {
+
+// A grid, and the next of its blocks to run.
+class Grid {
+ public:
+  Grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body)
+      : kernel_(kernel), shape_(shape), body_(body),
+        count_(std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z) {}
+
+  std::uint64_t count() const { return count_; }
+
+  // Runs blocks on the calling OS thread until none is left. Calls `after_block` after each one.
+  template <class AfterBlock>
+  void run_blocks(const AfterBlock& after_block) {
+    thread_local Block block;  // its fibers serve later launches of this OS thread
+    block.prepare(kernel_, shape_, body_);
+    for (std::uint64_t number = next_++; number < count_; number = next_++) {
+      try {
+        block.run(index(shape_.order == Order::reverse ? count_ - 1 - number : number));
+      } catch (...) {
+        note_error(number);
+      }
+      after_block();
+    }
+  }
+
+  void rethrow_error() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  Index index(std::uint64_t rank) const {
+    const Index& size = shape_.grid;
+    return {static_cast<unsigned>(rank % size.x), static_cast<unsigned>(rank / size.x % size.y),
+            static_cast<unsigned>(rank / size.x / size.y)};
+  }
+
+  void note_error(std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    if (number < first_failed_) {
+      first_failed_ = number;
+      error_ = std::current_exception();
+    }
+    next_ = count_;
+  }
+
+  const std::string& kernel_;
+  const LaunchShape& shape_;
+  const std::function<void()>& body_;
+  const std::uint64_t count_;
+  std::atomic<std::uint64_t> next_{0};
+  std::mutex mutex_;
+  std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
 void run_grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body) {
   if (const std::string refusal = refusal_of(shape); !refusal.empty()) throw KernelError(kernel + ": " + refusal);
-  const std::uint64_t count = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
-#if defined(FERRULE_EMULATION_TSAN)
-  const unsigned least = 4;  // blocks of one OS thread are ordered, and races among them are not found
-#else
-  const unsigned least = 1;
-#endif
-  const unsigned wanted = std::max(least, std::thread::hardware_concurrency());
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  std::uint64_t first_failed = std::numeric_limits<std::uint64_t>::max();
-  std::exception_ptr error;
-
-  const auto run = [&] {
-    thread_local StackPool stacks;  // later launches of this OS thread use them again
-    Block block(kernel, shape, stacks, body);
-    for (std::uint64_t number = next++; number < count; number = next++) {
-      const auto index = [&](std::uint64_t rank) {
-        return Index{static_cast<unsigned>(rank % shape.grid.x),
-                     static_cast<unsigned>(rank / shape.grid.x % shape.grid.y),
-                     static_cast<unsigned>(rank / shape.grid.x / shape.grid.y)};
-      };
-      try {
-        block.run(index(shape.order == Order::reverse ? count - 1 - number : number));
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (number < first_failed) {
-          first_failed = number;
-          error = std::current_exception();
-        }
-        next = count;
-      }
-    }
+  Grid grid(kernel, shape, body);
+  const std::function<void()> help = [&] { grid.run_blocks([] {}); };
+  thread_local HelperThreads helpers;  // they serve later launches of this OS thread
+  const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(helpers.most(), grid.count() - 1));
+  // Short launches are over before a helper would wake up.
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  bool are_called = wanted == 0;
+  const auto call_helpers = [&] {
+    if (are_called || Clock::now() - begin < HelperThreads::patience) return;
+    are_called = true;
+    helpers.call(wanted, help);
   };
-
-  const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(wanted, count)) - 1;
-  std::vector<std::jthread> threads;
-  threads.reserve(helpers);
-  for (unsigned i = 0; i < helpers; ++i) threads.emplace_back(run);
-  run();
-  threads.clear();  // joins
-  if (error) std::rethrow_exception(error);
+  call_helpers();
+  grid.run_blocks(call_helpers);
+  helpers.wait();
+  grid.rethrow_error();
 }
 
 }  // namespace emulation

@@ -1,86 +1,43 @@
-#include <atomic>
+// Devices and what is known about them.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <tuple>
 
 #include "runtime/state.h"
 
 namespace emulation {
 namespace {
 
-thread_local int current = 0;
-thread_local cudaError_t last_error = cudaSuccess;
+constinit thread_local int current = 0;
 
-std::pair<int, int> capability() {
-  const char* const text = std::getenv("FERRULE_EMULATION_CAPABILITY");
-  int major = 9, minor = 0;
-  if (text != nullptr && std::sscanf(text, "%d.%d", &major, &minor) != 2) {
-    major = 9;
-    minor = 0;
-  }
-  return {major, minor};
-}
+// Limits of compute capability 9.0.
+constexpr int most_threads_of_multiprocessor = 2048, registers = 65536, most_blocks_of_multiprocessor = 32;
+constexpr int reserved_shared = 1024;
+constexpr std::size_t shared_of_multiprocessor = std::size_t{228} << 10;
 
 }  // namespace
-
-unsigned long long number_from_environment(const char* name, unsigned long long otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) return otherwise;
-  char* end = nullptr;
-  const unsigned long long value = std::strtoull(text, &end, 10);
-  return end == text || *end != '\0' ? otherwise : value;
-}
 
 std::vector<std::unique_ptr<Device>>& devices() {
   // Never destroyed: streams of other static objects may still use them.
   static auto& all = *[] {
     auto* made = new std::vector<std::unique_ptr<Device>>();
-    const auto count = std::min(number_from_environment("FERRULE_EMULATION_DEVICES", 1), 16ULL);
-    for (unsigned long long number = 0; number < count; ++number) {
-      made->push_back(std::make_unique<Device>());
-      made->back()->number = static_cast<int>(number);
-      made->back()->total = number_from_environment("FERRULE_EMULATION_MEMORY", 4ULL << 30);
+    for (std::size_t number = 0; number < settings().devices; ++number) {
+      auto device = std::make_unique<Device>();
+      device->number = device->pool.device = static_cast<int>(number);
+      device->total = settings().memory;
+      made->push_back(std::move(device));
     }
     return made;
   }();
   return all;
 }
 
+Device* device_of(int number) {
+  const bool exists = number >= 0 && static_cast<std::size_t>(number) < devices().size();
+  return exists ? devices()[static_cast<std::size_t>(number)].get() : nullptr;
+}
+
 Device& current_device() { return *devices()[static_cast<std::size_t>(current)]; }
-
-cudaError_t noted(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
-  return error;
-}
-
-cudaError_t health() {
-  if (devices().empty()) return cudaErrorNoDevice;
-  Device& device = current_device();
-  const std::scoped_lock lock(device.mutex);
-  return device.fault.empty() ? cudaSuccess : cudaErrorLaunchFailure;
-}
-
-void set_fault(Device& device, const std::string& text) {
-  const std::scoped_lock lock(device.mutex);
-  if (device.fault.empty()) device.fault = text;
-}
-
-std::string fault_of_device() {
-  if (devices().empty()) return "";
-  Device& device = current_device();
-  const std::scoped_lock lock(device.mutex);
-  return device.fault;
-}
-
-void forget_faults() {
-  for (const auto& device : devices()) {
-    const std::scoped_lock lock(device->mutex);
-    device->fault.clear();
-  }
-  last_error = cudaSuccess;
-}
 
 }  // namespace emulation
 
@@ -88,120 +45,154 @@ using namespace emulation;
 
 namespace {
 
-struct ErrorRow {
-  cudaError_t error;
-  const char *name, *text;
-};
-constexpr ErrorRow errors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
-     "CUDA driver version is insufficient for CUDA runtime version"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-};
-
-const ErrorRow* row_of(cudaError_t error) {
-  for (const ErrorRow& row : errors)
-    if (row.error == error) return &row;
-  return nullptr;
+// cudaSuccess if the runtime is available and has this device.
+cudaError_t check_device(int device) {
+  if (const cudaError_t error = availability(); error != cudaSuccess) return error;
+  return device_of(device) == nullptr ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 }  // namespace
 
-const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorRow* const row = row_of(error);
-  return row == nullptr ? "unrecognized error code" : row->name;
-}
-const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorRow* const row = row_of(error);
-  return row == nullptr ? "unrecognized error code" : row->text;
-}
-
-cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
-
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
+  if (version == nullptr) return noted(cudaErrorInvalidValue);
+  *version = settings().driver;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = 13000;
+  if (version == nullptr) return noted(cudaErrorInvalidValue);
+  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
+// As libcudart 13.0 does, this leaves the count alone if it fails.
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
+  if (count == nullptr) return noted(cudaErrorInvalidValue);
   *count = static_cast<int>(devices().size());
-  return noted(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+  return cudaSuccess;
 }
 
+// Opens the device, since CUDA 12.
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || static_cast<std::size_t>(device) >= devices().size()) return noted(cudaErrorInvalidDevice);
+  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
+  if (settings().compute_mode == cudaComputeModeProhibited) return noted(cudaErrorDevicesUnavailable);
   current = device;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
+  if (device == nullptr) return noted(cudaErrorInvalidValue);
   *device = current;
-  return noted(devices().empty() ? cudaErrorNoDevice : cudaSuccess);
+  return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device < 0 || static_cast<std::size_t>(device) >= devices().size()) return noted(cudaErrorInvalidDevice);
-  *properties = {};
-  std::strcpy(properties->name, "emulated");
-  std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "emulated-%02d", device % 100);
-  properties->totalGlobalMem = devices()[static_cast<std::size_t>(device)]->total;
-  properties->sharedMemPerBlock = shared_without_opt_in;
-  properties->sharedMemPerBlockOptin = most_shared;
-  properties->multiProcessorCount = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  std::tie(properties->major, properties->minor) = capability();
-  properties->warpSize = warp_size;
-  properties->pciDeviceID = device;
+  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
+  cudaDeviceProp made{};
+  std::strcpy(made.name, "emulated");
+  std::snprintf(made.uuid.bytes, sizeof made.uuid.bytes, "emulated-%02d", device);
+  made.totalGlobalMem = settings().memory;
+  made.sharedMemPerBlock = shared_without_opt_in;
+  made.regsPerBlock = registers;
+  made.warpSize = warp_size;
+  made.maxThreadsPerBlock = 1024;
+  made.maxThreadsDim[0] = made.maxThreadsDim[1] = 1024;
+  made.maxThreadsDim[2] = 64;
+  made.maxGridSize[0] = 0x7fffffff;
+  made.maxGridSize[1] = made.maxGridSize[2] = 65535;
+  made.totalConstMem = std::size_t{64} << 10;
+  made.major = settings().major;
+  made.minor = settings().minor;
+  made.multiProcessorCount = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  made.canMapHostMemory = made.concurrentKernels = made.asyncEngineCount = made.unifiedAddressing = 1;
+  made.pciDeviceID = device;
+  made.memoryBusWidth = 64;
+  made.l2CacheSize = 1 << 20;
+  made.maxThreadsPerMultiProcessor = most_threads_of_multiprocessor;
+  made.sharedMemPerMultiprocessor = shared_of_multiprocessor;
+  made.regsPerMultiprocessor = registers;
+  made.canUseHostPointerForRegisteredMem = 1;
+  made.sharedMemPerBlockOptin = most_shared;
+  made.maxBlocksPerMultiProcessor = most_blocks_of_multiprocessor;
+  made.reservedSharedMemPerBlock = reserved_shared;
+  made.hostRegisterSupported = made.hostRegisterReadOnlySupported = made.memoryPoolsSupported = 1;
+  *properties = made;
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  cudaDeviceProp properties;
-  if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess) return error;
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = 1024;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(properties.sharedMemPerBlock);
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = properties.multiProcessorCount;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = properties.major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = properties.minor;
-      break;
-    case cudaDevAttrPageableMemoryAccess:
-      *value = 0;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(properties.sharedMemPerBlockOptin);
-      break;
-    case cudaDevAttrMemoryPoolsSupported:
-      *value = 1;
-      break;
-    default:
-      return noted(cudaErrorInvalidValue);
+  cudaDeviceProp of{};
+  if (const cudaError_t error = cudaGetDeviceProperties(&of, device); error != cudaSuccess) return error;
+  if (value == nullptr) return noted(cudaErrorInvalidValue);
+  const struct {
+    cudaDeviceAttr attribute;
+    int value;
+  } rows[] = {
+      {cudaDevAttrMaxThreadsPerBlock, of.maxThreadsPerBlock},
+      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<int>(of.sharedMemPerBlock)},
+      {cudaDevAttrWarpSize, of.warpSize},
+      {cudaDevAttrMaxRegistersPerBlock, of.regsPerBlock},
+      {cudaDevAttrMultiProcessorCount, of.multiProcessorCount},
+      {cudaDevAttrKernelExecTimeout, 0},
+      {cudaDevAttrIntegrated, of.integrated},
+      {cudaDevAttrCanMapHostMemory, of.canMapHostMemory},
+      {cudaDevAttrComputeMode, settings().compute_mode},
+      {cudaDevAttrConcurrentKernels, of.concurrentKernels},
+      {cudaDevAttrEccEnabled, of.ECCEnabled},
+      {cudaDevAttrPciBusId, of.pciBusID},
+      {cudaDevAttrPciDeviceId, of.pciDeviceID},
+      {cudaDevAttrMemoryClockRate, 1000000},  // kHz
+      {cudaDevAttrGlobalMemoryBusWidth, of.memoryBusWidth},
+      {cudaDevAttrL2CacheSize, of.l2CacheSize},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, of.maxThreadsPerMultiProcessor},
+      {cudaDevAttrAsyncEngineCount, of.asyncEngineCount},
+      {cudaDevAttrUnifiedAddressing, of.unifiedAddressing},
+      {cudaDevAttrPciDomainId, of.pciDomainID},
+      {cudaDevAttrComputeCapabilityMajor, of.major},
+      {cudaDevAttrComputeCapabilityMinor, of.minor},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, static_cast<int>(of.sharedMemPerMultiprocessor)},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, of.regsPerMultiprocessor},
+      {cudaDevAttrManagedMemory, of.managedMemory},
+      {cudaDevAttrPageableMemoryAccess, of.pageableMemoryAccess},
+      {cudaDevAttrConcurrentManagedAccess, of.concurrentManagedAccess},
+      {cudaDevAttrCanUseHostPointerForRegisteredMem, of.canUseHostPointerForRegisteredMem},
+      {cudaDevAttrCooperativeLaunch, of.cooperativeLaunch},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(of.sharedMemPerBlockOptin)},
+      {cudaDevAttrHostRegisterSupported, of.hostRegisterSupported},
+      {cudaDevAttrPageableMemoryAccessUsesHostPageTables, of.pageableMemoryAccessUsesHostPageTables},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, of.maxBlocksPerMultiProcessor},
+      {cudaDevAttrReservedSharedMemoryPerBlock, static_cast<int>(of.reservedSharedMemPerBlock)},
+      {cudaDevAttrHostRegisterReadOnlySupported, of.hostRegisterReadOnlySupported},
+      {cudaDevAttrMemoryPoolsSupported, of.memoryPoolsSupported},
+  };
+  for (const auto& row : rows) {
+    if (row.attribute != attribute) continue;
+    *value = row.value;
+    return cudaSuccess;
   }
+  return noted(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
+  const int needed = 13;  // "0000:00:00.0" and the zero behind it
+  if (text == nullptr || length < needed) return noted(cudaErrorInvalidValue);
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device) & 0xffU);
   return cudaSuccess;
+}
+
+// Each device reaches the memory of every other one.
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
+  for (const int number : {device, peer})
+    if (const cudaError_t error = check_device(number); error != cudaSuccess) return noted(error);
+  if (can_access == nullptr) return noted(cudaErrorInvalidValue);
+  *can_access = device == peer ? 0 : 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = check_device(peer); error != cudaSuccess) return noted(error);
+  return noted(flags != 0 || peer == current ? cudaErrorInvalidValue : cudaSuccess);
 }

@@ -1,110 +1,197 @@
+// Kernels: the libraries that have them, their attributes, launches.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "emulation/code_image.h"
 #include "emulation/launch.h"
 #include "runtime/state.h"
+
+// Its address is the kernel's handle.
+struct EmulatedKernel {
+  const emulation::KernelRecord* record;
+};
+
+struct EmulatedLibrary {
+  std::map<std::string_view, EmulatedKernel> kernels;
+};
 
 namespace emulation {
 namespace {
 
 struct Kernels {
   std::mutex mutex;
-  std::map<const void*, KernelRow> rows;
-  std::map<const void*, std::size_t> shared_limits;
-  std::map<const void*, std::string> names;
+  std::map<const void*, std::shared_ptr<Kernel>> all;  // by the function or by the handle
 };
 Kernels& kernels() {
   static auto& all = *new Kernels();
   return all;
 }
 
-// Order::forward, Order::reverse, or Order::random with a seed.
-void set_order(LaunchShape& shape) {
-  const char* const text = std::getenv("FERRULE_EMULATION_ORDER");
-  if (text == nullptr || std::strcmp(text, "forward") == 0) return;
-  shape.order = std::strcmp(text, "reverse") == 0 ? Order::reverse : Order::random;
-  if (shape.order == Order::random) shape.seed = number_from_environment("FERRULE_EMULATION_ORDER", 0);
+// The caller holds the mutex.
+Kernel& entry_of(const void* function) {
+  std::shared_ptr<Kernel>& kernel = kernels().all[function];
+  if (!kernel) {
+    kernel = std::make_shared<Kernel>();
+    kernel->shared_limits.fill(shared_without_opt_in);
+  }
+  return *kernel;
 }
+
+// Null if it is not known. The caller holds the mutex.
+std::shared_ptr<Kernel> find_kernel(const void* function) {
+  const auto found = kernels().all.find(function);
+  return found == kernels().all.end() || !found->second->row.call ? nullptr : found->second;
+}
+
+constexpr std::size_t rounded_to_16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 }  // namespace
 
+Order order_from_environment(std::uint64_t& seed) {
+  const char* const text = std::getenv("FERRULE_EMULATION_ORDER");
+  if (text == nullptr || std::strcmp(text, "forward") == 0) return Order::forward;
+  if (std::strcmp(text, "reverse") == 0) return Order::reverse;
+  seed = std::strtoull(text, nullptr, 10);
+  return Order::random;
+}
+
 bool knows_kernel(const void* function) {
   const std::scoped_lock lock(kernels().mutex);
-  return kernels().rows.contains(function);
+  return find_kernel(function) != nullptr;
 }
 
 void register_kernel(const void* function, KernelRow row) {
   const std::scoped_lock lock(kernels().mutex);
-  kernels().rows.emplace(function, std::move(row));
+  entry_of(function).row = std::move(row);
 }
 
 void name_kernel(const void* function, const std::string& name) {
   const std::scoped_lock lock(kernels().mutex);
-  kernels().names[function] = name;
+  entry_of(function).name = name;
 }
 
-cudaError_t set_shared_limit(const void* function, std::size_t bytes) {
-  if (bytes > most_shared) return noted(cudaErrorInvalidValue);
+cudaError_t copy_call(KernelCall& call, const Device& device, const void* function, dim3 grid, dim3 block,
+                      void** arguments, std::size_t shared) {
   const std::scoped_lock lock(kernels().mutex);
-  kernels().shared_limits[function] = bytes;
-  return cudaSuccess;
-}
-
-cudaError_t copy_call(KernelCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
-                      std::size_t shared) {
-  const std::scoped_lock lock(kernels().mutex);
-  const auto found = kernels().rows.find(function);
-  if (found == kernels().rows.end()) return cudaErrorInvalidValue;
-  if (!refusal_of({.grid = grid, .block = block}).empty()) return cudaErrorInvalidValue;
-  const auto limit = kernels().shared_limits.find(function);
-  if (shared > (limit == kernels().shared_limits.end() ? shared_without_opt_in : limit->second))
-    return cudaErrorInvalidValue;
-  call = {function, grid, block, shared, {}};
-  for (std::size_t i = 0; i < found->second.sizes.size(); ++i) {
-    const auto* const begin = static_cast<const std::byte*>(arguments[i]);
-    call.arguments.emplace_back(begin, begin + found->second.sizes[i]);
+  std::shared_ptr<Kernel> kernel = find_kernel(function);
+  if (!kernel) return cudaErrorInvalidDeviceFunction;
+  if (!refusal_of({.grid = grid, .block = block}).empty()) return cudaErrorInvalidConfiguration;
+  if (block.x * block.y * block.z > kernel->most_threads) return cudaErrorLaunchOutOfResources;
+  if (shared > kernel->shared_limits[static_cast<std::size_t>(device.number)]) return cudaErrorInvalidValue;
+  if (!kernel->row.sizes.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  call = {kernel, grid, block, shared, {}};
+  std::size_t total = 0;
+  for (const std::size_t size : kernel->row.sizes) total += rounded_to_16(size);
+  call.arguments.resize(total);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < kernel->row.sizes.size(); ++i) {
+    std::memcpy(call.arguments.data() + at, arguments[i], kernel->row.sizes[i]);
+    at += rounded_to_16(kernel->row.sizes[i]);
   }
   return cudaSuccess;
 }
 
 void run_call(Device& device, const KernelCall& call) {
-  {
-    const std::scoped_lock lock(device.mutex);
-    if (!device.fault.empty()) return;  // nothing runs after a fault
-  }
-  const KernelRow* row = nullptr;
-  std::string name = "a kernel";
-  {
-    const std::scoped_lock lock(kernels().mutex);
-    row = &kernels().rows.at(call.function);
-    const auto named = kernels().names.find(call.function);
-    if (named != kernels().names.end()) name = named->second;
-  }
-  std::vector<std::vector<std::byte>> copies = call.arguments;
   std::vector<void*> pointers;
-  pointers.reserve(copies.size());
-  for (std::vector<std::byte>& copy : copies) pointers.push_back(copy.data());
+  pointers.reserve(call.kernel->row.sizes.size());
+  std::size_t at = 0;
+  for (const std::size_t size : call.kernel->row.sizes) {
+    pointers.push_back(const_cast<std::byte*>(call.arguments.data()) + at);  // kernels take it by value or const
+    at += rounded_to_16(size);
+  }
   LaunchShape shape;
   shape.grid = call.grid;
   shape.block = call.block;
   shape.dynamic_shared = call.shared;
-  set_order(shape);
+  shape.order = order_from_environment(shape.seed);
   try {
-    run_grid(name, shape, [&] { row->call(pointers.data()); });
+    run_grid(call.kernel->name, shape, [&] { call.kernel->row.call(pointers.data()); });
   } catch (const std::exception& error) {
-    set_fault(device, error.what());
+    set_fault(device, cudaErrorLaunchFailure, error.what());
   }
 }
 
-cudaError_t launch_registered(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                              cudaStream_t stream) {
+}  // namespace emulation
+
+using namespace emulation;
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned jit_count,
+                                cudaLibraryOption* options, void**, unsigned count) {
+  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
+  if (library == nullptr || code == nullptr || jit_count != 0 || (count > 0 && options == nullptr))
+    return noted(cudaErrorInvalidValue);
+  const auto& image = *static_cast<const CodeImage*>(code);
+  if (image.magic != CodeImage::right_magic) return noted(cudaErrorInvalidKernelImage);
+  auto made = std::make_unique<EmulatedLibrary>();
+  const std::scoped_lock lock(kernels().mutex);
+  for (const KernelRecord* const* record = image.begin; record != image.end; ++record) {
+    if (*record == nullptr) continue;
+    EmulatedKernel& handle = made->kernels[(*record)->name];
+    handle.record = *record;
+    Kernel& kernel = entry_of(&handle);
+    kernel.name = (*record)->name;
+    kernel.most_threads = (*record)->most_threads;
+    kernel.row = {{(*record)->parameter_bytes},
+                  [call = (*record)->call](void* const* arguments) { call(arguments[0]); }};
+  }
+  *library = made.release();
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  const std::scoped_lock lock(kernels().mutex);
+  for (const auto& [name, handle] : library->kernels) kernels().all.erase(&handle);
+  delete library;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  if (library == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (kernel == nullptr || name == nullptr) return noted(cudaErrorInvalidValue);
+  const auto found = library->kernels.find(name);
+  if (found == library->kernels.end()) return noted(cudaErrorSymbolNotFound);
+  *kernel = &found->second;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                             cudaStream_t stream) {
   if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
-  if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  // A kernel runs on the current device, and so must the stream.
+  if (stream == nullptr || &stream->device != &current_device()) return noted(cudaErrorInvalidResourceHandle);
   EmulatedNode node;
-  if (const cudaError_t error = copy_call(node.kernel, function, grid, block, arguments, shared); error != cudaSuccess)
-    return noted(error);
+  const cudaError_t error = copy_call(node.kernel, stream->device, function, grid, block, arguments, shared);
+  if (error != cudaSuccess) return noted(error);
   stream->add(std::move(node));
   return cudaSuccess;
 }
 
-}  // namespace emulation
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  const std::scoped_lock lock(kernels().mutex);
+  const std::shared_ptr<Kernel> kernel = find_kernel(function);
+  if (!kernel) return noted(cudaErrorInvalidDeviceFunction);
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;  // a hint
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
+      static_cast<std::size_t>(value) > most_shared)
+    return noted(cudaErrorInvalidValue);
+  kernel->shared_limits[static_cast<std::size_t>(current_device().number)] = static_cast<std::size_t>(value);
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (attributes == nullptr) return noted(cudaErrorInvalidValue);
+  const std::scoped_lock lock(kernels().mutex);
+  const std::shared_ptr<Kernel> kernel = find_kernel(function);
+  if (!kernel) return noted(cudaErrorInvalidDeviceFunction);
+  *attributes = {};
+  attributes->maxThreadsPerBlock = static_cast<int>(kernel->most_threads);
+  attributes->numRegs = 32;
+  attributes->ptxVersion = attributes->binaryVersion = settings().major * 10 + settings().minor;
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(kernel->shared_limits[static_cast<std::size_t>(current_device().number)]);
+  return cudaSuccess;
+}

@@ -1,3 +1,4 @@
+// Memory of devices, copies, memory pools.
 #include <cstdlib>
 #include <cstring>
 
@@ -7,13 +8,9 @@ using namespace emulation;
 
 namespace {
 
-std::mutex host_mutex;
-std::map<std::uintptr_t, std::size_t>& registered() {
-  static auto& ranges = *new std::map<std::uintptr_t, std::size_t>();
-  return ranges;
-}
-
 cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
+  if (const cudaError_t error = health(device); error != cudaSuccess) return error;
+  if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   const std::scoped_lock lock(device.mutex);
@@ -21,7 +18,7 @@ cudaError_t take(Device& device, void** pointer, std::size_t bytes) {
   void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
   std::memset(memory, 0xff, bytes);  // NaN: nothing may be read before it is written
-  device.allocations[memory] = bytes;
+  device.allocations[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
   device.used += bytes;
   *pointer = memory;
   return cudaSuccess;
@@ -36,7 +33,7 @@ void copy_rows(char* to, std::size_t to_pitch, const char* from, std::size_t fro
 
 cudaError_t emulation::free_now(Device& device, void* pointer) {
   const std::scoped_lock lock(device.mutex);
-  const auto found = device.allocations.find(pointer);
+  const auto found = device.allocations.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == device.allocations.end()) return cudaErrorInvalidValue;
   device.used -= found->second;
   device.allocations.erase(found);
@@ -59,60 +56,27 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   return noted(take(stream->device, pointer, bytes));
 }
 
 cudaError_t cudaFree(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
+  if (pointer == nullptr) return noted(health());
   for (const auto& device : devices())
-    if (free_now(*device, pointer) == cudaSuccess) return health();
+    if (free_now(*device, pointer) == cudaSuccess) return noted(health(*device));
   return noted(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (pointer == nullptr) return cudaSuccess;
   Device& device = stream->device;
+  if (pointer == nullptr) return noted(health(device));
   {
     const std::scoped_lock lock(device.mutex);
-    if (!device.allocations.contains(pointer)) return noted(cudaErrorInvalidValue);
+    if (!device.allocations.contains(reinterpret_cast<std::uintptr_t>(pointer))) return noted(cudaErrorInvalidValue);
   }
-  stream->add({{}, [&device, pointer] { free_now(device, pointer); }});
-  return cudaSuccess;
-}
-
-cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
-  *pointer = bytes == 0 ? nullptr : std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  return noted(bytes != 0 && *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess);
-}
-
-cudaError_t cudaFreeHost(void* pointer) {
-  std::free(pointer);
-  return cudaSuccess;
-}
-
-cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-  if (pointer == nullptr || bytes == 0 || (flags & ~15U) != 0) return noted(cudaErrorInvalidValue);
-  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::scoped_lock lock(host_mutex);
-  // Pages are what is registered.
-  const auto next = registered().lower_bound(begin / 4096 * 4096);
-  const auto overlaps = [&](const auto& range) {
-    return range.first / 4096 * 4096 < begin + bytes && begin / 4096 * 4096 < range.first + range.second;
-  };
-  if (next != registered().end() && overlaps(*next)) return noted(cudaErrorHostMemoryAlreadyRegistered);
-  if (next != registered().begin() && overlaps(*std::prev(next))) return noted(cudaErrorHostMemoryAlreadyRegistered);
-  registered()[begin] = bytes;
-  return cudaSuccess;
-}
-
-cudaError_t cudaHostUnregister(void* pointer) {
-  const std::scoped_lock lock(host_mutex);
-  return noted(registered().erase(reinterpret_cast<std::uintptr_t>(pointer)) == 1 ? cudaSuccess
-                                                                                  : cudaErrorHostMemoryNotRegistered);
+  stream->add(EmulatedNode::Kind::bookkeeping, [&device, pointer] { free_now(device, pointer); });
+  return noted(health(device));
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -121,22 +85,65 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (width == 0 || height == 0) return cudaSuccess;
   if (to == nullptr || from == nullptr || (height > 1 && (to_pitch < width || from_pitch < width)))
     return noted(cudaErrorInvalidValue);
-  stream->add({{}, [=] {
-                 copy_rows(static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height);
-               }});
+  stream->add(EmulatedNode::Kind::transfer, [=] {
+    copy_rows(static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height);
+  });
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
+  for (const int number : {to_device, from_device})
+    if (device_of(number) == nullptr) return noted(cudaErrorInvalidDevice);
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (bytes == 0) return cudaSuccess;
   if (to == nullptr) return noted(cudaErrorInvalidValue);
-  stream->add({{}, [=] { std::memset(to, value, bytes); }});
+  stream->add(EmulatedNode::Kind::transfer, [=] { std::memset(to, value, bytes); });
   return cudaSuccess;
+}
+
+// ---- pools: freed memory goes back at once, so a pool holds nothing
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
+  if (device_of(device) == nullptr) return noted(cudaErrorInvalidDevice);
+  if (pool == nullptr) return noted(cudaErrorInvalidValue);
+  *pool = &device_of(device)->pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (pool == nullptr || value == nullptr || attribute != cudaMemPoolAttrReleaseThreshold)
+    return noted(cudaErrorInvalidValue);
+  const std::scoped_lock lock(device_of(pool->device)->mutex);
+  std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (pool == nullptr || value == nullptr) return noted(cudaErrorInvalidValue);
+  Device& device = *device_of(pool->device);
+  const std::scoped_lock lock(device.mutex);
+  std::uint64_t got = 0;
+  if (attribute == cudaMemPoolAttrReleaseThreshold)
+    got = pool->release_threshold;
+  else if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent)
+    got = device.used;
+  else
+    return noted(cudaErrorInvalidValue);
+  std::memcpy(value, &got, sizeof got);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  return noted(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
 }

@@ -1,6 +1,7 @@
 // The state of the emulated devices. Internal to the runtime.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,12 @@
 #include <vector>
 
 #include "cuda_runtime_api.h"
+#include "runtime/settings.h"
+
+struct EmulatedMemPool {
+  int device = 0;
+  std::uint64_t release_threshold = 0;
+};
 
 namespace emulation {
 
@@ -21,48 +28,85 @@ struct Device {
   int number = 0;
   std::mutex mutex;
   std::size_t total = 0, used = 0;
-  std::map<void*, std::size_t> allocations;
-  std::string fault;  // once set, all calls of the device fail, as on a GPU
+  std::map<std::uintptr_t, std::size_t> allocations;
+  cudaError_t fault = cudaSuccess;  // once set, all calls of the device return it, as on a GPU
+  std::string fault_text;
+  EmulatedMemPool pool;
 };
 
-unsigned long long number_from_environment(const char* name, unsigned long long otherwise);
 std::vector<std::unique_ptr<Device>>& devices();
+// Null if there is no such device.
+Device* device_of(int number);
 Device& current_device();
+
 // Remembers the error for cudaGetLastError.
 cudaError_t noted(cudaError_t error);
-// cudaErrorLaunchFailure if a kernel of the current device has failed.
-cudaError_t health();
-void set_fault(Device& device, const std::string& text);
+// Why the runtime cannot be used at all: cudaErrorInsufficientDriver, cudaErrorNoDevice, or cudaSuccess.
+cudaError_t availability();
+// The same, and why a device cannot be used: the fault of an operation before, or cudaErrorDevicesUnavailable.
+cudaError_t health(Device& device);
+cudaError_t health();  // of the current device
+void set_fault(Device& device, cudaError_t error, const std::string& text);
 
 cudaError_t free_now(Device& device, void* pointer);
 
-// A launch whose arguments are copied.
+// A kernel that can be launched, and its attributes.
+struct Kernel {
+  KernelRow row;
+  std::string name = "a kernel";
+  unsigned most_threads = 1024;
+  std::array<std::size_t, most_devices> shared_limits;  // bytes, of each device
+};
+
+// A launch, with copies of its arguments.
 struct KernelCall {
-  const void* function = nullptr;
+  std::shared_ptr<const Kernel> kernel;
   dim3 grid, block;
   std::size_t shared = 0;
-  std::vector<std::vector<std::byte>> arguments;
+  std::vector<std::byte> arguments;  // each at a multiple of 16 bytes
 };
-cudaError_t copy_call(KernelCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
-                      std::size_t shared);
+cudaError_t copy_call(KernelCall& call, const Device& device, const void* function, dim3 grid, dim3 block,
+                      void** arguments, std::size_t shared);
 // Runs it on the calling thread; a fault becomes the device's.
 void run_call(Device& device, const KernelCall& call);
+// FERRULE_EMULATION_ORDER; `seed` is set for Order::random.
+Order order_from_environment(std::uint64_t& seed);
 
 }  // namespace emulation
 
-// Work of a graph: a kernel, or another function.
+// Work of a stream or of a graph.
 struct EmulatedNode {
+  enum class Kind : std::uint8_t {
+    kernel,
+    transfer,       // a copy or memset
+    host_function,  // of cudaLaunchHostFunc
+    bookkeeping,    // an event, memory that is freed: done even after a fault
+  };
+  Kind kind = Kind::kernel;
   emulation::KernelCall kernel;
-  std::function<void()> other;
+  std::function<void()> other;             // for all but kernels
+  std::vector<std::size_t> dependencies;  // numbers of nodes of the same graph
+
+  // Kernels and transfers are counted, for FERRULE_EMULATION_FAULT_AT.
+  bool is_counted() const { return kind == Kind::kernel || kind == Kind::transfer; }
 };
 
+namespace emulation {
+
+// Numbers for `count` operations on streams; returns the first one. The first one of a process is 1.
+std::uint64_t number_operations(std::uint64_t count);
+// Runs a node on the calling thread, unless the device has a fault.
+void run_node(Device& device, const EmulatedNode& node, std::uint64_t number);
+
+}  // namespace emulation
+
 struct EmulatedGraph {
-  std::vector<std::unique_ptr<EmulatedNode>> nodes;  // in order, each after the one before it
+  std::vector<std::unique_ptr<EmulatedNode>> nodes;
 };
 
 struct EmulatedGraphExec {
   std::vector<const EmulatedNode*> origins;
-  std::vector<std::shared_ptr<EmulatedNode>> nodes;
+  std::vector<std::shared_ptr<EmulatedNode>> nodes;  // in the order in which they run
 };
 
 // Work of a device in order, on an OS thread.
@@ -73,6 +117,7 @@ struct EmulatedStream {
   EmulatedStream& operator=(const EmulatedStream&) = delete;
   // Adds work to the stream, or to the graph that is being captured.
   void add(EmulatedNode node);
+  void add(EmulatedNode::Kind kind, std::function<void()> work) { add({kind, {}, std::move(work), {}}); }
   void synchronize();
   bool idle();
 
@@ -80,10 +125,14 @@ struct EmulatedStream {
   EmulatedGraph* captured = nullptr;  // of cudaStreamBeginCapture
 
  private:
+  struct Work {
+    EmulatedNode node;
+    std::uint64_t number = 0;
+  };
   void run();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<EmulatedNode> work_;
+  std::deque<Work> work_;
   bool busy_ = false, ending_ = false;
   std::thread thread;
 };

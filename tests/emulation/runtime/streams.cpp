@@ -1,15 +1,30 @@
+// Streams, which are OS threads, and events.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 
 #include "runtime/state.h"
 
 using namespace emulation;
 
-// How often it was recorded, how often the stream has passed it, and when.
-struct EmulatedEvent {
+namespace {
+
+// How often the event was recorded, how often a stream has passed it, and when. Streams that have yet to pass it share
+// it, so the event may be destroyed before.
+struct EventState {
   std::mutex mutex;
   std::condition_variable changed;
   std::uint64_t recorded = 0, passed = 0;
   std::chrono::steady_clock::time_point when;
+};
+
+}  // namespace
+
+struct EmulatedEvent {
+  EmulatedEvent(Device& of, bool timed) : device(of), has_time(timed), state(std::make_shared<EventState>()) {}
+  Device& device;
+  const bool has_time;
+  const std::shared_ptr<EventState> state;
 };
 
 EmulatedStream::~EmulatedStream() {
@@ -23,12 +38,14 @@ EmulatedStream::~EmulatedStream() {
 
 void EmulatedStream::add(EmulatedNode node) {
   if (captured != nullptr) {
+    if (!captured->nodes.empty()) node.dependencies = {captured->nodes.size() - 1};
     captured->nodes.push_back(std::make_unique<EmulatedNode>(std::move(node)));
     return;
   }
+  const std::uint64_t number = node.is_counted() ? number_operations(1) : 0;
   {
     const std::scoped_lock lock(mutex_);
-    work_.push_back(std::move(node));
+    work_.push_back({std::move(node), number});
   }
   changed_.notify_all();
 }
@@ -38,18 +55,35 @@ void EmulatedStream::run() {
   for (;;) {
     changed_.wait(lock, [&] { return ending_ || !work_.empty(); });
     if (work_.empty()) return;
-    const EmulatedNode node = std::move(work_.front());
+    const Work work = std::move(work_.front());
     work_.pop_front();
     busy_ = true;
     lock.unlock();
-    if (node.other)
-      node.other();
-    else
-      run_call(device, node.kernel);
+    run_node(device, work.node, work.number);
     lock.lock();
     busy_ = false;
     changed_.notify_all();
   }
+}
+
+std::uint64_t emulation::number_operations(std::uint64_t count) {
+  static constinit std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(count);
+}
+
+void emulation::run_node(Device& device, const EmulatedNode& node, std::uint64_t number) {
+  if (node.kind != EmulatedNode::Kind::bookkeeping) {
+    if (health(device) != cudaSuccess) return;  // nothing runs after a fault
+    if (number != 0 && number == settings().fault_at) {
+      set_fault(device, settings().fault,
+                "operation " + std::to_string(number) + " fails because FERRULE_EMULATION_FAULT_AT says so");
+      return;
+    }
+  }
+  if (node.kind == EmulatedNode::Kind::kernel)
+    run_call(device, node.kernel);
+  else
+    node.other();
 }
 
 void EmulatedStream::synchronize() {
@@ -62,9 +96,24 @@ bool EmulatedStream::idle() {
   return work_.empty() && !busy_;
 }
 
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (device == nullptr) return noted(cudaErrorInvalidValue);
+  *device = stream->device.number;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
+  if (function == nullptr) return noted(cudaErrorInvalidValue);
+  stream->add(EmulatedNode::Kind::host_function, [=] { function(user_data); });
+  return cudaSuccess;
+}
+
 namespace {
 
-std::mutex list_mutex;
+constinit std::mutex list_mutex;
 std::vector<EmulatedStream*>& streams() {
   static auto& all = *new std::vector<EmulatedStream*>();
   return all;
@@ -87,25 +136,26 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     const std::scoped_lock lock(list_mutex);
     std::erase(streams(), stream);
   }
+  Device& device = stream->device;
   delete stream;
-  return health();
+  return noted(health(device));
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   stream->synchronize();
-  return noted(health());
+  return noted(health(stream->device));
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   return stream->idle() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  if (devices().empty()) return noted(cudaErrorNoDevice);
+  if (const cudaError_t error = availability(); error != cudaSuccess) return noted(error);
   std::vector<EmulatedStream*> own;
   {
     const std::scoped_lock lock(list_mutex);
@@ -116,74 +166,80 @@ cudaError_t cudaDeviceSynchronize() {
   return noted(health());
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  if (event == nullptr) return noted(cudaErrorInvalidValue);
-  *event = new EmulatedEvent();
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (event == nullptr || flags > 7) return noted(cudaErrorInvalidValue);
+  *event = new EmulatedEvent(current_device(), (flags & cudaEventDisableTiming) == 0);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  // Streams that have yet to pass it refer to it.
-  cudaEventSynchronize(event);
+  Device& device = event->device;
   delete event;
-  return cudaSuccess;
+  return noted(health(device));
 }
 
+// The stream must be of the event's device.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (event == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (event == nullptr || stream == nullptr || &event->device != &stream->device)
+    return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   std::uint64_t number = 0;
   {
-    const std::scoped_lock lock(event->mutex);
-    number = ++event->recorded;
+    const std::scoped_lock lock(event->state->mutex);
+    number = ++event->state->recorded;
   }
-  stream->add({{}, [event, number] {
-                 const std::scoped_lock lock(event->mutex);
-                 event->passed = std::max(event->passed, number);
-                 event->when = std::chrono::steady_clock::now();
-                 event->changed.notify_all();
-               }});
+  stream->add(EmulatedNode::Kind::bookkeeping, [state = event->state, number] {
+    const std::scoped_lock lock(state->mutex);
+    state->passed = std::max(state->passed, number);
+    state->when = std::chrono::steady_clock::now();
+    state->changed.notify_all();
+  });
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (event == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
   std::uint64_t number = 0;
   {
-    const std::scoped_lock lock(event->mutex);
-    number = event->recorded;
+    const std::scoped_lock lock(event->state->mutex);
+    number = event->state->recorded;
   }
-  stream->add({{}, [event, number] {
-                 std::unique_lock lock(event->mutex);
-                 event->changed.wait(lock, [&] { return event->passed >= number; });
-               }});
+  stream->add(EmulatedNode::Kind::bookkeeping, [state = event->state, number] {
+    std::unique_lock lock(state->mutex);
+    state->changed.wait(lock, [&] { return state->passed >= number; });
+  });
   return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
-  const std::scoped_lock lock(event->mutex);
-  return event->passed >= event->recorded ? cudaSuccess : cudaErrorNotReady;
+  if (const cudaError_t error = health(event->device); error != cudaSuccess) return noted(error);
+  const std::scoped_lock lock(event->state->mutex);
+  return event->state->passed >= event->state->recorded ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   {
-    std::unique_lock lock(event->mutex);
-    event->changed.wait(lock, [&] { return event->passed >= event->recorded; });
+    std::unique_lock lock(event->state->mutex);
+    event->state->changed.wait(lock, [&] { return event->state->passed >= event->state->recorded; });
   }
-  return noted(health());
+  return noted(health(event->device));
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  if (begin == nullptr || end == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  const std::scoped_lock lock(begin->mutex, end->mutex);
-  if (begin->recorded == 0 || end->recorded == 0) return noted(cudaErrorInvalidResourceHandle);
-  if (begin->passed < begin->recorded || end->passed < end->recorded) return cudaErrorNotReady;
-  *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+  if (begin == nullptr || end == nullptr || begin == end || !begin->has_time || !end->has_time)
+    return noted(cudaErrorInvalidResourceHandle);
+  const std::scoped_lock lock(begin->state->mutex, end->state->mutex);
+  for (const cudaEvent_t event : {begin, end})
+    if (event->state->recorded == 0) return noted(cudaErrorInvalidResourceHandle);
+  for (const cudaEvent_t event : {begin, end})
+    if (event->state->passed < event->state->recorded) return cudaErrorNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->state->when - begin->state->when).count();
   return cudaSuccess;
 }

@@ -1,0 +1,36 @@
+// When the device passed an event, on the host's clock.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "device/errors.h"
+
+namespace ferrule::cuda {
+
+// An event whose time on the host's monotonic clock is known.
+struct TimedEvent {
+  TimedEvent() = default;
+  TimedEvent(const TimedEvent&) = delete;
+  TimedEvent& operator=(const TimedEvent&) = delete;
+  ~TimedEvent();
+  // Of an event with timing that is done, recorded at most a few seconds from this one.
+  uint64_t host_ns_of(cudaEvent_t event) const;
+
+  cudaEvent_t event = nullptr;
+  uint64_t host_ns = 0;
+};
+
+// Thread-safe.
+class Clock {
+ public:
+  // A timed event of about now. CUDA tells the time between two events as a float, which is exact for close events
+  // only, so there is a new one each second. Waits for the stream.
+  std::shared_ptr<const TimedEvent> now(cudaStream_t stream);
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const TimedEvent> last_;
+};
+
+}  // namespace ferrule::cuda

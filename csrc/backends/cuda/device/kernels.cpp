@@ -1,0 +1,44 @@
+#include "device/kernels.h"
+
+#include <algorithm>
+
+#include "device/errors.h"
+#include "toolchain/fat_binaries.h"
+
+namespace ferrule::cuda {
+
+Kernels::~Kernels() {
+  for (const auto& [file, library] : libraries_) cudaLibraryUnload(library);
+}
+
+cudaLibrary_t Kernels::library_of(const std::string& file) {
+  cudaLibrary_t& library = libraries_[file];
+  if (library != nullptr) return library;
+  const auto all = fat_binaries();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const FatBinary& one) { return one.name == file; });
+  if (found == all.end()) throw sdk::Error(FE_INTERNAL, "the module has no kernels of " + file);
+  check(cudaLibraryLoadData(&library, found->code, nullptr, nullptr, 0, nullptr, nullptr, 0), "cudaLibraryLoadData");
+  return library;
+}
+
+const LoadedKernel& Kernels::get(const std::string& name, uint32_t shared_memory) {
+  const std::lock_guard lock(mutex_);
+  LoadedKernel& loaded = kernels_[name];
+  if (loaded.function == nullptr) {
+    std::string function = name;
+    std::replace(function.begin(), function.end(), '.', '_');
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library_of(name.substr(0, name.find('.'))), function.c_str()),
+          "cudaLibraryGetKernel");
+    loaded.function = reinterpret_cast<const void*>(kernel);
+  }
+  if (shared_memory > loaded.shared_limit) {
+    check(cudaFuncSetAttribute(loaded.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_memory)),
+          "cudaFuncSetAttribute");
+    loaded.shared_limit = shared_memory;
+  }
+  return loaded;
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,38 @@
+// The kernels of the module, loaded on first use.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace ferrule::cuda {
+
+// A kernel that is ready to be launched.
+struct LoadedKernel {
+  const void* function = nullptr;  // a cudaKernel_t
+  uint32_t shared_limit = 49152;   // bytes of dynamic shared memory that a launch may ask for
+};
+
+// Thread-safe. The device must be the calling thread's current one.
+class Kernels {
+ public:
+  Kernels() = default;
+  Kernels(const Kernels&) = delete;
+  Kernels& operator=(const Kernels&) = delete;
+  ~Kernels();
+
+  // "softmax.f32" is the kernel softmax_f32 of kernels/**/softmax.cu. The kernel may be launched with so many bytes of
+  // dynamic shared memory.
+  const LoadedKernel& get(const std::string& name, uint32_t shared_memory);
+
+ private:
+  cudaLibrary_t library_of(const std::string& file);
+
+  std::mutex mutex_;
+  std::map<std::string, cudaLibrary_t> libraries_;  // by the name of the file, without its ending
+  std::map<std::string, LoadedKernel> kernels_;     // never erased: executables keep references
+};
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,105 @@
+#include "device/open_device.h"
+
+namespace ferrule::cuda {
+
+OpenDevice::OpenDevice(const PhysicalDevice& physical, const sdk::Options& options)
+    : physical_(physical), settings_(options) {
+  if (settings_.memory_limit < 0)
+    throw sdk::Error(FE_INVALID_ARGUMENT, "option memory_limit is " + std::to_string(settings_.memory_limit) +
+                                              ", and must be a number of bytes, or 0");
+  use();  // initialises the device's primary context, which other libraries share
+  check(cudaStreamCreateWithFlags(&allocations_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+OpenDevice::~OpenDevice() {
+  try {
+    use();
+    cudaStreamDestroy(allocations_);
+  } catch (const std::exception&) {  // of a lost device
+  }
+}
+
+void OpenDevice::use() const {
+  if (const cudaError_t error = cudaSetDevice(physical_.number); error != cudaSuccess)
+    throw error_of(error, "cudaSetDevice");
+}
+
+void* OpenDevice::allocate(uint64_t size) {
+  const int64_t number = ++allocation_count_;
+  if (number == settings_.out_of_memory_at)
+    throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left at allocation " +
+                                           std::to_string(number) + ", as requested");
+  const auto limit = static_cast<uint64_t>(settings_.memory_limit);
+  const uint64_t before = allocated_.fetch_add(size);
+  const auto give_back = [&] { allocated_ -= size; };
+  if (limit != 0 && (size > limit || before > limit - size)) {
+    give_back();
+    throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left of the " +
+                                           std::to_string(limit) + " that its option memory_limit allows");
+  }
+  use();
+  void* pointer = nullptr;
+  cudaError_t error = cudaMallocAsync(&pointer, size, allocations_);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(allocations_);
+  if (error == cudaSuccess) return pointer;
+  give_back();
+  note(error, "cudaMallocAsync");
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw sdk::Error(FE_OUT_OF_MEMORY, name() + " has no " + std::to_string(size) + " bytes left");
+  }
+  throw error_of(error, "cudaMallocAsync");
+}
+
+void OpenDevice::free(void* pointer, uint64_t size) noexcept {
+  allocated_ -= size;
+  // Of a lost device the driver frees nothing.
+  if (cudaSetDevice(physical_.number) != cudaSuccess || cudaFreeAsync(pointer, allocations_) != cudaSuccess)
+    cudaGetLastError();
+}
+
+std::pair<uint64_t, uint64_t> OpenDevice::free_and_total() {
+  use();
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  const auto limit = static_cast<uint64_t>(settings_.memory_limit);
+  if (limit == 0 || limit >= total) return {free, total};
+  const uint64_t used = allocated_;
+  return {std::min<uint64_t>(free, used < limit ? limit - used : 0), limit};
+}
+
+std::shared_ptr<const sdk::Error> OpenDevice::loss() const {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void OpenDevice::lose(const sdk::Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!loss_) loss_ = std::make_shared<const sdk::Error>(error);
+}
+
+void OpenDevice::recover() {
+  const std::lock_guard lock(mutex_);
+  if (loss_ && !is_loss_simulated_)
+    throw sdk::Error(FE_DEVICE_LOST, std::string(loss_->what()) + ". CUDA needs a new process to use the device again");
+  loss_.reset();
+  is_loss_simulated_ = false;
+}
+
+bool OpenDevice::note(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return false;
+  if (is_lasting(error)) lose({FE_DEVICE_LOST, name() + " was lost: " + call + " returned " + text_of(error)});
+  return true;
+}
+
+void OpenDevice::count_execution() {
+  const int64_t number = ++execution_count_;
+  if (number != settings_.device_lost_at) return;
+  const std::lock_guard lock(mutex_);
+  if (loss_) return;
+  loss_ = std::make_shared<const sdk::Error>(
+      FE_DEVICE_LOST, name() + " was lost at execution " + std::to_string(number) + ", as requested");
+  is_loss_simulated_ = true;
+}
+
+}  // namespace ferrule::cuda

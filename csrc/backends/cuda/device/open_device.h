@@ -1,0 +1,79 @@
+// An open device: what its queues, buffers and executables share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "device/clock.h"
+#include "device/errors.h"
+#include "device/kernels.h"
+#include "device/physical_device.h"
+#include "memory/fault_copies.h"
+
+namespace ferrule::cuda {
+
+// The options of an open device.
+struct Settings {
+  explicit Settings(const sdk::Options& options)
+      : memory_limit(options.integer("memory_limit", 0)),
+        graphs(options.boolean("graphs", true)),
+        out_of_memory_at(options.integer("out_of_memory_at", 0)),
+        device_lost_at(options.integer("device_lost_at", 0)) {}
+
+  const int64_t memory_limit;  // bytes that buffers may have; 0 = no limit
+  const bool graphs;           // replay executables as CUDA graphs
+  // For tests. Numbers count from 1; 0 is never.
+  const int64_t out_of_memory_at;
+  const int64_t device_lost_at;
+};
+
+// Thread-safe. Each function that calls the driver first makes this the calling thread's current device: use() does so.
+class OpenDevice {
+ public:
+  OpenDevice(const PhysicalDevice& physical, const sdk::Options& options);
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+  ~OpenDevice();
+
+  const PhysicalDevice& physical() const { return physical_; }
+  const Capabilities& capabilities() const { return physical_.capabilities; }
+  const std::string& name() const { return physical_.description.name; }
+  const Settings& settings() const { return settings_; }
+  Kernels& kernels() { return kernels_; }
+  // Makes it the calling thread's current device.
+  void use() const;
+
+  // Device memory; the caller's until `free`. No work may use it then.
+  void* allocate(uint64_t size);
+  void free(void* pointer, uint64_t size) noexcept;
+  std::pair<uint64_t, uint64_t> free_and_total();
+  FaultCopies& fault_copies() { return *fault_copies_; }
+  // See Clock.
+  std::shared_ptr<const TimedEvent> now() { return clock_.now(allocations_); }
+
+  // The error that says why the device is lost; null if it is not. All queues of a lost device are lost.
+  std::shared_ptr<const sdk::Error> loss() const;
+  void lose(const sdk::Error& error);
+  // Throws the loss if the device cannot be used again by this process.
+  void recover();
+  // If the error is a loss, the device is lost from now on. Returns false for cudaSuccess.
+  bool note(cudaError_t error, const char* call);
+  // Counts an execution; loses the device at the one that the options name.
+  void count_execution();
+
+ private:
+  const PhysicalDevice physical_;
+  const Settings settings_;
+  Kernels kernels_;
+  Clock clock_;
+  std::shared_ptr<FaultCopies> fault_copies_ = std::make_shared<FaultCopies>();
+  cudaStream_t allocations_ = nullptr;  // orders what is allocated and freed; it is idle otherwise
+  std::atomic<int64_t> allocation_count_{0}, execution_count_{0};
+  std::atomic<uint64_t> allocated_{0};  // bytes
+  mutable std::mutex mutex_;
+  std::shared_ptr<const sdk::Error> loss_;
+  bool is_loss_simulated_ = false;
+};
+
+}  // namespace ferrule::cuda

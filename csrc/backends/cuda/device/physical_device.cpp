@@ -1,0 +1,90 @@
+#include "device/physical_device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "device/errors.h"
+
+namespace ferrule::cuda {
+namespace {
+
+constexpr int oldest_capability = 75;
+constexpr uint64_t page = 4096;  // bytes that are registered at least
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// The reason why cudaGetDeviceCount fails, as one sentence.
+std::string reason_of(cudaError_t error) {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  if (error == cudaErrorInsufficientDriver && driver == 0) return "NVIDIA's driver, libcuda.so.1, is not installed";
+  if (error == cudaErrorInsufficientDriver)
+    return "NVIDIA's driver is for CUDA " + version_text(driver) + ", and this module needs one for CUDA " +
+           version_text(CUDART_VERSION) + " or later";
+  return "the driver lists no devices: " + text_of(error);
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+PhysicalDevice describe(int number) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, number), "cudaGetDeviceProperties");
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  PhysicalDevice device{.number = number, .description = {}, .capabilities = {}};
+  sdk::DeviceDescription& description = device.description;
+  description.name = properties.name;
+  description.description = "compute capability " + std::to_string(properties.major) + "." +
+                            std::to_string(properties.minor) + ", driver for CUDA " + version_text(driver);
+  description.total_memory = properties.totalGlobalMem;
+  description.borrow_alignment = attribute(cudaDevAttrHostRegisterSupported, number) != 0 ? page : 0;
+  description.queue_kinds = 1u << FE_QUEUE_UPLOAD | 1u << FE_QUEUE_DOWNLOAD;
+#ifdef FERRULE_CUDA_EMULATED
+  description.kind = FE_DEVICE_SOFTWARE;
+#else
+  description.kind = properties.integrated != 0 ? FE_DEVICE_INTEGRATED_GPU : FE_DEVICE_GPU;
+  std::array<uint8_t, 16> uuid{};
+  static_assert(sizeof properties.uuid.bytes == sizeof uuid);
+  std::memcpy(uuid.data(), properties.uuid.bytes, sizeof uuid);
+  description.uuid = uuid;
+  char address[32];
+  std::snprintf(address, sizeof address, "%04x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  description.pci_address = address;
+#endif
+  device.capabilities = {.compute = 10 * properties.major + properties.minor,
+                         .multiprocessors = static_cast<uint32_t>(std::max(1, properties.multiProcessorCount)),
+                         .shared_memory = static_cast<uint32_t>(properties.sharedMemPerBlockOptin)};
+  device.registers_read_only = attribute(cudaDevAttrHostRegisterReadOnlySupported, number) != 0;
+  return device;
+}
+
+}  // namespace
+
+std::vector<PhysicalDevice> find_devices() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorNoDevice) return {};
+  if (error != cudaSuccess) throw sdk::Error(FE_UNSUPPORTED, reason_of(error));
+  std::vector<PhysicalDevice> devices;
+  for (int number = 0; number < count; ++number) {
+    PhysicalDevice device = describe(number);
+    if (device.capabilities.compute < oldest_capability) {
+      const std::string line = "cuda: " + device.description.name + " has " + device.description.description +
+                               ", and kernels need 7.5 or later";
+      sdk::host->log(FE_LOG_WARNING, line.c_str());
+      continue;
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+}  // namespace ferrule::cuda

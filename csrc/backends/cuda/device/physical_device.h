@@ -1,0 +1,28 @@
+// The devices that the driver lists.
+#pragma once
+
+#include <ferrule/backend.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace ferrule::cuda {
+
+// What kernels depend on.
+struct Capabilities {
+  int compute = 0;             // compute capability: 90 for 9.0
+  uint32_t multiprocessors = 1;
+  uint32_t shared_memory = 49152;  // bytes of a block, for a kernel that asks for as many
+};
+
+struct PhysicalDevice {
+  int number = 0;  // of the CUDA runtime
+  sdk::DeviceDescription description;
+  Capabilities capabilities;
+  bool registers_read_only = false;  // host memory, for reading alone
+};
+
+// Asks the driver without creating a context. Throws, with one sentence, if there is no driver or it is too old.
+std::vector<PhysicalDevice> find_devices();
+
+}  // namespace ferrule::cuda

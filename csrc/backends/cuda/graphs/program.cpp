@@ -1,0 +1,234 @@
+#include "graphs/program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/creation/store_scalars.h"
+
+namespace ferrule::cuda {
+namespace {
+
+constexpr uint32_t no_node = UINT32_MAX;
+
+uint64_t address_of(fe_module_buffer* buffer, uint64_t offset) {
+  return buffer == nullptr ? 0 : buffer_of(buffer).address() + offset;
+}
+
+void put(std::vector<std::byte>& parameters, uint32_t offset, uint64_t value) {
+  std::memcpy(parameters.data() + offset, &value, sizeof value);
+}
+
+uint64_t get(const std::vector<std::byte>& parameters, uint32_t offset) {
+  uint64_t value = 0;
+  std::memcpy(&value, parameters.data() + offset, sizeof value);
+  return value;
+}
+
+// Steps that store the scalars of an execution in memory.
+std::vector<Step> steps_that_store(uint32_t scalar_count, OpenDevice& device) {
+  std::vector<Step> steps;
+  constexpr uint32_t most = StoreScalarsParameters::most;
+  for (uint32_t first = 0; first < scalar_count; first += most) {
+    const StoreScalarsParameters p{
+        .to = 0, .first = first, .count = std::min(most, scalar_count - first), .scalars = {}};
+    Launch launch = launch_of("store_scalars.all", p, 1, most);
+    launch.bindings = {{Binding::What::stored_scalars, true, offsetof(StoreScalarsParameters, to), 0},
+                       {Binding::What::scalars, false, offsetof(StoreScalarsParameters, scalars), first}};
+    const LoadedKernel& kernel = device.kernels().get(launch.kernel, 0);
+    steps.push_back({.kernel = kernel, .launch = std::move(launch), .node = no_node});
+  }
+  return steps;
+}
+
+}  // namespace
+
+class Program::Frame {
+ public:
+  explicit Frame(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() {
+    if (executable != nullptr && cudaGraphExecDestroy(executable) != cudaSuccess) cudaGetLastError();
+    if (graph != nullptr && cudaGraphDestroy(graph) != cudaSuccess) cudaGetLastError();
+    if (scalars != nullptr) device_->free(scalars, scalar_bytes_);
+  }
+  void allocate_scalars(uint64_t bytes) {
+    scalar_bytes_ = bytes;
+    scalars = device_->allocate(bytes);
+  }
+
+  std::vector<std::vector<std::byte>> parameters;  // by step, as of the last execution
+  std::vector<uint32_t> changed;                   // steps whose parameters are new in this one
+  uint64_t executions = 0;
+  void* scalars = nullptr;  // in device memory
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  std::vector<cudaGraphNode_t> nodes;  // by step
+
+ private:
+  std::shared_ptr<OpenDevice> device_;
+  uint64_t scalar_bytes_ = 0;
+};
+
+Program::Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps)
+    : device_(std::move(device)), addresses_(view), steps_(std::move(steps)), scalar_count_(view.scalar_count) {
+  stores_scalars_ = std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return std::any_of(step.launch.bindings.begin(), step.launch.bindings.end(), [&](const Binding& binding) {
+      return binding.what == Binding::What::value && addresses_.is_scalar(binding.value);
+    });
+  });
+  if (!stores_scalars_) return;
+  std::vector<Step> storing = steps_that_store(scalar_count_, *device_);
+  steps_.insert(steps_.begin(), std::make_move_iterator(storing.begin()), std::make_move_iterator(storing.end()));
+}
+
+Program::~Program() = default;
+
+Program::Frame& Program::frame_of(const Queue& queue) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Frame>& frame = frames_[&queue];
+  if (!frame) {
+    auto made = std::make_unique<Frame>(device_);
+    if (stores_scalars_) made->allocate_scalars(sizeof(fe_scalar) * scalar_count_);
+    made->parameters.reserve(steps_.size());
+    for (const Step& step : steps_) made->parameters.push_back(step.launch.parameters);
+    frame = std::move(made);
+  }
+  return *frame;
+}
+
+void Program::fill(Frame& frame, Queue& queue, const fe_execution& execution) const {
+  const auto scalars = reinterpret_cast<uint64_t>(frame.scalars);
+  frame.changed.clear();
+  for (uint32_t i = 0; i < steps_.size(); ++i) {
+    std::vector<std::byte>& parameters = frame.parameters[i];
+    bool is_changed = false;
+    const auto set = [&](uint32_t offset, uint64_t value) {
+      is_changed = is_changed || get(parameters, offset) != value;
+      put(parameters, offset, value);
+    };
+    for (const Binding& binding : steps_[i].launch.bindings) {
+      switch (binding.what) {
+        case Binding::What::value:
+          set(binding.offset, addresses_.of(binding.value, execution, scalars));
+          break;
+        case Binding::What::scalar:
+          set(binding.offset, execution.scalars[addresses_.scalar(binding.value)].u64);
+          break;
+        case Binding::What::scratch:
+          set(binding.offset, address_of(execution.scratch, execution.scratch_offset) +
+                                  get(steps_[i].launch.parameters, binding.offset));
+          break;
+        case Binding::What::fault:
+          set(binding.offset, queue.fault_record());
+          break;
+        case Binding::What::stored_scalars:
+          set(binding.offset, scalars);
+          break;
+        case Binding::What::scalars: {
+          const auto count = std::min(StoreScalarsParameters::most, scalar_count_ - binding.value);
+          for (uint32_t k = 0; k < count; ++k)
+            for (uint32_t half = 0; half < 2; ++half) {
+              uint64_t word = 0;
+              std::memcpy(&word, execution.scalars[binding.value + k].bytes + 8 * half, sizeof word);
+              set(binding.offset + 16 * k + 8 * half, word);
+            }
+          break;
+        }
+      }
+    }
+    if (is_changed) frame.changed.push_back(i);
+  }
+}
+
+void Program::launch_step(Frame& frame, Queue& queue, size_t step) const {
+  const Launch& launch = steps_[step].launch;
+  queue.launch(steps_[step].kernel, {launch.grid[0], launch.grid[1], launch.grid[2]}, {launch.block, 1, 1},
+               frame.parameters[step].data(), launch.shared_memory);
+}
+
+void Program::launch(Frame& frame, Queue& queue) const {
+  for (size_t i = 0; i < steps_.size(); ++i) launch_step(frame, queue, i);
+}
+
+void Program::launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const {
+  TracedNodes traced{.marks = {},
+                     .nodes = {},
+                     .since = device_->now(),
+                     .trace = execution.trace,
+                     .argument = execution.trace_argument};
+  const auto mark = [&] {
+    traced.marks.emplace_back(true);
+    queue.finish(cudaEventRecord(traced.marks.back().get(), queue.stream()), "cudaEventRecord");
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const uint32_t node = steps_[i].node;
+    if (node != no_node && (traced.nodes.empty() || traced.nodes.back() != node)) {
+      mark();
+      traced.nodes.push_back(node);
+    }
+    launch_step(frame, queue, i);
+  }
+  mark();
+  if (!device_->loss()) queue.add_traced(std::move(traced));
+}
+
+namespace {
+
+cudaKernelNodeParams node_of(const Step& step, void** arguments) {
+  const Launch& launch = step.launch;
+  cudaKernelNodeParams node{};
+  node.func = const_cast<void*>(step.kernel.function);
+  node.gridDim = {launch.grid[0], launch.grid[1], launch.grid[2]};
+  node.blockDim = {launch.block, 1, 1};
+  node.sharedMemBytes = launch.shared_memory;
+  node.kernelParams = arguments;
+  return node;
+}
+
+}  // namespace
+
+void Program::build_graph(Frame& frame, Queue& queue) const {
+  queue.finish(cudaGraphCreate(&frame.graph, 0), "cudaGraphCreate");
+  frame.nodes.assign(steps_.size(), nullptr);
+  for (size_t i = 0; i < steps_.size() && frame.graph != nullptr; ++i) {
+    void* arguments[] = {frame.parameters[i].data()};
+    const cudaKernelNodeParams node = node_of(steps_[i], arguments);
+    queue.finish(cudaGraphAddKernelNode(&frame.nodes[i], frame.graph, i == 0 ? nullptr : &frame.nodes[i - 1],
+                                        i == 0 ? 0 : 1, &node),
+                 "cudaGraphAddKernelNode");
+  }
+  queue.finish(cudaGraphInstantiate(&frame.executable, frame.graph, 0), "cudaGraphInstantiate");
+}
+
+void Program::run(Queue& queue, const fe_execution& execution) {
+  device_->count_execution();
+  if (steps_.empty() || !queue.begin()) return;
+  Frame& frame = frame_of(queue);
+  fill(frame, queue, execution);
+  ++frame.executions;
+  if (execution.trace != nullptr) {
+    launch_traced(frame, queue, execution);
+    return;
+  }
+  // Changing most of a graph costs more than launching its kernels.
+  const bool is_much_changed = 2 * frame.changed.size() > steps_.size();
+  if (!device_->settings().graphs || steps_.size() < 2 || frame.executions < 2 ||
+      (frame.executable == nullptr && is_much_changed)) {
+    launch(frame, queue);
+    return;
+  }
+  if (frame.executable == nullptr) {
+    build_graph(frame, queue);
+  } else {
+    for (const uint32_t i : frame.changed) {
+      void* arguments[] = {frame.parameters[i].data()};
+      const cudaKernelNodeParams node = node_of(steps_[i], arguments);
+      queue.finish(cudaGraphExecKernelNodeSetParams(frame.executable, frame.nodes[i], &node),
+                   "cudaGraphExecKernelNodeSetParams");
+    }
+  }
+  queue.finish(cudaGraphLaunch(frame.executable, queue.stream()), "cudaGraphLaunch");
+}
+
+}  // namespace ferrule::cuda

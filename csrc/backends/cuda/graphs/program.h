@@ -1,0 +1,55 @@
+// The launches of a graph, and how a queue runs them: one by one the first time, then as a CUDA graph whose parameters
+// are changed where they differ.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "graphs/addresses.h"
+#include "graphs/plan.h"
+#include "queues/queue.h"
+
+namespace ferrule::cuda {
+
+struct Step {
+  LoadedKernel kernel;
+  Launch launch;
+  uint32_t node;  // of the graph view
+};
+
+// The part of an executable that several queues may run at once.
+class Program {
+ public:
+  Program(std::shared_ptr<OpenDevice> device, const fe_graph_view& view, std::vector<Step> steps);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program();
+
+  void run(Queue& queue, const fe_execution& execution);
+
+ private:
+  // What one queue has of the program. Only the thread that uses the queue accesses it.
+  class Frame;
+
+  Frame& frame_of(const Queue& queue);
+  // Fills in what is different in each execution. Returns whether a step's parameters have changed.
+  void fill(Frame& frame, Queue& queue, const fe_execution& execution) const;
+  void launch_step(Frame& frame, Queue& queue, size_t step) const;
+  void launch(Frame& frame, Queue& queue) const;
+  // One by one, with a mark between two nodes.
+  void launch_traced(Frame& frame, Queue& queue, const fe_execution& execution) const;
+  void build_graph(Frame& frame, Queue& queue) const;
+
+  std::shared_ptr<OpenDevice> device_;
+  const Addresses addresses_;
+  std::vector<Step> steps_;
+  uint32_t scalar_count_;
+  bool stores_scalars_ = false;  // the first step stores the scalars in memory, as some kernel reads them there
+  std::mutex mutex_;
+  // By queue. A queue may be gone: its work is done then, and a new queue at the same address may use the frame.
+  std::map<const Queue*, std::unique_ptr<Frame>> frames_;
+};
+
+}  // namespace ferrule::cuda

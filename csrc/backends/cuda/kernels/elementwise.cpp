@@ -1,0 +1,17 @@
+// Elementwise ops, single and fused. Each op is a function of kernels/elementwise/, and needs no KERNEL line.
+#include "elementwise.h"
+
+#include "graphs/elementwise_body.h"
+
+namespace ferrule::cuda {
+
+Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
+  const Body body = body_of(node);
+  Plan plan;
+  if (body.count != 0) plan.launches.push_back(launch_of(body, capabilities));
+  return plan;
+}
+
+KERNEL(fused, plan_elementwise)
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,260 @@
+// Operands of a program in memory. A value is a Word, whose low bits are those of the type that it is computed in; the
+// other bits are zero. A thread has several items, in groups of four that are read and written together where they are
+// adjacent.
+#pragma once
+
+#include "kernels/elementwise/computed_types.h"
+
+namespace ferrule::cuda::elementwise {
+
+inline constexpr int group_size = 4;
+
+// The elements of a thread: `groups` groups, each `step` elements after the one before. The first element exists.
+template <int groups>
+struct Elements {
+  static constexpr int items = groups * group_size;
+  uint64_t count, first;
+  uint32_t step;
+
+  __device__ __forceinline__ uint64_t unlimited(int item) const {
+    return first + static_cast<uint32_t>(item / group_size) * step + static_cast<uint64_t>(item % group_size);
+  }
+  // Whether the element of this item exists. One that does not repeats the first, and is not written.
+  __device__ __forceinline__ bool has(int item) const { return unlimited(item) < count; }
+  __device__ __forceinline__ uint64_t number(int item) const { return has(item) ? unlimited(item) : first; }
+  // Whether a group has four elements with adjacent numbers.
+  __device__ __forceinline__ bool is_whole(int group) const { return has(group * group_size + group_size - 1); }
+};
+
+// The size of an item in bytes.
+__device__ __forceinline__ uint32_t size_of(Format format) {
+  constexpr auto logarithm = [](Format of, uint32_t value) { return value << 2 * static_cast<uint32_t>(of); };
+  constexpr uint32_t logarithms =
+      logarithm(Format::i16, 1) | logarithm(Format::u16, 1) | logarithm(Format::f16, 1) | logarithm(Format::bf16, 1) |
+      logarithm(Format::i32, 2) | logarithm(Format::u32, 2) | logarithm(Format::f32, 2) | logarithm(Format::i64, 3) |
+      logarithm(Format::u64, 3) | logarithm(Format::f64, 3);
+  return 1u << (logarithms >> 2 * static_cast<uint32_t>(format) & 3u);
+}
+
+template <class Word, int items, class Convert>
+__device__ __forceinline__ void convert_each(Word (&values)[items], Convert convert) {
+  FERRULE_UNROLL
+  for (int i = 0; i < items; ++i) values[i] = convert(static_cast<uint32_t>(values[i]));
+}
+// Turns the bits of items into those of their computed types. Only items of less than 32 bits differ.
+template <class Word, int items>
+__device__ __forceinline__ void words_of_items(Format format, Word (&values)[items]) {
+  switch (format) {
+    case Format::boolean:
+      return convert_each(values, [](uint32_t x) { return (x & 0xffu) != 0 ? 1u : 0u; });
+    case Format::i8:
+      return convert_each(values, [](uint32_t x) { return static_cast<uint32_t>(static_cast<int8_t>(x)); });
+    case Format::i16:
+      return convert_each(values, [](uint32_t x) { return static_cast<uint32_t>(static_cast<int16_t>(x)); });
+    case Format::u8:
+      return convert_each(values, [](uint32_t x) { return x & 0xffu; });
+    case Format::u16:
+      return convert_each(values, [](uint32_t x) { return x & 0xffffu; });
+    case Format::f16:
+      return convert_each(
+          values, [](uint32_t x) { return bits_as<uint32_t>(to_float(Half{static_cast<uint16_t>(x)})); });
+    case Format::bf16:
+      return convert_each(values, [](uint32_t x) { return x << 16; });
+    default:
+      return;
+  }
+}
+// Turns the bits of computed types into those of items.
+template <class Word, int items>
+__device__ __forceinline__ void items_of_words(Format format, Word (&values)[items]) {
+  if (format == Format::f16)
+    convert_each(values, [](uint32_t x) { return uint32_t{from_float<Half>(bits_as<float>(x)).bits}; });
+  if (format == Format::bf16)
+    convert_each(values, [](uint32_t x) { return uint32_t{from_float<BFloat16>(bits_as<float>(x)).bits}; });
+}
+// Rounds or wraps values to a format.
+template <class Word, int items>
+__device__ __forceinline__ void round_to(Format format, Word (&values)[items]) {
+  if (format == Format::boolean || size_of(format) >= 4) return;
+  items_of_words(format, values);
+  words_of_items(format, values);
+}
+
+// ---- offsets of the items of a group, in elements
+struct Offsets {
+  int64_t at[group_size];
+  bool are_adjacent;
+};
+
+struct Place {
+  int64_t offset, last_coordinate;
+};
+template <class Unsigned, class Program>
+__device__ __forceinline__ Place place_of(const Program& p, const Operand& operand, Unsigned number) {
+  Place place = {0, 0};
+  FERRULE_ROLLED
+  for (uint32_t axis = 0; axis < p.rank; ++axis) {
+    const bool is_outermost = axis + 1 == p.rank;
+    const auto size = static_cast<Unsigned>(p.shape[axis]);
+    const Unsigned quotient = is_outermost ? 0 : number / size;
+    const auto coordinate = static_cast<int64_t>(number - quotient * size);
+    place.offset += coordinate * operand.strides[axis];
+    if (axis == 0) place.last_coordinate = coordinate;
+    number = quotient;
+  }
+  return place;
+}
+template <class Program>
+__device__ __forceinline__ Place place_of_element(const Program& p, const Operand& operand, uint64_t number) {
+  return p.is_near != 0 ? place_of(p, operand, static_cast<uint32_t>(number)) : place_of(p, operand, number);
+}
+
+template <class Program, class Elements>
+__device__ __forceinline__ Offsets offsets_of_group(const Program& p, const Operand& operand, const Elements& elements,
+                                                    int group) {
+  Offsets offsets;
+  const int first = group * group_size;
+  const bool is_whole = elements.is_whole(group);
+  if (operand.access == Access::flat) {
+    offsets.are_adjacent = is_whole;
+    const auto start = static_cast<int64_t>(elements.number(first));
+    FERRULE_UNROLL
+    for (int i = 0; i < group_size; ++i)
+      offsets.at[i] = is_whole ? start + i : static_cast<int64_t>(elements.number(first + i));
+    return offsets;
+  }
+  // The division is expensive: a group within one row has it once.
+  const Place place = place_of_element(p, operand, elements.number(first));
+  const int64_t stride = p.rank == 0 ? 0 : operand.strides[0];
+  FERRULE_UNROLL
+  for (int i = 0; i < group_size; ++i) offsets.at[i] = place.offset + i * stride;
+  const bool is_in_row = is_whole && (p.rank == 0 || place.last_coordinate + group_size <= p.shape[0]);
+  offsets.are_adjacent = is_in_row && stride == 1;
+  if (is_in_row) return offsets;
+  FERRULE_ROLLED
+  for (int i = 1; i < group_size; ++i) {
+    const int64_t offset = place_of_element(p, operand, elements.number(first + i)).offset;
+    FERRULE_UNROLL
+    for (int k = 1; k < group_size; ++k) offsets.at[k] = k == i ? offset : offsets.at[k];
+  }
+  return offsets;
+}
+
+// ---- access to memory
+template <int bytes>
+struct alignas(bytes) Vector {
+  static constexpr int words = bytes / 4;
+  uint32_t word[words];
+};
+
+// Four items of a size, which are aligned as one.
+template <class Item>
+struct [[gnu::may_alias]] Quad {
+  static constexpr int bytes = group_size * sizeof(Item), vectors = bytes > 16 ? bytes / 16 : 1;
+  using Part = Vector<bytes / vectors>;
+  static constexpr uint64_t alignment = sizeof(Part);
+  Part parts[vectors];
+
+  __device__ __forceinline__ uint32_t& word(int i) { return parts[i / Part::words].word[i % Part::words]; }
+  template <class Word>
+  __device__ __forceinline__ Word item(int i) {
+    if constexpr (sizeof(Item) == 8)
+      return static_cast<Word>(word(2 * i)) | static_cast<Word>(uint64_t{word(2 * i + 1)} << 32);
+    else
+      return static_cast<Item>(word(i * static_cast<int>(sizeof(Item)) / 4) >> (8 * (i * sizeof(Item) % 4)));
+  }
+  // Sets an item that is zero.
+  template <class Word>
+  __device__ __forceinline__ void set(int i, Word item) {
+    if constexpr (sizeof(Item) == 8) {
+      word(2 * i) = static_cast<uint32_t>(item);
+      word(2 * i + 1) = static_cast<uint32_t>(uint64_t{item} >> 32);
+    } else {
+      const uint32_t before = 8 * (i * sizeof(Item) % 4);
+      word(i * static_cast<int>(sizeof(Item)) / 4) |= static_cast<uint32_t>(static_cast<Item>(item)) << before;
+    }
+  }
+};
+
+template <class Item, class Word, int items>
+__device__ __forceinline__ void read_group(Address address, const Offsets& offsets, Word (&values)[items], int first) {
+  const Item* const base = pointer<const Item>(address);
+  const Address begin = address + static_cast<uint64_t>(offsets.at[0]) * sizeof(Item);
+  if (offsets.are_adjacent && begin % Quad<Item>::alignment == 0) {
+    Quad<Item> quad = *pointer<const Quad<Item>>(begin);
+    FERRULE_UNROLL
+    for (int i = 0; i < group_size; ++i) values[first + i] = quad.template item<Word>(i);
+    return;
+  }
+  FERRULE_UNROLL
+  for (int i = 0; i < group_size; ++i) values[first + i] = static_cast<Word>(base[offsets.at[i]]);
+}
+
+template <class Item, class Word, class Elements>
+__device__ __forceinline__ void write_group(Address address, const Offsets& offsets, const Elements& elements,
+                                            const Word (&values)[Elements::items], int first) {
+  Item* const base = pointer<Item>(address);
+  const Address begin = address + static_cast<uint64_t>(offsets.at[0]) * sizeof(Item);
+  if (offsets.are_adjacent && begin % Quad<Item>::alignment == 0) {
+    Quad<Item> quad = {};
+    FERRULE_UNROLL
+    for (int i = 0; i < group_size; ++i) quad.set(i, values[first + i]);
+    *pointer<Quad<Item>>(begin) = quad;
+    return;
+  }
+  FERRULE_UNROLL
+  for (int i = 0; i < group_size; ++i)
+    if (elements.has(first + i)) base[offsets.at[i]] = static_cast<Item>(values[first + i]);
+}
+
+template <class Word, class Program, class Elements>
+__device__ __forceinline__ void load_operand(const Program& p, const Operand& operand, const Elements& elements,
+                                             Word (&values)[Elements::items]) {
+  constexpr int items = Elements::items;
+  const uint32_t size = size_of(operand.format);
+  if (operand.access == Access::constant || operand.access == Access::single) {
+    Word item = size == 4 ? static_cast<uint32_t>(operand.address) : static_cast<Word>(operand.address);
+    if (operand.access == Access::single) {
+      if (size == 1) item = *pointer<const uint8_t>(operand.address);
+      if (size == 2) item = *pointer<const uint16_t>(operand.address);
+      if (size == 4) item = *pointer<const uint32_t>(operand.address);
+      if constexpr (sizeof(Word) == 8)
+        if (size == 8) item = *pointer<const uint64_t>(operand.address);
+    }
+    FERRULE_UNROLL
+    for (int i = 0; i < items; ++i) values[i] = item;
+    return words_of_items(operand.format, values);
+  }
+  FERRULE_UNROLL
+  for (int first = 0; first < items; first += group_size) {
+    const Offsets offsets = offsets_of_group(p, operand, elements, first / group_size);
+    if (size == 4) read_group<uint32_t>(operand.address, offsets, values, first);
+    if (size == 2) read_group<uint16_t>(operand.address, offsets, values, first);
+    if (size == 1) read_group<uint8_t>(operand.address, offsets, values, first);
+    if constexpr (sizeof(Word) == 8)
+      if (size == 8) read_group<uint64_t>(operand.address, offsets, values, first);
+  }
+  if (size < 4) words_of_items(operand.format, values);
+}
+
+template <class Word, class Program, class Elements>
+__device__ __forceinline__ void store_operand(const Program& p, const Operand& operand, const Elements& elements,
+                                              const Word (&values)[Elements::items]) {
+  constexpr int items = Elements::items;
+  const uint32_t size = size_of(operand.format);
+  Word stored[items];
+  FERRULE_UNROLL
+  for (int i = 0; i < items; ++i) stored[i] = values[i];
+  items_of_words(operand.format, stored);
+  FERRULE_UNROLL
+  for (int first = 0; first < items; first += group_size) {
+    const Offsets offsets = offsets_of_group(p, operand, elements, first / group_size);
+    if (size == 4) write_group<uint32_t>(operand.address, offsets, elements, stored, first);
+    if (size == 2) write_group<uint16_t>(operand.address, offsets, elements, stored, first);
+    if (size == 1) write_group<uint8_t>(operand.address, offsets, elements, stored, first);
+    if constexpr (sizeof(Word) == 8)
+      if (size == 8) write_group<uint64_t>(operand.address, offsets, elements, stored, first);
+  }
+}
+
+}  // namespace ferrule::cuda::elementwise

@@ -1,0 +1,69 @@
+#include "memory/buffer.h"
+
+namespace ferrule::cuda {
+namespace {
+
+// DLDeviceType of dlpack.h.
+constexpr int32_t dl_cuda = 2, dl_cuda_host = 3, dl_cuda_managed = 13;
+
+uint64_t number_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+}  // namespace
+
+Buffer::Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer, uint64_t address, uint64_t bytes)
+    : device_(std::move(device)), origin_(origin), pointer_(pointer), address_(address), bytes_(bytes) {}
+
+Buffer::~Buffer() {
+  if (origin_ == Origin::allocated) device_->free(pointer_, bytes_);
+  if (origin_ == Origin::registered && cudaHostUnregister(pointer_) != cudaSuccess) cudaGetLastError();
+}
+
+std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uint64_t size) {
+  void* const pointer = device->allocate(size);
+  return std::unique_ptr<Buffer>(
+      new Buffer(std::move(device), Origin::allocated, pointer, number_of(pointer), size));
+}
+
+std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
+                                       fe_access access) {
+  device->use();
+  const bool read_only = access == FE_ACCESS_READ;
+  if (read_only && !device->physical().registers_read_only)
+    throw sdk::Error(FE_UNSUPPORTED, device->name() + " does not register memory that the process may only read");
+  const unsigned flags = cudaHostRegisterMapped | (read_only ? cudaHostRegisterReadOnly : 0);
+  cudaError_t error = cudaHostRegister(pointer, size, flags);
+  void* address = nullptr;
+  if (error == cudaSuccess) {
+    error = cudaHostGetDevicePointer(&address, pointer, 0);
+    if (error != cudaSuccess) cudaHostUnregister(pointer);
+  }
+  if (error != cudaSuccess) {
+    device->note(error, "cudaHostRegister");
+    cudaGetLastError();
+    throw sdk::Error(FE_UNSUPPORTED, "the driver does not register this memory (" + text_of(error) + ")");
+  }
+  return std::unique_ptr<Buffer>(
+      new Buffer(std::move(device), Origin::registered, pointer, number_of(address), size));
+}
+
+std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory) {
+  const int own = device->physical().number;
+  const bool is_own = memory.device_type == dl_cuda && memory.device_id == own;
+  if (!is_own && memory.device_type != dl_cuda_managed && memory.device_type != dl_cuda_host)
+    throw sdk::Error(FE_UNSUPPORTED, "it is memory of DLPack device (" + std::to_string(memory.device_type) + ", " +
+                                         std::to_string(memory.device_id) + "), and this device is (2, " +
+                                         std::to_string(own) + ")");
+  const uint64_t address = number_of(memory.pointer) + memory.offset;
+  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::foreign, memory.pointer, address, 0));
+}
+
+fe_native_memory Buffer::native() {
+  fe_native_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.device_type = origin_ == Origin::registered ? dl_cuda_host : dl_cuda;
+  memory.device_id = device_->physical().number;
+  memory.pointer = reinterpret_cast<void*>(address_);
+  return memory;
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,39 @@
+// Memory that a device's kernels can use.
+#pragma once
+
+#include "device/open_device.h"
+
+namespace ferrule::cuda {
+
+class Buffer final : public sdk::Buffer {
+ public:
+  // Device memory of so many bytes, aligned to 256.
+  static std::unique_ptr<Buffer> allocate(std::shared_ptr<OpenDevice> device, uint64_t size);
+  // Host memory that is registered with the driver while the buffer exists. Throws FE_UNSUPPORTED with the reason.
+  static std::unique_ptr<Buffer> borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
+                                        fe_access access);
+  // Another library's memory, which outlives the buffer.
+  static std::unique_ptr<Buffer> import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory);
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() override;
+
+  uint64_t address() const { return address_; }  // for kernels
+  OpenDevice& device() const { return *device_; }
+  fe_native_memory native() override;
+
+ private:
+  enum class Origin : uint8_t { allocated, registered, foreign };
+  Buffer(std::shared_ptr<OpenDevice> device, Origin origin, void* pointer, uint64_t address, uint64_t bytes);
+
+  std::shared_ptr<OpenDevice> device_;
+  const Origin origin_;
+  void* const pointer_;  // what is freed, or the host's address
+  const uint64_t address_, bytes_;
+};
+
+inline Buffer& buffer_of(fe_module_buffer* handle) {
+  return static_cast<Buffer&>(*reinterpret_cast<sdk::Buffer*>(handle));
+}
+
+}  // namespace ferrule::cuda

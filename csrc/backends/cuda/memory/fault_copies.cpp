@@ -1,0 +1,36 @@
+#include "memory/fault_copies.h"
+
+#include <new>
+
+#include "device/errors.h"
+
+namespace ferrule::cuda {
+
+FaultCopies::~FaultCopies() {
+  for (Fault* const fault : free_)
+    if (cudaFreeHost(fault) != cudaSuccess) cudaGetLastError();
+}
+
+std::shared_ptr<Fault> FaultCopies::take() {
+  Fault* fault = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    free_.reserve(free_.size() + 1);  // so that giving it back needs no memory
+    if (!free_.empty()) {
+      fault = free_.back();
+      free_.pop_back();
+    }
+  }
+  if (fault == nullptr) {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, sizeof(Fault), cudaHostAllocDefault), "cudaHostAlloc");
+    fault = static_cast<Fault*>(memory);
+  }
+  *fault = Fault{};
+  return {fault, [self = shared_from_this()](Fault* used) {
+            const std::lock_guard lock(self->mutex_);
+            self->free_.push_back(used);
+          }};
+}
+
+}  // namespace ferrule::cuda

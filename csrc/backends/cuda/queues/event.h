@@ -1,0 +1,67 @@
+// A point in a queue.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/open_device.h"
+#include "kernels/parameters.h"
+
+namespace ferrule::cuda {
+
+// A CUDA event.
+class Mark {
+ public:
+  explicit Mark(bool is_timed);
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+  Mark(Mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Mark& operator=(Mark&&) = delete;
+  ~Mark();
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// The nodes of a traced execution. Mark i is where node i begins; the last one is where the last node ends.
+struct TracedNodes {
+  std::vector<Mark> marks;
+  std::vector<uint32_t> nodes;
+  std::shared_ptr<const TimedEvent> since;
+  fe_trace_function trace;
+  void* argument;
+};
+
+// What has to be looked at when the work before an event is done.
+struct Aftermath {
+  std::shared_ptr<const Fault> fault;  // null if no kernel reports faults
+  std::vector<TracedNodes> traced;
+};
+
+class Event final : public sdk::Event {
+ public:
+  // Records it in the stream.
+  Event(std::shared_ptr<OpenDevice> device, cudaStream_t stream, Aftermath aftermath);
+  // Of a device that is lost by now.
+  Event(std::shared_ptr<OpenDevice> device, std::shared_ptr<const sdk::Error> loss)
+      : device_(std::move(device)), loss_(std::move(loss)) {}
+
+  bool done() override;
+  void wait(int64_t timeout_ns) override;
+  uint64_t time() override;
+  void let_wait(cudaStream_t stream) const;
+
+ private:
+  void tell_times();
+
+  std::shared_ptr<OpenDevice> device_;
+  std::shared_ptr<const sdk::Error> loss_;
+  std::unique_ptr<Mark> mark_;                // null if the device was lost
+  std::shared_ptr<const TimedEvent> since_;   // null if its time is not known
+  std::mutex mutex_;
+  Aftermath aftermath_;
+};
+
+}  // namespace ferrule::cuda

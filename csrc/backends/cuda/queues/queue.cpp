@@ -1,0 +1,133 @@
+#include "queues/queue.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "kernels/creation/fill.h"
+
+namespace ferrule::cuda {
+namespace {
+
+constexpr auto longest_wait = std::chrono::seconds(30);  // for a queue's last work
+constexpr uint32_t fill_threads = 256, most_fill_blocks = 4096;
+
+void* host_side(Buffer& buffer, uint64_t offset) { return reinterpret_cast<void*>(buffer.address() + offset); }
+
+}  // namespace
+
+Queue::Queue(std::shared_ptr<OpenDevice> device) : device_(std::move(device)) {
+  device_->use();
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+Queue::~Queue() {
+  try {
+    device_->use();
+    const auto deadline = std::chrono::steady_clock::now() + longest_wait;
+    while (!device_->loss() && cudaStreamQuery(stream_) == cudaErrorNotReady) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        sdk::host->log(FE_LOG_WARNING, "cuda: a queue did not finish; it is leaked");
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    if (device_->loss() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
+    if (cudaStreamDestroy(stream_) != cudaSuccess) cudaGetLastError();
+    if (faults_ != nullptr) device_->free(faults_, sizeof(Fault));
+  } catch (const std::exception&) {  // of a lost device
+  }
+}
+
+bool Queue::begin() {
+  if (device_->loss()) return false;
+  device_->use();
+  return true;
+}
+
+void Queue::finish(cudaError_t error, const char* call) {
+  if (device_->note(error, call) && !device_->loss()) throw error_of(error, call);
+}
+
+void Queue::copy_from_host(Buffer& to, uint64_t to_offset, const void* from, uint64_t size) {
+  if (size == 0 || !begin()) return;
+  finish(cudaMemcpyAsync(host_side(to, to_offset), from, size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+}
+
+void Queue::copy_to_host(void* to, Buffer& from, uint64_t from_offset, uint64_t size) {
+  if (size == 0 || !begin()) return;
+  finish(cudaMemcpyAsync(to, host_side(from, from_offset), size, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+}
+
+void Queue::copy(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
+  if (size == 0 || !begin()) return;
+  finish(cudaMemcpyAsync(host_side(to, to_offset), host_side(from, from_offset), size, cudaMemcpyDefault, stream_),
+         "cudaMemcpyAsync");
+}
+
+void Queue::copy_peer(Buffer& to, uint64_t to_offset, Buffer& from, uint64_t from_offset, uint64_t size) {
+  if (size == 0 || !begin()) return;
+  finish(cudaMemcpyPeerAsync(host_side(to, to_offset), to.device().physical().number, host_side(from, from_offset),
+                             from.device().physical().number, size, stream_),
+         "cudaMemcpyPeerAsync");
+}
+
+void Queue::fill(Buffer& to, uint64_t to_offset, std::span<const std::byte> pattern, uint64_t size) {
+  if (size == 0 || !begin()) return;
+  if (pattern.size() == 1) {
+    const int value = std::to_integer<int>(pattern[0]);
+    finish(cudaMemsetAsync(host_side(to, to_offset), value, size, stream_), "cudaMemsetAsync");
+    return;
+  }
+  FillParameters p{.to = to.address() + to_offset, .count = size / pattern.size(), .pattern = {}};
+  std::memcpy(p.pattern, pattern.data(), pattern.size());
+  const auto blocks = static_cast<uint32_t>(
+      std::min<uint64_t>(most_fill_blocks, (p.count + fill_threads - 1) / fill_threads));
+  launch(device_->kernels().get("fill.u" + std::to_string(8 * pattern.size()), 0), {blocks, 1, 1},
+         {fill_threads, 1, 1}, &p, 0);
+}
+
+void Queue::launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters,
+                   uint32_t shared_memory) {
+  void* arguments[] = {const_cast<void*>(parameters)};
+  finish(cudaLaunchKernel(kernel.function, grid, block, arguments, shared_memory, stream_), "cudaLaunchKernel");
+}
+
+Address Queue::fault_record() {
+  if (faults_ == nullptr) {
+    void* const memory = device_->allocate(sizeof(Fault));
+    if (const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(Fault), stream_); error != cudaSuccess) {
+      device_->free(memory, sizeof(Fault));
+      check(error, "cudaMemsetAsync");
+    }
+    faults_ = memory;
+  }
+  may_have_fault_ = true;
+  return reinterpret_cast<Address>(faults_);
+}
+
+std::unique_ptr<sdk::Event> Queue::record() {
+  Aftermath aftermath{.fault = nullptr, .traced = std::exchange(traced_, {})};
+  if (std::exchange(may_have_fault_, false) && begin()) {
+    const std::shared_ptr<Fault> fault = device_->fault_copies().take();
+    finish(cudaMemcpyAsync(fault.get(), faults_, sizeof(Fault), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    finish(cudaMemsetAsync(faults_, 0, sizeof(Fault), stream_), "cudaMemsetAsync");
+    aftermath.fault = fault;
+  }
+  if (!begin()) return std::make_unique<Event>(device_, device_->loss());
+  return std::make_unique<Event>(device_, stream_, std::move(aftermath));
+}
+
+void Queue::reset() {
+  device_->use();
+  const cudaError_t error = cudaStreamSynchronize(stream_);
+  if (device_->note(error, "cudaStreamSynchronize") && !device_->loss()) throw error_of(error, "cudaStreamSynchronize");
+  device_->recover();
+}
+
+void Queue::wait_for(sdk::Event& event) {
+  if (begin()) static_cast<Event&>(event).let_wait(stream_);
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,62 @@
+# ferrule_cuda_fat_binaries(<out> KERNELS a.cu ... [INCLUDES folder ...]): compiles each kernel file to one fat binary,
+# with the code for FERRULE_CUDA_ARCHITECTURES, and embeds them in a source. Sets <out> to that source, which defines
+# fat_binaries() of fat_binaries.h; the caller adds it to a target of the same folder. Only for ELF: it uses .incbin.
+#
+# No host code goes through nvcc, which uses the host's compiler only as a preprocessor. Beside <stem>.fatbin are
+# <stem>.resources.txt, what ptxas says about registers and memory, and <stem>.d. The target ferrule_cuda_fat_binaries
+# builds only these. There is no ccache: it takes calls without -c, as of nvcc -fatbin, for links.
+set(FERRULE_CUDA_ARCHITECTURES 75 80 86 89 90a 100 120
+    CACHE STRING "GPU architectures with machine code; PTX for the last one serves newer ones")
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS ferrule_nvcc=2) # each takes about 200 MB
+
+function(ferrule_cuda_fat_binaries out)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "KERNELS;INCLUDES")
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/fat_binaries)
+  file(MAKE_DIRECTORY ${folder})
+
+  set(options -std=c++20 -O3 -fmad=false -Werror=all-warnings --resource-usage --compress-mode=size -I
+              ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(include IN LISTS arg_INCLUDES)
+    list(APPEND options -I ${include})
+  endforeach()
+  foreach(architecture IN LISTS FERRULE_CUDA_ARCHITECTURES)
+    list(APPEND options -gencode arch=compute_${architecture},code=sm_${architecture})
+  endforeach()
+  list(GET FERRULE_CUDA_ARCHITECTURES -1 newest)
+  list(APPEND options -gencode arch=compute_${newest},code=compute_${newest})
+
+  set(files "")
+  set(FERRULE_CUDA_BLOBS "")
+  set(FERRULE_CUDA_ROWS "")
+  foreach(kernel IN LISTS arg_KERNELS)
+    cmake_path(ABSOLUTE_PATH kernel NORMALIZE)
+    cmake_path(GET kernel STEM LAST_ONLY stem)
+    if(NOT stem MATCHES "^[a-z][a-z0-9_]*$")
+      message(FATAL_ERROR "${kernel}: the name must consist of a-z, 0-9 and _")
+    endif()
+    set(file ${folder}/${stem}.fatbin)
+    if(file IN_LIST files)
+      message(FATAL_ERROR "two kernel files are named ${stem}.cu")
+    endif()
+    list(APPEND files ${file})
+    add_custom_command(
+      OUTPUT ${file}
+      BYPRODUCTS ${folder}/${stem}.resources.txt
+      COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh ${folder}/${stem}.resources.txt
+              ${FERRULE_CUDA_NVCC} -fatbin -ccbin ${CMAKE_CXX_COMPILER} -allow-unsupported-compiler ${options} -MD -MF
+              ${folder}/${stem}.d -o ${file} ${kernel}
+      DEPENDS ${kernel} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_kernel.sh
+      DEPFILE ${folder}/${stem}.d
+      JOB_POOL ferrule_nvcc
+      COMMENT "GPU kernels ${stem}"
+      VERBATIM)
+    string(APPEND FERRULE_CUDA_BLOBS "EMBED(${stem}, \"${file}\")\n")
+    string(APPEND FERRULE_CUDA_ROWS "      ROW(${stem}),\n")
+  endforeach()
+  add_custom_target(ferrule_cuda_fat_binaries DEPENDS ${files})
+
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/fat_binaries.cpp)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fat_binaries.cpp.in ${source} @ONLY)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${files}" SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()

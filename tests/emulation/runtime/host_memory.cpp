@@ -1,0 +1,114 @@
+// Memory of the host that devices can reach, and what a pointer points to.
+#include <cstdlib>
+
+#include "runtime/state.h"
+
+using namespace emulation;
+
+namespace {
+
+struct Range {
+  std::size_t bytes = 0;
+  int device = 0;  // that was current
+  bool is_registered = false;
+};
+constinit std::mutex mutex;
+std::map<std::uintptr_t, Range>& ranges() {
+  static auto& all = *new std::map<std::uintptr_t, Range>();
+  return all;
+}
+
+constexpr std::uintptr_t page_of(std::uintptr_t address) { return address / 4096 * 4096; }
+
+// The entry that contains the address; end() if none does.
+template <class Map, class Size>
+auto containing(Map& map, std::uintptr_t address, const Size& size_of) {
+  auto found = map.upper_bound(address);
+  if (found == map.begin()) return map.end();
+  --found;
+  return address - found->first < size_of(found->second) ? found : map.end();
+}
+
+cudaError_t add(void* pointer, const Range& range) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::scoped_lock lock(mutex);
+  // Pages are what is registered.
+  const auto next = ranges().lower_bound(page_of(begin));
+  const auto overlaps = [&](const auto& other) {
+    return page_of(other.first) < begin + range.bytes && page_of(begin) < other.first + other.second.bytes;
+  };
+  if (next != ranges().end() && overlaps(*next)) return cudaErrorHostMemoryAlreadyRegistered;
+  if (next != ranges().begin() && overlaps(*std::prev(next))) return cudaErrorHostMemoryAlreadyRegistered;
+  ranges()[begin] = range;
+  return cudaSuccess;
+}
+
+bool remove(void* pointer, bool is_registered) {
+  const std::scoped_lock lock(mutex);
+  const auto found = ranges().find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == ranges().end() || found->second.is_registered != is_registered) return false;
+  ranges().erase(found);
+  return true;
+}
+
+}  // namespace
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (pointer == nullptr || (flags & ~7U) != 0) return noted(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  void* const memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (memory == nullptr) return noted(cudaErrorMemoryAllocation);
+  *pointer = memory;
+  return noted(add(memory, {bytes, current_device().number, false}));
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  if (pointer == nullptr) return noted(health());
+  if (!remove(pointer, false)) return noted(cudaErrorInvalidValue);
+  std::free(pointer);
+  return noted(health());
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (pointer == nullptr || bytes == 0 || (flags & ~15U) != 0) return noted(cudaErrorInvalidValue);
+  return noted(add(pointer, {bytes, current_device().number, true}));
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return noted(remove(pointer, true) ? health() : cudaErrorHostMemoryNotRegistered);
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (device_pointer == nullptr || flags != 0) return noted(cudaErrorInvalidValue);
+  const std::scoped_lock lock(mutex);
+  const auto found = containing(ranges(), reinterpret_cast<std::uintptr_t>(host_pointer),
+                                [](const Range& range) { return range.bytes; });
+  if (found == ranges().end()) return noted(cudaErrorInvalidValue);
+  *device_pointer = host_pointer;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (const cudaError_t error = health(); error != cudaSuccess) return noted(error);
+  if (attributes == nullptr) return noted(cudaErrorInvalidValue);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  void* const same = const_cast<void*>(pointer);
+  for (const auto& device : devices()) {
+    const std::scoped_lock lock(device->mutex);
+    const auto found = containing(device->allocations, address, [](std::size_t bytes) { return bytes; });
+    if (found == device->allocations.end()) continue;
+    *attributes = {cudaMemoryTypeDevice, device->number, same, nullptr};
+    return cudaSuccess;
+  }
+  const std::scoped_lock lock(mutex);
+  const auto found = containing(ranges(), address, [](const Range& range) { return range.bytes; });
+  if (found == ranges().end())
+    *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, same};
+  else
+    *attributes = {cudaMemoryTypeHost, found->second.device, same, same};
+  return cudaSuccess;
+}

@@ -1,0 +1,90 @@
+#include "runtime/settings.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace emulation {
+namespace {
+
+[[noreturn]] void refuse(const char* variable, const char* text, const char* wanted) {
+  std::fprintf(stderr, "%s=%s: %s is needed\n", variable, text, wanted);
+  std::_Exit(1);
+}
+
+// Reads a number from the beginning of `text`; the rest is left there.
+template <class T>
+bool read_number(std::string_view& text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+template <class T>
+void set_number(const char* variable, T& value) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  std::string_view rest = text;
+  if (!read_number(rest, value) || !rest.empty()) refuse(variable, text, "a number");
+}
+
+void set_capability(Settings& made) {
+  const char* const variable = "FERRULE_EMULATION_CAPABILITY";
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  std::string_view rest = text;
+  const bool has_major = read_number(rest, made.major) && rest.starts_with('.');
+  if (has_major) rest.remove_prefix(1);
+  if (!has_major || !read_number(rest, made.minor) || !rest.empty()) refuse(variable, text, "a number like 9.0");
+}
+
+void set_compute_mode(Settings& made) {
+  const char* const variable = "FERRULE_EMULATION_COMPUTE_MODE";
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  const std::string_view mode = text;
+  if (mode == "prohibited")
+    made.compute_mode = cudaComputeModeProhibited;
+  else if (mode == "exclusive_process")
+    made.compute_mode = cudaComputeModeExclusiveProcess;
+  else if (mode != "default")
+    refuse(variable, text, "default, exclusive_process or prohibited");
+}
+
+void set_fault_at(Settings& made) {
+  const char* const variable = "FERRULE_EMULATION_FAULT_AT";
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return;
+  const char* const wanted = "<number of the operation, from 1 on>:<name or number of an error>";
+  std::string_view rest = text;
+  if (!read_number(rest, made.fault_at) || made.fault_at == 0 || !rest.starts_with(':')) refuse(variable, text, wanted);
+  rest.remove_prefix(1);
+  made.fault = error_of_name(rest);
+  int number = 0;
+  if (made.fault == cudaSuccess && read_number(rest, number) && rest.empty()) made.fault = static_cast<cudaError_t>(number);
+  if (made.fault == cudaSuccess) refuse(variable, text, wanted);
+}
+
+Settings read() {
+  Settings made;
+  set_number("FERRULE_EMULATION_DRIVER", made.driver);
+  set_number("FERRULE_EMULATION_DEVICES", made.devices);
+  if (made.devices > most_devices) refuse("FERRULE_EMULATION_DEVICES", std::getenv("FERRULE_EMULATION_DEVICES"), "0 to 16");
+  set_number("FERRULE_EMULATION_MEMORY", made.memory);
+  set_capability(made);
+  set_compute_mode(made);
+  set_fault_at(made);
+  return made;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings all = read();
+  return all;
+}
+
+}  // namespace emulation
