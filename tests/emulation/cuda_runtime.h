@@ -16,6 +16,7 @@
 #include "emulation/block.h"
 #include "emulation/code_image.h"
 #include "emulation/launch.h"
+#include "emulation/matrix_instructions.h"
 #include "emulation/narrow_floats.h"
 #include "emulation/vector_types.h"
 #include "emulation/warp_functions.h"
@@ -39,22 +40,17 @@
 #endif
 // A kernel with one parameter, the struct `p`, and blocks of at most `threads` threads. All threads read one copy of
 // `p`, as with __grid_constant__. Modules find the kernel by its record (emulation/code_image.h).
-#define FERRULE_KERNEL(name, Parameters, threads)                                                               \
+#define FERRULE_KERNEL(name, Parameters, threads)                                                                      \
   static_assert(std::is_trivially_copyable_v<Parameters> && alignof(Parameters) <= 16 && sizeof(Parameters) <= 32764); \
-  static_assert((threads) > 0 && (threads) <= 1024);                                                             \
-  extern "C" [[gnu::visibility("hidden")]] void name(const Parameters& p);                                       \
-  static void name##_call(const void* parameters) { name(*static_cast<const Parameters*>(parameters)); }         \
-  static constexpr ::emulation::KernelRecord name##_record = {#name, name##_call, sizeof(Parameters), threads};  \
-  [[gnu::section("emulated_kernels"), FERRULE_EMULATION_KEPT]] static constinit const ::emulation::KernelRecord* \
-      name##_entry = &name##_record;                                                                             \
+  static_assert((threads) > 0 && (threads) <= 1024);                                                                   \
+  extern "C" [[gnu::visibility("hidden")]] void name(const Parameters& p);                                             \
+  static void name##_call(const void* parameters) { name(*static_cast<const Parameters*>(parameters)); }               \
+  static constexpr ::emulation::KernelRecord name##_record = {#name, name##_call, sizeof(Parameters), threads};        \
+  [[gnu::section("emulated_kernels"),                                                                                  \
+    FERRULE_EMULATION_KEPT]] static constinit const ::emulation::KernelRecord* name##_entry = &name##_record;          \
   extern "C" void name([[maybe_unused]] const Parameters& p)
 
-// ---- built-in variables
-#define threadIdx (::emulation::current_thread->index)
-#define blockIdx (::emulation::current_block->index())
-#define blockDim (::emulation::current_block->shape().block)
-#define gridDim (::emulation::current_block->shape().grid)
-
+// ---- shared memory
 // `__shared__ type name extents` in CUDA: FERRULE_SHARED(float, tile, [32][33]);
 #define FERRULE_SHARED(type, name, ...)      \
   using name##_type = type __VA_ARGS__;      \

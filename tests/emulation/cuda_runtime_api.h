@@ -1,6 +1,6 @@
 // The part of the CUDA runtime that the emulator has: devices, memory, streams, events, libraries of kernels, launches,
-// graphs. Names, values and rules: CUDA Runtime API, version 13. A stream is an OS thread, so work is asynchronous as on
-// a GPU. Memory of a device is memory of the host, each allocation of its own size, for AddressSanitizer.
+// graphs. Names, values and rules: CUDA Runtime API, version 13. A stream is an OS thread, so work is asynchronous as
+// on a GPU. Memory of a device is memory of the host, each allocation of its own size, for AddressSanitizer.
 //
 // Environment variables: docs/emulator.md.
 #pragma once
@@ -174,7 +174,6 @@ constexpr unsigned cudaHostRegisterIoMemory = 4, cudaHostRegisterReadOnly = 8;
 constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 
 struct dim3 : emulation::Index {
-  // NOLINTNEXTLINE(google-explicit-constructor): as in CUDA
   constexpr dim3(unsigned size_x = 1, unsigned size_y = 1, unsigned size_z = 1) : Index{size_x, size_y, size_z} {}
   constexpr dim3(const Index& size) : Index(size) {}
 };
@@ -283,9 +282,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
 // `code` is an emulation::CodeImage (emulation/code_image.h).
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* jit_options,
-                                void** jit_values, unsigned jit_count, cudaLibraryOption* options, void** values,
-                                unsigned count);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* jit_options, void** jit_values,
+                                unsigned jit_count, cudaLibraryOption* options, void** values, unsigned count);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
 // `function` is a cudaKernel_t.

@@ -6,6 +6,7 @@ verbs[ptxas]="registers, memory and occupancy of the CUDA kernels, as a table, a
 arguments go to $backends/cuda/toolchain/resources.py"
 ptxas() {
   setup
+  require $backends/cuda/dev-requirements.txt
   compile_only build/cuda ferrule_cuda_fat_binaries -DFERRULE_CUDA=ON
   .venv/bin/python -m csrc.backends.cuda.toolchain.resources build/cuda/$backends/cuda/fat_binaries \
     --page $backends/cuda/docs/kernels.md "$@"

@@ -212,6 +212,56 @@ TEST(Emulation, BarrierThatNoBlockHasIsReported) {
   EXPECT_NE(error.find("a block has barriers 0 to 15, not 16"), std::string::npos) << error;
 }
 
+__global__ void some_wait(int* out, int rounds) {
+  FERRULE_SHARED(int, values, [1024]);
+  const unsigned i = threadIdx.x;
+  out[blockIdx.x * blockDim.x + i] = -1;
+  if (i % 3 == 1) return;  // never waits
+  for (int round = 0; round < rounds; ++round) {
+    values[i] = round;
+    __syncthreads();
+    if (i % 3 == 0) out[blockIdx.x * blockDim.x + i] = values[i + 2 < blockDim.x ? i + 2 : i] + 1;
+    __syncthreads();
+  }
+}
+
+TEST_P(Orders, ThreadsThatWaitAndThreadsThatDoNotMix) {
+#if defined(__SANITIZE_THREAD__)
+  const std::vector<unsigned> sizes{48, 5};
+#else
+  const std::vector<unsigned> sizes{1024, 33, 256, 1};  // blocks of other sizes use the same stacks
+#endif
+  for (const unsigned threads : sizes) {
+    std::vector<int> out(3 * 1024);
+    LaunchShape launched = shape(3, threads);
+    launched.order = GetParam();
+    emulation::launch("some_wait", launched, some_wait, out.data(), 5);
+    for (unsigned i = 0; i < 3 * threads; ++i) ASSERT_EQ(out[i], i % threads % 3 == 0 ? 5 : -1) << i;
+  }
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+__global__ void writes_beyond(int index) {
+  FERRULE_SHARED(int, values, [32]);
+  __syncthreads();
+  int* const first = values;
+  first[index] = 1;
+}
+
+TEST(EmulationDeathTest, AddressSanitizerFindsAnAccessBeyondSharedMemory) {
+  EXPECT_DEATH(emulation::launch("writes_beyond", shape(1, 32), writes_beyond, 32), "heap-buffer-overflow");
+}
+#endif
+
+TEST(Emulation, LaunchAfterAFaultFindsNothingOfIt) {
+  std::vector<int> x(64, 1), out(64);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(error_of([] { emulation::launch("halves", shape(1, 64), barrier_of_half_the_block); }), "");
+    emulation::launch("block_sums", shape(1, 64), block_sums, x.data(), out.data(), true);
+    EXPECT_EQ(out[0], 64);
+  }
+}
+
 TEST(Emulation, ImpossibleLaunchesAreRefused) {
   EXPECT_EQ(error_of([] { emulation::launch("f", shape(1, 1025), counts, static_cast<unsigned*>(nullptr)); }),
             "f: a block of more than 1024 x 1024 x 64 or of more than 1024 threads");

@@ -128,8 +128,7 @@ TEST_F(Runtime, GraphsReplayAndArePatched) {
   float factor = 7;
   unsigned size = 100;
   void* arguments[] = {&x, &factor, &size};
-  const cudaKernelNodeParams changed = {
-      reinterpret_cast<const void*>(scale), {2, 1, 1}, {64, 1, 1}, 0, arguments, nullptr};
+  const cudaKernelNodeParams changed = {reinterpret_cast<void*>(scale), {2, 1, 1}, {64, 1, 1}, 0, arguments, nullptr};
   ASSERT_EQ(cudaGraphExecKernelNodeSetParams(executable, nodes[1], &changed), cudaSuccess);
   ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
@@ -154,11 +153,139 @@ TEST_F(Runtime, LaunchesThatNoGpuCouldRunAreRefused) {
   float factor = 1;
   unsigned count = 1;
   void* arguments[] = {&pointer, &factor, &count};
-  EXPECT_EQ(cudaLaunchKernel(scale, {1, 1, 1}, {1025, 1, 1}, arguments, 0, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaLaunchKernel(scale, {1, 1, 1}, {1025, 1, 1}, arguments, 0, stream), cudaErrorInvalidConfiguration);
   EXPECT_EQ(cudaLaunchKernel(scale, {1, 1, 1}, {1, 1, 1}, arguments, 49 << 10, stream), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFuncSetAttribute(scale, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10), cudaSuccess);
   EXPECT_EQ(cudaLaunchKernel(scale, {1, 1, 1}, {1, 1, 1}, arguments, 49 << 10, stream), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+TEST_F(Runtime, EventMayBeDestroyedWhileAStreamStillWaitsForIt) {
+  cudaStream_t other = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
+  int flag = 0, out = 0;
+  const int* flag_pointer = &flag;
+  int* pointer = &out;
+  void* arguments[] = {&flag_pointer, &pointer};
+  ASSERT_EQ(cudaLaunchKernel(waits_for, {1, 1, 1}, {1, 1, 1}, arguments, 0, stream), cudaSuccess);
+  ASSERT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  std::atomic_ref<int>(flag).store(1);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  EXPECT_EQ(out, 1);
+  cudaStreamDestroy(other);
+}
+
+TEST_F(Runtime, HostFunctionRunsInTheOrderOfItsStream) {
+  std::vector<float> x(100, 1.0F);
+  struct Seen {
+    const float* x;
+    float value;
+  } seen{x.data(), 0};
+  ASSERT_EQ(launch_scale(x.data(), 4, 100, stream), cudaSuccess);
+  const cudaHostFn_t look = [](void* data) { static_cast<Seen*>(data)->value = *static_cast<Seen*>(data)->x; };
+  ASSERT_EQ(cudaLaunchHostFunc(stream, look, &seen), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(seen.value, 4.0F);
+  EXPECT_EQ(cudaLaunchHostFunc(stream, nullptr, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+TEST_F(Runtime, StreamsSayWhereTheyAreAndWhetherTheyCapture) {
+  int device = -1;
+  EXPECT_EQ(cudaStreamGetDevice(stream, &device), cudaSuccess);
+  EXPECT_EQ(device, 0);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(stream, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_EQ(cudaStreamIsCapturing(stream, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusActive);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST_F(Runtime, PointersSayWhatTheyPointTo) {
+  auto* const own = memory<float>(100);
+  void *host = nullptr, *registered = std::aligned_alloc(4096, 4096), *reachable = nullptr;
+  ASSERT_EQ(cudaHostAlloc(&host, 100, cudaHostAllocMapped), cudaSuccess);
+  ASSERT_EQ(cudaHostRegister(registered, 4096, cudaHostRegisterReadOnly), cudaSuccess);
+  cudaPointerAttributes attributes{};
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, own + 99), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  EXPECT_EQ(attributes.device, 0);
+  EXPECT_EQ(attributes.devicePointer, own + 99);
+  EXPECT_EQ(attributes.hostPointer, nullptr);
+  for (void* pointer : {host, registered}) {
+    ASSERT_EQ(cudaPointerGetAttributes(&attributes, static_cast<char*>(pointer) + 9), cudaSuccess);
+    EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+    EXPECT_EQ(attributes.hostPointer, static_cast<char*>(pointer) + 9);
+    EXPECT_EQ(cudaHostGetDevicePointer(&reachable, pointer, 0), cudaSuccess);
+    EXPECT_EQ(reachable, pointer);
+  }
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, &attributes), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+  EXPECT_EQ(attributes.devicePointer, nullptr);
+  EXPECT_EQ(cudaHostGetDevicePointer(&reachable, &attributes, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(registered), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaHostUnregister(registered), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(own, stream), cudaSuccess);
+  std::free(registered);
+}
+
+TEST_F(Runtime, PoolsKeepTheirThresholdAndCountMemory) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  std::uint64_t threshold = UINT64_MAX, got = 0, used = 0;
+  EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got), cudaSuccess);
+  EXPECT_EQ(got, threshold);
+  EXPECT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), cudaSuccess);
+  auto* const own = memory<char>(1000);
+  EXPECT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &got), cudaSuccess);
+  EXPECT_EQ(got - used, 1000);
+  EXPECT_EQ(cudaFreeAsync(own, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolTrimTo(pool, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetDefaultMemPool(&pool, 1), cudaErrorInvalidDevice);
+}
+
+TEST_F(Runtime, DeviceIsDescribed) {
+  cudaDeviceProp properties{};
+  ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+  EXPECT_STREQ(properties.name, "emulated");
+  EXPECT_EQ(properties.major, 9);
+  const auto attribute = [](cudaDeviceAttr which) {
+    int value = -1;
+    EXPECT_EQ(cudaDeviceGetAttribute(&value, which, 0), cudaSuccess);
+    return value;
+  };
+  EXPECT_EQ(attribute(cudaDevAttrComputeMode), cudaComputeModeDefault);
+  EXPECT_EQ(attribute(cudaDevAttrIntegrated), 0);
+  EXPECT_EQ(attribute(cudaDevAttrConcurrentManagedAccess), 0);
+  EXPECT_EQ(attribute(cudaDevAttrHostRegisterSupported), 1);
+  EXPECT_EQ(attribute(cudaDevAttrHostRegisterReadOnlySupported), 1);
+  EXPECT_EQ(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor), 228 << 10);
+  char bus[13];
+  ASSERT_EQ(cudaDeviceGetPCIBusId(bus, sizeof bus, 0), cudaSuccess);
+  EXPECT_STREQ(bus, "0000:00:00.0");
+  EXPECT_EQ(cudaDeviceGetPCIBusId(bus, 12, 0), cudaErrorInvalidValue);
+  int can_access = -1;
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can_access, 0, 0), cudaSuccess);
+  EXPECT_EQ(can_access, 0);
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can_access, 0, 1), cudaErrorInvalidDevice);
+}
+
+TEST(Errors, HaveTheNamesAndTextsOfCuda) {
+  EXPECT_STREQ(cudaGetErrorName(cudaErrorECCUncorrectable), "cudaErrorECCUncorrectable");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorIllegalAddress), "an illegal memory access was encountered");
+  EXPECT_STREQ(cudaGetErrorName(static_cast<cudaError_t>(12345)), "unrecognized error code");
 }
 
 }  // namespace

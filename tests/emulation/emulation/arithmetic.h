@@ -26,7 +26,8 @@ inline unsigned __brev(unsigned x) {
   return reversed;
 }
 inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
 }
 // Bytes 0 to 3 are those of x, 4 to 7 those of y; each hexadecimal digit of the selector picks one.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
@@ -95,13 +96,9 @@ T __ldg(const T* address) {
 }
 
 // ---- min and max of CUDA: of two floats the one that is a number, of mixed signs the unsigned ones
-#define FERRULE_MIN_MAX(T, X, Y)                                        \
-  constexpr T min(X x, Y y) {                                           \
-    return static_cast<T>(x) < static_cast<T>(y) ? static_cast<T>(x) : static_cast<T>(y); \
-  }                                                                     \
-  constexpr T max(X x, Y y) {                                           \
-    return static_cast<T>(x) < static_cast<T>(y) ? static_cast<T>(y) : static_cast<T>(x); \
-  }
+#define FERRULE_MIN_MAX(T, X, Y)                                                                                      \
+  constexpr T min(X x, Y y) { return static_cast<T>(x) < static_cast<T>(y) ? static_cast<T>(x) : static_cast<T>(y); } \
+  constexpr T max(X x, Y y) { return static_cast<T>(x) < static_cast<T>(y) ? static_cast<T>(y) : static_cast<T>(x); }
 FERRULE_MIN_MAX(int, int, int)
 FERRULE_MIN_MAX(unsigned, unsigned, unsigned)
 FERRULE_MIN_MAX(unsigned, int, unsigned)

@@ -37,8 +37,7 @@ T atomicAdd(T* address, std::type_identity_t<T> value) {
   return emulation::replace_atomically(address, [value](T old) { return old + value; });
 }
 template <class T>
-  requires emulation::OneOf<T, int, unsigned>
-T atomicSub(T* address, std::type_identity_t<T> value) {
+requires emulation::OneOf<T, int, unsigned> T atomicSub(T* address, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*address).fetch_sub(value, std::memory_order_relaxed);
 }
 template <emulation::AtomicInteger T>
@@ -59,8 +58,8 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
   return expected;
 }
 template <class T>
-  requires(emulation::AtomicInteger<T> || emulation::OneOf<T, float>)
-T atomicExch(T* address, std::type_identity_t<T> value) {
+requires(emulation::AtomicInteger<T> || emulation::OneOf<T, float>) T
+    atomicExch(T* address, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*address).exchange(value, std::memory_order_relaxed);
 }
 template <emulation::AtomicOrdered T>

@@ -17,6 +17,8 @@ extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #endif
 
+constinit thread_local emulation::Index threadIdx, blockIdx, blockDim, gridDim;
+
 namespace emulation {
 
 constinit thread_local GpuThread* current_thread = nullptr;
@@ -138,6 +140,9 @@ void Block::run(Index index) {
   for (GpuThread& thread : threads_) thread.state = GpuThread::State::ready;
   release(&begin_);
   current_block = this;
+  blockIdx = index;
+  blockDim = shape_->block;
+  gridDim = shape_->grid;
   set_running_order(0);
   const std::function<void()> begin = [this] { begin_threads(); };
   for (begun_ = 0; begun_ < threads_.size();) {
@@ -149,7 +154,6 @@ void Block::run(Index index) {
       break;
     }
     beginning_->start(begin);
-    if (beginning_->is_idle()) fibers_.give_back(*beginning_);
   }
   for (std::uint64_t pass = 1; live_ > 0; ++pass) {
     bool any = false;
@@ -158,14 +162,15 @@ void Block::run(Index index) {
       GpuThread& thread = threads_[rank];
       if (thread.state == GpuThread::State::ended || (thread.state == GpuThread::State::waits && !error_)) continue;
       any = true;
-      current_thread = &thread;
+      make_current(thread);
       thread.fiber->resume();
-      if (thread.fiber->is_idle()) fibers_.give_back(*thread.fiber);
     }
     if (!any) error_ = std::make_exception_ptr(KernelError(deadlock()));
   }
   current_thread = nullptr;
   current_block = nullptr;
+  // Not before: each thread of a block has a fiber of its own for ThreadSanitizer.
+  fibers_.give_back_all();
   acquire(&end_);
   if (error_) std::rethrow_exception(error_);
 }
@@ -175,9 +180,14 @@ void Block::begin_threads() {
   do {
     GpuThread& thread = threads_[order_[begun_++]];
     thread.fiber = beginning_;
-    current_thread = &thread;
+    make_current(thread);
     run_thread(thread);
   } while (stack_serves_many_threads && begun_ < threads_.size());
+}
+
+void Block::make_current(GpuThread& thread) {
+  current_thread = &thread;
+  threadIdx = thread.index;
 }
 
 void Block::run_thread(GpuThread& thread) noexcept {

@@ -1,8 +1,8 @@
 // One block of GPU threads: runs them in turn on one OS thread, and lets them meet at barriers and in warps.
 //
-// A thread runs until it waits for others. Threads run one after the other on one stack until one waits; only then does the
-// next one get another stack. The order in which threads run between two meetings can be chosen, so a
-// kernel that lacks a barrier gives other results with another order.
+// A thread runs until it waits for others. Threads run one after the other on one stack until one waits; only then does
+// the next one get another stack. The order in which threads run between two meetings can be chosen, so a kernel that
+// lacks a barrier gives other results with another order.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulation/fiber.h"
@@ -40,8 +41,11 @@ struct Site {
   std::source_location at;
   bool operator==(const Site& other) const {
     return at.line() == other.at.line() && at.column() == other.at.column() &&
-           std::string_view(at.file_name()) == other.at.file_name() && std::string_view(function) == other.function;
+           is_same(at.file_name(), other.at.file_name()) && is_same(function, other.function);
   }
+
+ private:
+  static bool is_same(const char* x, const char* y) { return x == y || std::string_view(x) == y; }
 };
 
 enum class Order : std::uint8_t { forward, reverse, random };
@@ -71,7 +75,8 @@ struct GpuThread {
   Site site;               // of the last wait
   std::uint32_t mask = 0;  // of the warp function in which it waits, else 0
   Fiber* fiber = nullptr;  // on which it began
-  // cp.async (async_copies.h): copies that have not landed, and for each committed group the number of copies up to its end.
+  // cp.async (async_copies.h): copies that have not landed, and for each committed group the number of copies up to its
+  // end.
   std::vector<AsyncCopy> copies;
   std::vector<std::size_t> copy_groups;
 };
@@ -138,9 +143,6 @@ class Block {
   [[noreturn]] void fail(const Site& site, const std::string& what);
   void wait(const Site& site, std::uint32_t mask);  // of the current thread; returns when it is ready again
 
-  const LaunchShape& shape() const { return *shape_; }
-  const Index& index() const { return index_; }
-
  private:
   friend class Warp;
   struct Barrier {
@@ -156,6 +158,7 @@ class Block {
     std::size_t bytes;
   };
   void begin_threads();
+  static void make_current(GpuThread& thread);
   void run_thread(GpuThread& thread) noexcept;
   void end_thread(GpuThread& thread);
   void arrive(Barrier& barrier, unsigned number, unsigned threads, const Site& site, bool vote);
@@ -185,3 +188,7 @@ class Block {
 };
 
 }  // namespace emulation
+
+// CUDA's variables, of the thread that runs on this OS thread. They are no macros, which would break the fields gridDim
+// and blockDim of cudaKernelNodeParams.
+extern constinit thread_local emulation::Index threadIdx, blockIdx, blockDim, gridDim;

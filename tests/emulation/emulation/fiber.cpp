@@ -57,7 +57,6 @@ Fiber::Fiber() : stack_(allocate_stack()) {
 #endif
     while (!ends_) {  // true from the beginning for a fiber that never worked
       (*work_)();
-      work_ = nullptr;
       suspend();
     }
     leave(true);
@@ -113,14 +112,8 @@ void Fiber::suspend() {
 }
 
 Fiber& FiberPool::take() {
-  if (idle_.empty()) {
-    all_.push_back(std::make_unique<Fiber>());
-    idle_.reserve(all_.size());  // so that give_back needs no memory
-    return *all_.back();
-  }
-  Fiber& fiber = *idle_.back();
-  idle_.pop_back();
-  return fiber;
+  if (taken_ == all_.size()) all_.push_back(std::make_unique<Fiber>());
+  return *all_[taken_++];
 }
 
 }  // namespace emulation

@@ -10,8 +10,8 @@
 
 namespace emulation {
 
-// A stack that runs one piece of work after the other. Both sides of a switch belong to one OS thread: fibers do not move
-// between OS threads.
+// A stack that runs one piece of work after the other. Both sides of a switch belong to one OS thread: fibers do not
+// move between OS threads.
 class Fiber {
  public:
   Fiber();  // throws std::bad_alloc
@@ -19,14 +19,13 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Runs `work`, which must not throw, until it suspends the fiber or returns. Called by the scheduler, on an idle fiber;
-  // `work` must outlive the run.
+  // Runs `work`, which must not throw, until it suspends the fiber or returns. Called by the scheduler, on an idle
+  // fiber; `work` must outlive the run.
   void start(const std::function<void()>& work);
   // Goes on until the work suspends the fiber again or returns. Called by the scheduler.
   void resume();
   // Returns to the scheduler. Called within the fiber.
   void suspend();
-  bool is_idle() const { return work_ == nullptr; }
 
  private:
   void leave(bool for_ever);
@@ -49,11 +48,12 @@ class FiberPool {
  public:
   // An idle fiber. Throws std::bad_alloc.
   Fiber& take();
-  void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
+  // All that were taken; they must be idle.
+  void give_back_all() { taken_ = 0; }
 
  private:
   std::vector<std::unique_ptr<Fiber>> all_;
-  std::vector<Fiber*> idle_;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace emulation

@@ -30,7 +30,9 @@ namespace {
 class Grid {
  public:
   Grid(const std::string& kernel, const LaunchShape& shape, const std::function<void()>& body)
-      : kernel_(kernel), shape_(shape), body_(body),
+      : kernel_(kernel),
+        shape_(shape),
+        body_(body),
         count_(std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z) {}
 
   std::uint64_t count() const { return count_; }

@@ -91,7 +91,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (const cudaError_t error = check_device(device); error != cudaSuccess) return noted(error);
   cudaDeviceProp made{};
   std::strcpy(made.name, "emulated");
-  std::snprintf(made.uuid.bytes, sizeof made.uuid.bytes, "emulated-%02d", device);
+  std::snprintf(made.uuid.bytes, sizeof made.uuid.bytes, "emulated-%02d", device % 100);
   made.totalGlobalMem = settings().memory;
   made.sharedMemPerBlock = shared_without_opt_in;
   made.regsPerBlock = registers;

@@ -94,7 +94,8 @@ constexpr ErrorRow errors[] = {
      "attempt to terminate a thread-local capture sequence from another thread"},
     {cudaErrorTimeout, "cudaErrorTimeout", "wait operation timed out"},
     {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"},
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
     {cudaErrorExternalDevice, "cudaErrorExternalDevice",
      "an async error has occured in external entity outside of CUDA"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},

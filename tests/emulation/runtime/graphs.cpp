@@ -68,8 +68,8 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::si
 
 namespace {
 
-// An order that the dependencies allow: that in which the nodes were added, or, with another FERRULE_EMULATION_ORDER, one
-// that runs nodes without dependencies between them in reverse or at random. A dependency that lacks then shows.
+// An order that the dependencies allow: that in which the nodes were added, or, with another FERRULE_EMULATION_ORDER,
+// one that runs nodes without dependencies between them in reverse or at random. A dependency that lacks then shows.
 std::vector<std::size_t> running_order(const EmulatedGraph& graph) {
   std::uint64_t seed = 0;
   const Order order = order_from_environment(seed);
@@ -126,8 +126,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   if (executable == nullptr || stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t error = health(stream->device); error != cudaSuccess) return noted(error);
   if (stream->captured != nullptr) return noted(cudaErrorStreamCaptureUnsupported);
-  const auto count = static_cast<std::uint64_t>(std::count_if(
-      executable->nodes.begin(), executable->nodes.end(), [](const auto& node) { return node->is_counted(); }));
+  const auto count = static_cast<std::uint64_t>(std::count_if(executable->nodes.begin(), executable->nodes.end(),
+                                                              [](const auto& node) { return node->is_counted(); }));
   stream->add(EmulatedNode::Kind::bookkeeping,
               [nodes = executable->nodes, &device = stream->device, number = number_operations(count)]() mutable {
                 for (const auto& node : nodes) run_node(device, *node, node->is_counted() ? number++ : 0);

@@ -64,7 +64,8 @@ void set_fault_at(Settings& made) {
   rest.remove_prefix(1);
   made.fault = error_of_name(rest);
   int number = 0;
-  if (made.fault == cudaSuccess && read_number(rest, number) && rest.empty()) made.fault = static_cast<cudaError_t>(number);
+  if (made.fault == cudaSuccess && read_number(rest, number) && rest.empty())
+    made.fault = static_cast<cudaError_t>(number);
   if (made.fault == cudaSuccess) refuse(variable, text, wanted);
 }
 
@@ -72,7 +73,8 @@ Settings read() {
   Settings made;
   set_number("FERRULE_EMULATION_DRIVER", made.driver);
   set_number("FERRULE_EMULATION_DEVICES", made.devices);
-  if (made.devices > most_devices) refuse("FERRULE_EMULATION_DEVICES", std::getenv("FERRULE_EMULATION_DEVICES"), "0 to 16");
+  if (made.devices > most_devices)
+    refuse("FERRULE_EMULATION_DEVICES", std::getenv("FERRULE_EMULATION_DEVICES"), "0 to 16");
   set_number("FERRULE_EMULATION_MEMORY", made.memory);
   set_capability(made);
   set_compute_mode(made);

@@ -84,7 +84,7 @@ struct EmulatedNode {
   };
   Kind kind = Kind::kernel;
   emulation::KernelCall kernel;
-  std::function<void()> other;             // for all but kernels
+  std::function<void()> other;            // for all but kernels
   std::vector<std::size_t> dependencies;  // numbers of nodes of the same graph
 
   // Kernels and transfers are counted, for FERRULE_EMULATION_FAULT_AT.

@@ -8,19 +8,19 @@ namespace {
 
 // From the descriptions of cudaError_t: "the process must be terminated and relaunched", or an equivalent. The numbers
 // are those of driver_types.h.
-constexpr std::array lasting = {214,  // cudaErrorECCUncorrectable
-                                220,  // cudaErrorNvlinkUncorrectable
-                                700,  // cudaErrorIllegalAddress
-                                702,  // cudaErrorLaunchTimeout
-                                709,  // cudaErrorContextIsDestroyed
-                                710,  // cudaErrorAssert
-                                714,  // cudaErrorHardwareStackError
-                                715,  // cudaErrorIllegalInstruction
-                                716,  // cudaErrorMisalignedAddress
-                                717,  // cudaErrorInvalidAddressSpace
-                                718,  // cudaErrorInvalidPc
-                                719,  // cudaErrorLaunchFailure
-                                721,  // cudaErrorContained
+constexpr std::array lasting = {214,   // cudaErrorECCUncorrectable
+                                220,   // cudaErrorNvlinkUncorrectable
+                                700,   // cudaErrorIllegalAddress
+                                702,   // cudaErrorLaunchTimeout
+                                709,   // cudaErrorContextIsDestroyed
+                                710,   // cudaErrorAssert
+                                714,   // cudaErrorHardwareStackError
+                                715,   // cudaErrorIllegalInstruction
+                                716,   // cudaErrorMisalignedAddress
+                                717,   // cudaErrorInvalidAddressSpace
+                                718,   // cudaErrorInvalidPc
+                                719,   // cudaErrorLaunchFailure
+                                721,   // cudaErrorContained
                                 999};  // cudaErrorUnknown
 
 }  // namespace
@@ -34,10 +34,10 @@ bool is_lasting(cudaError_t error) {
 }
 
 sdk::Error error_of(cudaError_t error, const std::string& call) {
-  const fe_code code = is_lasting(error)                       ? FE_DEVICE_LOST
-                       : error == cudaErrorMemoryAllocation    ? FE_OUT_OF_MEMORY
-                       : error == cudaErrorNotSupported        ? FE_UNSUPPORTED
-                                                               : FE_INTERNAL;
+  const fe_code code = is_lasting(error)                    ? FE_DEVICE_LOST
+                       : error == cudaErrorMemoryAllocation ? FE_OUT_OF_MEMORY
+                       : error == cudaErrorNotSupported     ? FE_UNSUPPORTED
+                                                            : FE_INTERNAL;
   // Calls also report errors that are no longer wanted by cudaGetLastError.
   cudaGetLastError();
   return {code, call + " failed with " + text_of(error)};

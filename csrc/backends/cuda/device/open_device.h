@@ -9,7 +9,7 @@
 #include "device/errors.h"
 #include "device/kernels.h"
 #include "device/physical_device.h"
-#include "memory/fault_copies.h"
+#include "device/fault_copies.h"
 
 namespace ferrule::cuda {
 

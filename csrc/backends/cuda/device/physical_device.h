@@ -10,7 +10,7 @@ namespace ferrule::cuda {
 
 // What kernels depend on.
 struct Capabilities {
-  int compute = 0;             // compute capability: 90 for 9.0
+  int compute = 0;  // compute capability: 90 for 9.0
   uint32_t multiprocessors = 1;
   uint32_t shared_memory = 49152;  // bytes of a block, for a kernel that asks for as many
 };

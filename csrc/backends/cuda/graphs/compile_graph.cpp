@@ -3,7 +3,6 @@
 #include <ferrule/cpp/check_op.hpp>
 
 #include "graphs/program.h"
-#include "kernels/elementwise.h"
 
 namespace ferrule::cuda {
 namespace {
@@ -25,7 +24,8 @@ Plan planned(const PlannedNode& node, const Capabilities& capabilities) {
   const Kernel* const kernel = find_kernel(node.op());
   if (kernel != nullptr) return kernel->plan(node, capabilities);
   const sdk::OpInfo* const info = sdk::checks::find_op(node.id());
-  if (info != nullptr && info->kind == sdk::OpKind::elementwise) return plan_elementwise(node, capabilities);
+  // An elementwise op without a kernel of its own is planned as a body of one instruction.
+  if (info != nullptr && info->kind == sdk::OpKind::elementwise) return find_kernel("fused")->plan(node, capabilities);
   return refusal("there is no kernel for it");
 }
 

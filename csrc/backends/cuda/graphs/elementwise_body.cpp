@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "kernels/planning.h"
+#include "graphs/layout.h"
 
 namespace ferrule::cuda {
 namespace {
@@ -16,10 +16,10 @@ using elementwise::Access;
 using elementwise::Format;
 using elementwise::Function;
 using elementwise::Instruction;
-using elementwise::Operand;
-using elementwise::Type;
 using elementwise::is_operand;
 using elementwise::no_slot;
+using elementwise::Operand;
+using elementwise::Type;
 
 struct FormatRow {
   std::string_view dtype;
@@ -30,11 +30,11 @@ struct FormatRow {
 };
 constexpr FormatRow formats[] = {
     {"bool", Format::boolean, Type::u32, "bool", "to_boolean"}, {"int8", Format::i8, Type::i32, "i8", "to_i8"},
-    {"int16", Format::i16, Type::i32, "i16", "to_i16"},     {"int32", Format::i32, Type::i32, "i32", "to_i32"},
-    {"int64", Format::i64, Type::i64, "i64", "to_i64"},     {"uint8", Format::u8, Type::u32, "u8", "to_u8"},
-    {"uint16", Format::u16, Type::u32, "u16", "to_u16"},    {"uint32", Format::u32, Type::u32, "u32", "to_u32"},
-    {"uint64", Format::u64, Type::u64, "u64", "to_u64"},    {"float16", Format::f16, Type::f32, "f16", "to_f16"},
-    {"bfloat16", Format::bf16, Type::f32, "bf16", "to_bf16"}, {"float32", Format::f32, Type::f32, "f32", "to_f32"},
+    {"int16", Format::i16, Type::i32, "i16", "to_i16"},         {"int32", Format::i32, Type::i32, "i32", "to_i32"},
+    {"int64", Format::i64, Type::i64, "i64", "to_i64"},         {"uint8", Format::u8, Type::u32, "u8", "to_u8"},
+    {"uint16", Format::u16, Type::u32, "u16", "to_u16"},        {"uint32", Format::u32, Type::u32, "u32", "to_u32"},
+    {"uint64", Format::u64, Type::u64, "u64", "to_u64"},        {"float16", Format::f16, Type::f32, "f16", "to_f16"},
+    {"bfloat16", Format::bf16, Type::f32, "bf16", "to_bf16"},   {"float32", Format::f32, Type::f32, "f32", "to_f32"},
     {"float64", Format::f64, Type::f64, "f64", "to_f64"}};
 
 struct FunctionRow {
@@ -43,7 +43,7 @@ struct FunctionRow {
 };
 constexpr FunctionRow functions[] = {
 #define FUNCTION(name, arity, ...) {#name, arity},
-#include "kernels/elementwise/functions.inc"
+#include "parameters/elementwise_functions.inc"
 #undef FUNCTION
 };
 
@@ -255,14 +255,14 @@ class Writer {
 
 using Value = Writer::Value;
 
-// The sets of types in functions.inc, as in computed_types.h.
+// The sets of types in elementwise_functions.inc, as in computed_types.h.
 constexpr uint32_t bit(Type type) { return 1u << static_cast<uint32_t>(type); }
 constexpr uint32_t booleans = bit(Type::u32), float32 = bit(Type::f32),
                    integers = bit(Type::i32) | bit(Type::u32) | bit(Type::i64) | bit(Type::u64),
                    floats = bit(Type::f32) | bit(Type::f64), numbers = integers | floats;
 constexpr uint32_t types_of[] = {
 #define FUNCTION(name, arity, types) types,
-#include "kernels/elementwise/functions.inc"
+#include "parameters/elementwise_functions.inc"
 #undef FUNCTION
 };
 

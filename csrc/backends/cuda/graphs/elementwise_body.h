@@ -1,10 +1,10 @@
-// Elementwise ops as programs of kernels/elementwise/program.h.
+// Elementwise ops as programs of parameters/elementwise.h.
 #pragma once
 
 #include <vector>
 
 #include "graphs/plan.h"
-#include "kernels/elementwise/program.h"
+#include "parameters/elementwise.h"
 
 namespace ferrule::cuda {
 

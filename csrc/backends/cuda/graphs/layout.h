@@ -1,5 +1,7 @@
-// Shapes and strides in the form that kernels use.
+// Shapes and strides in the form that kernels use, and grids over many elements.
 #pragma once
+
+#include <algorithm>
 
 #include "graphs/plan.h"
 
@@ -10,5 +12,14 @@ inline Layout layout_of(const sdk::Operand& operand) { return layout_of(operand.
 
 // Whether the numbers and the offsets of all elements fit in 31 bits.
 bool is_near(std::span<const int64_t> shape, std::span<const int64_t> strides);
+
+inline uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+// Blocks of `threads` threads for `count` elements, of which each thread takes `per_thread` or, by a loop over the grid
+// (thread_number, thread_count), more.
+inline uint64_t blocks_for(uint64_t count, uint64_t threads, uint64_t per_thread, const Capabilities& capabilities) {
+  const uint64_t most = uint64_t{capabilities.multiprocessors} * 32;
+  return std::max<uint64_t>(1, std::min(most, quotient_up(count, threads * per_thread)));
+}
 
 }  // namespace ferrule::cuda

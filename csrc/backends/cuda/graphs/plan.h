@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "device/physical_device.h"
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 namespace ferrule::cuda {
 
 // A field of a launch's parameters that is different in each execution.
 struct Binding {
   enum class What : uint8_t {
-    value,    // an Address: where the first element of a value of the graph view is
-    scalar,   // the 8 bytes of a scalar, in place of an Address
-    scratch,  // an Address in the memory that the launches of a node share
-    fault,    // the Address of the queue's Fault
+    value,           // an Address: where the first element of a value of the graph view is
+    scalar,          // the 8 bytes of a scalar, in place of an Address
+    scratch,         // an Address in the memory that the launches of a node share
+    fault,           // the Address of the queue's Fault
     stored_scalars,  // the Address of memory for the execution's scalars
     scalars          // a StoreScalarsParameters::scalars: those from number `value` on
   };

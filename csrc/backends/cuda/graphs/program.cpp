@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/creation/store_scalars.h"
+#include "parameters/store_scalars.h"
 
 namespace ferrule::cuda {
 namespace {

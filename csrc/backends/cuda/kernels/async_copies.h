@@ -7,10 +7,6 @@
 
 #include "kernels/device.h"
 
-#ifndef __CUDA_ARCH__
-#include "emulation/async_copies.h"
-#endif
-
 namespace ferrule::cuda {
 
 // Copies `source_bytes` bytes (0 to 16), and fills the rest of 16 bytes with zeros. Both addresses are multiples of 16.
@@ -18,10 +14,10 @@ __device__ __forceinline__ void cp_async_16(void* shared, const void* global, ui
 #ifndef __CUDA_ARCH__
   emulation::cp_async_16(shared, global, source_bytes);
 #elif __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                   static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
-               "l"(global), "r"(source_bytes)
-               : "memory");
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
+      "l"(global), "r"(source_bytes)
+      : "memory");
 #else
   uint4 bytes = make_uint4(0, 0, 0, 0);
   if (source_bytes == 16) {

@@ -1,5 +1,5 @@
-// What all kernels share: how a kernel is declared, numbers of 16 bits, offsets, faults. A kernel is compiled by nvcc for
-// GPUs, and by the host's compiler for the emulator (docs/emulator.md).
+// What all kernels share: how a kernel is declared, numbers of 16 bits, offsets, faults. A kernel is compiled by nvcc
+// for GPUs, and by the host's compiler for the emulator (docs/emulator.md).
 //
 //   FERRULE_KERNEL(fill_f32, FillParameters, 256) { ... p.count ... }   // in fill.cu; the host calls it "fill.f32"
 //
@@ -9,14 +9,14 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 #ifndef FERRULE_KERNEL  // the emulator has its own
 #define FERRULE_KERNEL(name, Parameters, threads) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Parameters p)
 // A __shared__ array: FERRULE_SHARED(float, tile, [32][33]); and the one whose size the launch decides.
 #define FERRULE_SHARED(type, name, ...) __shared__ type name __VA_ARGS__
-#define FERRULE_DYNAMIC_SHARED(type, name)         \
+#define FERRULE_DYNAMIC_SHARED(type, name)          \
   extern __shared__ uint4 ferrule_dynamic_shared[]; \
   type* const name = reinterpret_cast<type*>(ferrule_dynamic_shared)
 #endif
@@ -114,7 +114,8 @@ __device__ __forceinline__ int64_t offset_of(const Layout& layout, uint64_t inde
 
 // ---- faults
 // The first report of a queue stays.
-__device__ inline void report(Address record, uint32_t kind, uint32_t what, int64_t found, int64_t limit, int64_t axis) {
+__device__ inline void report(Address record, uint32_t kind, uint32_t what, int64_t found, int64_t limit,
+                              int64_t axis) {
   Fault* const fault = pointer<Fault>(record);
   if (atomicCAS(&fault->kind, static_cast<uint32_t>(Fault::none), kind) != Fault::none) return;
   fault->what = what;

@@ -1,12 +1,9 @@
-// Matrix instructions of a warp: mma.sync and ldmatrix. PTX on GPUs, and tests/emulation/emulation/matrix_instructions.h
-// in the emulator. The fragments are those of PTX ISA 8.5, "Warp-Level Matrix Instructions". All 32 lanes must call.
+// Matrix instructions of a warp: mma.sync and ldmatrix. PTX on GPUs, and
+// tests/emulation/emulation/matrix_instructions.h in the emulator. The fragments are those of PTX ISA 8.5, "Warp-Level
+// Matrix Instructions". All 32 lanes must call.
 #pragma once
 
 #include "kernels/device.h"
-
-#ifndef __CUDA_ARCH__
-#include "emulation/matrix_instructions.h"
-#endif
 
 namespace ferrule::cuda {
 
@@ -35,7 +32,8 @@ __device__ __forceinline__ void mma_m16n8k16<Half>(float (&c)[4], const uint32_t
 #ifndef __CUDA_ARCH__
   emulated::mma<emulation::Float16>(c, {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}});
 #elif __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else

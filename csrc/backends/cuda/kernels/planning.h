@@ -42,13 +42,4 @@ inline Plan plan_named(std::string kernel) {
   return plan;
 }
 
-inline uint64_t quotient_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-
-// Blocks of `threads` threads for `count` elements, of which each thread takes `per_thread` or, by a loop over the grid
-// (thread_number, thread_count), more.
-inline uint64_t blocks_for(uint64_t count, uint64_t threads, uint64_t per_thread, const Capabilities& capabilities) {
-  const uint64_t most = uint64_t{capabilities.multiprocessors} * 32;
-  return std::max<uint64_t>(1, std::min(most, quotient_up(count, threads * per_thread)));
-}
-
 }  // namespace ferrule::cuda

@@ -20,8 +20,7 @@ Buffer::~Buffer() {
 
 std::unique_ptr<Buffer> Buffer::allocate(std::shared_ptr<OpenDevice> device, uint64_t size) {
   void* const pointer = device->allocate(size);
-  return std::unique_ptr<Buffer>(
-      new Buffer(std::move(device), Origin::allocated, pointer, number_of(pointer), size));
+  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::allocated, pointer, number_of(pointer), size));
 }
 
 std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void* pointer, uint64_t size,
@@ -42,8 +41,7 @@ std::unique_ptr<Buffer> Buffer::borrow(std::shared_ptr<OpenDevice> device, void*
     cudaGetLastError();
     throw sdk::Error(FE_UNSUPPORTED, "the driver does not register this memory (" + text_of(error) + ")");
   }
-  return std::unique_ptr<Buffer>(
-      new Buffer(std::move(device), Origin::registered, pointer, number_of(address), size));
+  return std::unique_ptr<Buffer>(new Buffer(std::move(device), Origin::registered, pointer, number_of(address), size));
 }
 
 std::unique_ptr<Buffer> Buffer::import(std::shared_ptr<OpenDevice> device, const fe_native_memory& memory) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/open_device.h"
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 namespace ferrule::cuda {
 
@@ -58,8 +58,8 @@ class Event final : public sdk::Event {
 
   std::shared_ptr<OpenDevice> device_;
   std::shared_ptr<const sdk::Error> loss_;
-  std::unique_ptr<Mark> mark_;                // null if the device was lost
-  std::shared_ptr<const TimedEvent> since_;   // null if its time is not known
+  std::unique_ptr<Mark> mark_;               // null if the device was lost
+  std::shared_ptr<const TimedEvent> since_;  // null if its time is not known
   std::mutex mutex_;
   Aftermath aftermath_;
 };

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/creation/fill.h"
+#include "parameters/fill.h"
 
 namespace ferrule::cuda {
 namespace {
@@ -82,14 +82,13 @@ void Queue::fill(Buffer& to, uint64_t to_offset, std::span<const std::byte> patt
   }
   FillParameters p{.to = to.address() + to_offset, .count = size / pattern.size(), .pattern = {}};
   std::memcpy(p.pattern, pattern.data(), pattern.size());
-  const auto blocks = static_cast<uint32_t>(
-      std::min<uint64_t>(most_fill_blocks, (p.count + fill_threads - 1) / fill_threads));
-  launch(device_->kernels().get("fill.u" + std::to_string(8 * pattern.size()), 0), {blocks, 1, 1},
-         {fill_threads, 1, 1}, &p, 0);
+  const auto blocks =
+      static_cast<uint32_t>(std::min<uint64_t>(most_fill_blocks, (p.count + fill_threads - 1) / fill_threads));
+  launch(device_->kernels().get("fill.u" + std::to_string(8 * pattern.size()), 0), {blocks, 1, 1}, {fill_threads, 1, 1},
+         &p, 0);
 }
 
-void Queue::launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters,
-                   uint32_t shared_memory) {
+void Queue::launch(const LoadedKernel& kernel, dim3 grid, dim3 block, const void* parameters, uint32_t shared_memory) {
   void* arguments[] = {const_cast<void*>(parameters)};
   finish(cudaLaunchKernel(kernel.function, grid, block, arguments, shared_memory, stream_), "cudaLaunchKernel");
 }

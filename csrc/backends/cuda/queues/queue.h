@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 #include "memory/buffer.h"
 #include "queues/event.h"
 

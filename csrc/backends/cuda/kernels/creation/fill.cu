@@ -1,5 +1,5 @@
 // Fills memory with a pattern.
-#include "kernels/creation/fill.h"
+#include "parameters/fill.h"
 
 #include "kernels/device.h"
 

@@ -1,5 +1,5 @@
 // Stores the scalars of an execution in memory.
-#include "kernels/creation/store_scalars.h"
+#include "parameters/store_scalars.h"
 
 #include "kernels/device.h"
 

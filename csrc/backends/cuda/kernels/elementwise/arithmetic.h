@@ -153,8 +153,8 @@ template <class Stored>
 __device__ FERRULE_OUT_OF_LINE float next_stored(float a, float b) {
   if (a != a || b != b) return a + b;
   if (a == b) return b;
-  return to_float(Stored{
-      next_bits(from_float<Stored>(a).bits, from_float<Stored>(b).bits, a < b, a < 0.0f, a == 0.0f)});
+  return to_float(
+      Stored{next_bits(from_float<Stored>(a).bits, from_float<Stored>(b).bits, a < b, a < 0.0f, a == 0.0f)});
 }
 template <class T>
 __device__ __forceinline__ T nextafter_f16(T a, T b) {

@@ -1,8 +1,9 @@
-// The types that elementwise functions compute in: their sets in functions.inc, and what templates ask of them.
+// The types that elementwise functions compute in: their sets in elementwise_functions.inc, and what templates ask of
+// them.
 #pragma once
 
 #include "kernels/device.h"
-#include "kernels/elementwise/program.h"
+#include "parameters/elementwise.h"
 
 // A function that is too long to be repeated for each item of a thread.
 #ifndef FERRULE_OUT_OF_LINE

@@ -1,5 +1,5 @@
-// Conversions between types. A float outside an integer's range gives the nearest integer of the range, and NaN gives 0;
-// integers wrap. A result that is stored as f16 or bf16 is a float that is rounded to it, once.
+// Conversions between types. A float outside an integer's range gives the nearest integer of the range, and NaN gives
+// 0; integers wrap. A result that is stored as f16 or bf16 is a float that is rounded to it, once.
 #pragma once
 
 #include "kernels/elementwise/computed_types.h"

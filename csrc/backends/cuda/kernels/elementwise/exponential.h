@@ -61,8 +61,8 @@ __device__ FERRULE_OUT_OF_LINE T log1p(T x) {
     return ::log1p(x);
 }
 
-// log(e^a + e^b) = high + log(1 + e^(low - high)). The difference is exact, as a sum of two numbers, because a logarithm
-// near `-high` cancels all digits but its last.
+// log(e^a + e^b) = high + log(1 + e^(low - high)). The difference is exact, as a sum of two numbers, because the
+// logarithm may be near -high and cancel it.
 template <class T>
 __device__ FERRULE_OUT_OF_LINE T logaddexp(T a, T b) {
   if (a != a || b != b) return a + b;
@@ -87,8 +87,8 @@ __device__ __forceinline__ T rsqrt(T x) {
   return T(1) / sqrt<T>(x);
 }
 
-// Integer powers are computed by squaring, modulo 2^width. A negative power of an integer is an error; its detail is the
-// dtype.
+// Integer powers are computed by squaring, modulo 2^width. A negative power of an integer is an error; its detail is
+// the dtype.
 template <class T>
 __device__ FERRULE_OUT_OF_LINE T pow(T a, T b, const FaultContext& context) {
   if constexpr (is_single<T>) {

@@ -5,6 +5,13 @@
 
 #include "kernels/elementwise/computed_types.h"
 
+// A type that is read from memory that was written as another type. NVRTC does not know the attribute.
+#ifdef __CUDACC_RTC__
+#define FERRULE_MAY_ALIAS
+#else
+#define FERRULE_MAY_ALIAS [[gnu::may_alias]]
+#endif
+
 namespace ferrule::cuda::elementwise {
 
 inline constexpr int group_size = 4;
@@ -16,23 +23,25 @@ struct Elements {
   uint64_t count, first;
   uint32_t step;
 
-  __device__ __forceinline__ uint64_t unlimited(int item) const {
-    return first + static_cast<uint32_t>(item / group_size) * step + static_cast<uint64_t>(item % group_size);
+  // From the first element to that of an item.
+  __device__ __forceinline__ uint32_t distance(int item) const {
+    return static_cast<uint32_t>(item / group_size) * step + static_cast<uint32_t>(item % group_size);
   }
   // Whether the element of this item exists. One that does not repeats the first, and is not written.
-  __device__ __forceinline__ bool has(int item) const { return unlimited(item) < count; }
-  __device__ __forceinline__ uint64_t number(int item) const { return has(item) ? unlimited(item) : first; }
+  __device__ __forceinline__ bool has(int item) const { return first + distance(item) < count; }
+  __device__ __forceinline__ uint64_t number(int item) const { return has(item) ? first + distance(item) : first; }
   // Whether a group has four elements with adjacent numbers.
   __device__ __forceinline__ bool is_whole(int group) const { return has(group * group_size + group_size - 1); }
+  __device__ __forceinline__ bool are_whole() const { return has(items - 1); }
 };
 
 // The size of an item in bytes.
 __device__ __forceinline__ uint32_t size_of(Format format) {
   constexpr auto logarithm = [](Format of, uint32_t value) { return value << 2 * static_cast<uint32_t>(of); };
-  constexpr uint32_t logarithms =
-      logarithm(Format::i16, 1) | logarithm(Format::u16, 1) | logarithm(Format::f16, 1) | logarithm(Format::bf16, 1) |
-      logarithm(Format::i32, 2) | logarithm(Format::u32, 2) | logarithm(Format::f32, 2) | logarithm(Format::i64, 3) |
-      logarithm(Format::u64, 3) | logarithm(Format::f64, 3);
+  constexpr uint32_t logarithms = logarithm(Format::i16, 1) | logarithm(Format::u16, 1) | logarithm(Format::f16, 1) |
+                                  logarithm(Format::bf16, 1) | logarithm(Format::i32, 2) | logarithm(Format::u32, 2) |
+                                  logarithm(Format::f32, 2) | logarithm(Format::i64, 3) | logarithm(Format::u64, 3) |
+                                  logarithm(Format::f64, 3);
   return 1u << (logarithms >> 2 * static_cast<uint32_t>(format) & 3u);
 }
 
@@ -56,8 +65,8 @@ __device__ __forceinline__ void words_of_items(Format format, Word (&values)[ite
     case Format::u16:
       return convert_each(values, [](uint32_t x) { return x & 0xffffu; });
     case Format::f16:
-      return convert_each(
-          values, [](uint32_t x) { return bits_as<uint32_t>(to_float(Half{static_cast<uint16_t>(x)})); });
+      return convert_each(values,
+                          [](uint32_t x) { return bits_as<uint32_t>(to_float(Half{static_cast<uint16_t>(x)})); });
     case Format::bf16:
       return convert_each(values, [](uint32_t x) { return x << 16; });
     default:
@@ -109,33 +118,28 @@ __device__ __forceinline__ Place place_of_element(const Program& p, const Operan
   return p.is_near != 0 ? place_of(p, operand, static_cast<uint32_t>(number)) : place_of(p, operand, number);
 }
 
+// A whole group within one row needs one division for each axis.
 template <class Program, class Elements>
 __device__ __forceinline__ Offsets offsets_of_group(const Program& p, const Operand& operand, const Elements& elements,
                                                     int group) {
-  Offsets offsets;
   const int first = group * group_size;
-  const bool is_whole = elements.is_whole(group);
-  if (operand.access == Access::flat) {
-    offsets.are_adjacent = is_whole;
-    const auto start = static_cast<int64_t>(elements.number(first));
+  const bool is_flat = operand.access == Access::flat;
+  Offsets offsets = {};
+  if (!is_flat && elements.is_whole(group)) {
+    const Place place = place_of_element(p, operand, elements.number(first));
+    const int64_t stride = operand.strides[0];
     FERRULE_UNROLL
-    for (int i = 0; i < group_size; ++i)
-      offsets.at[i] = is_whole ? start + i : static_cast<int64_t>(elements.number(first + i));
-    return offsets;
+    for (int i = 0; i < group_size; ++i) offsets.at[i] = place.offset + i * stride;
+    offsets.are_adjacent = stride == 1;
+    if (place.last_coordinate + group_size <= p.shape[0]) return offsets;
   }
-  // The division is expensive: a group within one row has it once.
-  const Place place = place_of_element(p, operand, elements.number(first));
-  const int64_t stride = p.rank == 0 ? 0 : operand.strides[0];
-  FERRULE_UNROLL
-  for (int i = 0; i < group_size; ++i) offsets.at[i] = place.offset + i * stride;
-  const bool is_in_row = is_whole && (p.rank == 0 || place.last_coordinate + group_size <= p.shape[0]);
-  offsets.are_adjacent = is_in_row && stride == 1;
-  if (is_in_row) return offsets;
+  offsets.are_adjacent = false;
   FERRULE_ROLLED
-  for (int i = 1; i < group_size; ++i) {
-    const int64_t offset = place_of_element(p, operand, elements.number(first + i)).offset;
+  for (int i = 0; i < group_size; ++i) {
+    const uint64_t number = elements.number(first + i);
+    const int64_t offset = is_flat ? static_cast<int64_t>(number) : place_of_element(p, operand, number).offset;
     FERRULE_UNROLL
-    for (int k = 1; k < group_size; ++k) offsets.at[k] = k == i ? offset : offsets.at[k];
+    for (int k = 0; k < group_size; ++k) offsets.at[k] = k == i ? offset : offsets.at[k];
   }
   return offsets;
 }
@@ -149,7 +153,7 @@ struct alignas(bytes) Vector {
 
 // Four items of a size, which are aligned as one.
 template <class Item>
-struct [[gnu::may_alias]] Quad {
+struct FERRULE_MAY_ALIAS Quad {
   static constexpr int bytes = group_size * sizeof(Item), vectors = bytes > 16 ? bytes / 16 : 1;
   using Part = Vector<bytes / vectors>;
   static constexpr uint64_t alignment = sizeof(Part);
@@ -177,34 +181,62 @@ struct [[gnu::may_alias]] Quad {
 };
 
 template <class Item, class Word, int items>
+__device__ __forceinline__ void read_quad(const Item* from, Word (&values)[items], int first) {
+  Quad<Item> quad = *reinterpret_cast<const Quad<Item>*>(from);
+  FERRULE_UNROLL
+  for (int i = 0; i < group_size; ++i) values[first + i] = quad.template item<Word>(i);
+}
+template <class Item, class Word, int items>
+__device__ __forceinline__ void write_quad(Item* to, const Word (&values)[items], int first) {
+  Quad<Item> quad = {};
+  FERRULE_UNROLL
+  for (int i = 0; i < group_size; ++i) quad.set(i, values[first + i]);
+  *reinterpret_cast<Quad<Item>*>(to) = quad;
+}
+template <class Item>
+__device__ __forceinline__ bool is_quad(const Item* at) {
+  return reinterpret_cast<Address>(at) % Quad<Item>::alignment == 0;
+}
+
+// All items of a thread, whose groups are whole.
+template <class Item, class Word, class Elements>
+__device__ __forceinline__ void read_quads(Address address, const Elements& elements, Word (&values)[Elements::items]) {
+  const Item* const start = pointer<const Item>(address) + elements.first;
+  FERRULE_UNROLL
+  for (int first = 0; first < Elements::items; first += group_size)
+    read_quad(start + elements.distance(first), values, first);
+}
+template <class Item, class Word, class Elements>
+__device__ __forceinline__ void write_quads(Address address, const Elements& elements,
+                                            const Word (&values)[Elements::items]) {
+  Item* const start = pointer<Item>(address) + elements.first;
+  FERRULE_UNROLL
+  for (int first = 0; first < Elements::items; first += group_size)
+    write_quad(start + elements.distance(first), values, first);
+}
+
+template <class Item, class Word, int items>
 __device__ __forceinline__ void read_group(Address address, const Offsets& offsets, Word (&values)[items], int first) {
   const Item* const base = pointer<const Item>(address);
-  const Address begin = address + static_cast<uint64_t>(offsets.at[0]) * sizeof(Item);
-  if (offsets.are_adjacent && begin % Quad<Item>::alignment == 0) {
-    Quad<Item> quad = *pointer<const Quad<Item>>(begin);
-    FERRULE_UNROLL
-    for (int i = 0; i < group_size; ++i) values[first + i] = quad.template item<Word>(i);
-    return;
-  }
+  if (offsets.are_adjacent && is_quad(base + offsets.at[0])) return read_quad(base + offsets.at[0], values, first);
   FERRULE_UNROLL
   for (int i = 0; i < group_size; ++i) values[first + i] = static_cast<Word>(base[offsets.at[i]]);
 }
-
 template <class Item, class Word, class Elements>
 __device__ __forceinline__ void write_group(Address address, const Offsets& offsets, const Elements& elements,
                                             const Word (&values)[Elements::items], int first) {
   Item* const base = pointer<Item>(address);
-  const Address begin = address + static_cast<uint64_t>(offsets.at[0]) * sizeof(Item);
-  if (offsets.are_adjacent && begin % Quad<Item>::alignment == 0) {
-    Quad<Item> quad = {};
-    FERRULE_UNROLL
-    for (int i = 0; i < group_size; ++i) quad.set(i, values[first + i]);
-    *pointer<Quad<Item>>(begin) = quad;
-    return;
-  }
+  if (offsets.are_adjacent && is_quad(base + offsets.at[0])) return write_quad(base + offsets.at[0], values, first);
   FERRULE_UNROLL
   for (int i = 0; i < group_size; ++i)
     if (elements.has(first + i)) base[offsets.at[i]] = static_cast<Item>(values[first + i]);
+}
+
+// Whether all items of a thread are quads in memory, which is the usual case.
+template <class Elements>
+__device__ __forceinline__ bool are_quads(const Operand& operand, uint32_t size, const Elements& elements) {
+  const Address begin = operand.address + elements.first * size, alignment = size >= 4 ? 16 : 4 * size;
+  return operand.access == Access::flat && begin % alignment == 0 && elements.are_whole();
 }
 
 template <class Word, class Program, class Elements>
@@ -225,14 +257,22 @@ __device__ __forceinline__ void load_operand(const Program& p, const Operand& op
     for (int i = 0; i < items; ++i) values[i] = item;
     return words_of_items(operand.format, values);
   }
-  FERRULE_UNROLL
-  for (int first = 0; first < items; first += group_size) {
-    const Offsets offsets = offsets_of_group(p, operand, elements, first / group_size);
-    if (size == 4) read_group<uint32_t>(operand.address, offsets, values, first);
-    if (size == 2) read_group<uint16_t>(operand.address, offsets, values, first);
-    if (size == 1) read_group<uint8_t>(operand.address, offsets, values, first);
+  if (are_quads(operand, size, elements)) {
+    if (size == 4) read_quads<uint32_t>(operand.address, elements, values);
+    if (size == 2) read_quads<uint16_t>(operand.address, elements, values);
+    if (size == 1) read_quads<uint8_t>(operand.address, elements, values);
     if constexpr (sizeof(Word) == 8)
-      if (size == 8) read_group<uint64_t>(operand.address, offsets, values, first);
+      if (size == 8) read_quads<uint64_t>(operand.address, elements, values);
+  } else {
+    FERRULE_UNROLL
+    for (int first = 0; first < items; first += group_size) {
+      const Offsets offsets = offsets_of_group(p, operand, elements, first / group_size);
+      if (size == 4) read_group<uint32_t>(operand.address, offsets, values, first);
+      if (size == 2) read_group<uint16_t>(operand.address, offsets, values, first);
+      if (size == 1) read_group<uint8_t>(operand.address, offsets, values, first);
+      if constexpr (sizeof(Word) == 8)
+        if (size == 8) read_group<uint64_t>(operand.address, offsets, values, first);
+    }
   }
   if (size < 4) words_of_items(operand.format, values);
 }
@@ -246,6 +286,14 @@ __device__ __forceinline__ void store_operand(const Program& p, const Operand& o
   FERRULE_UNROLL
   for (int i = 0; i < items; ++i) stored[i] = values[i];
   items_of_words(operand.format, stored);
+  if (are_quads(operand, size, elements)) {
+    if (size == 4) write_quads<uint32_t>(operand.address, elements, stored);
+    if (size == 2) write_quads<uint16_t>(operand.address, elements, stored);
+    if (size == 1) write_quads<uint8_t>(operand.address, elements, stored);
+    if constexpr (sizeof(Word) == 8)
+      if (size == 8) write_quads<uint64_t>(operand.address, elements, stored);
+    return;
+  }
   FERRULE_UNROLL
   for (int first = 0; first < items; first += group_size) {
     const Offsets offsets = offsets_of_group(p, operand, elements, first / group_size);

@@ -65,9 +65,9 @@ __device__ __forceinline__ void call_each(const Arguments<Word, items>& argument
 template <uint32_t types, class Word, int items, class Call>
 __device__ __forceinline__ void call_in_type(Type type, const Arguments<Word, items>& arguments, Word (&results)[items],
                                              const FaultContext& context, Call call) {
-#define FERRULE_TYPE(name, T)                                                           \
-  if constexpr ((types & set_of<Type::name>) != 0 && sizeof(T) <= sizeof(Word)) {       \
-    if (type == Type::name) return call_each<T>(arguments, results, context, call);     \
+#define FERRULE_TYPE(name, T)                                                       \
+  if constexpr ((types & set_of<Type::name>) != 0 && sizeof(T) <= sizeof(Word)) {   \
+    if (type == Type::name) return call_each<T>(arguments, results, context, call); \
   }
   FERRULE_TYPE(f32, float)
   FERRULE_TYPE(i32, int32_t)
@@ -81,23 +81,23 @@ __device__ __forceinline__ void call_in_type(Type type, const Arguments<Word, it
 template <class Word, int items>
 __device__ __forceinline__ void call_function(const Instruction& instruction, const Arguments<Word, items>& arguments,
                                               Word (&results)[items], Address fault) {
-  const FaultContext context = {fault, instruction.detail};
+  const FaultContext fault_context = {fault, instruction.detail};
   switch (instruction.function) {
 #define FERRULE_FIRST_1 a
 #define FERRULE_FIRST_2 a, b
 #define FERRULE_FIRST_3 a, b, c
-#define FUNCTION(name, arity, types)                                                                               \
-  case Function::name:                                                                                             \
-    call_in_type<types>(instruction.type, arguments, results, context,                                             \
-                        []<class T>(Computed<T>, auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,                     \
-                                    [[maybe_unused]] const FaultContext& where_to_report) {                        \
-                          if constexpr (requires { elementwise::name<T>(FERRULE_FIRST_##arity, where_to_report); }) \
-                            return elementwise::name<T>(FERRULE_FIRST_##arity, where_to_report);                   \
-                          else                                                                                     \
-                            return elementwise::name<T>(FERRULE_FIRST_##arity);                                    \
-                        });                                                                                        \
+#define FUNCTION(name, arity, types)                                                                        \
+  case Function::name:                                                                                      \
+    call_in_type<types>(instruction.type, arguments, results, fault_context,                                \
+                        []<class T>(Computed<T>, auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,  \
+                                    [[maybe_unused]] const FaultContext& context) {                         \
+                          if constexpr (requires { elementwise::name<T>(FERRULE_FIRST_##arity, context); }) \
+                            return elementwise::name<T>(FERRULE_FIRST_##arity, context);                    \
+                          else                                                                              \
+                            return elementwise::name<T>(FERRULE_FIRST_##arity);                             \
+                        });                                                                                 \
     break;
-#include "kernels/elementwise/functions.inc"
+#include "parameters/elementwise_functions.inc"
 #undef FUNCTION
 #undef FERRULE_FIRST_1
 #undef FERRULE_FIRST_2

@@ -1,4 +1,4 @@
-#include "memory/fault_copies.h"
+#include "device/fault_copies.h"
 
 #include <new>
 

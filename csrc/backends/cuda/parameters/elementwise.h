@@ -1,8 +1,9 @@
-// Elementwise ops as a program: instructions over values of one element. The host writes it (graphs/elementwise_body.h),
-// and kernels/elementwise/elementwise.cu runs it for every element. Every op is a function of functions.inc.
+// Elementwise ops as a program: instructions over values of one element. The host writes it
+// (graphs/elementwise_body.h), and kernels/elementwise/elementwise.cu runs it for every element. Every op is a function
+// of elementwise_functions.inc.
 #pragma once
 
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 namespace ferrule::cuda::elementwise {
 
@@ -15,7 +16,7 @@ enum class Type : uint8_t { i32, u32, i64, u64, f32, f64 };
 
 enum class Function : uint16_t {
 #define FUNCTION(name, ...) name,
-#include "kernels/elementwise/functions.inc"
+#include "parameters/elementwise_functions.inc"
 #undef FUNCTION
   count
 };
@@ -43,12 +44,12 @@ inline constexpr uint8_t is_operand = 0x80, no_slot = 0xff;
 struct Instruction {
   Function function;
   Type type;
-  Format format;         // to which the result is rounded or wrapped; a function that ends in this type leaves it so
+  Format format;  // to which the result is rounded or wrapped; a function that ends in this type leaves it so
   uint8_t sources[3];
-  uint8_t result;        // a slot, or no_slot
-  uint8_t output;        // an operand, or no_slot
+  uint8_t result;  // a slot, or no_slot
+  uint8_t output;  // an operand, or no_slot
   uint8_t unused[3];
-  uint32_t detail;       // pow of integers: the fe_dtype, for its fault
+  uint32_t detail;  // pow of integers: the fe_dtype, for its fault
 };
 
 // A program of up to `Operands` operands and `Instructions` instructions. Kernels take the first bytes of it.

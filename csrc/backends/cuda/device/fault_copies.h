@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 namespace ferrule::cuda {
 

@@ -1,7 +1,7 @@
 // Parameters of fill.cu.
 #pragma once
 
-#include "kernels/parameters.h"
+#include "parameters/common.h"
 
 namespace ferrule::cuda {
 

@@ -14,7 +14,7 @@ inline constexpr int max_rank = 8;  // FE_MAX_RANK
 // is first.
 struct Layout {
   uint32_t rank;
-  uint32_t is_near;           // 1 if element numbers and offsets fit in 31 bits
+  uint32_t is_near;  // 1 if element numbers and offsets fit in 31 bits
   int64_t shape[max_rank];
   int64_t strides[max_rank];  // in elements
 };

@@ -1,0 +1,236 @@
+// Attention of many queries, float16 and bfloat16 (FlashAttention-2, Dao 2023): a warp has 16 rows in registers, and
+// all warps share blocks of keys and values, which are copied while others are computed: values during the products
+// with keys, the next keys during the weighting of values. The limit is the rate of matrix instructions, three for two
+// of other libraries because weights are not rounded to 16 bits. Compute capability 8.0.
+#include "kernels/attention/attention_tiles.h"
+
+namespace ferrule::cuda::attention {
+namespace {
+
+// Scores of a block of keys become weights. `references` and `totals` are those of rows lane / 4 and lane / 4 + 8.
+template <class Item, int key_tiles>
+__device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&references)[2], float (&totals)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float greatest = -infinity;
+#pragma unroll
+    for (int n = 0; n < key_tiles; ++n) greatest = fmaxf(greatest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
+    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 1));
+    greatest = fmaxf(greatest, __shfl_xor_sync(0xffffffff, greatest, 2));
+    references[half] = reference_of(greatest);
+    const float base = subtrahend(references[half]);
+    float total = 0.0f;
+    // By quarters, as the four warps of a decoding kernel add.
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      float sum = 0.0f;
+#pragma unroll
+      for (int n = quarter * key_tiles / 4; n < (quarter + 1) * key_tiles / 4; ++n)
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e) {
+          scores[n][e] = power_of_two(scores[n][e] - base) * weight_factor<Item>;
+          sum += scores[n][e];
+        }
+      total += sum;
+    }
+    total += __shfl_xor_sync(0xffffffff, total, 1);
+    total += __shfl_xor_sync(0xffffffff, total, 2);
+    totals[half] = total;
+  }
+}
+
+// Makes the compiler compute anew what it knows of these numbers.
+template <int key_tiles>
+__device__ __forceinline__ void forget(Scores (&scores)[key_tiles]) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+  for (int n = 0; n < key_tiles; ++n)
+    asm volatile("" : "+f"(scores[n][0]), "+f"(scores[n][1]), "+f"(scores[n][2]), "+f"(scores[n][3]));
+#else
+  static_cast<void>(scores);
+#endif
+}
+
+// Merges the weighted values of a block into `sums`.
+template <class Item, int columns, int key_tiles, int parts>
+__device__ __forceinline__ void merge_values(Tile<Item, columns> values, uint32_t value_head,
+                                             Scores (&weights)[key_tiles], const Merging (&factors)[2],
+                                             Scores (&sums)[columns / 8]) {
+  const auto split_for = [&](int k, uint32_t(&a)[parts][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      uint32_t pair[parts];
+      const Scores& of_tile = weights[2 * k + i / 2];
+      split<Item, parts>(of_tile[i % 2 * 2], of_tile[i % 2 * 2 + 1], pair);
+#pragma unroll
+      for (int part = 0; part < parts; ++part) a[part][i] = pair[part];
+    }
+  };
+  // Three parts of all weights do not fit in registers: they are made anew for each column.
+  constexpr bool splits_once = parts == 2;
+  uint32_t split_weights[splits_once ? key_tiles / 2 : 1][parts][4];
+  if constexpr (splits_once) {
+#pragma unroll
+    for (int k = 0; k < key_tiles / 2; ++k) split_for(k, split_weights[k]);
+  }
+  constexpr int tiles = columns <= 128 ? 4 : 2;  // at a time, as many as registers permit
+#pragma unroll
+  for (int first = 0; first < columns / 8; first += tiles) {
+    if (first * 8u >= value_head) break;
+    if constexpr (!splits_once) forget(weights);
+    Scores block[tiles] = {};
+#pragma unroll
+    for (int k = 0; k < key_tiles / 2; ++k) {
+      if constexpr (!splits_once) split_for(k, split_weights[0]);
+      add_values<Item, columns, tiles, parts>(values, k * 16, first * 8, split_weights[splits_once ? k : 0], block);
+    }
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[first + n][e] = merge(sums[first + n][e], block[n][e], factors[e / 2]);
+  }
+}
+
+template <class Item, int columns>
+__device__ void prefill(const AttentionParameters& p) {
+  constexpr uint32_t key_block = key_block_of<columns>;
+  constexpr int key_tiles = key_block / 8;
+  uint32_t keys;
+  if (!count_keys(p, p.fault, p.op, keys)) return;
+  const uint32_t lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16, rows = blockDim.x / 2;
+  const uint64_t batch = blockIdx.x / p.tiles;
+  // The last rows first: they have the most keys of a causal mask.
+  const uint32_t first_row = (p.tiles - 1 - blockIdx.x % p.tiles) * rows;
+
+  FERRULE_DYNAMIC_SHARED(Item, shared);
+  const Tile<Item, columns> query_tile{shared}, key_tile{shared + rows * columns},
+      value_tile{shared + (rows + key_block) * columns};
+  const Item* const query = batch_of<Item>(p.query, p.query_batches, batch);
+  // Where the batch begins: in shared memory, because all registers are needed.
+  FERRULE_SHARED(const Item*, bases, [2]);
+  FERRULE_SHARED(Address, mask, [1]);
+  if (threadIdx.x == 0) {
+    bases[0] = batch_of<Item>(p.key, p.key_batches, batch);
+    bases[1] = batch_of<Item>(p.value, p.value_batches, batch);
+    mask[0] = mask_of<Item>(p, batch);
+  }
+  __syncthreads();
+
+  const auto copy_keys = [&](uint32_t block) {
+    const Item* const key = bases[0];
+    copy_rows(key_tile, key_block, p.head, filled_head(p.head), (p.vectors & 2) != 0 && begins_aligned(key), key,
+              [&](uint32_t row) {
+                const uint32_t j = block * key_block + row;
+                return j < keys ? key + j * p.key_row : nullptr;
+              });
+    cp_async_commit();
+  };
+  const auto copy_values = [&](uint32_t block) {
+    const Item* const value = bases[1];
+    copy_rows(value_tile, key_block, p.value_head, filled_values(p.value_head),
+              (p.vectors & 4) != 0 && begins_aligned(value), value, [&](uint32_t row) {
+                const uint32_t j = block * key_block + row;
+                return j < keys ? value + j * p.value_row : nullptr;
+              });
+    cp_async_commit();
+  };
+  copy_rows(query_tile, rows, p.head, filled_head(p.head), (p.vectors & 1) != 0 && begins_aligned(query), query,
+            [&](uint32_t row) {
+              const uint32_t i = first_row + row;
+              return i < p.queries ? query + i * p.query_row : nullptr;
+            });
+
+  // Rows of the thread block, and of the warp, keep keys before these.
+  const auto end_at = [&](uint32_t row) { return keys_before(p, keys, row < p.queries ? row : p.queries - 1); };
+  const uint32_t end = end_at(first_row + rows - 1), warp_end = end_at(first_row + warp_row + 15);
+
+  Scores sums[columns / 8] = {};
+  float references[2] = {-infinity, -infinity}, totals[2] = {0.0f, 0.0f};
+  const uint32_t blocks = (end + key_block - 1) / key_block;
+  if (blocks != 0) copy_keys(0);
+  for (uint32_t block = 0; block < blocks; ++block) {
+    const uint32_t first_key = block * key_block;
+    const bool is_seen = first_key < warp_end;
+    cp_async_wait<0>();
+    __syncthreads();  // the keys are there, and the values of the block before are no longer read
+    copy_values(block);
+    Scores scores[key_tiles];
+    if (is_seen) products<Item, columns, key_tiles>(query_tile, warp_row, key_tile, 0, p.head, scores);
+    cp_async_wait<0>();
+    __syncthreads();  // the values are there, and the keys are no longer read
+    if (block + 1 < blocks) copy_keys(block + 1);
+    if (!is_seen) continue;
+    // The first row of the warp keeps the fewest keys.
+    if (p.mask_kind == AttentionParameters::no_mask && first_key + key_block <= end_at(first_row + warp_row)) {
+#pragma unroll
+      for (int n = 0; n < key_tiles; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) scores[n][e] *= p.log2_scale;
+    } else {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Row row = Row::at<Item>(p, mask[0], 0, first_row + warp_row + lane / 4 + half * 8, keys);
+#pragma unroll
+        for (int n = 0; n < key_tiles; ++n)
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e)
+            scores[n][e] = row.template score<Item>(p, scores[n][e], first_key + n * 8 + lane % 4 * 2 + e % 2);
+      }
+    }
+    float block_references[2], block_totals[2];
+    weigh<Item, key_tiles>(scores, block_references, block_totals);
+    Merging factors[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      factors[half] = merging(references[half], block_references[half]);
+      totals[half] = merge(totals[half], block_totals[half], factors[half]);
+    }
+    if (needs_three_parts<Item>(keys)) {
+      // There is only this block. This tells the compiler that it need not keep the sums.
+#pragma unroll
+      for (int n = 0; n < columns / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sums[n][e] = 0.0f;
+      merge_values<Item, columns, key_tiles, 3>(value_tile, p.value_head, scores, factors, sums);
+    } else {
+      merge_values<Item, columns, key_tiles, 2>(value_tile, p.value_head, scores, factors, sums);
+    }
+  }
+
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const uint32_t row = first_row + warp_row + lane / 4 + half * 8;
+    if (row >= p.queries) continue;
+    Item* const to = pointer<Item>(p.to) + (batch * p.queries + row) * p.value_head;
+    const bool in_pairs = p.value_head % 2 == 0 && (p.to & 3) == 0;
+#pragma unroll
+    for (int n = 0; n < columns / 8; ++n) {
+      const uint32_t column = n * 8 + lane % 4 * 2;
+      const float low = quotient<Item>(sums[n][2 * half], totals[half]);
+      const float high = quotient<Item>(sums[n][2 * half + 1], totals[half]);
+      if (column >= p.value_head) continue;
+      if (in_pairs) {
+        *reinterpret_cast<uint32_t*>(to + column) = packed<Item>(low, high);
+        continue;
+      }
+      to[column] = from_float<Item>(low);
+      if (column + 1 < p.value_head) to[column + 1] = from_float<Item>(high);
+    }
+  }
+}
+
+}  // namespace
+
+// attention_prefill.<dtype>_<longest head>
+#define PREFILL(name, Item, columns)                                   \
+  FERRULE_KERNEL(attention_prefill_##name, AttentionParameters, 256) { \
+    if constexpr (has_mma_m16n8k16) prefill<Item, columns>(p);         \
+  }
+PREFILL(f16_64, Half, 64)
+PREFILL(f16_128, Half, 128)
+PREFILL(f16_256, Half, 256)
+PREFILL(bf16_64, BFloat16, 64)
+PREFILL(bf16_128, BFloat16, 128)
+PREFILL(bf16_256, BFloat16, 256)
+
+}  // namespace ferrule::cuda::attention

@@ -1,0 +1,66 @@
+// Conversion between dtypes: from and to blocks, and as an elementwise op.
+
+#include "graphs/layout.h"
+#include "kernels/conversion/blocks.h"
+#include "kernels/elementwise.h"
+#include "kernels/planning.h"
+
+namespace ferrule::cuda {
+namespace {
+
+int64_t block_elements(const sdk::Operand& x) { return x.dtype_info().block_elements; }
+
+// Blocks of `x`, with strides in units of `unit` elements. The last axis is contiguous.
+Layout layout_of_blocks(const sdk::Operand& x, int64_t elements, int64_t unit) {
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), strides(x.strides().begin(), x.strides().end());
+  shape.back() /= elements;
+  strides.back() = elements;
+  for (int64_t& stride : strides) stride /= unit;
+  return layout_of(shape, strides);
+}
+
+Plan plan_dequantize(const PlannedNode& node, const Capabilities& capabilities) {
+  const sdk::Operand x = node.input(0), out = node.output(0);
+  if (!out.is("float32")) return refusal("blocks become float32 alone");
+  Plan plan = plan_named("dequantize." + std::string(sdk::host->dtype_name(x.dtype())));
+  plan.support.row_inputs = {0};
+  if (out.count() == 0) return plan;
+  const int64_t elements = block_elements(x);
+  DequantizeParameters p{};
+  p.blocks = layout_of_blocks(x, elements, elements);
+  p.count = static_cast<uint64_t>(out.count() / elements);
+  Launch& launch = plan.launches.emplace_back(
+      launch_of(plan.support.kernel, p, blocks_for(static_cast<uint64_t>(out.count()), 256, 8, capabilities), 256));
+  launch.reads(offsetof(DequantizeParameters, from), node.input_value(0));
+  launch.writes(offsetof(DequantizeParameters, to), node.output_value(0));
+  return plan;
+}
+
+Plan plan_quantize(const PlannedNode& node, const Capabilities& capabilities) {
+  const sdk::Operand x = node.input(0), out = node.output(0);
+  if (!x.is("float32") || !(out.is("q8_0") || out.is("q4_0"))) return refusal("only float32 becomes q8_0 or q4_0");
+  Plan plan = plan_named("quantize." + std::string(sdk::host->dtype_name(out.dtype())));
+  plan.support.row_inputs = {0};
+  if (out.count() == 0) return plan;
+  const int64_t elements = block_elements(out);
+  QuantizeParameters p{};
+  p.blocks = layout_of_blocks(x, elements, 1);
+  p.count = static_cast<uint64_t>(x.count() / elements);
+  Launch& launch = plan.launches.emplace_back(
+      launch_of(plan.support.kernel, p, blocks_for(static_cast<uint64_t>(x.count()), 256, 4, capabilities), 256));
+  launch.reads(offsetof(QuantizeParameters, from), node.input_value(0));
+  launch.writes(offsetof(QuantizeParameters, to), node.output_value(0));
+  return plan;
+}
+
+Plan plan_astype(const PlannedNode& node, const Capabilities& capabilities) {
+  const bool from_blocks = block_elements(node.input(0)) != 1, to_blocks = block_elements(node.output(0)) != 1;
+  if (node.body() != nullptr || from_blocks == to_blocks) return plan_elementwise(node, capabilities);
+  return from_blocks ? plan_dequantize(node, capabilities) : plan_quantize(node, capabilities);
+}
+
+}  // namespace
+
+KERNEL(astype, plan_astype)
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,163 @@
+// Matrix products. A row of the result has the same bits whatever M and the leading axes are: the segments of K, and
+// the use of matrix instructions, depend on the dtype, N and K alone; the tile and the splitting of segments among
+// blocks change nothing (matmul.h).
+#include "kernels/linear_algebra/matmul.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels/planning.h"
+
+namespace ferrule::cuda {
+namespace {
+
+constexpr uint64_t max_scratch = uint64_t{256} << 20;
+constexpr int64_t max_size = INT32_MAX - 4096;  // tiles number elements beyond the end in 31 bits
+
+struct Tile {
+  const char* name;
+  uint32_t m, n, threads;
+  uint32_t shared_memory = 0;  // dynamic
+};
+
+uint64_t tiles(const MatmulParameters& p, const Tile& tile) {
+  return p.batches * quotient_up(p.m, tile.m) * quotient_up(p.n, tile.n);
+}
+
+// Segments of equal length. More of them keep the device busy when N is small and M is one; they cost time when M is
+// large: the tiles of matmul_tensor.h have many sums, and little time.
+void set_segments(MatmulParameters& p, bool is_tensor) {
+  const uint32_t longest = !is_tensor || p.n < 1024 ? 512 : p.n < 4096 ? 1024 : 4096;
+  const uint64_t count = std::max<uint64_t>(1, quotient_up(p.k, longest));
+  p.segment = static_cast<uint32_t>(std::max<uint64_t>(1, quotient_up(quotient_up(p.k, count), 128)) * 128);
+  p.segments = static_cast<uint32_t>(std::max<uint64_t>(1, quotient_up(p.k, p.segment)));
+}
+
+constexpr uint32_t few = 16;
+
+// The first tile that gives each multiprocessor one; the segments count, too, if they can be split.
+Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::initializer_list<Tile> by_size) {
+  for (const Tile& tile : by_size)
+    if (tile.shared_memory <= capabilities.shared_memory && tiles(p, tile) >= capabilities.multiprocessors &&
+        p.m > tile.m / 2 && p.n > tile.n / 2)
+      return tile;
+  return *(by_size.end() - 1);
+}
+
+// Kernels with the matrix instructions of one compute capability alone (wgmma, tcgen05) would be chosen here. They may
+// replace m16n8k16 only for all M of an N and a K.
+Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities) {
+  const auto shared = [](uint32_t m, uint32_t n, uint32_t depth) { return (m + n) * depth * 2 * 4; };
+  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128)};
+  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 64)};
+  return tile_for(p, capabilities,
+                  {{"large", 128, 256, 256, shared(128, 256, 32)},
+                   {"medium", 128, 128, 128, shared(128, 128, 32)},
+                   {"small", 64, 64, 128, shared(64, 64, 32)}});
+}
+
+Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {
+  if (p.m <= 4) return {"4x128", 4, 128, 128};
+  if (!is_float32) return {"64x64", 64, 64, 256};
+  if (p.m <= few) return {"16x128", 16, 128, 128};
+  return tile_for(p, capabilities, {{"128x128", 128, 128, 256}, {"64x64", 64, 64, 256}, {"32x32", 32, 32, 256}});
+}
+
+// Exchanges the factors: the transpose of the result is the product of the transposes. A product of two numbers has the
+// same bits in either order.
+void transpose(MatmulParameters& p) {
+  std::swap(p.a_batches, p.b_batches);
+  std::swap(p.a_row, p.b_column);
+  std::swap(p.a_column, p.b_row);
+  std::swap(p.to_row, p.to_column);
+  std::swap(p.m, p.n);
+}
+
+// The leading axes of an operand, broadcast to those of the result.
+Layout batches_of(const sdk::Operand& x, const sdk::Operand& out) {
+  const auto leading = static_cast<size_t>(out.rank() - 2), missing = static_cast<size_t>(out.rank() - x.rank());
+  std::vector<int64_t> strides(leading, 0);
+  for (size_t k = missing; k < leading; ++k)
+    if (x.shape()[k - missing] != 1) strides[k] = x.strides()[k - missing];
+  return layout_of(out.shape().first(leading), strides);
+}
+
+Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
+  if (const auto reason = general_refusal(node)) return refusal(*reason);
+  const sdk::Operand a = node.input(0), b = node.input(1), out = node.output(0);
+  if (a.dtype() != b.dtype() || a.dtype() != out.dtype() || a.is("bool"))
+    return refusal("the operands differ in dtype");
+  const std::string variant = is_floating(a) ? "." + abbreviation_of(a) : by_item_size("", a);
+  Plan plan = plan_named("matmul" + variant);
+  if (out.count() == 0) return plan;
+
+  const auto from_end = [](std::span<const int64_t> list, size_t place) { return list[list.size() - place]; };
+  const int64_t m = from_end(out.shape(), 2), n = from_end(out.shape(), 1), k = from_end(a.shape(), 1);
+  if (std::max({m, n, k}) > max_size) return refusal("a matrix is larger than its kernel can number");
+  // The stride of an axis of one element does not matter: it must not hide that the other axis is contiguous.
+  const auto stride = [&](const sdk::Operand& x, size_t place) {
+    return from_end(x.shape(), place) == 1 ? 0 : from_end(x.strides(), place);
+  };
+  MatmulParameters p{};
+  p.a_batches = batches_of(a, out);
+  p.b_batches = batches_of(b, out);
+  p.a_row = stride(a, 2);
+  p.a_column = stride(a, 1);
+  p.b_row = stride(b, 2);
+  p.b_column = stride(b, 1);
+  p.to_row = n;
+  p.to_column = 1;
+  p.batches = static_cast<uint64_t>(out.count() / m / n);
+  p.m = static_cast<uint32_t>(m);
+  p.n = static_cast<uint32_t>(n);
+  p.k = static_cast<uint32_t>(k);
+  const bool is_tensor = is_half(a) && capabilities.compute >= 80;
+  set_segments(p, is_tensor);
+  uint32_t a_offset = offsetof(MatmulParameters, a), b_offset = offsetof(MatmulParameters, b);
+  if (!is_tensor && p.n < p.m && p.n <= few) {
+    transpose(p);
+    std::swap(a_offset, b_offset);
+  }
+  p.a_along_k = p.a_column != 0 && (p.a_row == 0 || std::abs(p.a_column) < std::abs(p.a_row)) ? 1 : 0;
+  p.b_along_k = p.b_row != 0 && (p.b_column == 0 || std::abs(p.b_row) < std::abs(p.b_column)) ? 1 : 0;
+
+  const Tile tile = is_tensor ? tensor_tile(p, capabilities) : scalar_tile(p, capabilities, a.is("float32"));
+  const std::string along = std::string(p.a_along_k != 0 ? "_k" : "_m") + (p.b_along_k != 0 ? "k" : "n");
+  std::string kernel = "matmul";
+  if (is_tensor)
+    kernel += std::string("_") + tile.name + variant + along;
+  else
+    kernel += variant + "_" + tile.name + (tile.m == 128 ? along : "");
+  plan.support.kernel = kernel;
+
+  const auto count = static_cast<uint64_t>(out.count());
+  const uint64_t sum_bytes = std::max<uint64_t>(4, a.item_size()), scratch = p.segments * count * sum_bytes;
+  const bool is_split =
+      p.segments > 1 && scratch <= max_scratch && tiles(p, tile) < uint64_t{capabilities.multiprocessors} * 2;
+  p.is_split = is_split ? 1 : 0;
+  Launch product = launch_of(kernel, p, tiles(p, tile) * (is_split ? p.segments : 1), tile.threads, tile.shared_memory);
+  product.reads(a_offset, node.input_value(0));
+  product.reads(b_offset, node.input_value(1));
+  if (!is_split) {
+    product.writes(offsetof(MatmulParameters, to), node.output_value(0));
+    plan.launches.push_back(std::move(product));
+    return plan;
+  }
+  plan.scratch = scratch;
+  product.uses_scratch(offsetof(MatmulParameters, to), 0, true);
+  plan.launches.push_back(std::move(product));
+  MatmulSegmentsParameters join{};
+  join.count = count;
+  join.segments = p.segments;
+  Launch joined = launch_of("matmul_segments" + variant, join, blocks_for(count, 256, 1, capabilities), 256);
+  joined.uses_scratch(offsetof(MatmulSegmentsParameters, partials), 0, false);
+  joined.writes(offsetof(MatmulSegmentsParameters, to), node.output_value(0));
+  plan.launches.push_back(std::move(joined));
+  return plan;
+}
+
+}  // namespace
+
+KERNEL(matmul, plan_matmul)
+
+}  // namespace ferrule::cuda

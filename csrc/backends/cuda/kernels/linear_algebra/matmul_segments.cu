@@ -1,0 +1,29 @@
+// Adds up the sums of the segments of K, in order. Limit: bytes of the sums.
+#include "kernels/linear_algebra/matmul_tiles.h"
+
+namespace ferrule::cuda {
+namespace {
+
+template <class Item, class Value>
+__device__ void join(const MatmulSegmentsParameters& p) {
+  const Value* const partials = pointer<const Value>(p.partials);
+  for (uint64_t i = thread_number(); i < p.count; i += thread_count()) {
+    Value sum = Value(0);
+#pragma unroll 8
+    for (uint32_t segment = 0; segment < p.segments; ++segment) sum += partials[segment * p.count + i];
+    pointer<Item>(p.to)[i] = finished<Item>(i, sum);
+  }
+}
+
+}  // namespace
+
+FERRULE_KERNEL(matmul_segments_f16, MatmulSegmentsParameters, 256) { join<Half, float>(p); }
+FERRULE_KERNEL(matmul_segments_bf16, MatmulSegmentsParameters, 256) { join<BFloat16, float>(p); }
+FERRULE_KERNEL(matmul_segments_f32, MatmulSegmentsParameters, 256) { join<float, float>(p); }
+FERRULE_KERNEL(matmul_segments_f64, MatmulSegmentsParameters, 256) { join<double, double>(p); }
+FERRULE_KERNEL(matmul_segments_u8, MatmulSegmentsParameters, 256) { join<uint8_t, uint32_t>(p); }
+FERRULE_KERNEL(matmul_segments_u16, MatmulSegmentsParameters, 256) { join<uint16_t, uint32_t>(p); }
+FERRULE_KERNEL(matmul_segments_u32, MatmulSegmentsParameters, 256) { join<uint32_t, uint32_t>(p); }
+FERRULE_KERNEL(matmul_segments_u64, MatmulSegmentsParameters, 256) { join<uint64_t, uint64_t>(p); }
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,228 @@
+// Matrix products of float16 and bfloat16 with float32 sums, by matrix instructions (compute capability 8.0). Tiles of
+// A and B come into shared memory by cp.async, several steps ahead.
+//
+// The hardware adds the 16 products of an instruction in an order of its own. So all sizes use m16n8k16 with rows of A
+// as its rows, also where few rows leave most of it unused.
+//
+// Limits: matrix instructions for large matrices; the bytes of B, or of A, for a few rows or columns.
+#pragma once
+
+#include "kernels/async_copies.h"
+#include "kernels/linear_algebra/matmul_tiles.h"
+#include "kernels/matrix_instructions.h"
+
+namespace ferrule::cuda {
+
+struct alignas(16) Chunk {  // eight items
+  uint16_t of[8];
+};
+
+// OUTER x DEPTH items of an operand in shared memory, where `outer` is M or N: rows of chunks, along K or along OUTER
+// as in global memory. The chunks of a row are permuted by the row's number, so that eight rows of one column of
+// chunks, which ldmatrix reads at once, lie in different banks.
+template <int OUTER, int DEPTH, int THREADS, bool ALONG_K>
+class HalfTile {
+ public:
+  static constexpr uint32_t rows = ALONG_K ? OUTER : DEPTH, chunks = (ALONG_K ? DEPTH : OUTER) / 8;
+  static constexpr uint32_t size = rows * chunks;
+
+  // The part of the operand from `first` on, of which `outer_count` rows or columns exist.
+  __device__ __forceinline__ HalfTile(const uint16_t* first, uint32_t outer_count, int64_t outer_stride,
+                                      int64_t k_stride)
+      : outer_count_(outer_count),
+        row_(threadIdx.x / chunks),
+        row_stride_(ALONG_K ? outer_stride : k_stride),
+        along_(ALONG_K ? k_stride : outer_stride),
+        next_(first + row_ * row_stride_ + chunk() * 8 * along_),
+        is_vector_(along_ == 1 && row_stride_ % 8 == 0 && is_aligned(first, 16)) {}
+
+  // Starts to copy the next part, of which `left` items along K exist, with zeros outside of the matrix.
+  __device__ __forceinline__ void copy(Chunk* tile, uint32_t left) {
+    static_assert(size % THREADS == 0 && THREADS % chunks == 0);
+    constexpr uint32_t step = THREADS / chunks;
+    const uint32_t row_count = ALONG_K ? outer_count_ : left, length = ALONG_K ? left : outer_count_;
+    const uint32_t rest = length < chunk() * 8 ? 0 : length - chunk() * 8, most = rest < 8 ? rest : 8;
+    if (is_vector_) {
+#pragma unroll
+      for (uint32_t i = 0; i < size / THREADS; ++i)
+        cp_async_16(tile + chunk_at(row_ + i * step, chunk()), next_ + i * (step * row_stride_),
+                    row_ + i * step < row_count ? most * 2 : 0);
+    } else {
+      const uint16_t* from = next_;
+#pragma unroll 1
+      for (uint32_t row = row_; row < rows; row += step) {
+        Chunk items{};
+#pragma unroll
+        for (uint32_t j = 0; j < 8; ++j)
+          if (row < row_count && j < most) items.of[j] = from[j * along_];
+        tile[chunk_at(row, chunk())] = items;
+        from += step * row_stride_;
+      }
+    }
+    next_ += DEPTH * (ALONG_K ? along_ : row_stride_);
+  }
+
+  // The registers of a matrix instruction: 16 x 16 items of A from row `outer` on.
+  __device__ __forceinline__ static void read_a(uint32_t (&to)[4], const Chunk* tile, uint32_t outer, uint32_t k) {
+    const uint32_t lane = threadIdx.x % 32;
+    if constexpr (ALONG_K)
+      ldmatrix_x4(to, tile + chunk_at(outer + lane % 16, k / 8 + lane / 16));
+    else
+      ldmatrix_x4_transposed(to, tile + chunk_at(k + lane / 16 * 8 + lane % 8, outer / 8 + lane / 8 % 2));
+  }
+  // Those of two: 16 x 16 items of B from column `outer` on. The first two are the first eight columns.
+  __device__ __forceinline__ static void read_b(uint32_t (&to)[4], const Chunk* tile, uint32_t outer, uint32_t k) {
+    const uint32_t lane = threadIdx.x % 32;
+    if constexpr (ALONG_K)
+      ldmatrix_x4(to, tile + chunk_at(outer + lane / 16 * 8 + lane % 8, k / 8 + lane / 8 % 2));
+    else
+      ldmatrix_x4_transposed(to, tile + chunk_at(k + lane % 16, outer / 8 + lane / 16));
+  }
+
+ private:
+  __device__ __forceinline__ static uint32_t chunk() { return threadIdx.x % chunks; }
+  __device__ __forceinline__ static uint32_t chunk_at(uint32_t row, uint32_t chunk) {
+    constexpr uint32_t permuted = chunks < 8 ? chunks : 8, rows_of_all_banks = 8 / permuted;
+    return row * chunks + (chunk ^ (row / rows_of_all_banks % permuted));
+  }
+
+  uint32_t outer_count_, row_;
+  int64_t row_stride_, along_;
+  const uint16_t* next_;  // this thread's first chunk of the next part
+  bool is_vector_;        // chunks are contiguous and aligned
+};
+
+// A tile of M x N by WARPS_M x WARPS_N warps, in steps of DEPTH along K.
+template <int M, int N, int DEPTH, int WARPS_M, int WARPS_N, int STAGES>
+struct TensorTile {
+  static constexpr uint32_t threads = 32 * WARPS_M * WARPS_N;
+  static constexpr int shared_bytes = (M + N) * DEPTH * 2 * STAGES;  // as in matmul.cpp
+  static constexpr int own_m = M / WARPS_M, own_n = N / WARPS_N;     // of a warp
+  static constexpr int tiles_m = own_m / 16, pairs_n = own_n / 16;   // instructions
+  static constexpr int count = tiles_m * pairs_n * 8;                // sums of a thread
+  static constexpr int steps_k = DEPTH / 16;
+  static_assert(own_m % 16 == 0 && own_n % 16 == 0 && steps_k % 2 == 0 && STAGES >= 3);
+
+  struct Fragments {
+    uint32_t a[tiles_m][4], b[pairs_n][4];
+  };
+
+  template <class Item>
+  __device__ __forceinline__ static void multiply(float (&sums)[count], const Fragments& fragments) {
+#pragma unroll
+    for (int i = 0; i < tiles_m; ++i)
+#pragma unroll
+      for (int j = 0; j < pairs_n * 2; ++j) {
+        float(&sum)[4] = *reinterpret_cast<float(*)[4]>(sums + (i * pairs_n * 2 + j) * 4);
+        const uint32_t b[2] = {fragments.b[j / 2][j % 2 * 2], fragments.b[j / 2][j % 2 * 2 + 1]};
+        mma_m16n8k16<Item>(sum, fragments.a[i], b);
+      }
+  }
+
+  // Stores the sums of a warp, 16 rows at a time, by way of shared memory: a thread has neighbours of a row then, and
+  // the code for them exists once.
+  static constexpr uint32_t pitch = own_n + 8;  // spreads the rows over the banks
+  template <class Item>
+  __device__ __forceinline__ static void store(const MatmulParameters& p, const TilePlace& place,
+                                               const float (&totals)[count], const float (&sums)[count], float* buffer,
+                                               uint32_t warp_m, uint32_t warp_n) {
+    static_assert(WARPS_M * WARPS_N * 16 * pitch * sizeof(float) <= shared_bytes);
+    constexpr uint32_t together = 8, lanes_of_row = own_n / together, rows_at_once = 32 / lanes_of_row;
+    const uint32_t lane = threadIdx.x % 32, column = lane % lanes_of_row * together;
+#pragma unroll 1
+    for (uint32_t tile = 0; tile < tiles_m; ++tile) {
+#pragma unroll
+      for (uint32_t i = 0; i < tiles_m; ++i) {
+        if (i != tile) continue;
+#pragma unroll
+        for (uint32_t j = 0; j < pairs_n * 4; ++j) {
+          const int first = static_cast<int>(i * pairs_n * 4 + j) * 2;
+          *reinterpret_cast<Pack<float, 2>*>(buffer + (lane / 4 + j % 2 * 8) * pitch + j / 2 * 8 + lane % 4 * 2) = {
+              {whole_sum(totals, sums, first, p), whole_sum(totals, sums, first + 1, p)}};
+        }
+      }
+      __syncwarp();
+#pragma unroll 1
+      for (uint32_t row = lane / lanes_of_row; row < 16; row += rows_at_once)
+        store_sums<Item>(p, place, place.first_m + warp_m + tile * 16 + row, place.first_n + warp_n + column,
+                         *reinterpret_cast<const Pack<float, together>*>(buffer + row * pitch + column));
+      __syncwarp();
+    }
+  }
+
+  template <class Item, bool A_ALONG_K, bool B_ALONG_K>
+  __device__ __forceinline__ static void run(const MatmulParameters& p) {
+    if constexpr (has_mma_m16n8k16) {
+      using TileA = HalfTile<M, DEPTH, threads, A_ALONG_K>;
+      using TileB = HalfTile<N, DEPTH, threads, B_ALONG_K>;
+      constexpr int stage = TileA::size + TileB::size;
+      static_assert(sizeof(Chunk) * stage * STAGES == shared_bytes);
+      FERRULE_DYNAMIC_SHARED(Chunk, memory);
+
+      const TilePlace place = place_of_tile<M, N>(p);
+      TileA a(pointer<const uint16_t>(p.a) + offset_of(p.a_batches, place.batch) + place.first_m * p.a_row +
+                  place.start * p.a_column,
+              p.m - place.first_m, p.a_row, p.a_column);
+      TileB b(pointer<const uint16_t>(p.b) + offset_of(p.b_batches, place.batch) + place.first_n * p.b_column +
+                  place.start * p.b_row,
+              p.n - place.first_n, p.b_column, p.b_row);
+      const uint32_t warp = threadIdx.x / 32;
+      const uint32_t warp_m = warp / WARPS_N * own_m, warp_n = warp % WARPS_N * own_n;
+
+      uint32_t next_copy = place.start;  // along K
+      const auto copy = [&](uint32_t slot) {
+        if (next_copy < place.stop) {
+          a.copy(memory + slot * stage, place.stop - next_copy);
+          b.copy(memory + slot * stage + TileA::size, place.stop - next_copy);
+          next_copy += DEPTH;
+        }
+        cp_async_commit();
+      };
+      const auto read = [&](Fragments& to, uint32_t slot, uint32_t k) {
+        const Chunk* const tile = memory + slot * stage;
+#pragma unroll
+        for (uint32_t i = 0; i < tiles_m; ++i) TileA::read_a(to.a[i], tile, warp_m + i * 16, k);
+#pragma unroll
+        for (uint32_t j = 0; j < pairs_n; ++j) TileB::read_b(to.b[j], tile + TileA::size, warp_n + j * 16, k);
+      };
+
+      float sums[count], totals[count];
+#pragma unroll
+      for (int i = 0; i < count; ++i) sums[i] = 0;
+      // Fragments are read one instruction ahead, and stages are copied STAGES - 1 steps ahead.
+      Fragments fragments[2];
+      for (uint32_t i = 0; i < STAGES - 1; ++i) copy(i);
+      cp_async_wait<STAGES - 2>();
+      __syncthreads();
+      if (place.start < place.stop) read(fragments[0], 0, 0);
+      uint32_t slot = 0, segment_end = p.is_split != 0 ? no_end : p.segment;
+      for (uint32_t k = place.start; k < place.stop;) {
+        k += DEPTH;
+        const uint32_t next_slot = slot + 1 == STAGES ? 0 : slot + 1;
+#pragma unroll
+        for (uint32_t i = 0; i < steps_k; ++i) {
+          // The slot of the step before: its last reader passed the barrier below.
+          if (i == 0) copy(slot == 0 ? STAGES - 1 : slot - 1);
+          if (i + 1 < steps_k) {
+            read(fragments[(i + 1) % 2], slot, (i + 1) * 16);
+          } else {
+            cp_async_wait<STAGES - 2>();
+            __syncthreads();
+            if (k < place.stop) read(fragments[0], next_slot, 0);
+          }
+          multiply<Item>(sums, fragments[i % 2]);
+        }
+        slot = next_slot;
+        if (k == segment_end && k < place.stop) {
+          end_segment(totals, sums, segment_end == p.segment, p);
+          segment_end += p.segment;
+        }
+      }
+      __syncthreads();
+      store<Item>(p, place_of_tile<M, N>(p), totals, sums, reinterpret_cast<float*>(memory) + warp * 16 * pitch, warp_m,
+                  warp_n);
+    }
+  }
+};
+
+}  // namespace ferrule::cuda

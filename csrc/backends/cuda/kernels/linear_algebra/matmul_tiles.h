@@ -1,0 +1,139 @@
+// Device code that all kernels of matrix products share: the tile of a block, and what is done with sums.
+#pragma once
+
+#include "kernels/device.h"
+#include "kernels/linear_algebra/matmul.h"
+
+namespace ferrule::cuda {
+
+// Values that are loaded and stored together.
+template <class T, int COUNT>
+struct alignas(sizeof(T) * COUNT < 16 ? sizeof(T) * COUNT : 16) Pack {
+  T of[COUNT];
+};
+
+template <class T>
+__device__ __forceinline__ bool is_aligned(const T* address, uint64_t bytes) {
+  return reinterpret_cast<uint64_t>(address) % bytes == 0;
+}
+
+// What a block computes.
+struct TilePlace {
+  uint32_t batch;
+  uint32_t segment;  // if the segments are split among blocks
+  uint32_t first_m, first_n;
+  uint32_t start, stop;  // along K
+};
+
+// Read anew each time, so that the compiler computes a TilePlace again at the end and keeps it in no registers.
+__device__ __forceinline__ uint32_t block_number() {
+#ifdef __CUDA_ARCH__
+  uint32_t number;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
+  return number;
+#else
+  return blockIdx.x;
+#endif
+}
+
+// Blocks that run at the same time share rows of A and columns of B in the L2 cache: tiles are numbered by columns
+// within groups of eight rows of tiles.
+template <uint32_t M, uint32_t N>
+__device__ __forceinline__ TilePlace place_of_tile(const MatmulParameters& p) {
+  // No larger than the number of blocks, which has 31 bits.
+  const uint32_t tiles_m = (p.m + M - 1) / M, tiles_n = (p.n + N - 1) / N, tiles = tiles_m * tiles_n;
+  const uint32_t block = block_number(), number = block / tiles, tile = block - number * tiles;
+  const uint32_t group_rows = tiles_m < 8 ? tiles_m : 8, group = tile / (group_rows * tiles_n);
+  const uint32_t in_group = tile - group * group_rows * tiles_n, rest = tiles_m - group * group_rows;
+  const uint32_t rows = rest < group_rows ? rest : group_rows, column = in_group / rows;
+  TilePlace place;
+  place.first_m = (group * group_rows + in_group - column * rows) * M;
+  place.first_n = column * N;
+  place.batch = p.is_split != 0 ? number / p.segments : number;
+  place.segment = number - (p.is_split != 0 ? place.batch * p.segments : number);
+  place.start = place.segment * p.segment;
+  place.stop = p.is_split != 0 && p.k - place.start > p.segment ? place.start + p.segment : p.k;
+  return place;
+}
+
+// The sums of a thread are of one segment. `totals`, those of the finished segments, would take as many registers, and
+// are used once per segment: they are in local memory. Their index depends on a parameter, `zero`, because the compiler
+// would keep them in registers otherwise.
+
+// Where the segment ends of a block that computes only one.
+inline constexpr uint32_t no_end = UINT32_MAX;
+
+// Ends a segment that is not the last one, and starts the next.
+template <class Value, int COUNT>
+__device__ __forceinline__ void end_segment(Value (&totals)[COUNT], Value (&sums)[COUNT], bool is_first,
+                                            const MatmulParameters& p) {
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) {
+    totals[i + p.zero] = (is_first ? Value(0) : totals[i + p.zero]) + sums[i];
+    sums[i] = Value(0);
+  }
+}
+
+// The sum number `i` of all segments; or of the block's own. 0 + sum has no negative zero, which would depend on the
+// tile's padding.
+template <class Value, int COUNT>
+__device__ __forceinline__ Value whole_sum(const Value (&totals)[COUNT], const Value (&sums)[COUNT], int i,
+                                           const MatmulParameters& p) {
+  return (p.is_split != 0 || p.segments == 1 ? Value(0) : totals[i + p.zero]) + sums[i];
+}
+
+// ---- results
+template <class Item>
+struct ItemOf {
+  template <class Value>
+  __device__ __forceinline__ static Item from(Value sum) {
+    return static_cast<Item>(sum);
+  }
+};
+template <>
+struct ItemOf<Half> {
+  __device__ __forceinline__ static Half from(float sum) { return from_float<Half>(sum); }
+};
+template <>
+struct ItemOf<BFloat16> {
+  __device__ __forceinline__ static BFloat16 from(float sum) { return from_float<BFloat16>(sum); }
+};
+
+// The item of the result that number `element` of it becomes. All kernels finish here: the place for an epilogue.
+template <class Item, class Value>
+__device__ __forceinline__ Item finished(uint64_t element, Value sum) {
+  static_cast<void>(element);
+  return ItemOf<Item>::from(sum);
+}
+
+template <class T, int COUNT>
+__device__ __forceinline__ void store_row(T* to, int64_t step, uint32_t count, const Pack<T, COUNT>& values) {
+  if (COUNT > 1 && step == 1 && count >= COUNT && is_aligned(to, alignof(Pack<T, COUNT>))) {
+    *reinterpret_cast<Pack<T, COUNT>*>(to) = values;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i)
+    if (i < static_cast<int>(count)) to[i * step] = values.of[i];
+}
+
+// Stores the sums of COUNT columns of a row of the matrix, those that exist.
+template <class Item, class Value, int COUNT>
+__device__ __forceinline__ void store_sums(const MatmulParameters& p, const TilePlace& place, uint32_t row,
+                                           uint32_t column, const Pack<Value, COUNT>& sums) {
+  if (row >= p.m || column >= p.n) return;
+  const uint32_t left = p.n - column, count = left < COUNT ? left : COUNT;
+  const uint64_t matrix = static_cast<uint64_t>(p.m) * p.n;
+  const uint64_t element = place.batch * matrix + static_cast<uint64_t>(row * p.to_row + column * p.to_column);
+  if (p.is_split != 0) {
+    store_row(pointer<Value>(p.to) + place.segment * p.batches * matrix + element, p.to_column, count, sums);
+    return;
+  }
+  Pack<Item, COUNT> items;
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i)
+    items.of[i] = finished<Item>(element + static_cast<uint64_t>(i * p.to_column), sums.of[i]);
+  store_row(pointer<Item>(p.to) + element, p.to_column, count, items);
+}
+
+}  // namespace ferrule::cuda

@@ -1,0 +1,132 @@
+// Layer normalization of rows: the mean, then the mean squared distance to it. Limited by bytes: a row is read and
+// written once (longer ones: rows.h), weight and bias come from caches.
+#include "kernels/normalization/layer_norm.h"
+
+#include "kernels/normalization/row_teams.h"
+
+namespace ferrule::cuda {
+namespace {
+
+// The weight and the bias of a vector.
+template <class Item, uint32_t V>
+struct Affine {
+  MemoryRow<const Item, V> weight, bias;
+  bool has_weight, has_bias;
+  __device__ explicit Affine(const LayerNormParameters& p)
+      : weight(pointer<const Item>(p.weight), p.weight_stride),
+        bias(pointer<const Item>(p.bias), p.bias_stride),
+        has_weight(p.has_weight != 0),
+        has_bias(p.has_bias != 0) {}
+  __device__ __forceinline__ void apply(uint64_t vector, float (&values)[V]) const {
+    if (has_weight) {
+      const Items<Item, V> factors = weight.load(vector);
+#pragma unroll
+      for (uint32_t i = 0; i < V; ++i) values[i] *= to_float(factors.at[i]);
+    }
+    if (has_bias) {
+      const Items<Item, V> terms = bias.load(vector);
+#pragma unroll
+      for (uint32_t i = 0; i < V; ++i) values[i] += to_float(terms.at[i]);
+    }
+  }
+};
+
+template <class Item, uint32_t V, uint32_t N>
+__device__ void layer_norm_held(const LayerNormParameters& p) {
+  FERRULE_SHARED(float, shared, [2][32]);
+  const OwnRow own(p.row);
+  const uint32_t team = p.row.team, count = own.exists ? static_cast<uint32_t>(p.row.width) / V : 0;
+  const auto width = static_cast<float>(p.row.width);
+  HeldRow<Item, V, N> held;
+  held.load({pointer<const Item>(p.row.x) + offset_of(p.row.rows, own.row), p.row.stride}, own.lane, team, count, 0);
+  float sum = 0;
+#pragma unroll
+  for (uint32_t n = 0; n < N; ++n) {
+    float values[V];
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) values[i] = held.at[n][i];
+    sum += pairwise_sum(values);
+  }
+  const float mean = total_of_team<Sum>(sum, team, shared[0]) / width;
+  sum = 0;
+#pragma unroll
+  for (uint32_t n = 0; n < N; ++n) {
+    float squares[V];
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) {
+      held.at[n][i] = own.lane + n * team < count ? held.at[n][i] - mean : 0;
+      squares[i] = held.at[n][i] * held.at[n][i];
+    }
+    sum += pairwise_sum(squares);
+  }
+  const float variance = total_of_team<Sum>(sum, team, shared[1]) / width, factor = rsqrtf(variance + p.epsilon);
+  const Affine<Item, V> affine(p);
+  const MemoryRow<Item, V> to(pointer<Item>(p.row.to) + own.row * p.row.width, 1);
+#pragma unroll
+  for (uint32_t n = 0; n < N; ++n) {
+    if (own.lane + n * team >= count) continue;
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) held.at[n][i] *= factor;
+    affine.apply(own.lane + n * team, held.at[n]);
+    to.store(own.lane + n * team, held.at[n]);
+  }
+}
+
+template <class Item, uint32_t V>
+__device__ void layer_norm_long(const LayerNormParameters& p) {
+  using Vector = Items<Item, V>;
+  FERRULE_SHARED(float, shared, [2][32]);
+  FERRULE_DYNAMIC_SHARED(Vector, kept);
+  const OwnRow own(p.row);
+  const auto width = static_cast<float>(p.row.width);
+  const LongRow<Item, V> row = {{pointer<const Item>(p.row.x) + offset_of(p.row.rows, own.row), p.row.stride},
+                                p.row.in_shared != 0 ? kept : nullptr,
+                                p.row.width / V};
+  float sum = 0;
+  row.first_pass([&](uint64_t, const Vector& items) {
+    float values[V];
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) values[i] = to_float(items.at[i]);
+    sum += pairwise_sum(values);
+  });
+  const float mean = total_of_team<Sum>(sum, p.row.team, shared[0]) / width;
+  sum = 0;
+  row.pass([&](uint64_t, const Vector& items) {
+    float squares[V];
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) {
+      const float distance = to_float(items.at[i]) - mean;
+      squares[i] = distance * distance;
+    }
+    sum += pairwise_sum(squares);
+  });
+  const float variance = total_of_team<Sum>(sum, p.row.team, shared[1]) / width, factor = rsqrtf(variance + p.epsilon);
+  const Affine<Item, V> affine(p);
+  const MemoryRow<Item, V> to(pointer<Item>(p.row.to) + own.row * p.row.width, 1);
+  row.pass([&](uint64_t vector, const Vector& items) {
+    float results[V];
+#pragma unroll
+    for (uint32_t i = 0; i < V; ++i) results[i] = (to_float(items.at[i]) - mean) * factor;
+    affine.apply(vector, results);
+    to.store(vector, results);
+  });
+}
+
+}  // namespace
+
+// Rows of up to 32 vectors, of up to 8192 elements, and others; for V = 1 and for vectors of 16 bytes.
+#define LAYER_NORM_KERNELS(dtype, Item, V)                                                               \
+  FERRULE_KERNEL(layer_norm_short_##dtype, LayerNormParameters, 256) { layer_norm_held<Item, V, 1>(p); } \
+  FERRULE_KERNEL(layer_norm_held_##dtype, LayerNormParameters, most_held_threads) {                      \
+    layer_norm_held<Item, V, held_items / V>(p);                                                         \
+  }                                                                                                      \
+  FERRULE_KERNEL(layer_norm_long_##dtype, LayerNormParameters, 1024) { layer_norm_long<Item, V>(p); }
+
+LAYER_NORM_KERNELS(f32, float, 1)
+LAYER_NORM_KERNELS(f16, Half, 1)
+LAYER_NORM_KERNELS(bf16, BFloat16, 1)
+LAYER_NORM_KERNELS(f32_vectors, float, 4)
+LAYER_NORM_KERNELS(f16_vectors, Half, 8)
+LAYER_NORM_KERNELS(bf16_vectors, BFloat16, 8)
+
+}  // namespace ferrule::cuda
