@@ -30,6 +30,7 @@ struct Batches {
 
   Layout of(const sdk::Operand& x) const {
     std::vector<int64_t> strides;
+    strides.reserve(from_end.size());
     for (const int axis : from_end) strides.push_back(stride_of(x, axis));
     return layout_of(shape, strides);
   }
@@ -76,10 +77,8 @@ Variant variant_of(const sdk::Operand& q, uint32_t head, const Capabilities& cap
 
 void bind(Launch& launch, const PlannedNode& node, bool is_masked, bool is_counted) {
   using P = AttentionParameters;
-  launch.reads(offsetof(P, query), node.input_value(0));
-  launch.reads(offsetof(P, key), node.input_value(1));
-  launch.reads(offsetof(P, value), node.input_value(2));
-  if (is_masked) launch.reads(offsetof(P, mask), node.input_value(3));
+  for (uint32_t i = 0; i < (is_masked ? P::operands : P::mask); ++i)
+    launch.reads(offsetof(P, inputs) + i * sizeof(Address), node.input_value(i));
   if (is_counted) launch.reports_faults(offsetof(P, fault));
 }
 
@@ -188,21 +187,19 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const auto& attributes = node.attributes<fe_scaled_dot_product_attention_attributes>();
   const double scale =
       attributes.scale > 0 ? attributes.scale : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(head, 1)));
-  AttentionParameters p{};
-  p.query_batches = batches.of(q);
-  p.key_batches = batches.of(k);
-  p.value_batches = batches.of(v);
+  using P = AttentionParameters;
+  P p{};
+  for (uint32_t i = 0; i < (is_masked ? P::operands : P::mask); ++i) p.batches[i] = batches.of(node.input(i));
   p.query_group = stride_of_group(q);
   p.query_row = stride_of(q, 2);
   p.key_row = stride_of(k, 2);
   p.value_row = stride_of(v, 2);
   if (is_masked) {
     const sdk::Operand mask = node.input(3);
-    p.mask_batches = batches.of(mask);
     p.mask_group = stride_of_group(mask);
     p.mask_row = stride_of(mask, 2);
     p.mask_column = stride_of(mask, 1);
-    p.mask_kind = keeps ? AttentionParameters::keeps : AttentionParameters::adds;
+    p.mask_kind = keeps ? P::keeps : P::adds;
   }
   p.queries = static_cast<uint32_t>(queries);
   p.group = static_cast<uint32_t>(group);
@@ -218,8 +215,8 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   p.op = node.id();
   const int64_t vector = variant.has_matrix_instructions ? 8 : 4;  // items
   const auto has_vectors = [&](int64_t row, int64_t width) { return row % vector == 0 && width % vector == 0; };
-  p.vectors = (has_vectors(p.query_row, head) && p.query_group % vector == 0 ? 1u : 0u) |
-              (has_vectors(p.key_row, head) ? 2u : 0u) | (has_vectors(p.value_row, value_head) ? 4u : 0u);
+  p.vectors = (has_vectors(p.query_row, head) && p.query_group % vector == 0 ? 1u << P::query : 0u) |
+              (has_vectors(p.key_row, head) ? 1u << P::key : 0u) | (has_vectors(p.value_row, value_head) ? 1u << P::value : 0u);
   p.scale = static_cast<float>(scale);
   p.log2_scale = static_cast<float>(scale * 1.44269504088896340736);
   if (is_decoding)

@@ -10,10 +10,12 @@ namespace ferrule::cuda {
 // keys.
 struct AttentionParameters {
   enum Mask : uint32_t { no_mask, keeps, adds };
-  Address query, key, value, mask, to, fault;
+  enum Operand : uint32_t { query, key, value, mask, operands };
+  Address inputs[operands];
+  Address to, fault;
   Address length;           // of keys: where it is, or the number itself
   Address weighted, parts;  // by block of keys and row: `value_head` floats; AttentionPart
-  Layout query_batches, key_batches, value_batches, mask_batches;
+  Layout batches[operands];
   int64_t query_group, mask_group;  // strides in elements, as those below; those of heads are 1
   int64_t query_row, key_row, value_row, mask_row, mask_column;
   uint32_t queries, group, keys, head, value_head;

@@ -22,7 +22,7 @@ struct Decode {
     for (uint32_t first = warp * 16; first < p.value_head; first += warps * 16) {
       Scores sums[2] = {};
 #pragma unroll
-      for (uint32_t k = 0; k < key_block / 16; ++k) {
+      for (int k = 0; k < steps_with_keys<parts>(key_block / 16); ++k) {
         uint32_t a[parts][4];
 #pragma unroll
         for (int part = 0; part < parts; ++part)
@@ -57,19 +57,22 @@ struct Decode {
     // The weights take the place of queries and keys.
     const Weights weights{query_tile.items};
     static_assert(3 * rows * key_block <= (rows + key_block) * columns);
-    const Item* const query = batch_of<Item>(p.query, p.query_batches, batch);
-    const Item* const key = batch_of<Item>(p.key, p.key_batches, batch);
-    const Item* const value = batch_of<Item>(p.value, p.value_batches, batch);
-    const Address mask = mask_of<Item>(p, batch);
-    copy_rows(query_tile, rows, p.head, filled_head(p.head), (p.vectors & 1) != 0 && begins_aligned(query), query,
+    using P = AttentionParameters;
+    FERRULE_SHARED(Address, begins, [P::operands]);
+    find_batch<Item>(p, batch, begins);
+    const Item* const query = pointer<const Item>(begins[P::query]);
+    const Item* const key = pointer<const Item>(begins[P::key]);
+    const Item* const value = pointer<const Item>(begins[P::value]);
+    copy_rows(query_tile, rows, p.head, filled_head(p.head), is_aligned(p, P::query, begins[P::query], 16), query,
               [&](uint32_t row) { return row < valid_rows ? query + query_offset(p, first_row + row) : nullptr; });
-    copy_rows(key_tile, key_block, p.head, filled_head(p.head), (p.vectors & 2) != 0 && begins_aligned(key), key,
+    copy_rows(key_tile, key_block, p.head, filled_head(p.head), is_aligned(p, P::key, begins[P::key], 16), key,
               [&](uint32_t row) { return first_key + row < keys ? key + (first_key + row) * p.key_row : nullptr; });
     cp_async_commit();
     copy_rows(value_tile, key_block, p.value_head, filled_values(p.value_head),
-              (p.vectors & 4) != 0 && begins_aligned(value), value,
+              is_aligned(p, P::value, begins[P::value], 16), value,
               [&](uint32_t row) { return first_key + row < keys ? value + (first_key + row) * p.value_row : nullptr; });
     cp_async_commit();
+
     cp_async_wait<1>();
     __syncthreads();
     Scores scores[key_tiles];
@@ -78,7 +81,7 @@ struct Decode {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const uint32_t row = first_row + lane / 4 + half * 8, member = row / p.queries;
-      const Row own = Row::at<Item>(p, mask, member, row - member * p.queries, keys);
+      const Row own = Row::at<Item>(p, begins[P::mask], member, row - member * p.queries, keys);
       float found = -infinity;
 #pragma unroll
       for (int n = 0; n < key_tiles; ++n)

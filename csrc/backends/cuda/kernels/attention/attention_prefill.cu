@@ -39,51 +39,30 @@ __device__ __forceinline__ void weigh(Scores (&scores)[key_tiles], float (&refer
   }
 }
 
-// Makes the compiler compute anew what it knows of these numbers.
-template <int key_tiles>
-__device__ __forceinline__ void forget(Scores (&scores)[key_tiles]) {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-  for (int n = 0; n < key_tiles; ++n)
-    asm volatile("" : "+f"(scores[n][0]), "+f"(scores[n][1]), "+f"(scores[n][2]), "+f"(scores[n][3]));
-#else
-  static_cast<void>(scores);
-#endif
-}
-
 // Merges the weighted values of a block into `sums`.
 template <class Item, int columns, int key_tiles, int parts>
 __device__ __forceinline__ void merge_values(Tile<Item, columns> values, uint32_t value_head,
-                                             Scores (&weights)[key_tiles], const Merging (&factors)[2],
+                                             const Scores (&weights)[key_tiles], const Merging (&factors)[2],
                                              Scores (&sums)[columns / 8]) {
-  const auto split_for = [&](int k, uint32_t(&a)[parts][4]) {
+  constexpr int steps = steps_with_keys<parts>(key_tiles / 2);
+  uint32_t a[steps][parts][4];
+#pragma unroll
+  for (int k = 0; k < steps; ++k)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       uint32_t pair[parts];
       const Scores& of_tile = weights[2 * k + i / 2];
       split<Item, parts>(of_tile[i % 2 * 2], of_tile[i % 2 * 2 + 1], pair);
 #pragma unroll
-      for (int part = 0; part < parts; ++part) a[part][i] = pair[part];
+      for (int part = 0; part < parts; ++part) a[k][part][i] = pair[part];
     }
-  };
-  // Three parts of all weights do not fit in registers: they are made anew for each column.
-  constexpr bool splits_once = parts == 2;
-  uint32_t split_weights[splits_once ? key_tiles / 2 : 1][parts][4];
-  if constexpr (splits_once) {
-#pragma unroll
-    for (int k = 0; k < key_tiles / 2; ++k) split_for(k, split_weights[k]);
-  }
   constexpr int tiles = columns <= 128 ? 4 : 2;  // at a time, as many as registers permit
 #pragma unroll
   for (int first = 0; first < columns / 8; first += tiles) {
     if (first * 8u >= value_head) break;
-    if constexpr (!splits_once) forget(weights);
     Scores block[tiles] = {};
 #pragma unroll
-    for (int k = 0; k < key_tiles / 2; ++k) {
-      if constexpr (!splits_once) split_for(k, split_weights[0]);
-      add_values<Item, columns, tiles, parts>(values, k * 16, first * 8, split_weights[splits_once ? k : 0], block);
-    }
+    for (int k = 0; k < steps; ++k) add_values<Item, columns, tiles, parts>(values, k * 16, first * 8, a[k], block);
 #pragma unroll
     for (int n = 0; n < tiles; ++n)
 #pragma unroll
@@ -105,20 +84,13 @@ __device__ void prefill(const AttentionParameters& p) {
   FERRULE_DYNAMIC_SHARED(Item, shared);
   const Tile<Item, columns> query_tile{shared}, key_tile{shared + rows * columns},
       value_tile{shared + (rows + key_block) * columns};
-  const Item* const query = batch_of<Item>(p.query, p.query_batches, batch);
-  // Where the batch begins: in shared memory, because all registers are needed.
-  FERRULE_SHARED(const Item*, bases, [2]);
-  FERRULE_SHARED(Address, mask, [1]);
-  if (threadIdx.x == 0) {
-    bases[0] = batch_of<Item>(p.key, p.key_batches, batch);
-    bases[1] = batch_of<Item>(p.value, p.value_batches, batch);
-    mask[0] = mask_of<Item>(p, batch);
-  }
-  __syncthreads();
+  using P = AttentionParameters;
+  FERRULE_SHARED(Address, begins, [P::operands]);
+  find_batch<Item>(p, batch, begins);
 
   const auto copy_keys = [&](uint32_t block) {
-    const Item* const key = bases[0];
-    copy_rows(key_tile, key_block, p.head, filled_head(p.head), (p.vectors & 2) != 0 && begins_aligned(key), key,
+    const Item* const key = pointer<const Item>(begins[P::key]);
+    copy_rows(key_tile, key_block, p.head, filled_head(p.head), is_aligned(p, P::key, begins[P::key], 16), key,
               [&](uint32_t row) {
                 const uint32_t j = block * key_block + row;
                 return j < keys ? key + j * p.key_row : nullptr;
@@ -126,15 +98,16 @@ __device__ void prefill(const AttentionParameters& p) {
     cp_async_commit();
   };
   const auto copy_values = [&](uint32_t block) {
-    const Item* const value = bases[1];
+    const Item* const value = pointer<const Item>(begins[P::value]);
     copy_rows(value_tile, key_block, p.value_head, filled_values(p.value_head),
-              (p.vectors & 4) != 0 && begins_aligned(value), value, [&](uint32_t row) {
+              is_aligned(p, P::value, begins[P::value], 16), value, [&](uint32_t row) {
                 const uint32_t j = block * key_block + row;
                 return j < keys ? value + j * p.value_row : nullptr;
               });
     cp_async_commit();
   };
-  copy_rows(query_tile, rows, p.head, filled_head(p.head), (p.vectors & 1) != 0 && begins_aligned(query), query,
+  const Item* const query = pointer<const Item>(begins[P::query]);
+  copy_rows(query_tile, rows, p.head, filled_head(p.head), is_aligned(p, P::query, begins[P::query], 16), query,
             [&](uint32_t row) {
               const uint32_t i = first_row + row;
               return i < p.queries ? query + i * p.query_row : nullptr;
@@ -169,7 +142,7 @@ __device__ void prefill(const AttentionParameters& p) {
     } else {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const Row row = Row::at<Item>(p, mask[0], 0, first_row + warp_row + lane / 4 + half * 8, keys);
+        const Row row = Row::at<Item>(p, begins[P::mask], 0, first_row + warp_row + lane / 4 + half * 8, keys);
 #pragma unroll
         for (int n = 0; n < key_tiles; ++n)
 #pragma unroll

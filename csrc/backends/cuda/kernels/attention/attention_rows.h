@@ -61,15 +61,6 @@ __device__ __forceinline__ float quotient(float sum, float total) {
   return sizeof(Item) == 2 ? sum * (1.0f / divisor) : sum / divisor;
 }
 
-// offset_of is long, and used for each operand.
-#ifdef __CUDACC__
-__noinline__
-#endif
-    __device__ inline int64_t
-    offset_in(const Layout& batches, uint64_t batch) {
-  return offset_of(batches, batch);
-}
-
 // The number of keys. False if it is impossible, which is reported if there is a record.
 template <class Parameters>
 __device__ __forceinline__ bool count_keys(const Parameters& p, Address record, uint32_t op, uint32_t& keys) {
@@ -129,14 +120,21 @@ struct Row {
   }
 };
 
+// Where a batch begins in each operand: in shared memory, since registers are scarce. All threads of the block call this.
 template <class Item>
-__device__ __forceinline__ const Item* batch_of(Address from, const Layout& batches, uint64_t batch) {
-  return pointer<const Item>(from) + offset_in(batches, batch);
+__device__ __forceinline__ void find_batch(const AttentionParameters& p, uint64_t batch,
+                                           Address (&begins)[AttentionParameters::operands]) {
+  const uint32_t operand = threadIdx.x;
+  if (operand < AttentionParameters::operands) {
+    const int64_t bytes = operand == AttentionParameters::mask ? Row::mask_bytes<Item>(p) : sizeof(Item);
+    begins[operand] = p.inputs[operand] + offset_of(p.batches[operand], batch) * bytes;
+  }
+  __syncthreads();
 }
-template <class Item>
-__device__ __forceinline__ Address mask_of(const AttentionParameters& p, uint64_t batch) {
-  if (p.mask_kind == AttentionParameters::no_mask) return 0;
-  return p.mask + offset_in(p.mask_batches, batch) * Row::mask_bytes<Item>(p);
+// Whether all rows of an operand begin at multiples of `bytes`.
+__device__ __forceinline__ bool is_aligned(const AttentionParameters& p, uint32_t operand, Address begin,
+                                           uint32_t bytes) {
+  return (p.vectors >> operand & 1) != 0 && begin % bytes == 0;
 }
 
 // Where a row of queries begins, from the first one of its batch.

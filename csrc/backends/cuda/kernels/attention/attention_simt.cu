@@ -41,19 +41,16 @@ __device__ __forceinline__ void copy_rows(float* to, uint32_t to_pitch, uint32_t
   }
 }
 
-template <class Item>
-__device__ __forceinline__ bool in_vectors(const AttentionParameters& p, uint32_t bit, const Item* first) {
-  return (p.vectors & bit) != 0 && reinterpret_cast<uint64_t>(first) % (4 * sizeof(Item)) == 0;
-}
-
 // `own_rows` rows of a thread: ty, ty + 16, ... Groups have one member if there are several.
 template <class Item, int columns, int own_rows, bool is_part>
 __device__ void attend(const AttentionParameters& p) {
   constexpr uint32_t rows = 16 * own_rows;
   constexpr int column_steps = columns / column_step;
+  constexpr uint32_t vector = 4 * sizeof(Item);
   FERRULE_SHARED(float, weights, [rows][weight_pitch]);
   // Queries and keys, or values.
   FERRULE_SHARED(float, stage, [2 * key_block * pitch]);
+  static_assert(!is_part || own_rows == 1);
   static_assert(key_block * column_step <= sizeof stage / sizeof(float) && rows <= key_block);
   float* const key_stage = stage + key_block * pitch;
 
@@ -63,14 +60,10 @@ __device__ void attend(const AttentionParameters& p) {
   const uint64_t number = blockIdx.x / p.blocks, batch = number / p.tiles;
   const uint32_t first_row = (p.tiles - 1 - static_cast<uint32_t>(number % p.tiles)) * rows;
   const uint32_t all_rows = p.group * p.queries;
-  const Item* const query = batch_of<Item>(p.query, p.query_batches, batch);
-  const Item* const key = batch_of<Item>(p.key, p.key_batches, batch);
-  const Item* const value = batch_of<Item>(p.value, p.value_batches, batch);
-  const bool queries_in_vectors = in_vectors(p, 1, query), keys_in_vectors = in_vectors(p, 2, key),
-             values_in_vectors = in_vectors(p, 4, value);
-
+  using P = AttentionParameters;
+  FERRULE_SHARED(Address, begins, [P::operands]);
+  find_batch<Item>(p, batch, begins);
   const bool has_rows = first_row + ty < all_rows;
-  const Address mask = mask_of<Item>(p, batch);
   float sums[own_rows][column_steps][4] = {};
   float references[own_rows], totals[own_rows];
 #pragma unroll
@@ -85,20 +78,26 @@ __device__ void attend(const AttentionParameters& p) {
   } else {
     end = keys_before(p, keys, min(first_row + rows, p.queries) - 1);
   }
+  const uint64_t place_of_part = (batch * p.blocks + first_block) * all_rows + first_row + ty;
   for (uint32_t block = first_block; block * key_block < end; ++block) {
     const uint32_t first_key = block * key_block;
     float scores[own_rows][4] = {};
     for (uint32_t first = 0; first < p.head; first += step) {
       __syncthreads();
-      copy_rows<Item>(stage, pitch, rows, step, min(step, p.head - first), queries_in_vectors, [&](uint32_t row) {
-        return first_row + row < all_rows ? query + query_offset(p, first_row + row) + first : nullptr;
-      });
-      copy_rows<Item>(key_stage, pitch, key_block, step, min(step, p.head - first), keys_in_vectors, [&](uint32_t row) {
-        return first_key + row < keys ? key + (first_key + row) * p.key_row + first : nullptr;
-      });
+      const Address query = begins[P::query], key = begins[P::key];
+      copy_rows<Item>(stage, pitch, rows, step, min(step, p.head - first), is_aligned(p, P::query, query, vector),
+                      [&](uint32_t row) {
+                        const uint32_t i = first_row + row;
+                        return i < all_rows ? pointer<const Item>(query) + query_offset(p, i) + first : nullptr;
+                      });
+      copy_rows<Item>(key_stage, pitch, key_block, step, min(step, p.head - first), is_aligned(p, P::key, key, vector),
+                      [&](uint32_t row) {
+                        const uint32_t j = first_key + row;
+                        return j < keys ? pointer<const Item>(key) + j * p.key_row + first : nullptr;
+                      });
       __syncthreads();
       if (!has_rows) continue;
-#pragma unroll
+#pragma unroll 2
       for (uint32_t d = 0; d < step; d += 4) {
         float4 q[own_rows];
 #pragma unroll
@@ -116,7 +115,7 @@ __device__ void attend(const AttentionParameters& p) {
 #pragma unroll
     for (int r = 0; r < own_rows; ++r) {
       const uint32_t number = first_row + ty + 16 * r, member = is_part ? number / p.queries : 0;
-      const Row row = Row::at<Item>(p, mask, member, number - member * p.queries, keys);
+      const Row row = Row::at<Item>(p, begins[P::mask], member, number - member * p.queries, keys);
       float greatest = -infinity;
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -137,8 +136,7 @@ __device__ void attend(const AttentionParameters& p) {
 #pragma unroll
       for (int lanes = 8; lanes > 0; lanes /= 2) total += __shfl_xor_sync(0xffffffff, total, lanes);
       if (is_part) {
-        references[r] = reference;
-        totals[r] = total;
+        if (has_rows && tx == 0) pointer<AttentionPart>(p.parts)[place_of_part] = {reference, total};
       } else {
         factors[r] = merging(references[r], reference);
         totals[r] = merge(totals[r], total, factors[r]);
@@ -149,9 +147,11 @@ __device__ void attend(const AttentionParameters& p) {
       const uint32_t first = c * column_step;
       if (first >= p.value_head) break;
       __syncthreads();
+      const Address value = begins[P::value];
       copy_rows<Item>(stage, column_step, key_block, column_step, min(column_step, p.value_head - first),
-                      values_in_vectors, [&](uint32_t row) {
-                        return first_key + row < keys ? value + (first_key + row) * p.value_row + first : nullptr;
+                      is_aligned(p, P::value, value, vector), [&](uint32_t row) {
+                        const uint32_t j = first_key + row;
+                        return j < keys ? pointer<const Item>(value) + j * p.value_row + first : nullptr;
                       });
       __syncthreads();
       if (!has_rows) continue;
@@ -182,34 +182,38 @@ __device__ void attend(const AttentionParameters& p) {
     }
   }
 
-  if (is_part && first_block * key_block >= keys) return;
+  if (is_part) return;
 #pragma unroll
   for (int r = 0; r < own_rows; ++r) {
     const uint32_t row = first_row + ty + 16 * r;
     if (row >= all_rows) continue;
-    const uint64_t place = is_part ? (batch * p.blocks + first_block) * all_rows + row : batch * all_rows + row;
-    if (is_part && tx == 0) pointer<AttentionPart>(p.parts)[place] = {references[r], totals[r]};
+    Item* const to = pointer<Item>(p.to) + (batch * all_rows + row) * p.value_head;
 #pragma unroll
     for (int c = 0; c < column_steps; ++c)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const uint32_t column = c * column_step + tx * 4 + i;
-        if (column >= p.value_head) continue;
-        if (is_part)
-          pointer<float>(p.weighted)[place * p.value_head + column] = sums[r][c][i];
-        else
-          pointer<Item>(p.to)[place * p.value_head + column] =
-              from_float<Item>(quotient<Item>(sums[r][c][i], totals[r]));
+        if (column < p.value_head) to[column] = from_float<Item>(quotient<Item>(sums[r][c][i], totals[r]));
       }
   }
 }
 
 }  // namespace
 
+// The threads of a block, and how many blocks of few queries a multiprocessor must hold, so that enough memory is
+// requested.
+#ifdef __CUDACC__
+#define FERRULE_BOUNDS_OF_PARTS threads, 3
+#else
+#define FERRULE_BOUNDS_OF_PARTS threads
+#endif
+
 // attention_simt.<dtype>_<longest head>, and attention_simt.parts_... for few queries
-#define SIMT(name, Item, columns)                                                                             \
-  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) { attend<Item, columns, 4, false>(p); } \
-  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, threads) { attend<Item, columns, 1, true>(p); }
+#define SIMT(name, Item, columns)                                                                                      \
+  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) { attend<Item, columns, 4, false>(p); }          \
+  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, FERRULE_BOUNDS_OF_PARTS) {                          \
+    attend<Item, columns, 1, true>(p);                                                                                 \
+  }
 SIMT(f32_128, float, 128)
 SIMT(f32_256, float, 256)
 SIMT(f16_128, Half, 128)

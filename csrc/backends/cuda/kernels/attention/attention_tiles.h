@@ -49,10 +49,6 @@ __device__ __forceinline__ void copy_rows(Tile<Item, columns> to, uint32_t rows,
 template <int columns>
 inline constexpr uint32_t key_block_of = columns <= 128 ? attention_wide_block : attention_block;
 
-__device__ __forceinline__ bool begins_aligned(const void* address) {
-  return (reinterpret_cast<uint64_t>(address) & 15) == 0;
-}
-
 // The lane's part of 16 rows of scores for 8 keys: [0] and [1] belong to row lane / 4, [2] and [3] to row lane / 4 + 8;
 // the keys are lane % 4 * 2 and the next one.
 using Scores = float[4];
@@ -103,9 +99,15 @@ inline constexpr float weight_factor<Half> = 32768.0f;
 
 // Weights are multiplied in parts of 16 bits that add up to them. The error of two bfloat16 parts, 2^-17, is less than
 // that of adding up 64 weights and their values in float32, 3 * 64 * 2^-24. Fewer keys get three parts.
+inline constexpr int keys_in_three_parts = 64;
 template <class Item>
 __device__ __forceinline__ bool needs_three_parts(uint32_t keys) {
-  return __is_same(Item, BFloat16) && keys <= 64;
+  return __is_same(Item, BFloat16) && keys <= keys_in_three_parts;
+}
+// How many of the steps of a block, 16 keys each, may have keys.
+template <int parts>
+__device__ constexpr int steps_with_keys(int steps) {
+  return parts == 3 && steps > keys_in_three_parts / 16 ? keys_in_three_parts / 16 : steps;
 }
 
 // Splits the weights of two keys into parts.

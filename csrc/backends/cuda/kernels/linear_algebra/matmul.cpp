@@ -35,10 +35,10 @@ void set_segments(MatmulParameters& p, bool is_tensor) {
 
 constexpr uint32_t few = 16;
 
-// The first tile that gives each multiprocessor one; the segments count, too, if they can be split.
+// The first tile that the matrix fills and that gives each multiprocessor a block.
 Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::initializer_list<Tile> by_size) {
   for (const Tile& tile : by_size)
-    if (tile.shared_memory <= capabilities.shared_memory && tiles(p, tile) >= capabilities.multiprocessors &&
+    if (tile.shared_memory <= capabilities.shared_memory && tiles(p, tile) * p.segments >= capabilities.multiprocessors &&
         p.m > tile.m / 2 && p.n > tile.n / 2)
       return tile;
   return *(by_size.end() - 1);
@@ -47,13 +47,15 @@ Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::
 // Kernels with the matrix instructions of one compute capability alone (wgmma, tcgen05) would be chosen here. They may
 // replace m16n8k16 only for all M of an N and a K.
 Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities) {
-  const auto shared = [](uint32_t m, uint32_t n, uint32_t depth) { return (m + n) * depth * 2 * 4; };
-  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128)};
-  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 64)};
+  const auto shared = [](uint32_t m, uint32_t n, uint32_t depth, uint32_t stages) {
+    return (m + n) * depth * 2 * stages;
+  };
+  if (p.m <= few) return {"rows", 16, 32, 64, shared(16, 32, 128, 4)};
+  if (p.n <= few) return {"columns", 64, 16, 128, shared(64, 16, 128, 3)};
   return tile_for(p, capabilities,
-                  {{"large", 128, 256, 256, shared(128, 256, 32)},
-                   {"medium", 128, 128, 128, shared(128, 128, 32)},
-                   {"small", 64, 64, 128, shared(64, 64, 32)}});
+                  {{"large", 128, 256, 256, shared(128, 256, 32, 4)},
+                   {"medium", 128, 128, 128, shared(128, 128, 32, 4)},
+                   {"small", 64, 64, 128, shared(64, 64, 32, 4)}});
 }
 
 Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {

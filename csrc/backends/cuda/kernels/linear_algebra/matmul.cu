@@ -7,19 +7,6 @@
 namespace ferrule::cuda {
 namespace {
 
-template <class Value, class Item>
-__device__ __forceinline__ Value value_of(Item item) {
-  return static_cast<Value>(item);
-}
-template <>
-__device__ __forceinline__ float value_of(Half item) {
-  return to_float(item);
-}
-template <>
-__device__ __forceinline__ float value_of(BFloat16 item) {
-  return to_float(item);
-}
-
 // Whether neighbours in memory are neighbours along K: known to the compiler where registers are scarce.
 enum class Along { k, outer, either };
 
@@ -218,18 +205,32 @@ __device__ __forceinline__ void multiply(const MatmulParameters& p) {
     for (uint32_t i = 0; i < OWN_M; ++i) {
       if (i != row) continue;
 #pragma unroll
-      for (int j = 0; j < OWN_N; ++j) own[j] = whole_sum(totals, sums, i * OWN_N + j, p);
+      for (int j = 0; j < OWN_N; ++j) own[j] = sums[i * OWN_N + j];
     }
 #pragma unroll 1
-    for (uint32_t j = 0; j < OWN_N / vector_n; ++j)
+    for (uint32_t j = 0; j < OWN_N; j += vector_n) {
+      auto values = *reinterpret_cast<const Pack<Value, vector_n>*>(own + j);
+#pragma unroll
+      for (int k = 0; k < vector_n; ++k)
+        values.of[k] = total_at(totals, row * OWN_N + j + k, p) + values.of[k];
       store_sums<Item>(p, end, end.first_m + own_m + row / vector_m * far_m + row % vector_m,
-                       end.first_n + own_n + j * far_n, reinterpret_cast<const Pack<Value, vector_n>*>(own)[j]);
+                       end.first_n + own_n + j / vector_n * far_n, values);
+    }
   }
 }
 
 template <Along A_ALONG, Along B_ALONG>
 __device__ __forceinline__ void multiply_large(const MatmulParameters& p) {
   multiply<float, float, 128, 128, 8, 8, 8, A_ALONG, B_ALONG>(p);
+}
+
+template <class Item, int M, int N, int DEPTH, int OWN_M, int OWN_N>
+__device__ __forceinline__ void multiply_halves(const MatmulParameters& p) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+  multiply<Item, float, M, N, DEPTH, OWN_M, OWN_N>(p);
+#else
+  static_cast<void>(p);
+#endif
 }
 
 }  // namespace
@@ -245,22 +246,22 @@ FERRULE_KERNEL(matmul_f32_32x32, MatmulParameters, 256) { multiply<float, float,
 FERRULE_KERNEL(matmul_f32_16x128, MatmulParameters, 128) { multiply<float, float, 16, 128, 32, 8, 2>(p); }
 FERRULE_KERNEL(matmul_f32_4x128, MatmulParameters, 128) { multiply<float, float, 4, 128, 32, 4, 1>(p); }
 
-// GPUs without m16n8k16; others use matmul_tensor.h.
-FERRULE_KERNEL(matmul_f16_64x64, MatmulParameters, 256) { multiply<Half, float, 64, 64, 16, 4, 4>(p); }
-FERRULE_KERNEL(matmul_f16_4x128, MatmulParameters, 128) { multiply<Half, float, 4, 128, 32, 4, 1>(p); }
-FERRULE_KERNEL(matmul_bf16_64x64, MatmulParameters, 256) { multiply<BFloat16, float, 64, 64, 16, 4, 4>(p); }
-FERRULE_KERNEL(matmul_bf16_4x128, MatmulParameters, 128) { multiply<BFloat16, float, 4, 128, 32, 4, 1>(p); }
+// Only for GPUs without m16n8k16; others use matmul_tensor.h.
+FERRULE_KERNEL(matmul_f16_64x64, MatmulParameters, 256) { multiply_halves<Half, 64, 64, 16, 4, 4>(p); }
+FERRULE_KERNEL(matmul_f16_4x128, MatmulParameters, 128) { multiply_halves<Half, 4, 128, 32, 4, 1>(p); }
+FERRULE_KERNEL(matmul_bf16_64x64, MatmulParameters, 256) { multiply_halves<BFloat16, 64, 64, 16, 4, 4>(p); }
+FERRULE_KERNEL(matmul_bf16_4x128, MatmulParameters, 128) { multiply_halves<BFloat16, 4, 128, 32, 4, 1>(p); }
 
 FERRULE_KERNEL(matmul_f64_64x64, MatmulParameters, 256) { multiply<double, double, 64, 64, 16, 4, 4>(p); }
 FERRULE_KERNEL(matmul_f64_4x128, MatmulParameters, 128) { multiply<double, double, 4, 128, 16, 4, 1>(p); }
 
 // Integers, modulo their width.
 FERRULE_KERNEL(matmul_u8_64x64, MatmulParameters, 256) { multiply<uint8_t, uint32_t, 64, 64, 16, 4, 4>(p); }
-FERRULE_KERNEL(matmul_u8_4x128, MatmulParameters, 128) { multiply<uint8_t, uint32_t, 4, 128, 16, 4, 1>(p); }
+FERRULE_KERNEL(matmul_u8_4x128, MatmulParameters, 128) { multiply<uint8_t, uint32_t, 4, 128, 32, 4, 1>(p); }
 FERRULE_KERNEL(matmul_u16_64x64, MatmulParameters, 256) { multiply<uint16_t, uint32_t, 64, 64, 16, 4, 4>(p); }
-FERRULE_KERNEL(matmul_u16_4x128, MatmulParameters, 128) { multiply<uint16_t, uint32_t, 4, 128, 16, 4, 1>(p); }
+FERRULE_KERNEL(matmul_u16_4x128, MatmulParameters, 128) { multiply<uint16_t, uint32_t, 4, 128, 32, 4, 1>(p); }
 FERRULE_KERNEL(matmul_u32_64x64, MatmulParameters, 256) { multiply<uint32_t, uint32_t, 64, 64, 16, 4, 4>(p); }
-FERRULE_KERNEL(matmul_u32_4x128, MatmulParameters, 128) { multiply<uint32_t, uint32_t, 4, 128, 16, 4, 1>(p); }
+FERRULE_KERNEL(matmul_u32_4x128, MatmulParameters, 128) { multiply<uint32_t, uint32_t, 4, 128, 32, 4, 1>(p); }
 FERRULE_KERNEL(matmul_u64_64x64, MatmulParameters, 256) { multiply<uint64_t, uint64_t, 64, 64, 16, 4, 4>(p); }
 FERRULE_KERNEL(matmul_u64_4x128, MatmulParameters, 128) { multiply<uint64_t, uint64_t, 4, 128, 16, 4, 1>(p); }
 

@@ -20,7 +20,7 @@ struct MatmulParameters {
   uint32_t segments;              // at least one
   uint32_t is_split;              // 1: each block computes one segment, and leaves its sums for matmul_segments.cu
   uint32_t a_along_k, b_along_k;  // 1 if neighbours in memory are neighbours along K
-  uint32_t zero;                  // of end_segment
+  uint32_t zero;                  // 0 (matmul_tiles.h)
 };
 
 // Adds the sums of segments: `segments` times `count` of them.

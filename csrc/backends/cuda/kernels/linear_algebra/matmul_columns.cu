@@ -5,7 +5,7 @@
 namespace ferrule::cuda {
 namespace {
 
-using Product = TensorTile<64, 16, 64, 4, 1, 4>;
+using Product = TensorTile<64, 16, 128, 4, 1, 3>;
 static_assert(Product::threads == 128);
 
 }  // namespace

@@ -122,6 +122,10 @@ struct TensorTile {
   // Stores the sums of a warp, 16 rows at a time, by way of shared memory: a thread has neighbours of a row then, and
   // the code for them exists once.
   static constexpr uint32_t pitch = own_n + 8;  // spreads the rows over the banks
+  __device__ __forceinline__ static Pack<float, 2>* pair_in(float* buffer, uint32_t j) {
+    const uint32_t lane = threadIdx.x % 32;
+    return reinterpret_cast<Pack<float, 2>*>(buffer + (lane / 4 + j % 2 * 8) * pitch + j / 2 * 8 + lane % 4 * 2);
+  }
   template <class Item>
   __device__ __forceinline__ static void store(const MatmulParameters& p, const TilePlace& place,
                                                const float (&totals)[count], const float (&sums)[count], float* buffer,
@@ -136,10 +140,15 @@ struct TensorTile {
         if (i != tile) continue;
 #pragma unroll
         for (uint32_t j = 0; j < pairs_n * 4; ++j) {
-          const int first = static_cast<int>(i * pairs_n * 4 + j) * 2;
-          *reinterpret_cast<Pack<float, 2>*>(buffer + (lane / 4 + j % 2 * 8) * pitch + j / 2 * 8 + lane % 4 * 2) = {
-              {whole_sum(totals, sums, first, p), whole_sum(totals, sums, first + 1, p)}};
+          const float* const pair = sums + (i * pairs_n * 4 + j) * 2;
+          *pair_in(buffer, j) = {{pair[0], pair[1]}};
         }
+      }
+#pragma unroll 1
+      for (uint32_t j = 0; j < pairs_n * 4; ++j) {
+        Pack<float, 2>& pair = *pair_in(buffer, j);
+        const uint32_t first = (tile * pairs_n * 4 + j) * 2;
+        pair = {{total_at(totals, first, p) + pair.of[0], total_at(totals, first + 1, p) + pair.of[1]}};
       }
       __syncwarp();
 #pragma unroll 1

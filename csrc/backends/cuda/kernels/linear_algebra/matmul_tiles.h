@@ -17,6 +17,20 @@ __device__ __forceinline__ bool is_aligned(const T* address, uint64_t bytes) {
   return reinterpret_cast<uint64_t>(address) % bytes == 0;
 }
 
+// An item as the kernels compute with it.
+template <class Value, class Item>
+__device__ __forceinline__ Value value_of(Item item) {
+  return static_cast<Value>(item);
+}
+template <>
+__device__ __forceinline__ float value_of(Half item) {
+  return to_float(item);
+}
+template <>
+__device__ __forceinline__ float value_of(BFloat16 item) {
+  return to_float(item);
+}
+
 // What a block computes.
 struct TilePlace {
   uint32_t batch;
@@ -74,12 +88,10 @@ __device__ __forceinline__ void end_segment(Value (&totals)[COUNT], Value (&sums
   }
 }
 
-// The sum number `i` of all segments; or of the block's own. 0 + sum has no negative zero, which would depend on the
-// tile's padding.
-template <class Value, int COUNT>
-__device__ __forceinline__ Value whole_sum(const Value (&totals)[COUNT], const Value (&sums)[COUNT], int i,
-                                           const MatmulParameters& p) {
-  return (p.is_split != 0 || p.segments == 1 ? Value(0) : totals[i + p.zero]) + sums[i];
+// What the sums of the last segment are added to. 0 + sum has no negative zero, which would depend on the tile's padding.
+template <class Value>
+__device__ __forceinline__ Value total_at(const Value* totals, uint32_t i, const MatmulParameters& p) {
+  return p.is_split != 0 || p.segments == 1 ? Value(0) : totals[i + p.zero];
 }
 
 // ---- results

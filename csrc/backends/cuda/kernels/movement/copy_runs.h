@@ -28,7 +28,7 @@ __device__ __forceinline__ RunOffsets offsets_of_run(const StridedCopyParameters
 template <class Unit, class Number>
 __device__ __forceinline__ void copy_units(const StridedCopyParameters& p, Address from, Address to) {
   const auto per_run = static_cast<Number>(p.run_bytes / sizeof(Unit));
-  Unit units[unit_slots];
+  Unit units[unit_slots] = {};
   int64_t targets[unit_slots];
   for_each_slot<Number>(
       p.runs * per_run,

@@ -42,7 +42,7 @@ __device__ __forceinline__ void pad(const PadParameters& p) {
   const auto per_run = static_cast<Number>(p.run.size / bytes);
   const int64_t before = p.run.before / bytes, inside = p.run.inside / bytes;
   const Unit filler = filled_unit<Unit>(p);
-  Unit units[unit_slots];
+  Unit units[unit_slots] = {};
   for_each_slot<Number>(
       p.count / sizeof(Unit),
       [&](Number number, int slot) {

@@ -19,8 +19,8 @@ template <class Unit, class Number>
 __device__ __forceinline__ void take(const TakeParameters& p) {
   const uint64_t per_run = p.run_bytes / sizeof(Unit);
   const uint64_t count = p.outer_count * p.place_count * p.inner_count * per_run;
-  Unit units[unit_slots];
-  bool is_read[unit_slots];
+  Unit units[unit_slots] = {};
+  bool is_read[unit_slots] = {};
   for_each_slot<Number>(
       count,
       [&](Number number, int slot) {

@@ -56,18 +56,20 @@ __device__ __forceinline__ int64_t offset_in(const Layout& layout, Number index)
 }
 
 // Calls `load(number, slot)` and then `store(number, slot)` for the numbers below `count`, spread over the grid. A
-// thread's loads of four slots are in flight together. Numbers have 32 bits if `count` does, because they are divided.
+// thread's loads of four slots are in flight together. Numbers have 32 bits if `count` does, because they are divided;
+// those of 64 bits need so many registers that there is one slot.
 inline constexpr int unit_slots = 4;
 template <class Number, class Load, class Store>
 __device__ __forceinline__ void for_each_slot(uint64_t count, const Load& load, const Store& store) {
-  const uint64_t tile = uint64_t{blockDim.x} * unit_slots;
+  constexpr int slots = sizeof(Number) == 8 ? 1 : unit_slots;
+  const uint64_t tile = uint64_t{blockDim.x} * slots;
   for (uint64_t first = blockIdx.x * tile + threadIdx.x; first < count; first += gridDim.x * tile) {
 #pragma unroll
-    for (int slot = 0; slot < unit_slots; ++slot)
+    for (int slot = 0; slot < slots; ++slot)
       if (const uint64_t number = first + static_cast<uint64_t>(slot) * blockDim.x; number < count)
         load(static_cast<Number>(number), slot);
 #pragma unroll
-    for (int slot = 0; slot < unit_slots; ++slot)
+    for (int slot = 0; slot < slots; ++slot)
       if (const uint64_t number = first + static_cast<uint64_t>(slot) * blockDim.x; number < count)
         store(static_cast<Number>(number), slot);
   }

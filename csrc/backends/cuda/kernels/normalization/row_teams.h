@@ -133,10 +133,14 @@ struct HeldRow {
 };
 
 // ---- long rows, one for each block
+// Vectors of a thread that are in flight in passes after the first: more would need too many registers.
+template <class Item>
+inline constexpr uint32_t later_batch = sizeof(Item) == 2 ? 1 : 2;
+
 // Where a pass finds the vectors of a row. `batch` loads are in flight.
-template <class Item, uint32_t V>
+template <class Item, uint32_t V, uint32_t kBatch>
 struct WholeVectors {
-  static constexpr uint32_t batch = 4;
+  static constexpr uint32_t batch = kBatch;
   const MemoryRow<const Item, V>& row;
   __device__ __forceinline__ Items<Item, V> load(uint64_t vector) const { return row.load_whole(vector); }
 };
@@ -148,7 +152,7 @@ struct SingleItems {
 };
 template <class Item, uint32_t V>
 struct SharedVectors {
-  static constexpr uint32_t batch = 2;
+  static constexpr uint32_t batch = later_batch<Item>;
   const Items<Item, V>* vectors;
   __device__ __forceinline__ Items<Item, V> load(uint64_t vector) const { return vectors[vector]; }
 };
@@ -178,7 +182,7 @@ struct LongRow {
 
   template <class Use>
   __device__ __forceinline__ void first_pass(const Use& use) const {
-    pass_over_memory([&](uint64_t vector, const Items<Item, V>& items) {
+    pass_over_memory<4>([&](uint64_t vector, const Items<Item, V>& items) {
       if (shared != nullptr) shared[vector] = items;  // the thread that reads it later is this one
       use(vector, items);
     });
@@ -188,14 +192,14 @@ struct LongRow {
     if (shared != nullptr)
       for_each_vector<Item, V>(SharedVectors<Item, V>{shared}, count, use);
     else
-      pass_over_memory(use);
+      pass_over_memory<later_batch<Item>>(use);  // from the second-level cache, as a rule
   }
 
  private:
-  template <class Use>
+  template <uint32_t kBatch, class Use>
   __device__ __forceinline__ void pass_over_memory(const Use& use) const {
     if (V > 1 && memory.has_vectors)
-      for_each_vector<Item, V>(WholeVectors<Item, V>{memory}, count, use);
+      for_each_vector<Item, V>(WholeVectors<Item, V, kBatch>{memory}, count, use);
     else
       for_each_vector<Item, V>(SingleItems<Item, V>{memory}, count, use);
   }

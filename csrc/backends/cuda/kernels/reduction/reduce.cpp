@@ -107,17 +107,19 @@ class Reduction {
 
   void add_columns() {
     // adjacent_results of reduce_columns.h
-    const uint64_t widest = item_bytes_ > 1 ? 16 / item_bytes_ : family_.value_bytes > 4 ? 4 : 8;
-    const auto count = static_cast<int64_t>(widest);
+    const int64_t count = item_bytes_ == 8 || (item_bytes_ == 2 && family_.value_bytes > 4) ? 2 : 4;
     const bool has_spans =
         p_.reduced.rank <= 1 && p_.kept.shape[0] % count == 0 && has_groups(p_.kept, p_.reduced, count);
-    const uint64_t span = has_spans ? widest : 1, threads = span == 1 ? most_column_threads : most_column_threads / 2;
-    const uint64_t spans = std::min(threads / p_.lanes, std::bit_ceil(quotient_up(p_.results, span)));
+    const uint64_t span = has_spans ? static_cast<uint64_t>(count) : 1;
+    uint64_t spans = std::min(most_column_threads / p_.lanes, std::bit_ceil(quotient_up(p_.results, span)));
+    const auto blocks = [&] { return quotient_up(p_.results, spans * span) * leaves_; };
+    // Narrower blocks read shorter pieces of memory, which are still 64 to 128 bytes.
+    if (span > 1 && item_bytes_ > 1 && spans > 8 && blocks() < 2 * multiprocessors_) spans /= 2;
     p_.has_vectors = has_spans ? 1 : 0;
     p_.span = static_cast<uint32_t>(span);
     p_.spans = static_cast<uint32_t>(spans);
     parts_ = leaves_;
-    add(quotient_up(p_.results, spans * span) * leaves_, spans * p_.lanes);
+    add(blocks(), spans * p_.lanes);
   }
 
   void add_join() {

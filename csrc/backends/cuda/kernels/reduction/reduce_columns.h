@@ -1,5 +1,5 @@
-// Reduces each leaf (reduce.h) of adjacent results: each thread has up to 16 bytes of results and one lane of their
-// leaves. Limited by bytes read: the loads of a vector's elements, 16 bytes each, are in flight together.
+// Reduces each leaf (reduce.h) of adjacent results: each thread has up to four of them, and one lane of their leaves.
+// Limited by bytes read: the loads of a vector's elements, of 4 to 16 bytes each, are in flight together.
 #pragma once
 
 #include "kernels/reduction/reduce_leaves.h"
@@ -7,14 +7,13 @@
 namespace ferrule::cuda {
 
 inline constexpr uint32_t reduce_columns_threads = 512;
-inline constexpr uint32_t reduce_columns_values = 2048;  // of the shared array
 
-// Adjacent results that a thread reduces together. Those of bytes are fewer than a load could have, for want of
-// registers.
+// Adjacent results that a thread reduces together.
 template <class Op>
-inline constexpr uint32_t adjacent_results = sizeof(typename Op::Item) > 1   ? 16 / sizeof(typename Op::Item)
-                                             : sizeof(typename Op::Near) > 4 ? 4
-                                                                             : 8;
+inline constexpr uint32_t adjacent_results = sizeof(typename Op::Item) == 8 ||
+                                                     (sizeof(typename Op::Item) == 2 && sizeof(typename Op::Near) > 4)
+                                                 ? 2
+                                                 : 4;
 
 // Combines elements [from, from + vector_items) of a leaf with what each of kSpan results has so far.
 template <class Op, uint32_t kSpan>
@@ -89,7 +88,7 @@ template <class Op>
 __device__ __forceinline__ void reduce_columns(const ReduceParameters& p) {
   using Item = typename Op::Item;
   constexpr uint32_t most = adjacent_results<Op>;
-  FERRULE_SHARED(typename Op::Near, shared, [reduce_columns_values]);
+  FERRULE_SHARED(typename Op::Near, shared, [reduce_columns_threads * most]);
   const Op op(p.is_reversed);
   const uint32_t x = threadIdx.x % p.spans, block_results = p.spans * p.span;
   const uint64_t groups = (p.results + block_results - 1) / block_results, leaf = blockIdx.x / groups;

@@ -41,7 +41,7 @@ __device__ __forceinline__ typename Op::Near leaf_of_lane(const ReduceParameters
       if (step * reduce_lanes + lane < whole) vectors[step].load(own + step * reduce_lanes * items);
 #pragma unroll
     for (uint32_t step = 0; step < reduce_steps; ++step) {
-      if (step * reduce_lanes + lane >= whole) break;
+      if (step * reduce_lanes + lane >= whole) continue;
       const auto item = [&](uint32_t i) { return vectors[step].item(i); };
       near = op.combined(near, vector_of(op, item, (step * reduce_lanes + lane) * items, leaf_items<Op>));
     }
