@@ -1,5 +1,6 @@
 #include "device/clock.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ferrule::cuda {
@@ -10,11 +11,12 @@ TimedEvent::~TimedEvent() {
   if (event != nullptr && cudaEventDestroy(event) != cudaSuccess) cudaGetLastError();
 }
 
-uint64_t TimedEvent::host_ns_of(cudaEvent_t other) const {
+uint64_t TimedEvent::host_ns_of(cudaEvent_t other, uint64_t earliest) const {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, event, other), "cudaEventElapsedTime");
   const double ns = static_cast<double>(host_ns) + 1e6 * static_cast<double>(milliseconds);
-  return static_cast<uint64_t>(std::max(0.0, std::round(ns)));
+  const uint64_t now = sdk::monotonic_ns();
+  return std::clamp(static_cast<uint64_t>(std::max(0.0, std::round(ns))), std::min(earliest, now), now);
 }
 
 std::shared_ptr<const TimedEvent> Clock::now(cudaStream_t stream) {
@@ -23,9 +25,10 @@ std::shared_ptr<const TimedEvent> Clock::now(cudaStream_t stream) {
   const auto made = std::make_shared<TimedEvent>();
   check(cudaEventCreateWithFlags(&made->event, cudaEventDefault), "cudaEventCreateWithFlags");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  const uint64_t before = sdk::monotonic_ns();
   check(cudaEventRecord(made->event, stream), "cudaEventRecord");
   check(cudaEventSynchronize(made->event), "cudaEventSynchronize");
-  made->host_ns = sdk::monotonic_ns();
+  made->host_ns = before + (sdk::monotonic_ns() - before) / 2;
   return last_ = made;
 }
 

@@ -14,8 +14,9 @@ struct TimedEvent {
   TimedEvent(const TimedEvent&) = delete;
   TimedEvent& operator=(const TimedEvent&) = delete;
   ~TimedEvent();
-  // Of an event with timing that is done, recorded at most a few seconds from this one.
-  uint64_t host_ns_of(cudaEvent_t event) const;
+  // Of an event with timing that is done, recorded at most a few seconds from this one. The two clocks are compared to
+  // within a few microseconds; the result is not before `earliest`, nor in the future.
+  uint64_t host_ns_of(cudaEvent_t event, uint64_t earliest) const;
 
   cudaEvent_t event = nullptr;
   uint64_t host_ns = 0;

@@ -155,6 +155,7 @@ void Program::launch_traced(Frame& frame, Queue& queue, const fe_execution& exec
   TracedNodes traced{.marks = {},
                      .nodes = {},
                      .since = device_->now(),
+                     .earliest_ns = sdk::monotonic_ns(),
                      .trace = execution.trace,
                      .argument = execution.trace_argument};
   const auto mark = [&] {

@@ -43,6 +43,7 @@ Event::Event(std::shared_ptr<OpenDevice> device, cudaStream_t stream, Aftermath 
   const bool is_timed = sdk::is_tracing();
   if (is_timed) since_ = device_->now();
   auto mark = std::make_unique<Mark>(is_timed);
+  earliest_ns_ = sdk::monotonic_ns();
   const cudaError_t error = cudaEventRecord(mark->get(), stream);
   if (!device_->note(error, "cudaEventRecord")) {
     mark_ = std::move(mark);
@@ -83,16 +84,16 @@ void Event::wait(int64_t timeout_ns) {
 
 uint64_t Event::time() {
   if (!mark_ || !since_) throw sdk::Error(FE_UNSUPPORTED, "nobody traced when the event was recorded");
-  return since_->host_ns_of(mark_->get());
+  return since_->host_ns_of(mark_->get(), earliest_ns_);
 }
 
 void Event::tell_times() {
   const std::lock_guard lock(mutex_);
   for (const TracedNodes& traced : std::exchange(aftermath_.traced, {})) {
-    uint64_t begin = traced.since->host_ns_of(traced.marks.front().get());
+    uint64_t begin = traced.since->host_ns_of(traced.marks.front().get(), traced.earliest_ns);
     for (size_t i = 0; i < traced.nodes.size(); ++i) {
-      const uint64_t end = traced.since->host_ns_of(traced.marks[i + 1].get());
-      traced.trace(traced.argument, traced.nodes[i], begin, std::max(begin, end));
+      const uint64_t end = traced.since->host_ns_of(traced.marks[i + 1].get(), begin);
+      traced.trace(traced.argument, traced.nodes[i], begin, end);
       begin = end;
     }
   }

@@ -30,6 +30,7 @@ struct TracedNodes {
   std::vector<Mark> marks;
   std::vector<uint32_t> nodes;
   std::shared_ptr<const TimedEvent> since;
+  uint64_t earliest_ns;  // the host's time before the first mark was recorded
   fe_trace_function trace;
   void* argument;
 };
@@ -60,6 +61,7 @@ class Event final : public sdk::Event {
   std::shared_ptr<const sdk::Error> loss_;
   std::unique_ptr<Mark> mark_;               // null if the device was lost
   std::shared_ptr<const TimedEvent> since_;  // null if its time is not known
+  uint64_t earliest_ns_ = 0;                 // the host's time before it was recorded
   std::mutex mutex_;
   Aftermath aftermath_;
 };

@@ -216,7 +216,8 @@ Plan plan_attention(const PlannedNode& node, const Capabilities& capabilities) {
   const int64_t vector = variant.has_matrix_instructions ? 8 : 4;  // items
   const auto has_vectors = [&](int64_t row, int64_t width) { return row % vector == 0 && width % vector == 0; };
   p.vectors = (has_vectors(p.query_row, head) && p.query_group % vector == 0 ? 1u << P::query : 0u) |
-              (has_vectors(p.key_row, head) ? 1u << P::key : 0u) | (has_vectors(p.value_row, value_head) ? 1u << P::value : 0u);
+              (has_vectors(p.key_row, head) ? 1u << P::key : 0u) |
+              (has_vectors(p.value_row, value_head) ? 1u << P::value : 0u);
   p.scale = static_cast<float>(scale);
   p.log2_scale = static_cast<float>(scale * 1.44269504088896340736);
   if (is_decoding)

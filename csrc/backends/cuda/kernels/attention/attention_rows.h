@@ -120,7 +120,8 @@ struct Row {
   }
 };
 
-// Where a batch begins in each operand: in shared memory, since registers are scarce. All threads of the block call this.
+// Where a batch begins in each operand: in shared memory, since registers are scarce. All threads of the block call
+// this.
 template <class Item>
 __device__ __forceinline__ void find_batch(const AttentionParameters& p, uint64_t batch,
                                            Address (&begins)[AttentionParameters::operands]) {

@@ -209,10 +209,10 @@ __device__ void attend(const AttentionParameters& p) {
 #endif
 
 // attention_simt.<dtype>_<longest head>, and attention_simt.parts_... for few queries
-#define SIMT(name, Item, columns)                                                                                      \
-  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) { attend<Item, columns, 4, false>(p); }          \
-  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, FERRULE_BOUNDS_OF_PARTS) {                          \
-    attend<Item, columns, 1, true>(p);                                                                                 \
+#define SIMT(name, Item, columns)                                                                             \
+  FERRULE_KERNEL(attention_simt_##name, AttentionParameters, threads) { attend<Item, columns, 4, false>(p); } \
+  FERRULE_KERNEL(attention_simt_parts_##name, AttentionParameters, FERRULE_BOUNDS_OF_PARTS) {                 \
+    attend<Item, columns, 1, true>(p);                                                                        \
   }
 SIMT(f32_128, float, 128)
 SIMT(f32_256, float, 256)

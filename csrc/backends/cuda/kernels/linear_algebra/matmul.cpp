@@ -38,8 +38,8 @@ constexpr uint32_t few = 16;
 // The first tile that the matrix fills and that gives each multiprocessor a block.
 Tile tile_for(const MatmulParameters& p, const Capabilities& capabilities, std::initializer_list<Tile> by_size) {
   for (const Tile& tile : by_size)
-    if (tile.shared_memory <= capabilities.shared_memory && tiles(p, tile) * p.segments >= capabilities.multiprocessors &&
-        p.m > tile.m / 2 && p.n > tile.n / 2)
+    if (tile.shared_memory <= capabilities.shared_memory &&
+        tiles(p, tile) * p.segments >= capabilities.multiprocessors && p.m > tile.m / 2 && p.n > tile.n / 2)
       return tile;
   return *(by_size.end() - 1);
 }

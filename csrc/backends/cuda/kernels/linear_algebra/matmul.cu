@@ -211,8 +211,7 @@ __device__ __forceinline__ void multiply(const MatmulParameters& p) {
     for (uint32_t j = 0; j < OWN_N; j += vector_n) {
       auto values = *reinterpret_cast<const Pack<Value, vector_n>*>(own + j);
 #pragma unroll
-      for (int k = 0; k < vector_n; ++k)
-        values.of[k] = total_at(totals, row * OWN_N + j + k, p) + values.of[k];
+      for (int k = 0; k < vector_n; ++k) values.of[k] = total_at(totals, row * OWN_N + j + k, p) + values.of[k];
       store_sums<Item>(p, end, end.first_m + own_m + row / vector_m * far_m + row % vector_m,
                        end.first_n + own_n + j / vector_n * far_n, values);
     }

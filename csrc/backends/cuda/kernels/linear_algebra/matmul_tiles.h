@@ -88,7 +88,8 @@ __device__ __forceinline__ void end_segment(Value (&totals)[COUNT], Value (&sums
   }
 }
 
-// What the sums of the last segment are added to. 0 + sum has no negative zero, which would depend on the tile's padding.
+// What the sums of the last segment are added to. 0 + sum has no negative zero, which would depend on the tile's
+// padding.
 template <class Value>
 __device__ __forceinline__ Value total_at(const Value* totals, uint32_t i, const MatmulParameters& p) {
   return p.is_split != 0 || p.segments == 1 ? Value(0) : totals[i + p.zero];
