@@ -1,7 +1,7 @@
 // Matrix products without matrix instructions: tiles of A and B in shared memory, of which each thread computes a part.
 //
-// Large matrices are limited by fma, so a thread of the 128 x 128 tile reads 16 values for 64 fma. A few rows are
-// limited by the bytes of B: tiles of 4 or 16 rows keep 16 KB in flight for each of the six blocks of a multiprocessor.
+// Large matrices are limited by fma: a thread of the 128 x 128 tile reads 16 values for 64 fma. Few rows are limited by
+// the bytes of B: tiles of 4 or 16 rows load 16 KB for the next step while they compute.
 #include "kernels/linear_algebra/matmul_tiles.h"
 
 namespace ferrule::cuda {
