@@ -182,19 +182,20 @@ __device__ void attend(const AttentionParameters& p) {
     }
   }
 
-  if (is_part) return;
+  if constexpr (!is_part) {
 #pragma unroll
-  for (int r = 0; r < own_rows; ++r) {
-    const uint32_t row = first_row + ty + 16 * r;
-    if (row >= all_rows) continue;
-    Item* const to = pointer<Item>(p.to) + (batch * all_rows + row) * p.value_head;
+    for (int r = 0; r < own_rows; ++r) {
+      const uint32_t row = first_row + ty + 16 * r;
+      if (row >= all_rows) continue;
+      Item* const to = pointer<Item>(p.to) + (batch * all_rows + row) * p.value_head;
 #pragma unroll
-    for (int c = 0; c < column_steps; ++c)
+      for (int c = 0; c < column_steps; ++c)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const uint32_t column = c * column_step + tx * 4 + i;
-        if (column < p.value_head) to[column] = from_float<Item>(quotient<Item>(sums[r][c][i], totals[r]));
-      }
+        for (int i = 0; i < 4; ++i) {
+          const uint32_t column = c * column_step + tx * 4 + i;
+          if (column < p.value_head) to[column] = from_float<Item>(quotient<Item>(sums[r][c][i], totals[r]));
+        }
+    }
   }
 }
 
