@@ -178,7 +178,13 @@ __device__ void attend(const AttentionParameters& p) {
 #pragma unroll
       for (int r = 0; r < own_rows; ++r)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) sums[r][c][i] = is_part ? part[r][i] : merge(sums[r][c][i], part[r][i], factors[r]);
+        for (int i = 0; i < 4; ++i) {
+          const uint32_t column = first + tx * 4 + i;
+          if constexpr (!is_part)
+            sums[r][c][i] = merge(sums[r][c][i], part[r][i], factors[r]);
+          else if (column < p.value_head)
+            pointer<float>(p.weighted)[place_of_part * p.value_head + column] = part[r][i];
+        }
     }
   }
 
