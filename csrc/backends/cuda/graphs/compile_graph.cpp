@@ -2,6 +2,8 @@
 
 #include <ferrule/cpp/check_op.hpp>
 
+#include <algorithm>
+
 #include "graphs/program.h"
 
 namespace ferrule::cuda {
@@ -30,13 +32,30 @@ Plan planned(const PlannedNode& node, const Capabilities& capabilities) {
 }
 
 // The driver's error names neither the kernel nor the op; this adds them.
-const LoadedKernel& loaded(OpenDevice& device, std::string_view op, const Launch& launch) {
+LoadedKernel loaded(OpenDevice& device, std::string_view op, const Launch& launch) {
   try {
     return device.kernels().get(launch.kernel, launch.shared_memory);
   } catch (const sdk::Error& error) {
     throw sdk::Error(error.code(), std::string(op) + ": the kernel " + launch.kernel + " cannot be loaded on " +
                                        device.name() + ": " + error.what());
   }
+}
+
+// Which nodes have results that another needed node, or the caller, reads.
+std::vector<bool> needed_nodes(const fe_graph_view& view, const std::vector<Plan>& plans) {
+  const auto storage_of = [&](uint32_t value) { return view.values[value]->storage; };
+  std::vector<bool> needed(view.node_count, true), is_read(view.storage_count, false);
+  for (uint32_t i = view.node_count; i-- > 0;) {
+    const fe_node& node = *view.nodes[i];
+    const auto is_needed = [&](uint32_t value) {
+      return view.storages[storage_of(value)]->kind != FE_STORAGE_TEMPORARY || is_read[storage_of(value)];
+    };
+    needed[i] = std::any_of(node.outputs, node.outputs + node.output_count, is_needed);
+    const std::vector<uint32_t>& unread = plans[i].unread;
+    for (uint32_t k = 0; needed[i] && k < node.input_count; ++k)
+      if (std::find(unread.begin(), unread.end(), k) == unread.end()) is_read[storage_of(node.inputs[k])] = true;
+  }
+  return needed;
 }
 
 }  // namespace
@@ -58,15 +77,23 @@ Plan plan_of(const PlannedNode& node, const Capabilities& capabilities) {
 
 std::unique_ptr<sdk::Executable> compile_graph(std::shared_ptr<OpenDevice> device, const fe_graph_view& view) {
   device->use();
+  const StorageWriters writers(view);
+  std::vector<Plan> plans;
+  plans.reserve(view.node_count);
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    const PlannedNode node(view, i, &writers);
+    const Plan& plan = plans.emplace_back(plan_of(node, device->capabilities()));
+    if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
+  }
+  const std::vector<bool> needed = needed_nodes(view, plans);
   std::vector<Step> steps;
   uint64_t scratch = 0;
   for (uint32_t i = 0; i < view.node_count; ++i) {
+    if (!needed[i]) continue;
     const PlannedNode node(view, i);
-    Plan plan = plan_of(node, device->capabilities());
-    if (!plan.support.supported) throw sdk::Error(FE_UNSUPPORTED, std::string(node.op()) + ": " + plan.support.reason);
-    scratch = std::max(scratch, plan.scratch);
-    for (Launch& launch : plan.launches) {
-      const LoadedKernel& kernel = loaded(*device, node.op(), launch);
+    scratch = std::max(scratch, plans[i].scratch);
+    for (Launch& launch : plans[i].launches) {
+      const LoadedKernel kernel = loaded(*device, node.op(), launch);
       steps.push_back({.kernel = kernel, .launch = std::move(launch), .node = i});
     }
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/physical_device.h"
+#include "graphs/storage_writers.h"
 #include "parameters/common.h"
 
 namespace ferrule::cuda {
@@ -82,19 +83,32 @@ struct Plan {
   sdk::Support support = {};
   std::vector<Launch> launches = {};
   uint64_t scratch = 0;  // bytes that the node's launches share; freed after the node
+  // Inputs, by number, that no launch reads: the launches read the operands of the nodes that write them. Such a node
+  // is left out if nothing else reads its results.
+  std::vector<uint32_t> unread = {};
 };
 
 inline Plan refusal(std::string reason) { return {.support = {.supported = false, .reason = std::move(reason)}}; }
 
-// A node with the indices of its operands in the view.
+// A node with the indices of its operands in the view. Only a node of a whole graph knows the nodes before it.
 class PlannedNode : public sdk::Node {
  public:
-  using Node::Node;
+  PlannedNode(const fe_graph_view& view, uint32_t index, const StorageWriters* writers = nullptr)
+      : Node(view, index), writers_(writers) {}
   uint32_t input_value(uint32_t i) const { return view().nodes[index()]->inputs[i]; }
   uint32_t output_value(uint32_t i) const { return view().nodes[index()]->outputs[i]; }
   bool is_scalar_input(uint32_t i) const {
     return view().storages[view().values[input_value(i)]->storage]->kind == FE_STORAGE_SCALAR;
   }
+  // The node that writes the storage of a value, if it is before this one and is the only one.
+  std::optional<PlannedNode> writer_of(uint32_t value) const {
+    const auto node = writers_ == nullptr ? std::nullopt : writers_->of(view().values[value]->storage);
+    if (!node || *node >= index()) return std::nullopt;
+    return PlannedNode(view(), *node, writers_);
+  }
+
+ private:
+  const StorageWriters* writers_;
 };
 
 // A row of the table that is generated from the KERNEL lines of the files of kernels/.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/linear_algebra/matmul_blocks.h"
+#include "kernels/linear_algebra/matmul_blocks_plan.h"
 #include "kernels/planning.h"
 
 namespace ferrule::cuda {
@@ -56,6 +58,14 @@ Tile tensor_tile(const MatmulParameters& p, const Capabilities& capabilities) {
                   {{"large", 128, 256, 256, shared(128, 256, 32, 4)},
                    {"medium", 128, 128, 128, shared(128, 128, 32, 4)},
                    {"small", 64, 64, 128, shared(64, 64, 32, 4)}});
+}
+
+// Bytes are exact: their tiles may be chosen freely.
+Tile byte_tile(const MatmulParameters& p, const Capabilities& capabilities) {
+  const auto shared = [](uint32_t m, uint32_t n) { return (m + n) * 64 * 4; };
+  if (p.m <= few) return {"rows", 16, 64, 128, shared(16, 64)};
+  return tile_for(p, capabilities,
+                  {{"large", 128, 128, 128, shared(128, 128)}, {"small", 64, 64, 128, shared(64, 64)}});
 }
 
 Tile scalar_tile(const MatmulParameters& p, const Capabilities& capabilities, bool is_float32) {
@@ -114,19 +124,28 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
   p.n = static_cast<uint32_t>(n);
   p.k = static_cast<uint32_t>(k);
   const bool is_tensor = is_half(a) && capabilities.compute >= 80;
+  const bool is_bytes = a.item_size() == 1 && capabilities.compute >= 80;
   set_segments(p, is_tensor);
+  const std::optional<BlockProduct> blocks = block_product_of(node, p, is_tensor, capabilities);
   uint32_t a_offset = offsetof(MatmulParameters, a), b_offset = offsetof(MatmulParameters, b);
-  if (!is_tensor && p.n < p.m && p.n <= few) {
+  if (!blocks && !is_tensor && p.n < p.m && p.n <= few) {
     transpose(p);
     std::swap(a_offset, b_offset);
   }
   p.a_along_k = p.a_column != 0 && (p.a_row == 0 || std::abs(p.a_column) < std::abs(p.a_row)) ? 1 : 0;
   p.b_along_k = p.b_row != 0 && (p.b_column == 0 || std::abs(p.b_row) < std::abs(p.b_column)) ? 1 : 0;
 
-  const Tile tile = is_tensor ? tensor_tile(p, capabilities) : scalar_tile(p, capabilities, a.is("float32"));
+  const Tile tile = blocks      ? Tile{"", blocks->tile_m, blocks->tile_n, blocks->threads, blocks->shared_memory}
+                    : is_bytes  ? byte_tile(p, capabilities)
+                    : is_tensor ? tensor_tile(p, capabilities)
+                                : scalar_tile(p, capabilities, a.is("float32"));
   const std::string along = std::string(p.a_along_k != 0 ? "_k" : "_m") + (p.b_along_k != 0 ? "k" : "n");
   std::string kernel = "matmul";
-  if (is_tensor)
+  if (blocks)
+    kernel = blocks->kernel;
+  else if (is_bytes)
+    kernel += std::string("_bytes.") + tile.name + "_u8";
+  else if (is_tensor)
     kernel += std::string("_") + tile.name + variant + along;
   else
     kernel += variant + "_" + tile.name + (tile.m == 128 ? along : "");
@@ -134,12 +153,16 @@ Plan plan_matmul(const PlannedNode& node, const Capabilities& capabilities) {
 
   const auto count = static_cast<uint64_t>(out.count());
   const uint64_t sum_bytes = std::max<uint64_t>(4, a.item_size()), scratch = p.segments * count * sum_bytes;
-  const bool is_split =
-      p.segments > 1 && scratch <= max_scratch && tiles(p, tile) < uint64_t{capabilities.multiprocessors} * 2;
+  const bool is_split = (!blocks || blocks->can_split) && p.segments > 1 && scratch <= max_scratch &&
+                        tiles(p, tile) < uint64_t{capabilities.multiprocessors} * 2;
   p.is_split = is_split ? 1 : 0;
-  Launch product = launch_of(kernel, p, tiles(p, tile) * (is_split ? p.segments : 1), tile.threads, tile.shared_memory);
+  const uint64_t grid = tiles(p, tile) * (is_split ? p.segments : 1);
+  Launch product =
+      blocks ? launch_of(kernel, MatmulBlocksParameters{p, blocks->first_byte}, grid, tile.threads, tile.shared_memory)
+             : launch_of(kernel, p, grid, tile.threads, tile.shared_memory);
+  if (blocks) plan.unread = {1};
   product.reads(a_offset, node.input_value(0));
-  product.reads(b_offset, node.input_value(1));
+  product.reads(b_offset, blocks ? blocks->value : node.input_value(1));
   if (!is_split) {
     product.writes(offsetof(MatmulParameters, to), node.output_value(0));
     plan.launches.push_back(std::move(product));
