@@ -98,6 +98,11 @@ class Writer {
     const FormatRow* format;
   };
 
+  // What the op computes that the body is fused to.
+  Value own(const FormatRow& format) {
+    body_.places.push_back({.value = 0, .is_written = false, .is_scalar = false, .is_computed = true});
+    return {true, add_operand(shape_, format), note(format)};
+  }
   Value load(uint32_t input, const FormatRow& format) {
     body_.places.push_back({node_.input_value(input), false, node_.is_scalar_input(input)});
     return {true, add_operand(node_.input(input), format), note(format)};
@@ -146,7 +151,7 @@ class Writer {
     Instruction instruction{.function = function,
                             .type = type,
                             .format = format.format,
-                            .sources = {0, 0, 0},
+                            .sources = {no_slot, no_slot, no_slot},
                             .result = no_slot,
                             .output = no_slot,
                             .unused = {},
@@ -270,32 +275,85 @@ bool Writer::has_function(Function function, const FormatRow& computed) {
   return (types_of[static_cast<size_t>(function)] & bit(computed.type)) != 0;
 }
 
+uint32_t bytes_of(Format format) {
+  switch (format) {
+    case Format::boolean:
+    case Format::i8:
+    case Format::u8:
+      return 1;
+    case Format::i16:
+    case Format::u16:
+    case Format::f16:
+    case Format::bf16:
+      return 2;
+    case Format::i32:
+    case Format::u32:
+    case Format::f32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+// Whether no operand in memory has items of more than two bytes.
+bool is_narrow(const Body& body) {
+  return std::all_of(body.operands.begin(), body.operands.end(), [](const Operand& operand) {
+    return operand.access == Access::constant || bytes_of(operand.format) <= 2;
+  });
+}
+// Whether elementwise_bytes.cu can run it: all values have one byte, and no operand has strides.
+bool has_only_bytes(const Body& body) {
+  return std::all_of(body.operands.begin(), body.operands.end(),
+                     [](const Operand& operand) {
+                       return operand.access != Access::strided && bytes_of(operand.format) == 1;
+                     }) &&
+         std::all_of(body.instructions.begin(), body.instructions.end(),
+                     [](const Instruction& instruction) { return bytes_of(instruction.format) == 1; });
+}
+
 template <class Program>
-Launch launch_program(const char* kernel, const Body& body, const Capabilities& capabilities) {
+Program program_of(const Body& body) {
   Program program{};
   program.count = body.count;
   program.operands = static_cast<uint32_t>(body.operands.size());
   program.instructions = static_cast<uint32_t>(body.instructions.size());
   program.rank = body.rank;
   program.is_near = body.is_near ? 1 : 0;
+  program.is_narrow = is_narrow(body) ? 1 : 0;
   std::copy(std::begin(body.shape), std::end(body.shape), program.shape);
   std::copy(body.operands.begin(), body.operands.end(), program.operand);
   std::copy(body.instructions.begin(), body.instructions.end(), program.instruction);
+  return program;
+}
+
+bool is_small(const Body& body) {
+  return body.operands.size() <= elementwise::small_operands &&
+         body.instructions.size() <= elementwise::small_instructions && body.slots <= elementwise::small_slots;
+}
+
+// `items` is the number of elements of each thread.
+template <class Program>
+Launch launch_program(const std::string& kernel, const Body& body, uint32_t items, uint64_t computed) {
   constexpr uint32_t threads = 256;
-  Launch launch = launch_of(std::string(kernel) + (body.is_wide ? "64" : "32"), program,
-                            blocks_for(body.count, threads, body.is_wide ? 4 : 8, capabilities), threads);
-  for (size_t i = 0; i < body.places.size(); ++i) {
-    const size_t at = offsetof(Program, operand) + i * sizeof(Operand) + offsetof(Operand, address);
-    const Body::Place& place = body.places[i];
-    if (place.is_scalar)
-      launch.takes_scalar(at, place.value);
-    else if (place.is_written)
-      launch.writes(at, place.value);
-    else
-      launch.reads(at, place.value);
-  }
-  if (body.has_faults) launch.reports_faults(offsetof(Program, fault));
+  Launch launch =
+      launch_of(kernel, program_of<Program>(body), quotient_up(body.count, uint64_t{threads} * items), threads);
+  bind_operands(body, launch, 0, computed);
   return launch;
+}
+
+// The values of a body: its instructions are applied to `values`.
+Body body_with(const PlannedNode& node, Writer writer, std::vector<Value> values) {
+  const fe_body& body = *node.body();
+  for (uint32_t i = 0; i < body.instruction_count; ++i) {
+    const fe_instruction& instruction = *body.instructions[i];
+    std::vector<Value> in;
+    in.reserve(instruction.input_count);
+    for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
+    values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
+  }
+  std::vector<Value> outputs;
+  for (uint32_t i = 0; i < body.output_count; ++i) outputs.push_back(values[body.outputs[i]]);
+  return writer.finish(outputs);
 }
 
 }  // namespace
@@ -307,18 +365,9 @@ Body body_of(const PlannedNode& node) {
     const sdk::Operand operand = node.input(i);
     values.push_back(writer.load(i, node.op() == "copy" ? bits_of(operand) : row_of(operand.dtype())));
   }
+  if (node.body() != nullptr) return body_with(node, std::move(writer), std::move(values));
   std::vector<Value> outputs;
-  if (node.body() != nullptr) {
-    const fe_body& body = *node.body();
-    for (uint32_t i = 0; i < body.instruction_count; ++i) {
-      const fe_instruction& instruction = *body.instructions[i];
-      std::vector<Value> in;
-      in.reserve(instruction.input_count);
-      for (uint32_t k = 0; k < instruction.input_count; ++k) in.push_back(values[instruction.inputs[k]]);
-      values.push_back(writer.apply(instruction.op, in, instruction.dtype, instruction.attributes, instruction.output));
-    }
-    for (uint32_t i = 0; i < body.output_count; ++i) outputs.push_back(values[body.outputs[i]]);
-  } else if (node.op() == "copy") {
+  if (node.op() == "copy") {
     outputs.push_back(values[0]);
   } else {
     const void* const attributes = node.view().nodes[node.index()]->attributes;
@@ -328,11 +377,50 @@ Body body_of(const PlannedNode& node) {
   return writer.finish(outputs);
 }
 
-Launch launch_of(const Body& body, const Capabilities& capabilities) {
-  if (body.operands.size() <= elementwise::small_operands &&
-      body.instructions.size() <= elementwise::small_instructions && body.slots <= elementwise::small_slots)
-    return launch_program<elementwise::SmallProgram>("elementwise.small", body, capabilities);
-  return launch_program<elementwise::LargeProgram>("elementwise.large", body, capabilities);
+fe_dtype own_dtype(const PlannedNode& node) {
+  return node.body() != nullptr ? node.body()->input_dtypes[0] : node.output(0).dtype();
+}
+
+Body epilogue_of(const PlannedNode& node, uint32_t own_inputs) {
+  Writer writer(node);
+  std::vector<Value> values = {writer.own(row_of(own_dtype(node)))};
+  for (uint32_t i = own_inputs; i < node.input_count(); ++i)
+    values.push_back(writer.load(i, row_of(node.input(i).dtype())));
+  return body_with(node, std::move(writer), std::move(values));
+}
+
+bool is_epilogue(const Body& body) { return is_small(body) && !body.is_wide; }
+
+elementwise::SmallProgram epilogue_program(const Body& body) { return program_of<elementwise::SmallProgram>(body); }
+
+void bind_operands(const Body& body, Launch& launch, size_t offset, std::optional<uint64_t> computed) {
+  using Program = elementwise::SmallProgram;
+  static_assert(offsetof(Program, operand) == offsetof(elementwise::LargeProgram, operand) &&
+                offsetof(Program, fault) == offsetof(elementwise::LargeProgram, fault));
+  for (size_t i = 0; i < body.places.size(); ++i) {
+    const size_t at = offset + offsetof(Program, operand) + i * sizeof(Operand) + offsetof(Operand, address);
+    const Body::Place& place = body.places[i];
+    if (place.is_computed) {
+      if (computed) launch.uses_scratch(at, *computed, false);
+    } else if (place.is_scalar) {
+      launch.takes_scalar(at, place.value);
+    } else if (place.is_written) {
+      launch.writes(at, place.value);
+    } else {
+      launch.reads(at, place.value);
+    }
+  }
+  if (body.has_faults) launch.reports_faults(offset + offsetof(Program, fault));
+}
+
+Launch launch_of(const Body& body, uint64_t computed) {
+  if (is_small(body) && has_only_bytes(body))
+    return launch_program<elementwise::SmallProgram>("elementwise_bytes.small", body, 16, computed);
+  const std::string word = body.is_wide ? "64" : "32";
+  const uint32_t items = body.is_wide ? 4 : 8;
+  if (is_small(body))
+    return launch_program<elementwise::SmallProgram>("elementwise.small" + word, body, items, computed);
+  return launch_program<elementwise::LargeProgram>("elementwise.large" + word, body, items, computed);
 }
 
 }  // namespace ferrule::cuda

@@ -5,10 +5,10 @@
 
 namespace ferrule::cuda {
 
-Plan plan_elementwise(const PlannedNode& node, const Capabilities& capabilities) {
+Plan plan_elementwise(const PlannedNode& node, const Capabilities&) {
   const Body body = body_of(node);
   Plan plan;
-  if (body.count != 0) plan.launches.push_back(launch_of(body, capabilities));
+  if (body.count != 0) plan.launches.push_back(launch_of(body));
   return plan;
 }
 

@@ -1,5 +1,5 @@
 // Elementwise ops as a program: instructions over values of one element. The host writes it
-// (graphs/elementwise_body.h), and kernels/elementwise/elementwise.cu runs it for every element. Every op is a function
+// (graphs/elementwise_body.h), and the kernels of kernels/elementwise/ run it for every element. Every op is a function
 // of elementwise_functions.inc.
 #pragma once
 
@@ -44,10 +44,10 @@ inline constexpr uint8_t is_operand = 0x80, no_slot = 0xff;
 struct Instruction {
   Function function;
   Type type;
-  Format format;  // to which the result is rounded or wrapped; a function that ends in this type leaves it so
-  uint8_t sources[3];
-  uint8_t result;  // a slot, or no_slot
-  uint8_t output;  // an operand, or no_slot
+  Format format;       // to which the result is rounded or wrapped; a function that ends in this type leaves it so
+  uint8_t sources[3];  // no_slot behind the last one
+  uint8_t result;      // a slot, or no_slot
+  uint8_t output;      // an operand, or no_slot
   uint8_t unused[3];
   uint32_t detail;  // pow of integers: the fe_dtype, for its fault
 };
@@ -58,7 +58,9 @@ struct Program {
   uint64_t count;  // elements
   Address fault;
   uint32_t operands, instructions;
-  uint32_t rank, is_near;   // of the shape; 1 if element numbers and all offsets fit in 31 bits
+  uint32_t rank, is_near;  // of the shape; 1 if element numbers and all offsets fit in 31 bits
+  uint32_t is_narrow;      // 1 if no operand in memory has items of more than 16 bits
+  uint32_t unused;
   int64_t shape[max_rank];  // the last axis first
   Operand operand[Operands];
   Instruction instruction[Instructions];

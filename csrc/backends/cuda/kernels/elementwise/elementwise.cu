@@ -1,5 +1,6 @@
-// Elementwise ops as programs (program.h), interpreted. A thread computes several elements, which share the cost of
-// decoding an instruction. Slots are in local memory, which a program of one instruction does not use.
+// Elementwise ops as programs (parameters/elementwise.h), interpreted. A thread computes several elements, which share
+// the cost of decoding an instruction. Slots are in local memory, which a program of one instruction does not use. An
+// op on long arrays is bound by bytes; a fused one by decoding and slots.
 #include "kernels/elementwise/run_program.h"
 
 namespace ferrule::cuda::elementwise {
@@ -18,21 +19,13 @@ struct OperandsInMemory {
   }
 };
 
-// Blocks have this many threads; as a constant, it saves the registers that would spill.
-inline constexpr uint32_t block_threads = 256;
-
-// One group of 4 for Words of 64 bits, 2 for Words of 32 bits. The groups of a thread are as far apart as the block is
-// wide, so that threads next to each other read memory that is adjacent.
+// One group of 4 for Words of 64 bits, 2 for Words of 32 bits.
 template <class Word, int slots, class Program>
 __device__ __forceinline__ void run_in_memory(const Program& p) {
   constexpr int groups = sizeof(Word) == 8 ? 1 : 2;
-  using Own = Elements<groups>;
-  constexpr uint32_t step = block_threads * group_size, tile = step * groups;
-  for (uint64_t first = uint64_t{blockIdx.x} * tile + threadIdx.x * group_size; first < p.count;
-       first += uint64_t{gridDim.x} * tile) {
-    const Own elements = {p.count, first, step};
-    run_program<Word, Own::items, slots>(p, OperandsInMemory<Word, Program, Own>{p, elements});
-  }
+  using Own = TileElements<groups, groups == 1>;
+  const Own elements = {p.count, p.is_narrow};
+  if (elements.has(0)) run_program<Word, Own::items, slots>(p, OperandsInMemory<Word, Program, Own>{p, elements});
 }
 
 }  // namespace ferrule::cuda::elementwise

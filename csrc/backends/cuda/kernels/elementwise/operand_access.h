@@ -1,9 +1,9 @@
 // Operands of a program in memory. A value is a Word, whose low bits are those of the type that it is computed in; the
 // other bits are zero. A thread has several items, in groups of four that are read and written together where they are
-// adjacent.
+// adjacent in memory. Eight that are adjacent and of 16 bits, and all of a thread's bytes, are one access.
 #pragma once
 
-#include "kernels/elementwise/computed_types.h"
+#include "kernels/elementwise/elements.h"
 
 // A type that is read from memory that was written as another type. NVRTC does not know the attribute.
 #ifdef __CUDACC_RTC__
@@ -13,27 +13,6 @@
 #endif
 
 namespace ferrule::cuda::elementwise {
-
-inline constexpr int group_size = 4;
-
-// The elements of a thread: `groups` groups, each `step` elements after the one before. The first element exists.
-template <int groups>
-struct Elements {
-  static constexpr int items = groups * group_size;
-  uint64_t count, first;
-  uint32_t step;
-
-  // From the first element to that of an item.
-  __device__ __forceinline__ uint32_t distance(int item) const {
-    return static_cast<uint32_t>(item / group_size) * step + static_cast<uint32_t>(item % group_size);
-  }
-  // Whether the element of this item exists. One that does not repeats the first, and is not written.
-  __device__ __forceinline__ bool has(int item) const { return first + distance(item) < count; }
-  __device__ __forceinline__ uint64_t number(int item) const { return has(item) ? first + distance(item) : first; }
-  // Whether a group has four elements with adjacent numbers.
-  __device__ __forceinline__ bool is_whole(int group) const { return has(group * group_size + group_size - 1); }
-  __device__ __forceinline__ bool are_whole() const { return has(items - 1); }
-};
 
 // The size of an item in bytes.
 __device__ __forceinline__ uint32_t size_of(Format format) {
@@ -151,10 +130,10 @@ struct alignas(bytes) Vector {
   uint32_t word[words];
 };
 
-// Four items of a size, which are aligned as one.
-template <class Item>
-struct FERRULE_MAY_ALIAS Quad {
-  static constexpr int bytes = group_size * sizeof(Item), vectors = bytes > 16 ? bytes / 16 : 1;
+// Adjacent items, which are read and written together, by accesses of up to 16 bytes.
+template <class Item, int count>
+struct FERRULE_MAY_ALIAS Pack {
+  static constexpr int bytes = count * sizeof(Item), vectors = bytes > 16 ? bytes / 16 : 1;
   using Part = Vector<bytes / vectors>;
   static constexpr uint64_t alignment = sizeof(Part);
   Part parts[vectors];
@@ -180,45 +159,50 @@ struct FERRULE_MAY_ALIAS Quad {
   }
 };
 
-template <class Item, class Word, int items>
-__device__ __forceinline__ void read_quad(const Item* from, Word (&values)[items], int first) {
-  Quad<Item> quad = *reinterpret_cast<const Quad<Item>*>(from);
+template <int count, class Item, class Word, int items>
+__device__ __forceinline__ void read_pack(const Item* from, Word (&values)[items], int first) {
+  Pack<Item, count> pack = *reinterpret_cast<const Pack<Item, count>*>(from);
   FERRULE_UNROLL
-  for (int i = 0; i < group_size; ++i) values[first + i] = quad.template item<Word>(i);
+  for (int i = 0; i < count; ++i) values[first + i] = pack.template item<Word>(i);
 }
-template <class Item, class Word, int items>
-__device__ __forceinline__ void write_quad(Item* to, const Word (&values)[items], int first) {
-  Quad<Item> quad = {};
+template <int count, class Item, class Word, int items>
+__device__ __forceinline__ void write_pack(Item* to, const Word (&values)[items], int first) {
+  Pack<Item, count> pack = {};
   FERRULE_UNROLL
-  for (int i = 0; i < group_size; ++i) quad.set(i, values[first + i]);
-  *reinterpret_cast<Quad<Item>*>(to) = quad;
+  for (int i = 0; i < count; ++i) pack.set(i, values[first + i]);
+  *reinterpret_cast<Pack<Item, count>*>(to) = pack;
 }
 template <class Item>
-__device__ __forceinline__ bool is_quad(const Item* at) {
-  return reinterpret_cast<Address>(at) % Quad<Item>::alignment == 0;
+__device__ __forceinline__ bool is_pack_of_group(const Item* at) {
+  return reinterpret_cast<Address>(at) % Pack<Item, group_size>::alignment == 0;
 }
 
 // All items of a thread, whose groups are whole.
 template <class Item, class Word, class Elements>
-__device__ __forceinline__ void read_quads(Address address, const Elements& elements, Word (&values)[Elements::items]) {
-  const Item* const start = pointer<const Item>(address) + elements.first;
+__device__ __forceinline__ void read_packs(Address address, const Elements& elements, Word (&values)[Elements::items]) {
+  const Item* const start = pointer<const Item>(address) + elements.begin();
+  if constexpr (sizeof(Item) <= 2)
+    if (elements.are_adjacent()) return read_pack<Elements::items>(start, values, 0);
   FERRULE_UNROLL
   for (int first = 0; first < Elements::items; first += group_size)
-    read_quad(start + elements.distance(first), values, first);
+    read_pack<group_size>(start + elements.distance(first), values, first);
 }
 template <class Item, class Word, class Elements>
-__device__ __forceinline__ void write_quads(Address address, const Elements& elements,
+__device__ __forceinline__ void write_packs(Address address, const Elements& elements,
                                             const Word (&values)[Elements::items]) {
-  Item* const start = pointer<Item>(address) + elements.first;
+  Item* const start = pointer<Item>(address) + elements.begin();
+  if constexpr (sizeof(Item) <= 2)
+    if (elements.are_adjacent()) return write_pack<Elements::items>(start, values, 0);
   FERRULE_UNROLL
   for (int first = 0; first < Elements::items; first += group_size)
-    write_quad(start + elements.distance(first), values, first);
+    write_pack<group_size>(start + elements.distance(first), values, first);
 }
 
 template <class Item, class Word, int items>
 __device__ __forceinline__ void read_group(Address address, const Offsets& offsets, Word (&values)[items], int first) {
   const Item* const base = pointer<const Item>(address);
-  if (offsets.are_adjacent && is_quad(base + offsets.at[0])) return read_quad(base + offsets.at[0], values, first);
+  if (offsets.are_adjacent && is_pack_of_group(base + offsets.at[0]))
+    return read_pack<group_size>(base + offsets.at[0], values, first);
   FERRULE_UNROLL
   for (int i = 0; i < group_size; ++i) values[first + i] = static_cast<Word>(base[offsets.at[i]]);
 }
@@ -226,17 +210,19 @@ template <class Item, class Word, class Elements>
 __device__ __forceinline__ void write_group(Address address, const Offsets& offsets, const Elements& elements,
                                             const Word (&values)[Elements::items], int first) {
   Item* const base = pointer<Item>(address);
-  if (offsets.are_adjacent && is_quad(base + offsets.at[0])) return write_quad(base + offsets.at[0], values, first);
+  if (offsets.are_adjacent && is_pack_of_group(base + offsets.at[0]))
+    return write_pack<group_size>(base + offsets.at[0], values, first);
   FERRULE_UNROLL
   for (int i = 0; i < group_size; ++i)
     if (elements.has(first + i)) base[offsets.at[i]] = static_cast<Item>(values[first + i]);
 }
 
-// Whether all items of a thread are quads in memory, which is the usual case.
+// Whether all items of a thread are packs in memory, which is the usual case.
 template <class Elements>
-__device__ __forceinline__ bool are_quads(const Operand& operand, uint32_t size, const Elements& elements) {
-  const Address begin = operand.address + elements.first * size, alignment = size >= 4 ? 16 : 4 * size;
-  return operand.access == Access::flat && begin % alignment == 0 && elements.are_whole();
+__device__ __forceinline__ bool are_packs(const Operand& operand, uint32_t size, const Elements& elements) {
+  const uint32_t items = elements.are_adjacent() ? uint32_t{Elements::items} : uint32_t{group_size};
+  const Address begin = operand.address + elements.begin() * size;
+  return operand.access == Access::flat && begin % (size >= 4 ? 16 : items * size) == 0 && elements.are_whole();
 }
 
 template <class Word, class Program, class Elements>
@@ -257,12 +243,12 @@ __device__ __forceinline__ void load_operand(const Program& p, const Operand& op
     for (int i = 0; i < items; ++i) values[i] = item;
     return words_of_items(operand.format, values);
   }
-  if (are_quads(operand, size, elements)) {
-    if (size == 4) read_quads<uint32_t>(operand.address, elements, values);
-    if (size == 2) read_quads<uint16_t>(operand.address, elements, values);
-    if (size == 1) read_quads<uint8_t>(operand.address, elements, values);
+  if (are_packs(operand, size, elements)) {
+    if (size == 4) read_packs<uint32_t>(operand.address, elements, values);
+    if (size == 2) read_packs<uint16_t>(operand.address, elements, values);
+    if (size == 1) read_packs<uint8_t>(operand.address, elements, values);
     if constexpr (sizeof(Word) == 8)
-      if (size == 8) read_quads<uint64_t>(operand.address, elements, values);
+      if (size == 8) read_packs<uint64_t>(operand.address, elements, values);
   } else {
     FERRULE_UNROLL
     for (int first = 0; first < items; first += group_size) {
@@ -286,12 +272,12 @@ __device__ __forceinline__ void store_operand(const Program& p, const Operand& o
   FERRULE_UNROLL
   for (int i = 0; i < items; ++i) stored[i] = values[i];
   items_of_words(operand.format, stored);
-  if (are_quads(operand, size, elements)) {
-    if (size == 4) write_quads<uint32_t>(operand.address, elements, stored);
-    if (size == 2) write_quads<uint16_t>(operand.address, elements, stored);
-    if (size == 1) write_quads<uint8_t>(operand.address, elements, stored);
+  if (are_packs(operand, size, elements)) {
+    if (size == 4) write_packs<uint32_t>(operand.address, elements, stored);
+    if (size == 2) write_packs<uint16_t>(operand.address, elements, stored);
+    if (size == 1) write_packs<uint8_t>(operand.address, elements, stored);
     if constexpr (sizeof(Word) == 8)
-      if (size == 8) write_quads<uint64_t>(operand.address, elements, stored);
+      if (size == 8) write_packs<uint64_t>(operand.address, elements, stored);
     return;
   }
   FERRULE_UNROLL

@@ -78,9 +78,9 @@ __device__ __forceinline__ void call_in_type(Type type, const Arguments<Word, it
 #undef FERRULE_TYPE
 }
 
-template <class Word, int items>
-__device__ __forceinline__ void call_function(const Instruction& instruction, const Arguments<Word, items>& arguments,
-                                              Word (&results)[items], Address fault) {
+template <class Arguments, class Results>
+__device__ __forceinline__ void call_function(const Instruction& instruction, const Arguments& arguments,
+                                              Results& results, Address fault) {
   const FaultContext fault_context = {fault, instruction.detail};
   switch (instruction.function) {
 #define FERRULE_FIRST_1 a
